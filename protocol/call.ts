@@ -18,7 +18,7 @@ import type { FundingAuthorization } from "./messages/funding-authorization.ts";
 import type { SignedPermit } from "./messages/permit.ts";
 import { contractJson, type Json } from "./values/json.ts";
 
-/** One contract call as a wallet sends it: recipient, calldata and what it says in words. Never with value. */
+/** A contract call that a wallet sends: recipient, calldata, and the decoded function and arguments. It never has a value. */
 export interface Call {
   to: Address;
   data: Hex;
@@ -28,7 +28,7 @@ export interface Call {
 }
 
 /**
- * The merchant's wallet accepts the funding authorization.
+ * Returns the call by which the merchant's wallet accepts its funding authorization.
  *
  * @example enrollCall(registrar, authorization, signature)
  */
@@ -37,7 +37,7 @@ export function enrollCall(registrar: Address, authorization: FundingAuthorizati
 }
 
 /**
- * The program's operator offers a purchase.
+ * Returns the call by which the program's operator offers a purchase.
  *
  * @example offerCall(registrar, commitment, signature)
  */
@@ -46,7 +46,7 @@ export function offerCall(registrar: Address, purchase: Commitment, signature: H
 }
 
 /**
- * The merchant registers a purchase directly.
+ * Returns the call by which the merchant registers a purchase directly.
  *
  * @example registerCall(registrar, commitment, signature)
  */
@@ -55,7 +55,7 @@ export function registerCall(registrar: Address, purchase: Commitment, signature
 }
 
 /**
- * The buyer pays `amount` base units of a purchase.
+ * Returns the call by which the buyer pays `amount` base units of a purchase.
  *
  * @example payCall(registrar, commitmentHash, 10_000_000n)
  */
@@ -64,7 +64,7 @@ export function payCall(registrar: Address, id: Hex, amount: bigint): Call {
 }
 
 /**
- * The buyer pays several purchases, all or none.
+ * Returns the call by which the buyer pays several purchases, all or none; amounts in base units.
  *
  * @example payBatchCall(registrar, [first, second], [5n, 7n])
  */
@@ -73,7 +73,7 @@ export function payBatchCall(registrar: Address, ids: readonly Hex[], amounts: r
 }
 
 /**
- * The buyer pays `amount` base units of a purchase under an EIP-2612 permit to the registrar.
+ * Returns the call by which the buyer pays `amount` base units with an EIP-2612 permit for the registrar contract.
  *
  * @example payWithPermitCall(registrar, commitmentHash, 10_000_000n, signedPermit(deadline, signature))
  */
@@ -83,7 +83,7 @@ export function payWithPermitCall(registrar: Address, id: Hex, amount: bigint, p
 }
 
 /**
- * The beneficiary files the claim with this EIP-712 digest.
+ * Returns the call by which the beneficiary files the claim with this EIP-712 digest.
  *
  * @example claimCall(registrar, commitmentHash, hashClaim(domain, claim))
  */
@@ -92,7 +92,7 @@ export function claimCall(registrar: Address, id: Hex, claimHash: Hex): Call {
 }
 
 /**
- * The program's operator collects a refund of `award` base units under a decision.
+ * Returns the call by which the program's operator collects a refund of `award` base units under a decision.
  *
  * @example collectRefundCall(registrar, commitmentHash, 12_000_000n, hashDecision(decision))
  */
@@ -101,7 +101,7 @@ export function collectRefundCall(registrar: Address, id: Hex, award: bigint, de
 }
 
 /**
- * The merchant ends its funding for new purchases.
+ * Returns the call by which the merchant revokes its funding for new purchases.
  *
  * @example revokeFundingCall(registrar, hashId(program.id), hashId(merchant.id))
  */
@@ -110,7 +110,7 @@ export function revokeFundingCall(registrar: Address, program: Hex, merchantRef:
 }
 
 /**
- * A wallet lets a spender draw up to `amount` base units of a token: the registrar to pay, the funding source to refund.
+ * Returns the call by which a wallet approves a spender for `amount` base units: the registrar contract to pay, the funding source to refund.
  *
  * @example approveCall(token, registrar, 25_000_000n)
  */
@@ -119,7 +119,7 @@ export function approveCall(token: Address, spender: Address, amount: bigint): C
 }
 
 /**
- * Anybody ends an unpaid offer once it can no longer be paid; the unpaid part of the budget is given back.
+ * Returns the call by which any account expires a purchase after its pay deadline; the unpaid part of the budget is released.
  *
  * @example expireCall(registrar, commitmentHash)
  */
@@ -128,7 +128,7 @@ export function expireCall(registrar: Address, id: Hex): Call {
 }
 
 /**
- * The program's operator takes an unpaid offer back.
+ * Returns the call by which the program's operator withdraws an offer that is not fully paid.
  *
  * @example withdrawOfferCall(registrar, commitmentHash)
  */
@@ -136,7 +136,7 @@ export function withdrawOfferCall(registrar: Address, id: Hex): Call {
   return call(registrar, purchaseRegistrarAbi, "withdrawOffer", [id]);
 }
 
-/** What a program's admin decides: its operator (`registrar`), who signs commitments, and how much; amounts in base units. */
+/** The settings of a program's admin: operator (`registrar`), commitment signer and bounds; amounts in base units. */
 export interface ProgramTerms {
   registrar: Address;
   commitmentSigner: Address;
@@ -145,7 +145,7 @@ export interface ProgramTerms {
 }
 
 /**
- * The caller that opens a program is its admin.
+ * Returns the call that opens a program; the caller becomes its admin.
  *
  * @example openProgramCall(registrar, hashId("prg_books"), { registrar: relayer, commitmentSigner, bounds })
  */
@@ -154,7 +154,7 @@ export function openProgramCall(registrar: Address, program: Hex, terms: Program
 }
 
 /**
- * The program's admin exchanges the operator, the commitment signer or the bounds.
+ * Returns the call by which the program's admin replaces operator, commitment signer and bounds.
  *
  * @example setBoundsCall(registrar, hashId("prg_demo"), { ...program, bounds })
  */
@@ -163,7 +163,7 @@ export function setBoundsCall(registrar: Address, program: Hex, terms: ProgramTe
 }
 
 /**
- * The program's admin stops new offers and registrations, or lets them continue.
+ * Returns the call by which the program's admin pauses or unpauses enrollments, new purchases and payments.
  *
  * @example setPausedCall(registrar, hashId("prg_demo"), true)
  */
@@ -172,7 +172,7 @@ export function setPausedCall(registrar: Address, program: Hex, paused: boolean)
 }
 
 /**
- * Gives anybody test money.
+ * Returns the call that mints `amount` base units of test tokens to a wallet.
  *
  * @example faucetCall(token, wallet, 25_000_000n)
  */
@@ -185,18 +185,18 @@ function termsArguments(program: Hex, { registrar, commitmentSigner, bounds }: P
   return [program, registrar, commitmentSigner, { ...bounds, validUntil }] as const;
 }
 
-/** What calldata says under an ABI, and whether it is the canonical encoding of that. */
+/** Decoded calldata, and whether it is the canonical encoding of its arguments. */
 export interface DecodedCall {
   function: string;
   args: { [name: string]: Json };
   /** The arguments in order, as viem decodes them. */
   values: readonly unknown[];
-  /** False when trailing bytes, dirty padding or unusual offsets say the same in another way. */
+  /** False for another encoding of the same arguments: trailing bytes, dirty padding or unusual offsets. */
   canonical: boolean;
 }
 
 /**
- * Decodes calldata of the registrar or of the token, to be shown; equality is a matter of bytes, never of this.
+ * Decodes calldata of the registrar contract or the token for display. To compare calls, compare their bytes.
  *
  * @returns null when no function of the ABI has this selector or the arguments do not decode.
  * @example decodeCall(purchaseRegistrarAbi, input)?.function // "pay"

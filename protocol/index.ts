@@ -1,4 +1,4 @@
-/** What has to be signed, hashed and encoded, and the check that a transaction is bound to what was asked for. */
+/** Signs, hashes and encodes all messages and calls, and checks whether a transaction is the expected one. */
 
 export * from "./binding/check-binding.ts";
 export * from "./binding/expected-transaction.ts";

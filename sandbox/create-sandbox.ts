@@ -60,7 +60,7 @@ import { placeState, requireEqual } from "./state/snapshot-file/place-state.ts";
 import type { SnapshotContent } from "./state/snapshot-file/snapshot-content.ts";
 import { writeSnapshot } from "./state/snapshot-file/snapshot-file.ts";
 
-/** A running sandbox: chain, relayer, API and documentation, which share one clock, one reset and one data directory. */
+/** A running sandbox: chain, relayer, API and documentation, with one clock, one snapshot and one data directory. */
 export interface Sandbox extends AsyncDisposable {
   /** URLs, accounts, addresses and test keys; the content of `sandbox.json`. */
   description: SandboxDescription;
@@ -69,11 +69,11 @@ export interface Sandbox extends AsyncDisposable {
   relayer: Relayer;
   store: Store;
   wallets: TestWallets;
-  /** What arrives at the service's own receiver, and what shall go wrong there. */
+  /** The test receiver: the deliveries that it has received, and its faults. */
   receiver: SandboxReceiver;
-  /** A typed client of the API, with the first account's access, which is issued when it is first needed. */
+  /** A typed client of the API with a credential of the first account, which is issued at the first request. */
   client: ApiClient;
-  /** Makes merchants and purchases in any state, through the API and with real transactions. */
+  /** Creates merchants and purchases in any state, through the API and with real transactions. */
   given: Given;
   /** The designated reviewer: signs decisions, and records them. */
   reviewer: Reviewer;
@@ -83,47 +83,58 @@ export interface Sandbox extends AsyncDisposable {
    * @throws ProblemError when the API refuses.
    */
   deliverAll(): Promise<components["schemas"]["Notification"][]>;
-  /** Takes a snapshot of everything as one. */
+  /**
+   * Takes a snapshot of the whole sandbox in memory.
+   *
+   * @throws SandboxError snapshot_timeout when requests in progress do not end within `snapshotTimeoutMs`.
+   * @example
+   * const before = await sandbox.snapshot();
+   * await before.restore();
+   */
   snapshot(): Promise<Snapshot>;
-  /** Gives notifications, receipts and reviewers, or those named, new keys from now on; the old public ones stay published. */
+  /** Rotates the keys of notifications, receipts and reviewers, or only the named ones. The old public keys remain published. */
   rotateKeys(...uses: KeyUse[]): Promise<void>;
   /**
-   * Writes everything, as a snapshot has it, to a file that another machine can continue from: `createSandbox({ from: file })`. What
-   * waits in the chain's pool is not in it.
+   * Writes a snapshot file, from which `createSandbox({ from: file })` continues on any machine. Transactions in the chain's pool are not
+   * included.
    *
    * @throws SandboxError snapshot_refused when the file cannot be written.
    */
   save(file: string): Promise<void>;
   /**
-   * Writes down what is done from now on: requests, transactions of wallets, time and blocks, and the control API. The sandbox must
-   * be fresh. Other calls on this object (`relayer.fault()`, `receiver.failNext()`, `rotateKeys()`) are not recorded.
+   * Starts to record a scenario: requests, transactions of wallets, time and blocks, and calls of the control API. The sandbox must be fresh.
+   * Other calls on this object (`relayer.fault()`, `receiver.failNext()`, `rotateKeys()`) are not recorded.
    *
-   * @throws SandboxError scenario_refused
+   * @throws SandboxError scenario_refused when the sandbox is live, not fresh, or already recording.
    */
   record(title: string): Promise<void>;
   /**
-   * Ends the recording and returns it, to be written with `writeScenario` and repeated with `playScenario`.
+   * Ends the recording and returns the scenario, for `writeScenario` and `playScenario`.
    *
-   * @throws SandboxError scenario_refused when something was done that cannot be repeated.
+   * @throws SandboxError scenario_refused when the recording has a step that cannot be repeated.
    */
   stopRecording(): Promise<Scenario>;
-  /** A wallet with any test key, besides those in {@link Sandbox.wallets}. */
+  /**
+   * Returns a wallet for any private key, in addition to {@link Sandbox.wallets}.
+   *
+   * @throws SandboxError argument_invalid when the key is not 32 bytes in hex.
+   */
   openWallet(privateKey: Hex): TestWallet;
-  /** Says of any transaction whether it would be accepted and for what, and if not why. */
+  /** Explains whether a transaction would be accepted, for which step, and why not. */
   explain(hash: Hex): Promise<Explanation>;
-  /** What two equal runs have in common, in one digest. */
+  /** Returns digests of the whole state: equal runs have equal fingerprints. */
   fingerprint(): Promise<Fingerprint>;
-  /** Ends everything; what is kept is on disk afterwards. */
+  /** Closes the sandbox and its processes; a data directory is complete afterwards. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a sandbox on ports of 127.0.0.1 and returns when everything answers.
+ * Starts a sandbox on 127.0.0.1 and returns it when all its hosts answer.
  *
- * A start that takes longer than `startTimeoutMs` fails with `start_timeout` and leaves nothing behind.
+ * A start that takes longer than `startTimeoutMs` fails with `start_timeout` and leaves no process, port, lock or folder.
  *
- * @throws SandboxError, AnvilError, GenesisError, StoreDamagedError, StoreUnavailableError, DatabaseUrlError: each with a `code`, and a
- * message that says what to do.
+ * @throws SandboxError, AnvilError, GenesisError, StoreDamagedError, StoreUnavailableError, DatabaseUrlError: each with a `code`, and the remedy
+ * in its message.
  * @example
  * await using sandbox = await createSandbox({ seed: "checkout" });
  * await fetch(`${sandbox.description.urls.api}/v1/routing/capabilities`);

@@ -1,3 +1,3 @@
-/** The package: a sandbox, and what tests use on top of one. */
+/** Exports the package: the sandbox, and playing scenarios. */
 export * from "../sandbox/index.ts";
 export { playScenario, ScenarioDifferenceError } from "./play-scenario.ts";

@@ -8,10 +8,10 @@ import type { Fingerprint } from "../sandbox/state/fingerprint.ts";
 import type { ErrorCode } from "../server/api/errors/catalogue.ts";
 import type { ExplainedStep } from "../server/domain/reverts/explain-revert.ts";
 
-/** What a matcher needs of a sandbox. */
+/** The part of a sandbox that the matchers use. */
 export type MatchedSandbox = Pick<Sandbox, "explain">;
 
-/** What the test runners take from a matcher. */
+/** The result of a matcher, in the shape that vitest and jest expect. */
 export interface MatchResult {
   pass: boolean;
   message: () => string;
@@ -20,25 +20,25 @@ export interface MatchResult {
 /** The matchers' arguments, and what `expect(…)` returns for them, for the declarations of a runner. */
 export interface SandboxMatchers {
   /**
-   * Expects of a transaction's hash that the API accepts it as a step, and for an object if one is named.
+   * Expects that the API accepts the transaction with this hash as a step, and for the named object if one is passed.
    *
    * @example await expect(refund.transaction_hash).toBeAcceptedAs("refund", purchase);
    */
   toBeAcceptedAs(step: ExplainedStep, object?: string | { id: string }): Promise<void>;
   /**
-   * Expects of a transaction's hash, an answer or a `ProblemError` that the transaction is refused and fails each named check.
+   * Expects that a transaction is refused and fails each named check. Pass its hash, the answer of the API, or a `ProblemError`.
    *
    * @example await expect(transaction_hash).toBeRefusedBy("wallet");
    */
   toBeRefusedBy(...checks: CheckName[]): Promise<void>;
   /**
-   * Expects of an answer, its `error` or a `ProblemError` that it is the problem with a code.
+   * Expects a problem with this code. Pass an answer of the API, its `error`, or a `ProblemError`.
    *
    * @example expect(await client.POST(path, { params, body })).toBeProblem("binding_mismatch");
    */
   toBeProblem(code: ErrorCode): void;
   /**
-   * Expects of a sandbox, or of what its `fingerprint()` returned, that it has a digest.
+   * Expects this fingerprint digest. Pass a sandbox, or the result of its `fingerprint()`.
    *
    * @example await expect(sandbox).toHaveFingerprint("0x…");
    */
@@ -46,9 +46,9 @@ export interface SandboxMatchers {
 }
 
 /**
- * Returns the matchers, for `expect.extend()` of vitest, jest and what is compatible with them.
+ * Returns the matchers for `expect.extend()` of vitest, jest and compatible runners.
  *
- * @param sandboxOf - returns the sandbox of the test that runs, whose transactions are explained.
+ * @param sandboxOf - returns the sandbox of the current test; undefined if it has none.
  * @example expect.extend(sandboxMatchers(() => sandbox));
  */
 export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandbox | undefined) {

@@ -14,7 +14,7 @@ import {
 } from "../sandbox/hosts/recorder/scenario.ts";
 import { givenAccounts } from "../sandbox/service/keys/keys.ts";
 
-/** A scenario came out differently from how it was recorded. */
+/** Thrown when a played scenario differs from the recorded one. */
 export class ScenarioDifferenceError extends CodedError<"scenario_differs"> {
   override readonly name = "ScenarioDifferenceError";
   /** The number of the first step that differs, from 1; null when only the end does. */
@@ -42,14 +42,14 @@ export class ScenarioDifferenceError extends CodedError<"scenario_differs"> {
 
 /** Options of `playScenario`. */
 export interface PlayOptions {
-  /** Called with each step once it came out as recorded. */
+  /** Called with each step after it matched the recording. */
   told?: (number: number, step: Step) => void;
 }
 
 /**
- * Repeats a scenario on a fresh sandbox, which is gone afterwards, and compares every step and the end.
+ * Repeats a scenario on a temporary fresh sandbox, and compares every step and the final state.
  *
- * @throws ScenarioDifferenceError that names the first step and field that differ.
+ * @throws ScenarioDifferenceError with the first step and field that differ.
  * @example await playScenario(await readScenario("scenarios/refund.yaml"))
  */
 export async function playScenario(scenario: Scenario, { told }: PlayOptions = {}): Promise<void> {

@@ -10,15 +10,16 @@ declare module "vitest" {
 /** Options of `sandboxTest`. */
 export interface SandboxTestOptions extends SandboxOptions {
   /**
-   * `worker` (default): one sandbox per worker, reset before each test, which takes milliseconds. `test`: a new one
-   * for each test, which is what `test.concurrent` needs.
+   * `worker` (default): one sandbox per worker, reset before each test, which takes milliseconds. `test`: a new sandbox for each test, which
+   * `test.concurrent` requires.
    */
   scope?: "worker" | "test";
 }
 
 /**
- * A vitest `test` with a `sandbox` that is reset before each test; what an earlier test left under way reaches no later one, unless it asked the
- * URLs themselves.
+ * Returns a vitest `test` with the fixture `sandbox`. Every test starts from the same state, even after a failed one.
+ *
+ * Calls that an earlier test has not awaited cannot reach a later test. Requests that you send with `fetch` are not tracked: await them yourself.
  *
  * @example
  * const test = sandboxTest({ seed: "checkout" });
@@ -56,7 +57,7 @@ expect.extend({
   toHaveFingerprint: recorded(explaining.toHaveFingerprint),
 });
 
-/** Has the test wait for an assertion that is not awaited, and fail with it. */
+/** Makes the test wait for an assertion that is not awaited, and fail with it. */
 function recorded<Args extends unknown[]>(
   matcher: (this: MatcherState, received: unknown, ...args: Args) => Promise<MatchResult>,
 ) {

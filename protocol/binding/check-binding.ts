@@ -41,7 +41,7 @@ export interface BindingReport {
 }
 
 /**
- * Decides whether a transaction is exactly the one that was expected; every check is evaluated and reported.
+ * Returns whether a transaction is exactly the expected one, with the result of every check.
  *
  * @example checkBinding(observed, expected).accepted
  */
@@ -91,7 +91,7 @@ function mined(observed: ObservedTransaction): Judgement {
 }
 
 /**
- * The confirmations of a transaction: 1 in the newest block, 0 when it is not mined.
+ * Returns the confirmations of a transaction: 1 in the newest block, 0 when it is not mined.
  *
  * @example countConfirmations(observed) // 1 in the newest block
  */

@@ -14,26 +14,26 @@ export interface ExpectedLog {
   optional?: true;
 }
 
-/** What is at a wallet's address: nothing, a delegation to code (EIP-7702), a contract, or what no node tells any more. */
+/** The code at a wallet's address: none, a delegation (EIP-7702), a contract, or unknown because the node has dropped that state. */
 export type WalletCode = "none" | "delegated" | "contract" | "unknown";
 
-/** What a transaction must be to be accepted for one step. */
+/** The transaction that is expected for one step. */
 export interface ExpectedTransaction {
   chain: { chainId: number; epoch: Hex };
   /** Required confirmations (1 = the block that includes it). */
   confirmations: number;
   /** The bound wallet: the transaction's own sender, an account without code. */
   wallet: Address;
-  /** What the chain has at the bound wallet's address in the transaction's block. */
+  /** The code at the bound wallet's address in the transaction's block. */
   walletCode: WalletCode;
   /** keccak256 of the code that was pinned at deployment. */
   codeHash: Hex;
   call: Call;
-  /** The digests that the step is about, and what the chain holds under them. */
+  /** The digests of the step, expected and on the chain. */
   purchase: { expected: Json; actual: Json };
-  /** Everything that the contracts named here emit in the transaction, each contract's logs in this order. */
+  /** All logs that the named contracts must emit in the transaction, in this order for each contract. */
   logs: readonly ExpectedLog[];
-  /** What this hash already serves, or null. */
+  /** The step that already uses this hash, or null. */
   usedBy: string | null;
   /** Unix seconds, inclusive on both sides; null leaves a side open. */
   timely: { from: number | null; to: number | null };

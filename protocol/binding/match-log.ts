@@ -21,7 +21,7 @@ export interface DecodedLog {
 }
 
 /**
- * Decodes a log as one event, strictly: its topics and data must be the canonical encoding of what they say.
+ * Decodes a log as one event, strictly: its topics and data must be the canonical encoding of their values.
  *
  * @returns null for another event, other indexing, extra or missing data.
  * @example decodeLog(log, { abi: purchaseRegistrarAbi, event: "PurchasePaid" })
@@ -56,7 +56,7 @@ export function decodeLog(log: ObservedLog, expected: Pick<ExpectedLog, "abi" | 
 }
 
 /**
- * Tells whether a decoded log carries every expected field.
+ * Returns whether a decoded log has every expected field.
  *
  * @example matchesLog(decoded, { abi, event: "PurchasePaid", fields: { id } })
  */
@@ -67,7 +67,7 @@ export function matchesLog(decoded: DecodedLog, expected: ExpectedLog): boolean 
 }
 
 /**
- * Tells whether a log's first topic is that of an event.
+ * Returns whether a log's first topic is that of an event.
  *
  * @example isEvent(log, { abi: purchaseRegistrarAbi, event: "PurchasePaid" })
  */

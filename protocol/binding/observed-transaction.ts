@@ -12,7 +12,7 @@ export interface ObservedLog {
   removed: boolean;
 }
 
-/** A transaction's own fields; `hash` and `sender` are recomputed from the signed fields, never taken from a node's word. */
+/** The fields of a transaction; `hash` and `sender` are recomputed from the signed fields, not read from the node. */
 export interface ObservedEnvelope {
   /** keccak256 of the serialized signed transaction; null when the fields do not make one. */
   hash: Hex | null;
@@ -29,7 +29,7 @@ export interface ObservedEnvelope {
   blockHash: Hex | null;
 }
 
-/** What a receipt says. */
+/** The fields of a transaction receipt. */
 export interface ObservedReceipt {
   status: "success" | "reverted";
   transactionHash: Hex;
@@ -52,7 +52,7 @@ export interface ObservedBlock {
   logs: readonly ObservedLog[];
 }
 
-/** Everything that the binding check looks at, read by hash at one head. */
+/** All inputs of the binding check, read by hash at one head. */
 export interface ObservedTransaction {
   /** The hash that was asked for, in lower case. */
   hash: Hex;

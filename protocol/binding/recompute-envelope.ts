@@ -15,10 +15,9 @@ import type { ObservedEnvelope } from "./observed-transaction.ts";
 const senders = new Recent<Promise<Address>>(1_000);
 
 /**
- * Recomputes a transaction's hash and sender from its signed fields, so that a node's word is not needed for either.
+ * Recomputes a transaction's hash and sender from its signed fields, so that neither depends on the node's answer.
  *
- * Fields that do not make a signed transaction have neither: the hash and the sender are then null, and no check that
- * compares them can hold.
+ * If the fields are not those of a signed transaction, hash and sender are null, and every check that compares them fails.
  *
  * @example await recomputeEnvelope(await client.getTransaction({ hash }))
  */

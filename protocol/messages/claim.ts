@@ -11,7 +11,7 @@ export const claimTypes = {
   ],
 } as const;
 
-/** What a beneficiary claims; the amount in base units of the token. */
+/** A beneficiary's claim; the amount in base units of the token. */
 export interface Claim {
   /** The purchase's commitment hash. */
   commitment: Hex;
@@ -22,9 +22,9 @@ export interface Claim {
 }
 
 /**
- * keccak256 of the UTF-8 bytes of a claim's reason.
+ * Returns keccak256 of the UTF-8 bytes of a claim's reason.
  *
- * @throws TypeError for a text with a lone surrogate: it has no UTF-8 form, and all such would have one hash.
+ * @throws TypeError for a text with an unpaired surrogate, which has no UTF-8 form.
  * @example hashReason("arrived broken")
  */
 export function hashReason(reason: string): Hex {
@@ -34,7 +34,7 @@ export function hashReason(reason: string): Hex {
 }
 
 /**
- * The typed data that the beneficiary signs (EIP-712).
+ * Returns the typed data that the beneficiary signs (EIP-712).
  *
  * @example await account.signTypedData(claimTypedData(domain, claim))
  */
@@ -43,7 +43,7 @@ export function claimTypedData(domain: RegistrarDomain, message: Claim) {
 }
 
 /**
- * The EIP-712 digest of a claim: the claim hash that the claim transaction carries.
+ * Returns the EIP-712 digest of a claim: the claim hash in the claim transaction.
  *
  * @example hashClaim(domain, claim) // equals registrar.hashClaim(claim)
  */

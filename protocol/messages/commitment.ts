@@ -39,7 +39,7 @@ export interface Commitment {
 }
 
 /**
- * The typed data that the program's commitment signer signs (EIP-712).
+ * Returns the typed data that the program's commitment signer signs (EIP-712).
  *
  * @example await account.signTypedData(commitmentTypedData(domain, commitment))
  */
@@ -48,7 +48,7 @@ export function commitmentTypedData(domain: RegistrarDomain, message: Commitment
 }
 
 /**
- * The EIP-712 digest of a commitment: its `commitment_hash` and its id on chain.
+ * Returns the EIP-712 digest of a commitment: its `commitment_hash`, and the purchase's id on the chain.
  *
  * @example hashCommitment(domain, commitment) // equals registrar.hashPurchase(commitment)
  */

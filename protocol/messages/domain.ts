@@ -12,7 +12,7 @@ export const domainTypes = {
   ],
 } as const;
 
-/** Where a signature counts: one registrar contract on one chain (EIP-712 domain). */
+/** The EIP-712 domain of a registrar contract: signatures are valid for one contract on one chain. */
 export interface RegistrarDomain {
   name: "PurchaseRegistrar";
   version: "1";
@@ -21,7 +21,7 @@ export interface RegistrarDomain {
 }
 
 /**
- * The EIP-712 domain of a registrar contract, shared by commitments, funding authorizations and claims.
+ * Returns the EIP-712 domain of a registrar contract, for commitments, funding authorizations and claims.
  *
  * @example registrarDomain(31337, "0x5FbDB2315678afecb367f032d93F642f64180aa3")
  */

@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
 
 /**
- * The text that a merchant's wallet signs with `personal_sign` (EIP-191) to enroll.
+ * Returns the text that a merchant's wallet signs with `personal_sign` (EIP-191) to enroll.
  *
  * @param enrollment - `authorization` is the EIP-712 digest of the funding authorization.
  * @example await account.signMessage({ message: enrollmentMessage(enrollment) })

@@ -14,7 +14,7 @@ export const fundingAuthorizationTypes = {
   ],
 } as const;
 
-/** What a merchant's wallet covers: refunds up to `cap` base units until `validUntil` (Unix seconds). */
+/** The authorization of a merchant's wallet to fund refunds up to `cap` base units until `validUntil` (Unix seconds). */
 export interface FundingAuthorization {
   /** keccak256 of the program's id. */
   program: Hex;
@@ -28,7 +28,7 @@ export interface FundingAuthorization {
 }
 
 /**
- * The typed data that the program's commitment signer signs for a merchant (EIP-712).
+ * Returns the typed data that the program's commitment signer signs for a merchant (EIP-712).
  *
  * @example await account.signTypedData(fundingAuthorizationTypedData(domain, authorization))
  */
@@ -37,7 +37,7 @@ export function fundingAuthorizationTypedData(domain: RegistrarDomain, message: 
 }
 
 /**
- * The EIP-712 digest of a funding authorization.
+ * Returns the EIP-712 digest of a funding authorization.
  *
  * @example hashFundingAuthorization(domain, authorization) // equals registrar.hashFunding(authorization)
  */

@@ -11,18 +11,18 @@ export const permitTypes = {
   ],
 } as const;
 
-/** Lets a spender draw `value` base units of a token, once it is submitted to the token (EIP-2612). */
+/** Approves a spender for `value` base units of a token when it is submitted to the token (EIP-2612). */
 export interface Permit {
   owner: Address;
   spender: Address;
   value: bigint;
-  /** The owner's permits that the token has taken so far. */
+  /** The number of the owner's permits that the token has accepted so far. */
   nonce: bigint;
-  /** The last second in which the token takes it, in Unix seconds. */
+  /** The last second in which the token accepts it, in Unix seconds. */
   deadline: bigint;
 }
 
-/** Where a permit counts: one token on one chain (EIP-712 domain). */
+/** The EIP-712 domain of a token: permits are valid for one token on one chain. */
 export interface TokenDomain {
   name: "USDC";
   version: "2";
@@ -30,7 +30,7 @@ export interface TokenDomain {
   verifyingContract: Address;
 }
 
-/** A permit as `payWithPermit` takes it: its deadline and its signature in three parts. */
+/** A permit in the form of `payWithPermit`: its deadline and its signature in three parts. */
 export interface SignedPermit {
   deadline: bigint;
   v: number;

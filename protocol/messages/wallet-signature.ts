@@ -8,7 +8,7 @@ const halfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b
 const signers = new Recent<Promise<Address | null>>(1_000);
 
 /**
- * Returns the v of a signature of 65 bytes r, s, v, which is 27 or 28 in what contracts take; null for other lengths.
+ * Returns the v of a signature of 65 bytes r, s, v, which contracts require to be 27 or 28; null for other lengths.
  *
  * @example vOf(signature) // 27
  */

@@ -5,7 +5,7 @@ import { canonicalJson, sha256Hex } from "../values/canonical-json.ts";
 import { signEd25519, verifyEd25519 } from "./ed25519.ts";
 import { decodeExact } from "./exact-encoding.ts";
 
-/** What a reviewer approves: every field of it is signed. */
+/** A reviewer's decision; every field is signed. */
 export interface Decision {
   /** Base units of the token, as a decimal string. */
   award: string;
@@ -24,7 +24,7 @@ export interface Decision {
 const prefix = utf8ToBytes("routing-sandbox/decision/v1\n");
 
 /**
- * The exact bytes that a reviewer signs: a domain line and the RFC 8785 form of the decision.
+ * Returns the exact bytes that a reviewer signs: a domain line and the RFC 8785 form of the decision.
  *
  * @example decisionBytes(decision)
  */
@@ -47,7 +47,7 @@ export function decisionBytes(decision: Decision): Uint8Array {
 }
 
 /**
- * SHA-256 of the signed bytes: the decision hash that the refund transaction carries.
+ * Returns SHA-256 of the signed bytes: the decision hash in the refund transaction.
  *
  * @example hashDecision(decision) // "0x…"
  */

@@ -7,7 +7,7 @@ import { type Ed25519Key, ed25519Jwk } from "./ed25519.ts";
 /** The media type of a receipt, so that nothing else that the key may sign passes for one. */
 const receiptType = "routing-receipt+jws";
 
-/** What the receiver attests: it accepted exactly this body of this event. */
+/** The receiver's statement that it accepted exactly this body of this event. */
 export interface DeliveryReceipt {
   receipt_id: string;
   event_id: string;
@@ -30,9 +30,9 @@ export async function signReceipt(receipt: DeliveryReceipt, key: Ed25519Key): Pr
 }
 
 /**
- * Verifies a receipt's JWS against a public key and answers its payload.
+ * Verifies a delivery receipt's JWS with a public key and returns its payload.
  *
- * @throws jose's JWSSignatureVerificationFailed and relatives when it does not verify; TypeError for a JWS of another type.
+ * @throws jose's JWSSignatureVerificationFailed and related errors when it does not verify; TypeError for a JWS of another type.
  * @example await verifyReceipt(jws, receiptKey.publicKey)
  */
 export async function verifyReceipt(jws: string, publicKey: Uint8Array): Promise<unknown> {

@@ -24,7 +24,7 @@ export interface Ed25519Jwk {
 }
 
 /**
- * The public JSON Web Key of an Ed25519 public key (RFC 8037).
+ * Returns the JSON Web Key of an Ed25519 public key (RFC 8037).
  *
  * @example ed25519Jwk(key.publicKey) // { kty: "OKP", crv: "Ed25519", x: "…" }
  */
@@ -33,7 +33,7 @@ export function ed25519Jwk(publicKey: Uint8Array): Ed25519Jwk {
 }
 
 /**
- * Builds a key pair from a 32-byte seed.
+ * Returns the key pair of a 32-byte seed.
  *
  * @example await ed25519Key(deriveKey("checkout", "reviewer/prg_demo"))
  */

@@ -16,7 +16,7 @@ export interface WebhookHeaders {
   "webhook-signature": string;
 }
 
-/** What notifications are signed with: the shared secret (`whsec_…`) and the Ed25519 key. */
+/** The keys that sign notifications: the shared secret (`whsec_…`) and the Ed25519 key. */
 export interface WebhookKeys {
   secret: string;
   key: Ed25519Key;
@@ -26,10 +26,10 @@ export interface WebhookKeys {
 export const webhookTolerance = 300;
 
 /**
- * Signs a notification body with both schemes of Standard Webhooks: `v1` (HMAC) first, so that stock verifiers find it.
+ * Signs a notification body with both schemes of Standard Webhooks: `v1` (HMAC) first, for standard verifiers, then `v1a` (Ed25519).
  *
  * @param timestamp - Unix seconds.
- * @param keys - the current keys, then those of before that receivers may still have: a rotation breaks no receiver.
+ * @param keys - the current keys, then the previous ones that receivers may still use after a rotation.
  * @example signWebhook({ id: event.id, timestamp, body }, { secret: "whsec_…", key })
  */
 export function signWebhook(
@@ -48,7 +48,7 @@ export function signWebhook(
 }
 
 /**
- * Verifies the Ed25519 signature (`v1a`) of a notification over its raw body; the time is not judged here.
+ * Verifies the Ed25519 signature (`v1a`) of a notification's raw body. It does not check the timestamp.
  *
  * @returns false when no `v1a` signature of the header verifies.
  * @example verifyWebhook(headers, rawBody, notifications.publicKey)
@@ -59,8 +59,7 @@ export function verifyWebhook(headers: WebhookHeaders, body: Uint8Array, publicK
 }
 
 /**
- * Verifies the HMAC signature (`v1`) of a notification over its raw body, as receivers with the shared secret do; the time is not
- * judged here.
+ * Verifies the HMAC signature (`v1`) of a notification's raw body with the shared secret. It does not check the timestamp.
  *
  * @returns false when no `v1` signature of the header verifies.
  * @example verifySharedSecret(headers, rawBody, "whsec_…")
@@ -74,7 +73,7 @@ export function verifySharedSecret(headers: WebhookHeaders, body: Uint8Array, se
 }
 
 /**
- * The shared secret of the HMAC scheme in the form that Standard Webhooks libraries take.
+ * Returns the shared secret of the HMAC scheme in the form of Standard Webhooks libraries.
  *
  * @example webhookSecret(deriveKey("checkout", "notifications/hmac")) // "whsec_…"
  */

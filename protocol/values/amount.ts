@@ -14,7 +14,7 @@ export function parseAmount(text: string): bigint {
 }
 
 /**
- * Tells whether a text is a canonical decimal string of base units: no sign, no leading zero, at most 2^128 - 1.
+ * Returns whether a text is a canonical decimal string of base units: no sign, no leading zero, at most 2^128 - 1.
  *
  * @example isAmount("007") // false
  */

@@ -4,9 +4,9 @@ import serialize from "canonicalize";
 import type { Hex } from "viem";
 
 /**
- * The RFC 8785 (JCS) form of a JSON value.
+ * Returns the RFC 8785 (JCS) form of a JSON value.
  *
- * @throws TypeError when the value has no JSON form: NaN, a lone surrogate, a cycle.
+ * @throws TypeError when the value has no JSON form: NaN, an unpaired surrogate, a cycle.
  * @example canonicalJson({ b: 1, a: 2 }) // '{"a":2,"b":1}'
  */
 export function canonicalJson(value: unknown): string {
@@ -24,7 +24,7 @@ function serialized(value: unknown): string | undefined {
 }
 
 /**
- * SHA-256 over the RFC 8785 form of a JSON value: the terms hash of a purchase.
+ * Returns SHA-256 of the RFC 8785 form of a JSON value, such as the terms hash of a purchase.
  *
  * @example hashJson({ sku: "course-42" }) // "0x…"
  */
@@ -33,7 +33,7 @@ export function hashJson(value: unknown): Hex {
 }
 
 /**
- * SHA-256 of bytes, as lower-case hex with 0x.
+ * Returns SHA-256 of bytes, as lower-case hex with 0x.
  *
  * @example sha256Hex(new Uint8Array()) // "0xe3b0c442…"
  */

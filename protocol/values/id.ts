@@ -3,7 +3,7 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { base32 } from "@scure/base";
 import { type Hex, keccak256, stringToHex } from "viem";
 
-/** The prefixes of the identifiers that the service makes. */
+/** The prefixes of the service's identifiers. */
 export const idPrefixes = [
   "crd",
   "mer",
@@ -18,13 +18,13 @@ export const idPrefixes = [
   "req",
 ] as const;
 
-/** The prefix of an identifier: what kind of thing it names. */
+/** The prefix of an identifier, which is the kind of object. */
 export type IdPrefix = (typeof idPrefixes)[number];
 
 /**
  * Derives an identifier: the prefix and 20 lower-case base32 characters (100 bits) of the SHA-256 of its parts.
  *
- * Equal parts give equal identifiers, which makes a seeded sandbox repeatable.
+ * Equal parts give equal identifiers, so a sandbox with the same seed has the same identifiers.
  *
  * @example deriveId("pur", ["checkout", 1]) // "pur_" + 20 characters
  */
@@ -35,7 +35,7 @@ export function deriveId(prefix: IdPrefix, parts: readonly (string | number)[]):
 }
 
 /**
- * The on-chain form of an identifier: keccak256 of its UTF-8 bytes.
+ * Returns the on-chain form of an identifier: keccak256 of its UTF-8 bytes.
  *
  * @example hashId("prg_demo") // the `program` of every purchase of that program
  */

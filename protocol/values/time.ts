@@ -1,5 +1,5 @@
 /**
- * RFC 3339 text, in UTC with whole seconds, of a Unix time in seconds.
+ * Returns the RFC 3339 text, in UTC with whole seconds, of a Unix time in seconds.
  *
  * @throws RangeError for a time outside the years 0 to 9999, or with a fraction.
  * @example toTimestamp(1767225600) // "2026-01-01T00:00:00Z"
@@ -11,7 +11,7 @@ export function toTimestamp(seconds: number): string {
 }
 
 /**
- * RFC 3339 text of a time that a contract holds, which may be later than RFC 3339 can say: that is shown as its last second.
+ * Returns the RFC 3339 text of a contract's time in Unix seconds. Times after the year 9999 become its last second.
  *
  * @example toChainTimestamp(2 ** 64) // "9999-12-31T23:59:59Z"
  */
@@ -20,7 +20,7 @@ export function toChainTimestamp(seconds: number): string {
 }
 
 /**
- * Unix seconds of a time that a contract holds, which may be later than RFC 3339 can say: that is shown as its last second.
+ * Returns a contract's time in Unix seconds. Times after the year 9999, which RFC 3339 cannot express, become its last second.
  *
  * @example toChainSeconds(2 ** 64) // 253402300799
  */
@@ -29,9 +29,9 @@ export function toChainSeconds(seconds: number): number {
 }
 
 /**
- * Unix seconds of an RFC 3339 UTC text; a fraction of a second stays one.
+ * Returns the Unix seconds of an RFC 3339 UTC text, with its fraction.
  *
- * @returns NaN when it is none: another form, another zone, or a day that the calendar does not have.
+ * @returns NaN for another form, another zone, or an invalid date.
  * @example fromTimestamp("2026-01-01T00:00:00Z") // 1767225600
  */
 export function fromTimestamp(text: string): number {

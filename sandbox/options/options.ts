@@ -13,51 +13,51 @@ import { checkStartTimeout, defaultStartTimeoutMs } from "./start-timeout.ts";
 
 /** The options of a sandbox; each has a default. */
 export interface SandboxOptions {
-  /** Makes ids, keys and the chain's epoch; equal seeds give equal sandboxes. `sandbox` by default. */
+  /** Determines ids, keys and the chain epoch; equal seeds give equal sandboxes. By default `sandbox`. */
   seed?: string;
-  /** `deterministic` (default): time moves with blocks only. `live`: with the wall clock. */
+  /** `deterministic` (default): only blocks advance time. `live`: time follows the wall clock. */
   mode?: ClockMode;
-  /** TCP ports on 127.0.0.1; 0, the default, lets the kernel choose. */
+  /** TCP ports on 127.0.0.1; by default 0, for any free port. */
   ports?: { api?: number; docs?: number; rpc?: number; control?: number };
-  /** Required confirmations; 1, the default, is the block that includes the transaction. */
+  /** Required confirmations; by default 1, the block that includes the transaction. */
   confirmations?: number;
-  /** The programs that are served, the first one for operations that name none; `prg_demo` and `prg_other` by default. */
+  /** The programs; the first one is the default of calls that name none. By default `prg_demo` and `prg_other`. */
   programs?: readonly ProgramOption[];
-  /** What each program's relayer may spend on gas, in wei; 1 ether by default. */
+  /** The gas budget of each program, in wei; by default 1 ether. */
   gasBudgetWei?: bigint;
-  /** The one URL that notifications go to; the sandbox's own receiver by default. */
+  /** The URL that receives notifications; by default the sandbox's test receiver. */
   receiverUrl?: string;
-  /** Delivers events as they happen; false by default. */
+  /** Whether events are delivered as they happen; by default false. */
   autoDeliver?: boolean;
-  /** Answers the address of the receiver's host, once, at the start; the system's resolver by default. */
+  /** Resolves the receiver's host to an address, once, at the start; by default the system's resolver. */
   resolveHost?: Resolve;
-  /** How long a delivery may take, in real milliseconds; 5,000 by default. */
+  /** The deadline of a delivery attempt, in real milliseconds; by default 5,000. */
   deliveryTimeoutMs?: number;
-  /** Where the sandbox is kept across runs; without it nothing is written. */
+  /** The data directory, from which a later start resumes; without it nothing is written to disk. */
   dataDirectory?: string;
-  /** URL of a PostgreSQL database that keeps the records instead, so that other processes can join; the chain stays in the directory. */
+  /** URL of a PostgreSQL database for the records, so that other processes can join; the chain remains in the data directory. */
   store?: string;
-  /** Forget what the data directory holds. */
+  /** Whether to delete the sandbox in the data directory first; by default false. */
   fresh?: boolean;
-  /** A snapshot file to continue from; it brings its seed, mode, programs, confirmations and gas budget. */
+  /** A snapshot file to continue from; it determines seed, mode, programs, confirmations and gas budget. */
   from?: string;
-  /** How long a request waits for a relayed receipt or for its twin, in milliseconds; 2,000 by default. */
+  /** How long a request waits for a relayed transaction or for an identical request, in milliseconds; by default 2,000. */
   receiptTimeoutMs?: number;
-  /** How long a snapshot or a restore waits for what is under way, in real milliseconds; 10,000 by default. */
+  /** How long a snapshot or a restore waits for requests in progress, in real milliseconds; by default 10,000. */
   snapshotTimeoutMs?: number;
-  /** How long the start may take until everything answers, in real milliseconds; 30,000 by default. */
+  /** The deadline of the start, in real milliseconds; by default 30,000. */
   startTimeoutMs?: number;
-  /** Called, while a start makes the blocks of a data directory again, with how many of them are made, and of how many. */
+  /** Called with the progress, in blocks, while a start mines the blocks of a data directory again. */
   onReplay?: (made: number, all: number) => void;
-  /** How many requests each caller may send in so many seconds of sandbox time; no limit by default. */
+  /** The number of requests that each caller may send per period of sandbox time; by default unlimited. */
   rateLimit?: RateLimit;
-  /** What one client can hold of each port; {@link connectionLimits} by default. */
+  /** The connection limits of each port; by default {@link connectionLimits}. */
   connectionLimits?: Partial<ConnectionLimits>;
-  /** State of your own that snapshots, restores, snapshot files and fingerprints include, restored after the sandbox's; none by default. */
+  /** Your own state to include in snapshots, restores, snapshot files and fingerprints; restored after the sandbox's state. */
   parts?: readonly Part[];
-  /** Where structured log lines of failures go; nowhere by default. */
+  /** Called with structured log lines of failures; by default they are dropped. */
   log?: Log;
-  /** Puts something between the chain and everything that uses it: other contracts, or a node that lies. For tests. */
+  /** Replaces the chain for all other parts, for example with other contracts or a node with wrong answers. For tests. */
   adaptChain?: (chain: ChainNode) => Promise<ChainNode>;
 }
 

@@ -9,9 +9,9 @@ export type ProgramOption =
   | {
       /** `prg_` and 1 to 40 lower-case letters, digits or underscores. */
       id: string;
-      /** What people call it; the id if not given. */
+      /** The display name; by default the id. */
       name?: string;
-      /** The account that may issue access to it; `acct_` and the rest of the program's id if not given. */
+      /** The account that issues credentials for it; by default `acct_` and the rest of the program's id. */
       account?: string;
     };
 
@@ -31,7 +31,7 @@ export const defaultPrograms: readonly ProgramSetting[] = resolvePrograms(progra
 /**
  * Fills in the defaults of programs and checks them.
  *
- * @throws SandboxError option_invalid for an id or account that cannot be one, or that is there twice, and for no or too many programs.
+ * @throws SandboxError option_invalid for a malformed or duplicate id or account, and for no or too many programs.
  * @example resolvePrograms(["prg_demo", { id: "prg_books", name: "Book store" }])
  */
 export function resolvePrograms(programs: readonly ProgramOption[]): ProgramSetting[] {

@@ -12,30 +12,30 @@ export { RetryLimitError, type RetryPolicy, type Wait } from "./retrying-fetch.t
 export type SendRequest = (request: Request) => Promise<Response>;
 
 /**
- * A client that sends each request again, identically and with the same Idempotency-Key, until its outcome is known; its named writes
- * also unwrap the answer.
+ * A client that repeats each request with the same Idempotency-Key until its outcome is known. Its methods for the writes of the lifecycle also
+ * unwrap the answer.
  */
 export interface RetryingClient extends Client<paths>, LifecycleWrites {}
 
-/** A client of the routing API whose paths, parameters, bodies and answers are those of its OpenAPI description. */
+/** A client of the routing API, typed by its OpenAPI description. */
 export interface ApiClient extends Client<paths> {
-  /** The same client, which resends on a lost connection, a 5xx, a 202 and any other answer with Retry-After. */
+  /** The same client, which repeats a request after a lost connection, a 5xx, a 202 and any other answer with Retry-After. */
   readonly retrying: RetryingClient;
 }
 
-/** How a client sends, how `retrying` waits, and which idempotency keys its named writes have. */
+/** Options of a client: how it sends, how `retrying` waits, and the idempotency keys of its writes. */
 export interface ApiClientOptions extends Partial<RetryPolicy> {
-  /** Returns an idempotency key that no other request has; a random UUID by default. */
+  /** Returns a unique idempotency key; by default a random UUID. */
   nextKey?: () => Promise<string>;
-  /** Sends each request; the global `fetch` by default. */
+  /** Sends each request; by default the global `fetch`. */
   fetch?: SendRequest;
 }
 
 /**
- * Makes a typed client of one routing API. Middleware applies to the client and to `retrying`.
+ * Creates a typed client of a routing API. Middleware applies to the client and to `retrying`.
  *
  * @param bearer - an account key or a credential, sent with every request.
- * @param options - by default `retrying` sends 20 requests at most and waits in real time.
+ * @param options - by default `retrying` sends at most 20 requests and waits in real time.
  * @example
  * const api = createApiClient(urls.api, credential);
  * const answer = await api.POST("/v1/routing/programs/{program}/purchases", {

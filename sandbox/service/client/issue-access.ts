@@ -2,7 +2,7 @@ import { createApiClient, type SendRequest } from "./api-client.ts";
 import { unwrap } from "./problem-error.ts";
 
 /**
- * Issues access to an account's program, which revokes the account's credential of before.
+ * Issues a credential for an account's program, and revokes the account's previous credential.
  *
  * @throws ProblemError when the API refuses.
  */

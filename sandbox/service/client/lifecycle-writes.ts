@@ -10,30 +10,30 @@ interface Addressed {
   id: string;
 }
 
-/** The writes of the lifecycle: each returns what it made or changed, or throws a `ProblemError`. */
+/** The writes of the lifecycle: each returns the created or changed object, or throws a `ProblemError`. */
 export interface LifecycleWrites {
-  /** Operation 4. */
+  /** Creates a merchant (operation 4). */
   createMerchant(program: string, body: Schemas["CreateMerchant"]): Promise<Schemas["Merchant"]>;
-  /** Operation 5. */
+  /** Confirms a merchant's enrollment (operation 5). */
   enroll(merchant: Addressed, body?: Schemas["ConfirmEnrollment"]): Promise<Schemas["Merchant"]>;
-  /** Operation 6. */
+  /** Creates a purchase (operation 6). */
   createPurchase(
     merchant: Addressed,
     body: Omit<Schemas["CreatePurchase"], "merchant_id">,
   ): Promise<Schemas["Purchase"]>;
-  /** Operation 8: the relayer offers the purchase. */
+  /** Activates a purchase by the relayer's offer (operation 8). */
   activate(purchase: Addressed & { commitment: { hash: Schemas["Hash"] } }): Promise<Schemas["Purchase"]>;
-  /** Operation 9: the merchant's wallet has registered the purchase. */
+  /** Confirms the registration by the merchant's wallet (operation 9). */
   register(purchase: Addressed, body?: Schemas["ConfirmRegistration"]): Promise<Schemas["Purchase"]>;
-  /** Operation 10. */
+  /** Reconciles payments (operation 10). */
   reconcile(purchase: Addressed, body?: Schemas["ReconcilePurchase"]): Promise<Schemas["Purchase"]>;
-  /** Operation 11. */
+  /** Files a claim (operation 11). */
   claim(purchase: Addressed, body?: Schemas["FileClaim"]): Promise<Schemas["Claim"]>;
-  /** Operation 12, with what `reviewer.sign()` returns. */
+  /** Records a decision (operation 12); `reviewer.sign()` returns its body. */
   decide(purchase: Addressed, body: Schemas["RecordDecision"]): Promise<Schemas["Decision"]>;
-  /** Operation 13. */
+  /** Executes a refund (operation 13). */
   refund(purchase: Addressed, decision: Pick<Schemas["Decision"], "id">): Promise<Schemas["Refund"]>;
-  /** Operation 14: the oldest undelivered event, unless one is named. */
+  /** Delivers a notification (operation 14); by default of the oldest undelivered event. */
   deliver(program: string, event?: { id: string }): Promise<Schemas["Notification"]>;
 }
 

@@ -3,12 +3,12 @@ import type { components } from "./api.generated.ts";
 
 type Problem = components["schemas"]["Problem"];
 
-/** One check of a transaction, with what was expected and what it has. */
+/** One check of a transaction, with the expected and the actual value. */
 export type ProblemCheck = components["schemas"]["BindingReport"]["checks"][number];
 
 /**
- * The API refused a request. The message has the status, code and detail, each failed check with both sides, each finding of the body,
- * and the request id.
+ * Thrown when the API refuses a request. The message has the status, code and detail, each failed check with both sides, each invalid field, and
+ * the request id.
  *
  * @example if (error instanceof ProblemError && error.code === "binding_mismatch") console.log(error.checks);
  */
@@ -17,9 +17,9 @@ export class ProblemError extends CodedError {
   readonly status: number;
   readonly detail: string;
   readonly requestId: string;
-  /** Every check of a refused transaction, also those that it passes; empty for other refusals. */
+  /** All checks of a refused transaction, including those that passed; empty for other refusals. */
   readonly checks: readonly ProblemCheck[];
-  /** The whole problem as it was answered. */
+  /** The whole problem of the answer. */
   readonly problem: Problem;
 
   constructor(problem: Problem) {
@@ -35,7 +35,7 @@ export class ProblemError extends CodedError {
 /**
  * Returns the data of an answer.
  *
- * @throws ProblemError when the API refused; Error when the answer is neither data nor a problem.
+ * @throws ProblemError when the API refused the request; Error when the answer is neither data nor a problem.
  * @example const merchant = unwrap(await client.POST("/v1/routing/programs/{program}/merchants", { params, body }));
  */
 export function unwrap<T>({ data, error, response }: { data?: T; error?: unknown; response?: Response }): T {

@@ -1,20 +1,20 @@
 import { CodedError } from "../../../protocol/coded-error.ts";
 
-/** What a request waits for before it is sent again. */
+/** The reason why a request waits before it is repeated. */
 export interface Wait {
   /** Seconds that the answer asked for with Retry-After. */
   seconds: number | undefined;
-  /** Whether time or blocks are missing; otherwise an answer was lost, the service failed or it still works on the request. */
+  /** Whether the request was too early; otherwise an answer was lost, the service failed, or the request is still in progress. */
   isEarly: boolean;
-  /** How many requests were sent so far. */
+  /** The number of requests that were sent so far. */
   sent: number;
 }
 
-/** How a request is sent again. */
+/** How a request is repeated. */
 export interface RetryPolicy {
-  /** How many identical requests are sent at most. */
+  /** The largest number of identical requests. */
   mostRequests: number;
-  /** Resolves when the request is to be sent again. */
+  /** Resolves when the request may be repeated. */
   wait: (wait: Wait) => Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export const mostRequests = 20;
 /** The longest pause that an answer can ask for, in seconds. */
 const longestRetryAfter = 60;
 
-/** The outcome of a request is still unknown after the most requests that its policy allows; `cause` is a lost connection's error. */
+/** Thrown when the outcome of a request is still unknown after the last allowed repetition; `cause` is the error of a lost connection. */
 export class RetryLimitError extends CodedError<"retry_limit"> {
   override readonly name = "RetryLimitError";
 

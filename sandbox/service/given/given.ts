@@ -33,12 +33,12 @@ import type { DecidedState, RefundState } from "./states.ts";
 
 type Schemas = components["schemas"];
 
-/** A merchant that {@link Given.merchant} made or found. */
+/** The result of {@link Given.merchant}. */
 export interface GivenMerchant {
   merchant: Schemas["Merchant"];
 }
 
-/** A purchase that {@link Given.purchase} made, and everything on its way, as the API answers it. */
+/** The result of {@link Given.purchase}: the purchase and the objects that were created for it, as the API returns them. */
 export interface GivenPurchase {
   merchant: Schemas["Merchant"];
   purchase: Schemas["Purchase"];
@@ -58,12 +58,12 @@ export interface GivenDecision extends GivenClaim {
   decision: Schemas["Decision"];
 }
 
-/** A given purchase whose refund has begun. */
+/** A given purchase whose refund has started. */
 export interface GivenRefund extends GivenDecision {
   refund: Schemas["Refund"];
 }
 
-/** What given states act with: that of the sandbox, or of a lease of it. */
+/** The client and wallets that given states use: those of the sandbox, or of a lease of it. */
 export interface GivenMeans {
   wallets: TestWallets;
   clock: SandboxClock;
@@ -83,8 +83,9 @@ export interface GivenSources {
 }
 
 /**
- * Makes merchants and purchases in any state, as a client and wallets would: through the routing API, with an account of its own, and with
- * real transactions. Equal calls on equal sandboxes give equal ids and hashes. One call runs at a time.
+ * Creates merchants and purchases in any state, through the routing API and with real transactions of the wallets.
+ *
+ * It uses its own account. Equal calls on equal sandboxes give equal ids and hashes. Calls run one at a time.
  */
 export class Given {
   readonly #sources: GivenSources;
@@ -113,12 +114,12 @@ export class Given {
   }
 
   /**
-   * Gives a merchant in a state.
+   * Returns a merchant in a state.
    *
-   * A wallet has one merchant in a program: when it is enrolled already, that merchant is given, and funded if the state says so.
+   * A wallet has one merchant in a program. If the wallet is already enrolled, its merchant is returned, and funded if the state requires it.
    *
-   * @throws GivenInvalidError for options that cannot be; ProblemError when the API refuses; RetryLimitError when a transaction stays
-   * unconfirmed; SandboxError given_refused.
+   * @throws GivenInvalidError for invalid options; ProblemError when the API refuses; RetryLimitError when a transaction remains unconfirmed;
+   * SandboxError given_refused when mining is paused, or a transaction reverts or is held.
    * @example const { merchant } = await given.merchant({ state: "funded" });
    */
   async merchant(options: MerchantOptions): Promise<GivenMerchant> {
@@ -126,12 +127,12 @@ export class Given {
   }
 
   /**
-   * Gives a purchase in a state, with everything that was made on its way.
+   * Creates a purchase in a state, and returns it with its merchant, claim, decision and refund.
    *
-   * Without `merchant`, its merchant is the one that the wallet `merchant` is enrolled as, or a new one; either is funded.
+   * Without `merchant`, the purchase is for the merchant of the wallet `merchant`, which is created and funded if necessary.
    *
-   * @throws GivenInvalidError for options that cannot be; ProblemError when the API refuses; RetryLimitError when a transaction stays
-   * unconfirmed; SandboxError given_refused.
+   * @throws GivenInvalidError for invalid options; ProblemError when the API refuses; RetryLimitError when a transaction remains unconfirmed;
+   * SandboxError given_refused when mining is paused, or a transaction reverts or is held.
    * @example const { purchase, claim } = await given.purchase({ state: "claimed", amount: "25000000", claimed: "10000000" });
    */
   async purchase(options: PurchaseOptions<RefundState>): Promise<GivenRefund>;
@@ -143,7 +144,7 @@ export class Given {
   }
 
   /**
-   * Gives what a request of JSON asks for: `{"merchant":{…}}` or `{"purchase":{…}}`, with the options of {@link Given.merchant} or
+   * Runs a JSON request: `{"merchant":{…}}` with the options of {@link Given.merchant}, or `{"purchase":{…}}` with those of
    * {@link Given.purchase}.
    *
    * @throws as they do.

@@ -25,12 +25,12 @@ import {
 /** Options of a given merchant. */
 export interface MerchantOptions {
   state: MerchantState;
-  /** The program's id; the first program by default. */
+  /** The program's id; by default the first program. */
   program?: string;
-  /** The wallet that enrolls; `merchant` by default. */
+  /** The wallet that enrolls; by default `merchant`. */
   wallet?: WalletName;
   name?: string;
-  /** The funding cap in base units; 1,000,000 USDC by default. */
+  /** The funding cap in base units; by default 1,000,000 USDC. */
   cap?: string;
   reference?: string;
 }
@@ -38,39 +38,39 @@ export interface MerchantOptions {
 /** Options of a given purchase; amounts are decimal strings in base units. */
 export interface PurchaseOptions<S extends PurchaseState = PurchaseState> {
   state: S;
-  /** How it comes on chain: `registrar_offer` (default) or `merchant_direct`. */
+  /** The route to the chain: `registrar_offer` (default) or `merchant_direct`. */
   route?: Route;
-  /** The program's id; that of `merchant`, or the first program, by default. */
+  /** The program's id; by default that of `merchant`, or the first program. */
   program?: string;
-  /** An enrolled merchant, or its id; by default the one that the wallet `merchant` is enrolled as, or a new one, and funded. */
+  /** An enrolled merchant or its id; by default the merchant of the wallet `merchant`, which is created and funded if necessary. */
   merchant?: string | { readonly id: string };
-  /** The wallet that pays; `buyer` by default. */
+  /** The wallet that pays; by default `buyer`. */
   buyer?: WalletName;
-  /** The wallet that claims and gets the refund; `beneficiary` by default. */
+  /** The wallet that claims and receives the refund; by default `beneficiary`. */
   beneficiary?: WalletName;
-  /** 25 USDC by default. */
+  /** The price; by default 25 USDC. */
   amount?: string;
-  /** What is paid; the whole amount by default, and half of it for `partially_paid`. */
+  /** The amount to pay; by default the whole price, and half of it for `partially_paid`. */
   paid?: string;
-  /** Pays under an EIP-2612 permit in one transaction, which replaces the buyer's allowance; false by default. */
+  /** Whether to pay with an EIP-2612 permit in one transaction, which replaces the buyer's allowance; by default false. */
   permit?: boolean;
-  /** What is claimed; what is paid by default. */
+  /** The amount to claim; by default the paid amount. */
   claimed?: string;
-  /** Why it is claimed. */
+  /** The reason of the claim. */
   reason?: string;
-  /** What the reviewer awards; what is claimed by default, and 0 for `denied`. */
+  /** The reviewer's award; by default the claimed amount, and 0 for `denied`. */
   award?: string;
   /** The terms, any JSON object. */
   terms?: { [name: string]: Json };
   reference?: string;
-  /** Unix times; those of the API by default, and for `expired` one hour from now for the offer and the payment. */
+  /** Deadlines in Unix seconds; by default those of the API, and for `expired` one hour from now for offer and payment. */
   deadlines?: { offer_deadline?: number; pay_deadline?: number; claim_deadline?: number };
 }
 
-/** An option of a given state that is wrong; its message says which, and what to pass. */
+/** Thrown for an invalid option of a given state; the message names the option and the valid values. */
 export class GivenInvalidError extends CodedError<"given_invalid"> {
   override readonly name = "GivenInvalidError";
-  /** Each option that is wrong, with a pointer to it from the options, as in `/state`. */
+  /** The invalid options, each with a JSON pointer such as `/state`. */
   readonly errors: readonly { pointer: string; detail: string }[];
 
   constructor(errors: GivenInvalidError["errors"]) {

@@ -1,4 +1,4 @@
-/** The states of a merchant that can be given, each of which includes those before it. */
+/** The states of a given merchant; each includes the previous ones. */
 export const merchantStates = ["pending", "enrolled", "funded"] as const;
 
 /**
@@ -6,11 +6,11 @@ export const merchantStates = ["pending", "enrolled", "funded"] as const;
  *
  * - `pending`: its funding is authorized, and its wallet has not enrolled.
  * - `enrolled`: its wallet has enrolled on chain, and the API has confirmed that.
- * - `funded`: enrolled, and its wallet lets the funding source draw the whole cap.
+ * - `funded`: enrolled, and its wallet has approved the funding source for the whole cap.
  */
 export type MerchantState = (typeof merchantStates)[number];
 
-/** The states of a purchase that can be given, in the order in which a purchase passes them. */
+/** The states of a given purchase, in the order of the lifecycle. */
 export const purchaseStates = [
   "created",
   "active",
@@ -28,24 +28,24 @@ export const purchaseStates = [
 /**
  * A state of a purchase:
  *
- * - `created`: its commitment is signed, and nothing of it is on chain.
- * - `active`: it is on chain by its route, and unpaid.
- * - `partially_paid`: the chain has a payment of a part, which is not reconciled.
- * - `paid`: the chain has a payment of the whole amount, which is not reconciled.
+ * - `created`: its commitment is signed, and it is not on the chain.
+ * - `active`: it is on the chain, and unpaid.
+ * - `partially_paid`: a part is paid on the chain, and not reconciled.
+ * - `paid`: the whole amount is paid on the chain, and not reconciled.
  * - `reconciled`: the API has recorded the payment.
- * - `claimed`: the beneficiary has claimed, on chain and in the API.
- * - `approved`: the reviewer has approved an award, and no refund has begun.
+ * - `claimed`: the beneficiary has claimed, on the chain and in the API.
+ * - `approved`: the reviewer has approved an award, and no refund has started.
  * - `denied`: the reviewer has denied the claim, which ends the purchase.
- * - `refund_due`: the refund has begun, and its collection is not on chain; the next refund request collects it.
+ * - `refund_due`: the refund has started, and its collection is not on the chain; the next refund request collects it.
  * - `refunded`: the award is collected from the merchant's wallet.
  * - `expired`: it is active, unpaid, and past its payment deadline.
  */
 export type PurchaseState = (typeof purchaseStates)[number];
 
-/** How a given purchase comes on chain: the relayer offers it, or the merchant's wallet registers it. */
+/** The routes of a given purchase: the relayer offers it, or the merchant's wallet registers it. */
 export const routes = ["registrar_offer", "merchant_direct"] as const;
 
-/** How a given purchase comes on chain. */
+/** The route of a given purchase. */
 export type Route = (typeof routes)[number];
 
 /** The states in which a given purchase has a refund. */

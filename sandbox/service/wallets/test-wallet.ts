@@ -36,30 +36,30 @@ import { type SendRunner, type SentTransaction, Wallet } from "./wallet.ts";
 type Merchant = components["schemas"]["Merchant"];
 type Purchase = components["schemas"]["Purchase"];
 
-/** The addresses that a wallet deals with. */
+/** The addresses of the contracts that a wallet calls. */
 export interface WalletContracts {
   token: Address;
   registrar: Address;
   funding_source: Address;
 }
 
-/** How a purchase is paid. */
+/** Options of a payment. */
 export interface PaymentOptions {
-  /** Base units; what is outstanding now by default. */
+  /** Base units; by default the amount that is outstanding now. */
   amount?: bigint;
-  /** Pays under a permit instead of an approval: one that the wallet signs now, or one that it signed before. */
+  /** Pays with a permit instead of an approval: true to sign one now, or a permit that was signed before. */
   permit?: boolean | SignedPermit;
 }
 
 /** A call's arguments by name; integers as decimal strings. */
 type CallArguments = { [name: string]: unknown };
 
-/** A call of the contracts that a wallet sent, mined. */
+/** A mined contract call of a wallet. */
 export interface SentCall extends SentTransaction {
   call: { to: Address; function: string; args: CallArguments };
 }
 
-/** A test wallet that does each action of the lifecycle in one call, with what the API shows of merchants and purchases. */
+/** A test wallet that runs each action of the lifecycle in one call. It accepts merchants and purchases as the API returns them. */
 export class TestWallet extends Wallet {
   readonly #contracts: WalletContracts;
 
@@ -69,7 +69,7 @@ export class TestWallet extends Wallet {
   }
 
   /**
-   * Sends any call of the contracts.
+   * Sends any contract call and waits until it is mined.
    *
    * @example await wallets.stranger.sendCall(payCall(registrar, id, 5n))
    */
@@ -79,9 +79,9 @@ export class TestWallet extends Wallet {
   }
 
   /**
-   * Enrolls the merchant on chain and signs the enrollment message.
+   * Enrolls the merchant on the chain and signs the enrollment message.
    *
-   * @returns the body of operation 5, and what was sent.
+   * @returns the body of operation 5, and the sent transaction.
    * @example const { body } = await wallets.merchant.enroll(merchant)
    */
   async enroll(merchant: Merchant) {
@@ -92,7 +92,7 @@ export class TestWallet extends Wallet {
   }
 
   /**
-   * Lets the funding source draw the merchant's cap, or another amount of base units.
+   * Approves the funding source for the merchant's cap, or for another amount in base units.
    *
    * @example await wallets.merchant.fund(merchant)
    */
@@ -104,7 +104,7 @@ export class TestWallet extends Wallet {
     return await this.sendCall(approveCall(token, funding_source, cap));
   }
 
-  /** Ends the merchant's funding; purchases on chain keep their cover. */
+  /** Revokes the merchant's funding; purchases on the chain keep their cover. */
   async revokeFunding({ program, id }: Pick<Merchant, "program" | "id">): Promise<SentCall> {
     const { registrar } = this.#contracts;
     return await this.sendCall(revokeFundingCall(registrar, hashId(program), hashId(id)));
@@ -123,7 +123,7 @@ export class TestWallet extends Wallet {
     );
   }
 
-  /** Lets the registrar contract draw an amount of base units for payments; what is outstanding now by default. */
+  /** Approves the registrar contract for payments, in base units; by default for the amount that is outstanding now. */
   async approve(purchase: Purchase, amount?: bigint): Promise<SentCall> {
     requireArgument("approve", "purchase", purchase);
     const { token, registrar } = this.#contracts;
@@ -133,9 +133,9 @@ export class TestWallet extends Wallet {
   }
 
   /**
-   * Pays an amount of base units of a purchase; what is outstanding now by default, also when the purchase was read before a payment.
+   * Pays an amount in base units; by default the amount that is outstanding now, even if `purchase` was read before a payment.
    *
-   * @param payment - the amount, or how to pay: with `permit`, the wallet signs an EIP-2612 permit and needs no approval.
+   * @param payment - the amount, or options. With `permit`, the wallet signs an EIP-2612 permit and needs no approval.
    * @example await wallets.buyer.pay(purchase, 10_000_000n)
    * @example await wallets.buyer.pay(purchase, { permit: true })
    */
@@ -152,8 +152,8 @@ export class TestWallet extends Wallet {
   }
 
   /**
-   * Signs an EIP-2612 permit that pays an amount of base units of a purchase until its payment deadline, and sends nothing; what is outstanding
-   * now by default.
+   * Signs an EIP-2612 permit to pay an amount in base units until the payment deadline; by default the amount that is outstanding now. Sends
+   * no transaction.
    *
    * @example const permit = await wallets.buyer.signPermit(purchase, 10_000_000n)
    */
@@ -214,9 +214,9 @@ export class TestWallet extends Wallet {
   }
 
   /**
-   * Files a claim on chain and signs it.
+   * Files a claim on the chain and signs it.
    *
-   * @returns the body of operation 11, and what was sent.
+   * @returns the body of operation 11, and the sent transaction.
    * @example const { body } = await wallets.beneficiary.claim(purchase, { amount: 5_000_000n, reason: "late" })
    */
   async claim(purchase: Purchase, terms: { amount: bigint; reason: string }) {
@@ -240,14 +240,14 @@ export class TestWallet extends Wallet {
     return { ...sent, body: { transaction_hash, requested_amount: amount.toString(), reason, signature } };
   }
 
-  /** Ends an unpaid offer after its payment deadline; anybody may. */
+  /** Expires a purchase that is not fully paid after its payment deadline. Any account may call it. */
   async expire(purchase: Purchase): Promise<SentCall> {
     requireArgument("expire", "purchase", purchase);
     return await this.sendCall(expireCall(this.#contracts.registrar, purchase.commitment.hash));
   }
 
   /**
-   * Takes an unpaid offer back, as the program's operator. Its key is the relayer's, which sees the foreign use of its nonce.
+   * Withdraws an offer that is not fully paid, as the program's operator. The relayer uses the same key, and detects the foreign use of its nonce.
    *
    * @example await sandbox.openWallet(registrarKey).withdrawOffer(purchase)
    */
@@ -257,7 +257,7 @@ export class TestWallet extends Wallet {
   }
 
   /**
-   * Stops a program, or lets it continue, as its admin.
+   * Pauses or unpauses a program, as its admin.
    *
    * @example await wallets.deployer.setPaused("prg_demo", true)
    */
@@ -266,7 +266,7 @@ export class TestWallet extends Wallet {
   }
 
   /**
-   * Exchanges a program's operator (`registrar`), commitment signer and bounds, as its admin; amounts in base units.
+   * Replaces a program's operator (`registrar`), commitment signer and bounds, as its admin; amounts in base units.
    *
    * @example await wallets.deployer.setBounds("prg_demo", { ...program, bounds: { ...program.bounds, maxPurchase: 1n } })
    */
@@ -274,7 +274,7 @@ export class TestWallet extends Wallet {
     return await this.sendCall(setBoundsCall(this.#contracts.registrar, hashId(program), terms));
   }
 
-  /** Gives a wallet, this one by default, an amount of base units of test money. */
+  /** Mints test tokens, in base units, to a wallet; by default to this one. */
   async faucet(amount: bigint, to: Address = this.address): Promise<SentCall> {
     requireAmount("faucet", amount);
     return await this.sendCall(faucetCall(this.#contracts.token, to, amount));

@@ -13,15 +13,15 @@ import { requireArgument } from "../../lib/errors/require-argument.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { wait } from "../../lib/time/wait.ts";
 
-/** What a wallet is asked to send: the `transaction` of an API answer, or a part of one. */
+/** A transaction to send: the `transaction` of an API answer, or a part of one. */
 export interface WalletTransaction {
   to: Address;
   data: Hex;
-  /** Wei, as a decimal string; 0 by default. */
+  /** Wei, as a decimal string; by default 0. */
   value?: string;
 }
 
-/** Typed data (EIP-712), also as the API shows it, with integers as decimal strings. */
+/** Typed data (EIP-712); integers may be decimal strings, as the API returns them. */
 export interface WalletTypedData {
   domain: { name: string; version: string; chainId: number; verifyingContract: Address };
   types: { readonly [name: string]: readonly { readonly name: string; readonly type: string }[] };
@@ -39,7 +39,7 @@ const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000
 /** Runs what sends a transaction, when no snapshot or restore is under way. */
 export type SendRunner = (send: () => Promise<Hex>) => Promise<Hex>;
 
-/** A transaction that a wallet sent, mined. */
+/** A mined transaction of a wallet. */
 export interface SentTransaction {
   transaction_hash: Hex;
   /** Its `status` is `reverted` when the contract refused the call. */
@@ -48,7 +48,7 @@ export interface SentTransaction {
   revert: string | null;
 }
 
-/** A test wallet that signs for itself: it holds its key and sends raw transactions. */
+/** A wallet that signs locally with its key and sends raw transactions. */
 export class Wallet {
   readonly address: Address;
   readonly #account: LocalAccount;
@@ -63,8 +63,9 @@ export class Wallet {
   }
 
   /**
-   * Signs a transaction locally, sends it and waits for its receipt.
+   * Signs a transaction locally, sends it and waits for its receipt. A revert is returned in `revert` and not thrown.
    *
+   * @throws SandboxError wallet_unfunded when the wallet has no ether; transaction_dropped when the node no longer has the transaction.
    * @example const { transaction_hash } = await wallets.buyer.send(purchaseAction.transaction)
    */
   async send(transaction: WalletTransaction): Promise<SentTransaction> {
@@ -74,7 +75,7 @@ export class Wallet {
     return { transaction_hash, receipt, revert };
   }
 
-  /** Signs a transaction locally and sends it; the hash answers before it is mined. */
+  /** Signs a transaction locally and sends it. Returns its hash without waiting until it is mined. */
   async submit(transaction: WalletTransaction): Promise<Hex> {
     requireArgument("send", "transaction", transaction);
     return await this.#runSend(async () => await this.#send(transaction));
@@ -122,8 +123,8 @@ export class Wallet {
   /**
    * Waits for the receipt of exactly this hash.
    *
-   * @throws SandboxError transaction_dropped when the node has the transaction no more: it was replaced, or a restore or a reorg
-   * took it away.
+   * @throws SandboxError transaction_dropped when the node no longer has the transaction, because it was replaced, or removed by a restore or a
+   * reorg.
    */
   async receipt(hash: Hex): Promise<TransactionReceipt> {
     for (let looks = 1, unknown = 0; unknown < 2; looks += 1) {
@@ -151,7 +152,7 @@ export class Wallet {
     return await this.#account.signMessage({ message });
   }
 
-  /** Signs typed data (EIP-712) as the API shows it. */
+  /** Signs typed data (EIP-712), as the API returns it. */
   async signTypedData(typedData: WalletTypedData): Promise<Hex> {
     return await this.#account.signTypedData({
       domain: typedData.domain,

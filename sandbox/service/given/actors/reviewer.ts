@@ -10,13 +10,13 @@ import type { ProgramApi } from "./program-api.ts";
 
 type Schemas = components["schemas"];
 
-/** What the reviewer decides. */
+/** A decision to sign. */
 export interface Verdict {
   /** Base units, as a decimal string. */
   award: string;
-  /** `denied` for an award of 0 and `approved` for any other, by default. */
+  /** By default `denied` for an award of 0, and `approved` for any other. */
   outcome?: "approved" | "denied";
-  /** RFC 3339 in UTC; sandbox time by default. */
+  /** RFC 3339 in UTC; by default the sandbox's time. */
   decidedAt?: string;
 }
 
@@ -24,7 +24,7 @@ type TimedVerdict = Verdict & Required<Pick<Verdict, "decidedAt">>;
 type Decided = Pick<Schemas["Purchase"], "id" | "program" | "commitment">;
 type DecidedClaim = Pick<Schemas["Claim"], "id" | "claim_hash">;
 
-/** The designated reviewer of each program, which signs with the key of now. */
+/** The designated reviewer of each program, with its current key. */
 export class Reviewer {
   readonly #description: Pick<SandboxDescription, "reviewers">;
   readonly #clock: Pick<SandboxClock, "now">;
@@ -41,7 +41,7 @@ export class Reviewer {
   }
 
   /**
-   * Signs a decision on a claim, whether or not the API would take it, and records nothing.
+   * Signs a decision on a claim without recording it, even if the API would refuse it.
    *
    * @returns the body of operation 12.
    * @example const body = await reviewer.sign(purchase, claim, { award: "10000000" });
@@ -57,7 +57,7 @@ export class Reviewer {
   /**
    * Signs a decision on a claim and records it.
    *
-   * @returns the decision as the API answers it.
+   * @returns the decision as the API returns it.
    * @throws ProblemError when the API refuses it.
    * @example const decision = await reviewer.decide(purchase, claim, { award: "10000000" });
    */
