@@ -39,7 +39,7 @@ export function attacksOf(
   return attacks.map((attack) => ({ family, ...attack }));
 }
 
-/** The refusal of a transaction that is another one than expected, by exactly these checks. */
+/** The refusal of a transaction that differs from the expected one, by exactly these checks. */
 export function mismatch(...failed: CheckName[]): Outcome {
   return { status: 422, code: "binding_mismatch", failed };
 }

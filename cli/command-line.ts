@@ -18,7 +18,7 @@ export async function runCommandLine(): Promise<void> {
   }
 }
 
-/** The reader has gone, as behind `| head`: what was asked for is done all the same. Anything else, as a full disk, is a failure. */
+/** The reader has gone, as behind `| head`: what was asked for is done anyway. Anything else, as a full disk, is a failure. */
 function noteUnwritten(error: NodeJS.ErrnoException): void {
   if (error.code === "EPIPE") return;
   process.stderr.write(`What this prints cannot be written: ${error.message}\n`);

@@ -36,7 +36,13 @@ export const words: readonly Word[] = [
   { forms: ["dearer"], instead: '"costs more"' },
   { forms: ["goodbye"], instead: "the protocol's own term" },
   { forms: ["not seen are"], instead: 'subject first: "… is not recorded"' },
-  { forms: ["someone else than"], instead: '"the caller is not …"' },
+  {
+    forms: ["someone else than", "something else than", "another one than"],
+    instead: '"the caller is not …", "is not …" or "differs from …"',
+  },
+  { forms: ["all the same"], instead: '"anyway" or "still"' },
+  { forms: ["anybody"], instead: '"anyone" or "any account"' },
+  { forms: ["take writes", "takes writes", "took writes"], instead: '"accept writes" or "refuse writes"' },
 ];
 
 /** Words that no exported name has, because the glossary has another one for the same thing. */

@@ -16,7 +16,7 @@ type RawLog = z.infer<typeof rawLog>;
 /** keccak256 of `Approval(address,address,uint256)`. */
 const approvalTopic = "0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925";
 
-/** A permit as anybody can submit it to the token. */
+/** A permit as anyone can submit it to the token. */
 export function submission(fixture: ContractFixture, value: bigint, { deadline, v, r, s }: SignedPermit) {
   const { registrar, token: to } = fixture.contracts;
   const data = encodeFunctionData({
@@ -59,7 +59,7 @@ function isApproval({ topics }: RawLog): boolean {
 /** Attacks by the permit that a payment is made under. */
 export const permitAttacks = attacksOf("permit", [
   {
-    name: "a permit that a stranger submits first: the payment counts all the same, once",
+    name: "a permit that a stranger submits first: the payment counts anyway, once",
     pays: false,
     stopped: harmless,
     async run(fixture) {

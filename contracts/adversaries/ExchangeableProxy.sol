@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 /// @title ExchangeableProxy
-/// @notice A proxy whose implementation anybody may exchange, between a check and the call that relies on it.
+/// @notice A proxy whose implementation anyone may exchange, between a check and the call that relies on it.
 contract ExchangeableProxy {
     address private _implementation;
 

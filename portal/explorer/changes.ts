@@ -37,7 +37,7 @@ export function followChanges(listener: {
     opened.addEventListener("error", () => {
       wasGone = true;
       listener.connected("gone");
-      // The browser tries again by itself, unless it was answered by something else than a stream.
+      // The browser tries again by itself, unless the answer was not a stream.
       if (opened.readyState === EventSource.CLOSED && opened === source)
         setTimeout(() => opened === source && open(), pauseMs);
     });

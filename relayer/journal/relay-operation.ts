@@ -30,7 +30,7 @@ export const relayOperationErrorCodes = [
   "rpc_refused",
   /**
    * What the call is sent for does not hold any more; `error` says why. It was withdrawn, and the next request starts a new operation; or
-   * it was mined all the same, and `error` says what it has done.
+   * it was mined anyway, and `error` says what it has done.
    */
   "precondition_failed",
 ] as const;

@@ -178,7 +178,7 @@ export const relayer: readonly MutantGroup[] = [
         replace: "reserved_wei: operation.reserved_wei",
       },
       {
-        rule: "A reorg counts, also when the transaction is mined again before anybody looks.",
+        rule: "A reorg counts, also when the transaction is mined again before anyone looks.",
         find: "operation.reorg_count + (operation.block_hash === null ? 0 : 1)",
         replace: "operation.reorg_count",
         tests: [follow],

@@ -83,7 +83,7 @@ export class OperationRunner {
 
   /**
    * Runs the handler and commits what it decided, one request at a time for each object; starts over when what it read has changed
-   * meanwhile all the same.
+   * meanwhile anyway.
    *
    * Whatever it runs into, the same request at another process may be the reason: the answer that is stored by then is the answer.
    */

@@ -33,7 +33,7 @@ interface SentRequest {
  * Kills a real sandbox at random moments while clients create purchases, activate them and have their events delivered, and expects every
  * acknowledged write to be there, none to be half there, and every repeated request to be done once.
  *
- * @param seed - makes the moments; what a machine has done by then differs all the same.
+ * @param seed - makes the moments; what a machine has done by then differs anyway.
  */
 export function killUnderLoad(mining: Mining, runs: number, seed: number): void {
   const random = randomNumbers(seed);

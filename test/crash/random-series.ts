@@ -24,7 +24,7 @@ const startMs = 600;
  * Kills a real sandbox at random moments of one kind of relayed operation, every fourth time once more while it starts again, and
  * expects exactly one effect of each repeated request.
  *
- * @param seed - makes the moments; what a machine has done by then differs all the same.
+ * @param seed - makes the moments; what a machine has done by then differs anyway.
  */
 export function killAtRandom(kind: RelayOperationKind, runs: number, seed: number): void {
   const random = randomNumbers(seed);

@@ -7,7 +7,7 @@ import { rpcOf } from "./rpc.ts";
 import { type StartedSandbox, startSandbox } from "./started-sandbox.ts";
 
 const taken =
-  "The call has taken effect on the chain, but the data directory does not take writes: it is durable only once the directory takes them again. Free disk space or correct the permissions, and look at the chain (eth_blockNumber, GET /status) before you repeat the call.";
+  "The call has taken effect on the chain, but the data directory refuses writes: the effect is durable only after the directory accepts writes again. Free disk space or correct the permissions, and check the chain (eth_blockNumber, GET /status) before you repeat the call.";
 const address = "0x00000000000000000000000000000000000000AA";
 
 async function ask({ description }: StartedSandbox, method: string, params: readonly unknown[]) {
@@ -35,7 +35,7 @@ async function limit({ description: { pid } }: StartedSandbox, bytes: string) {
 }
 
 test.skipIf(process.platform !== "linux")(
-  "a call whose effect the data directory does not take says that it has happened, and is durable once the directory takes writes again",
+  "a call whose effect cannot be written to disk reports that it has happened, and is durable once the directory accepts writes again",
   { timeout: 90_000 },
   async () => {
     const folder = await temporaryFolder();

@@ -11,7 +11,7 @@ const axeSource = await readFile(createRequire(import.meta.url).resolve("axe-cor
 export interface TestBrowser extends AsyncDisposable {
   /**
    * Opens an empty page in a browser that remembers nothing but its cache, and closes it when the test is over. The test fails when the page
-   * asks anybody but its origins for anything, logs an error, breaks its Content-Security-Policy or leaves an error unhandled.
+   * asks anyone but its origins for anything, logs an error, breaks its Content-Security-Policy or leaves an error unhandled.
    */
   open(options?: PageOptions): Promise<Page>;
 }

@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import type { DemoPurchase } from "./purchase-steps.ts";
 import type { Session } from "./session.ts";
 
-/** A stranger sends the buyer's payment; the contract reverts it, and its hash exists all the same. */
+/** A stranger sends the buyer's payment; the contract reverts it, and its hash exists anyway. */
 export async function payFromStranger(
   session: Session,
   purchase: DemoPurchase,

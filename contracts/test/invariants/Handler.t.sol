@@ -269,7 +269,7 @@ contract Handler is Assertions {
         private
         returns (IPurchaseRegistrar.Purchase memory p)
     {
-        // Mostly the terms of some funding, at times anybody's.
+        // Mostly the terms of some funding, at times anyone's.
         uint256 i = parties % fundingRefs.length;
         p.program = fundingPrograms[i];
         IPurchaseRegistrar.FundingState memory state = replay.funding(p.program, fundingRefs[i]);
@@ -543,7 +543,7 @@ contract Handler is Assertions {
 
     // Internal
 
-    /// @dev The one who may, but for one seed in eight, which is anybody.
+    /// @dev The one who may, but for one seed in eight, which is anyone.
     function _actor(uint256 seed, address entitled) private view returns (address) {
         if (seed % 8 != 7) return entitled;
         uint256 i = (seed >> 16) % (WALLETS + 5);

@@ -6,7 +6,7 @@ import {Assertions} from "../Assertions.t.sol";
 import {Handler} from "./Handler.t.sol";
 
 /// @title Invariants
-/// @notice What holds after any sequence of steps by anybody.
+/// @notice What holds after any sequence of steps by anyone.
 contract InvariantsTest is Assertions {
     Handler private handler;
 

@@ -4,7 +4,7 @@ import { StoreUnavailableError } from "../../../server/store/store.ts";
 export class NotDurableError extends StoreUnavailableError {
   constructor(options: ErrorOptions) {
     super(
-      "The call has taken effect on the chain, but the data directory does not take writes: it is durable only once the directory takes them again. Free disk space or correct the permissions, and look at the chain (eth_blockNumber, GET /status) before you repeat the call.",
+      "The call has taken effect on the chain, but the data directory refuses writes: the effect is durable only after the directory accepts writes again. Free disk space or correct the permissions, and check the chain (eth_blockNumber, GET /status) before you repeat the call.",
       options,
     );
   }

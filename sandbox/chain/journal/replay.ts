@@ -164,6 +164,6 @@ class Replayer {
 function differs({ number, hash }: KnownBlock): AnvilError {
   return new AnvilError(
     "replay_failed",
-    `Block ${number} of the journal cannot be made again: Anvil ${anvilVersion()} makes another one than ${hash}. Start with the version of Anvil that made it, or restore the data directory from a backup; nothing in it was changed.`,
+    `Block ${number} of the journal cannot be made again: Anvil ${anvilVersion()} makes a block with another hash than ${hash}. Start with the version of Anvil that made it, or restore the data directory from a backup; nothing in it was changed.`,
   );
 }

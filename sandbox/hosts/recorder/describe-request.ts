@@ -17,7 +17,7 @@ export interface KnownCallers {
   credentials: Map<string, string>;
 }
 
-/** Describes a request and its answer as a step. Its title says which operation it is; anybody may write a better one. */
+/** Describes a request and its answer as a step. Its title says which operation it is; anyone may write a better one. */
 export function describeRequest(
   kind: "api" | "control",
   { method = "GET", url = "/", headers }: IncomingMessage,

@@ -193,7 +193,7 @@ export class TestWallet extends Wallet {
     if (outstanding > 0n) return outstanding;
     throw new SandboxError(
       "argument_invalid",
-      `${method} has nothing to pay: ${purchase.id} is paid in full. Pass an amount to send a payment all the same.`,
+      `${method} has nothing to pay: ${purchase.id} is paid in full. Pass an amount to send a payment anyway.`,
     );
   }
 

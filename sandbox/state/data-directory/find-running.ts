@@ -23,7 +23,7 @@ export async function findRunning(directory: string): Promise<SandboxDescription
   })
     .then(async (response) => await response.json())
     .catch(() => null);
-  // A port that a killed sandbox had may be anybody's by now.
+  // A port that a killed sandbox had may be anyone's by now.
   const { data } = described.safeParse(answer);
   return data?.pid === description.pid && data.urls.control === description.urls.control ? description : null;
 }

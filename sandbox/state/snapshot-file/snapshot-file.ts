@@ -107,7 +107,7 @@ export async function readSnapshot(file: string): Promise<SnapshotContent> {
   const split = text.indexOf("\n");
   const { data, error } = snapshotContent.safeParse(readJson(text.slice(0, split)));
   if (data === undefined)
-    throw refused("holds something else than this version writes. Save it again.", error);
+    throw refused("has content that this version does not write. Save it again.", error);
   return { ...data, state: text.slice(split + 1) };
 }
 

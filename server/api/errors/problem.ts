@@ -19,7 +19,7 @@ export class Problem extends CodedError<ErrorCode> {
   readonly headers: { [name: string]: string };
   /** Whether the identical request may succeed later. */
   readonly retryable: boolean;
-  /** Whether the request had an effect all the same, as a transaction that was mined and reverted: its key stays with it. */
+  /** Whether the request had an effect anyway, as a transaction that was mined and reverted: its key stays with it. */
   readonly hadEffect: boolean;
 
   constructor(

@@ -56,7 +56,7 @@ export function assertReconciled(purchase: PurchaseRecord, amount: string, point
   assertNothingFound(BigInt(amount) > reconciled ? [{ pointer, code: "above_paid", detail }] : []);
 }
 
-/** Returns the claim that the chain has, or that it has paid, when it is another one than the filed one; null otherwise. */
+/** Returns the claim that the chain has, or that it has paid, when it differs from the filed one; null otherwise. */
 export function otherClaim(
   filed: Pick<ClaimRecord, "claim_hash">,
   { claimHash, collectedClaimHash }: Pick<ChainPurchase, "claimHash" | "collectedClaimHash">,

@@ -205,7 +205,7 @@ async function findPermit(
   return numbered((await findNonce(signed, signature, next, deployment)) ?? next);
 }
 
-/** Whether a permit's nonce was used. The last one still counts while it pays, because anybody can submit it to the token first. */
+/** Whether a permit's nonce was used. The last one still counts while it pays, because anyone can submit it to the token first. */
 function isOutdated({ nonce, next }: NumberedPermit, revert: ChainRevert | null): boolean {
   return nonce < next - 1n || (nonce < next && revert !== null && saysInvalidPermit(revert));
 }

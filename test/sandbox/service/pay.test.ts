@@ -19,7 +19,7 @@ test.each([
     const before = await sent();
     await expect(buyer.pay(purchase, { permit })).rejects.toMatchObject({
       code: "argument_invalid",
-      message: `pay has nothing to pay: ${purchase.id} is paid in full. Pass an amount to send a payment all the same.`,
+      message: `pay has nothing to pay: ${purchase.id} is paid in full. Pass an amount to send a payment anyway.`,
     });
     expect(await sent()).toBe(before);
     const { revert } = await buyer.pay(purchase, { amount: 1n, permit });

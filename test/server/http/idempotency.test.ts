@@ -274,7 +274,7 @@ describe("a key that was used", () => {
   });
 });
 
-test("a transaction that anybody submits again over the wallet route changes nothing and causes no event", async () => {
+test("a transaction that anyone submits again over the wallet route changes nothing and causes no event", async () => {
   const purchase = await kit.activePurchase({ id: merchantId });
   const transaction_hash = await kit.act("buyer", "purchase", purchase.id, "approve");
   const path = `/wallet/prg_demo/purchase/${purchase.id}`;

@@ -75,7 +75,7 @@ test("a notification has five attempts in all, wherever its process is killed", 
   // The first attempt is made and recorded; the process dies before the second.
   await sandbox.dieDuring("before_pause", async () => await deliver("delivery-1"));
   expect(receiver.received).toHaveLength(1);
-  // The second attempt is recorded, and the process dies before it is sent: it counts all the same.
+  // The second attempt is recorded, and the process dies before it is sent: it counts anyway.
   await sandbox.dieDuring("before_delivery", async () => await deliver("delivery-1"));
   expect(receiver.received).toHaveLength(1);
   // The third attempt is answered, and the process dies before it can write that down. Another call continued with it.

@@ -194,7 +194,7 @@ test("a transaction that concerns no purchase, and one that the chain does not k
   expect((await explain(fixture.purchase.commitment.hash)).cause).toMatch(/^The chain knows no transaction/);
 });
 
-test("something else than a hash is refused with a sentence", async () => {
+test("a value that is not a hash is refused with a sentence", async () => {
   const { control } = fixture.sandbox.description.urls;
   const response = await fetch(`${control}/explain/0x12`);
   expect(response.status).toBe(422);

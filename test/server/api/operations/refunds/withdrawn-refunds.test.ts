@@ -320,7 +320,7 @@ describe("a collection whose claim a reorg has taken", () => {
     });
   });
 
-  test("is shown with the attempt that took effect when its bytes are mined all the same", async () => {
+  test("is shown with the attempt that took effect when its bytes are mined anyway", async () => {
     const approved = await kit.approvedPurchase(merchant);
     const { relayer, chain } = kit.sandbox;
     const first = await kit.requestRefund(approved, "first-key");

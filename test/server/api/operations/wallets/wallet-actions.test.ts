@@ -204,7 +204,7 @@ async function refunded(): Promise<Purchase> {
   return purchase;
 }
 
-/** What happens when a wallet does it all the same: whether its transaction succeeds and the program operation takes it. */
+/** What happens when a wallet does it anyway: whether its transaction succeeds and the program operation takes it. */
 const attempts: { readonly [name: string]: (purchase: Purchase) => Promise<boolean> } = {
   async register(purchase) {
     const sent = await kit.sandbox.wallets.merchant.register(purchase);

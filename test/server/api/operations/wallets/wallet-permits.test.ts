@@ -82,7 +82,7 @@ async function permitted(signature: Hex, of = amount): Promise<NonNullable<Accep
   return transaction;
 }
 
-/** The permit of a payment, as anybody can submit it to the token. */
+/** The permit of a payment, as anyone can submit it to the token. */
 function permitAlone({ data }: { data: Hex }): { to: Hex; data: Hex } {
   const args = decodeCall(purchaseRegistrarAbi, data)?.args ?? {};
   const { token, registrar } = kit.sandbox.description.contracts;
