@@ -1,7 +1,8 @@
 import type { RelayerContext, RelayerPorts } from "./context.ts";
 import { OperationUnknownError, type OutcomeUnknownError } from "./errors.ts";
 import { type Fault, FaultPlan, type FaultRequest, type FaultState } from "./faults/fault.ts";
-import { clearFaults, HeldError, restoreFaults } from "./faults/fault-point.ts";
+import { HeldError } from "./faults/fault-effects.ts";
+import { clearFaults, restoreFaults } from "./faults/pause-mining.ts";
 import { type GasBudget, readBudget, toGasBudget } from "./journal/budget.ts";
 import { operationId, type RelayOperation, type RelayOperationRecord } from "./journal/relay-operation.ts";
 import type { RelayOperationPage } from "./journal/relayer-journal.ts";

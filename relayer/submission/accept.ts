@@ -1,7 +1,7 @@
 import { getAddress, type Hex } from "viem";
 import type { RelayerContext } from "../context.ts";
 import { SignerUnknownError } from "../errors.ts";
-import { reach } from "../faults/fault-point.ts";
+import { reach } from "../faults/fault-effects.ts";
 import {
   readBudget,
   requireAvailable,

@@ -1,5 +1,5 @@
 import type { RelayerContext } from "../context.ts";
-import { nodeOf } from "../faults/faulty-node.ts";
+import { nodeOf } from "../faults/fault-effects.ts";
 import type { RelayOperationRecord } from "../journal/relay-operation.ts";
 import { type Node, readNonce, readReceipt, type TransactionReceipt } from "../node/node.ts";
 

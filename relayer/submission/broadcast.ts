@@ -1,7 +1,6 @@
 import type { RelayerContext } from "../context.ts";
 import { RpcRefusedError, RpcUnavailableError } from "../errors.ts";
-import { reach } from "../faults/fault-point.ts";
-import { nodeOf } from "../faults/faulty-node.ts";
+import { nodeOf, reach } from "../faults/fault-effects.ts";
 import {
   currentTransaction,
   type RelayOperationRecord,

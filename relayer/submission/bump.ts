@@ -1,6 +1,6 @@
 import type { RelayerContext } from "../context.ts";
 import type { FaultPoint } from "../faults/fault.ts";
-import { reach } from "../faults/fault-point.ts";
+import { reach } from "../faults/fault-effects.ts";
 import { available, reservationOf, writeWithBudget } from "../journal/budget.ts";
 import {
   currentTransaction,

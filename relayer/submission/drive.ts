@@ -1,6 +1,6 @@
 import type { RelayerContext } from "../context.ts";
 import { OperationUnknownError, RpcRefusedError, RpcUnavailableError } from "../errors.ts";
-import { HeldError, reach } from "../faults/fault-point.ts";
+import { HeldError, reach } from "../faults/fault-effects.ts";
 import {
   type AttemptName,
   attemptKey,

@@ -1,8 +1,7 @@
 import type { Hex } from "viem";
 import { toTimestamp } from "../../protocol/values/time.ts";
 import type { RelayerContext } from "../context.ts";
-import { reach } from "../faults/fault-point.ts";
-import { nodeOf } from "../faults/faulty-node.ts";
+import { nodeOf, reach } from "../faults/fault-effects.ts";
 import { writeWithBudget } from "../journal/budget.ts";
 import {
   currentTransaction,

@@ -1,8 +1,7 @@
 import { keccak256, type LocalAccount } from "viem";
 import type { RelayerContext } from "../context.ts";
 import { SignerUnknownError } from "../errors.ts";
-import { reach } from "../faults/fault-point.ts";
-import { nodeOf } from "../faults/faulty-node.ts";
+import { nodeOf, reach } from "../faults/fault-effects.ts";
 import { writeWithBudget } from "../journal/budget.ts";
 import type {
   RelayOperationRecord,

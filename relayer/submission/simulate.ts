@@ -1,6 +1,6 @@
 import type { RelayerContext } from "../context.ts";
 import { RpcRefusedError } from "../errors.ts";
-import { nodeOf } from "../faults/faulty-node.ts";
+import { nodeOf } from "../faults/fault-effects.ts";
 import { writeWithBudget } from "../journal/budget.ts";
 import type { RelayOperationError, RelayOperationRecord } from "../journal/relay-operation.ts";
 import { decodeRevert } from "../node/decode-revert.ts";

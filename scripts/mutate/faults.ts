@@ -82,7 +82,7 @@ export const faults: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/faults/fault-point.ts",
+    file: "relayer/faults/pause-mining.ts",
     tests: [fault],
     mutants: [
       {
@@ -107,7 +107,7 @@ export const faults: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/faults/faulty-node.ts",
+    file: "relayer/faults/fault-effects.ts",
     tests: [fault],
     mutants: [
       {

@@ -1,12 +1,35 @@
 import { type Hex, keccak256 } from "viem";
 import { z } from "zod";
 import type { RelayerContext } from "../context.ts";
-import { RpcRefusedError, RpcUnavailableError } from "../errors.ts";
+import { FaultInvalidError, RpcRefusedError, RpcUnavailableError } from "../errors.ts";
 import type { RelayOperationRecord } from "../journal/relay-operation.ts";
 import type { Node } from "../node/node.ts";
 import { hexSchema } from "../node/node-schemas.ts";
-import type { FaultPoint } from "./fault.ts";
-import { reach, useForeignNonce } from "./fault-point.ts";
+import type { FaultPoint, FaultSubject } from "./fault.ts";
+import { useForeignNonce } from "./foreign-nonce.ts";
+import { changeMining, pauseMining } from "./pause-mining.ts";
+import { reorganize } from "./reorg.ts";
+
+/** A fault holds the operation here; it stays as the journal has it. */
+export class HeldError extends Error {}
+
+/** Lets the faults act that are set at a point of the path, the points of a request included. */
+export async function reach(
+  context: RelayerContext,
+  point: FaultPoint,
+  subject: FaultSubject,
+): Promise<void> {
+  const { faults } = context;
+  if (faults.take(point, "pause_mining", subject)) await changeMining(context, () => pauseMining(context));
+  const reorg = faults.take(point, "reorg", subject);
+  if (reorg) await changeMining(context, () => reorganize(context, reorg.depth));
+  if (faults.take(point, "crash", subject)) {
+    if (!context.crash) throw new FaultInvalidError("This relayer was not given a way to crash.");
+    await context.crash(point);
+  }
+  if (faults.take(point, "hold", subject))
+    throw new HeldError(`${subject.operation_id} is held at ${point}.`);
+}
 
 const pointOfMethod: { [method: string]: FaultPoint } = {
   eth_call: "simulate",
@@ -15,7 +38,7 @@ const pointOfMethod: { [method: string]: FaultPoint } = {
   eth_getTransactionReceipt: "receipt",
 };
 
-/** The node as one operation meets it: the real one, with the faults that are set for this operation. */
+/** Returns the node as one operation meets it: the real one, with the faults that are set at the points of its requests. */
 export function nodeOf(context: RelayerContext, operation: RelayOperationRecord): Node {
   const { faults, node } = context;
   return async (method, params) => {
