@@ -52,6 +52,11 @@ export const idempotency: readonly MutantGroup[] = [
         find: "if (more.length > 0)",
         replace: "if (more.length > 1)",
       },
+      {
+        rule: "A key that was used with another request is refused.",
+        find: "if (first.fingerprint !== claim.fingerprint)",
+        replace: 'if (first.fingerprint === "0x")',
+      },
     ],
   },
   {
@@ -88,11 +93,6 @@ export const idempotency: readonly MutantGroup[] = [
         rule: "An answer of 202 says when to come again.",
         find: 'outcome.status === 202 ? { "Retry-After": "1" } : {}',
         replace: "{}",
-      },
-      {
-        rule: "A key that was used with another request is refused.",
-        find: "if (value.fingerprint !== fingerprint) throw keyReused();",
-        replace: "",
       },
       {
         rule: "The identical request while the first is under way waits for it.",

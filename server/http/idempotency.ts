@@ -2,6 +2,7 @@ import type { Hex } from "viem";
 import { hashJson } from "../../protocol/values/canonical-json.ts";
 import { Problem } from "../api/errors/problem.ts";
 import { limits } from "../api/limits.ts";
+import type { IdempotencyRecord } from "../store/records.ts";
 import type { Operation } from "./operation.ts";
 
 /** What an Idempotency-Key identifies: where it counts and which request it was first sent with. */
@@ -50,12 +51,20 @@ export function claimKey(
   return { key: `${scope}\n${key}`, fingerprint: hashJson([operation.method.toUpperCase(), path, body]) };
 }
 
-/** The refusal of a key that was used for another request. */
-export function keyReused(): Problem {
-  return new Problem(
-    "idempotency_key_reused",
-    "This Idempotency-Key was sent before with another method, path or body.",
-  );
+/**
+ * Compares a request with the one that its key was first sent with.
+ *
+ * @throws Problem idempotency_key_reused
+ */
+export function requireSameRequest(
+  first: Pick<IdempotencyRecord, "fingerprint">,
+  claim: IdempotencyClaim,
+): void {
+  if (first.fingerprint !== claim.fingerprint)
+    throw new Problem(
+      "idempotency_key_reused",
+      "This Idempotency-Key was sent before with another method, path or body.",
+    );
 }
 
 /** The refusal of a repeat that came while the first request is under way. */

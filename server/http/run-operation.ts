@@ -5,7 +5,7 @@ import type { Services } from "../services.ts";
 import type { IdempotencyRecord } from "../store/records.ts";
 import { type Change, StoreConflictError } from "../store/store.ts";
 import { type Answer, jsonAnswer, serializedAnswer } from "./answers/answer.ts";
-import { type IdempotencyClaim, inFlight, keyReused } from "./idempotency.ts";
+import { type IdempotencyClaim, inFlight, requireSameRequest } from "./idempotency.ts";
 import type { Operation, OperationContext } from "./operation.ts";
 
 /** How often a handler starts over when another request changed what it had read. */
@@ -71,11 +71,12 @@ export class OperationRunner {
   }
 
   /** @throws Problem idempotency_key_reused */
-  async #look({ key, fingerprint }: IdempotencyClaim): Promise<Look> {
+  async #look(claim: IdempotencyClaim): Promise<Look> {
+    const { key, fingerprint } = claim;
     const found = await this.#services.store.get("idempotency", key);
     if (found === undefined) return { held: { key, fingerprint, revision: 0, subject: null } };
     const { value, revision } = found;
-    if (value.fingerprint !== fingerprint) throw keyReused();
+    requireSameRequest(value, claim);
     if (value.response === null) return { held: { key, fingerprint, revision, subject: value.subject } };
     const { status, body } = value.response;
     return { answer: serializedAnswer(status, body, { "Idempotent-Replayed": "true" }) };
