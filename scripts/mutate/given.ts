@@ -34,7 +34,7 @@ export const givenStates: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/service/given/purchases.ts",
+    file: "sandbox/service/given/give-purchase.ts",
     tests: [states],
     mutants: [
       {
@@ -97,7 +97,7 @@ export const givenStates: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/service/given/merchants.ts",
+    file: "sandbox/service/given/give-merchant.ts",
     tests: [given],
     only: "merchant",
     mutants: [
@@ -133,7 +133,7 @@ export const givenStates: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/service/given/merchants.ts",
+    file: "sandbox/service/given/give-merchant.ts",
     tests: [options],
     only: "wallet must act",
     mutants: [

@@ -196,7 +196,7 @@ export const refunds: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/refunds/record-award.ts",
+    file: "server/domain/refunds/record-due-refund.ts",
     tests: [collected],
     mutants: [
       {

@@ -15,7 +15,8 @@ import { Deliveries } from "./actors/deliveries.ts";
 import type { MerchantReads } from "./actors/merchant-reads.ts";
 import { openProgramApi, type ProgramApi } from "./actors/program-api.ts";
 import { Reviewer } from "./actors/reviewer.ts";
-import { giveMerchant } from "./merchants.ts";
+import { giveMerchant } from "./give-merchant.ts";
+import { givePurchase } from "./give-purchase.ts";
 import {
   GivenInvalidError,
   invalid,
@@ -28,7 +29,6 @@ import {
   readMerchantOptions,
   readPurchaseOptions,
 } from "./options.ts";
-import { givePurchase } from "./purchases.ts";
 import type { DecidedState, RefundState } from "./states.ts";
 
 type Schemas = components["schemas"];

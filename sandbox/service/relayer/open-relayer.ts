@@ -2,7 +2,7 @@ import type { LocalAccount } from "viem";
 import { createRelayer, type Relayer } from "../../../relayer/relayer.ts";
 import { openChainReader } from "../../../server/chain/open-chain-reader.ts";
 import { effectOfRefunds, preconditionOfRefunds } from "../../../server/domain/refunds/precondition.ts";
-import { recordAward } from "../../../server/domain/refunds/record-award.ts";
+import { recordDueRefund } from "../../../server/domain/refunds/record-due-refund.ts";
 import { type RelayerJournalStore, relayerJournal } from "../../../server/store/relayer-journal.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import { crashProcess } from "../../lib/processes.ts";
@@ -41,7 +41,7 @@ export function openRelayer(parts: {
     gasLimits,
     preconditions: { collect_refund: preconditionOfRefunds({ chain: reader, store }) },
     beforeClaim: {
-      collect_refund: async (operation, at) => await recordAward(operation, at, { store, settings }),
+      collect_refund: async (operation, at) => await recordDueRefund(operation, at, { store, settings }),
     },
     effectChecks: { collect_refund: effectOfRefunds({ store }) },
     receiptTimeoutMs,

@@ -6,7 +6,7 @@ import type { ChainReader } from "../../chain/chain-reader.ts";
 import type { ClaimRecord, PurchaseRecord } from "../../store/records.ts";
 import type { Store } from "../../store/store.ts";
 import { readOnChain } from "../records/find.ts";
-import { findCollected, type RefundOperation } from "./record-award.ts";
+import { findCollected, type RefundOperation } from "./record-due-refund.ts";
 
 /**
  * Makes the precondition of collections: the chain has the claim that was decided. The contract pays for any claim that it has, and a

@@ -6,7 +6,7 @@ import {
 } from "../../../../relayer/journal/relay-operation.ts";
 import type { OutcomeUnknownError } from "../../../../relayer/relayer.ts";
 import { assertKnown } from "../../../../server/domain/purchases/status-after-reorg.ts";
-import { findCollected } from "../../../../server/domain/refunds/record-award.ts";
+import { findCollected } from "../../../../server/domain/refunds/record-due-refund.ts";
 import type { PurchaseRecord } from "../../../../server/store/records.ts";
 import { readSuperseded } from "../../../../server/store/relayer-journal.ts";
 import type { Store } from "../../../../server/store/store.ts";

@@ -14,7 +14,7 @@ import { markTransactionUsed, updatePurchase } from "../../../domain/records/cha
 import { findParts, findPurchase, readOnChain } from "../../../domain/records/find.ts";
 import { nextId } from "../../../domain/records/next-id.ts";
 import { assertFiledClaim, collectedForAnother } from "../../../domain/refunds/claims.ts";
-import { recordAward } from "../../../domain/refunds/record-award.ts";
+import { recordDueRefund } from "../../../domain/refunds/record-due-refund.ts";
 import {
   findRelayOperation,
   isRecorded,
@@ -224,7 +224,7 @@ interface Due {
 /** Finds the refund of a purchase, whose award is recorded here when its operation has not come that far yet. */
 async function findDue(id: string, operation: RelayOperation, services: Services): Promise<Due> {
   const { store, clock } = services;
-  await recordAward(operation, await clock.now(), services);
+  await recordDueRefund(operation, await clock.now(), services);
   const purchase = await store.get("purchases", id);
   const refund = await store.get("refunds", purchase?.value.refund_id ?? "");
   if (purchase === undefined || refund === undefined) throw new Error(`There is no refund of ${id}.`);

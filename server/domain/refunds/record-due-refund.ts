@@ -13,7 +13,7 @@ export type RefundOperation = Pick<RelayOperation, "operation_id" | "subject" | 
  *
  * @param at - Unix seconds.
  */
-export async function recordAward(
+export async function recordDueRefund(
   operation: RefundOperation,
   at: number,
   services: { store: Pick<Store, "get" | "list" | "commit">; settings: { seed: string } },

@@ -3,7 +3,7 @@ import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { type components, unwrap } from "../client/api-client.ts";
 import type { GivenActors } from "./actors/actors.ts";
 import type { ProgramApi } from "./actors/program-api.ts";
-import { fundAward, merchantOf, walletOf } from "./merchants.ts";
+import { fundAward, merchantOf, walletOf } from "./give-merchant.ts";
 import { type PurchasePlan, paysItself } from "./options.ts";
 import { succeed } from "./succeed.ts";
 
