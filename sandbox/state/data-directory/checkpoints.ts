@@ -1,64 +1,68 @@
-import { createHash } from "node:crypto";
-import { createReadStream, existsSync } from "node:fs";
-import { readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
-import { replaceFile } from "../../../server/lib/replace-file.ts";
-import type { ChainChange } from "../../../server/store/chain-log.ts";
-import type { KeptCheckpoint } from "../../chain/genesis/start-chain.ts";
+import type { Log } from "../../../server/services.ts";
+import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import type { ChainJournal } from "../../chain/journal/chain-journal.ts";
+import type { RequestGate } from "../../lib/http/request-gate.ts";
+import type { SandboxJournal } from "./open-journal.ts";
 
-/** What the files of checkpoints are called; the state that the chain came from is `chain.json`. */
-const checkpointName = /^chain\.[0-9a-f]{16}\.json/;
-
-/**
- * Finds the newest checkpoint whose file is whole.
- *
- * @param journal - the directory of the journal.
- * @param changes - what the journal holds of the chain.
- */
-export async function findCheckpoint(
-  journal: string,
-  changes: readonly ChainChange[],
-): Promise<KeptCheckpoint | null> {
-  for (const [index, change] of [...changes.entries()].toReversed()) {
-    if (change.kind !== "checkpoint") continue;
-    const stateFile = fileOf(journal, change.state);
-    if (existsSync(stateFile) && (await digestOf(stateFile)) === change.state)
-      return { stateFile, position: index + 1 };
-  }
-  return null;
-}
+/** How many blocks a stop leaves behind the newest checkpoint: to make them again takes no longer than to load one more. */
+const fewBlocks = 16;
+/** How many blocks there are behind the newest checkpoint at least, and for how many in all there is one, before another is written. */
+const manyBlocks = 256;
+const share = 16;
 
 /**
- * Writes the state of a checkpoint, durably.
- *
- * @returns its SHA-256, in hex.
+ * Writes checkpoints of the chain when there are many blocks behind the newest, and at the end. When the journal's own file is compacted is
+ * decided by the store, in `CompactedJournal`.
  */
-export async function writeState(journal: string, state: Uint8Array<ArrayBuffer>): Promise<string> {
-  const digest = Buffer.from(await crypto.subtle.digest("SHA-256", state)).toString("hex");
-  await replaceFile(fileOf(journal, digest), state);
-  return digest;
-}
+export class Checkpoints {
+  readonly #chain: ChainNode;
+  readonly #source: ChainJournal;
+  readonly #journal: SandboxJournal;
+  readonly #log: Log;
+  #gate: RequestGate | null = null;
+  #writing: Promise<void> | null = null;
+  /** How many blocks there have to be behind the newest checkpoint when the last try has failed. */
+  #againAt = 0;
 
-/** Removes the files of all checkpoints but one, and what was left of one that was not finished. */
-export async function removeOthers(journal: string, digest: string): Promise<void> {
-  const kept = fileOf(journal, digest);
-  for (const name of await readdir(journal))
-    if (checkpointName.test(name) && join(journal, name) !== kept)
-      await rm(join(journal, name), { force: true });
-}
-
-function fileOf(journal: string, digest: string): string {
-  return join(journal, `chain.${digest.slice(0, 16)}.json`);
-}
-
-async function digestOf(file: string): Promise<string | null> {
-  const hash = createHash("sha256");
-  try {
-    await pipeline(createReadStream(file, { highWaterMark: 2 ** 20 }), hash);
-  } catch {
-    // A file that cannot be read is no better than a damaged one: the journal has everything that is in it.
-    return null;
+  constructor(chain: ChainNode, source: ChainJournal, journal: SandboxJournal, log: Log) {
+    this.#chain = chain;
+    this.#source = source;
+    this.#journal = journal;
+    this.#log = log;
   }
-  return hash.digest("hex");
+
+  begin(gate: RequestGate): void {
+    this.#gate = gate;
+  }
+
+  /** Begins to write a checkpoint if there are too many blocks behind the newest one. */
+  writeWhenNeeded(): void {
+    const { behind, height } = this.#source;
+    const gate = this.#gate;
+    if (gate === null || this.#writing !== null) return;
+    if (behind < Math.max(manyBlocks, height / share, this.#againAt)) return;
+    this.#writing = gate
+      .runExclusive(async () => await this.#write())
+      .catch((error: unknown) => {
+        this.#againAt = this.#source.behind + manyBlocks;
+        this.#log.info({ causes: String(error) }, "writing a checkpoint");
+      })
+      .finally(() => {
+        this.#writing = null;
+      });
+  }
+
+  /** Writes the last checkpoint. Without it the next start takes longer, and loses nothing. */
+  async end(): Promise<void> {
+    await this.#writing;
+    if (this.#gate === null || this.#source.behind < fewBlocks) return;
+    await this.#write().catch((error: unknown) =>
+      this.#log.info({ causes: String(error) }, "writing a checkpoint"),
+    );
+  }
+
+  async #write(): Promise<void> {
+    await this.#journal.checkpoint(this.#chain, this.#source);
+    this.#againAt = 0;
+  }
 }

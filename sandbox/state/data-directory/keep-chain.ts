@@ -3,12 +3,12 @@ import { connect } from "../../../relayer/node/node.ts";
 import type { Log } from "../../../server/services.ts";
 import { AnvilError } from "../../chain/anvil/anvil-error.ts";
 import { type ChainNode, makeAgain } from "../../chain/genesis/start-chain.ts";
-import type { ChainJournal } from "../../chain/journal/chain-journal.ts";
 import { resumeMining } from "../../chain/journal/replay.ts";
 import type { ClosingStack } from "../../lib/closing-stack.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
 import { endsWithin } from "../../lib/time/deadline.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import type { SandboxJournal } from "./open-journal.ts";
 
 /** How long a stop waits for the block of what was sent last, in milliseconds. */
@@ -16,12 +16,6 @@ const mineDeadlineMs = 2_000;
 
 /** How often an Anvil is started in the place of one before the sandbox ends: something may kill it again and again. */
 const attempts = 20;
-
-/** How many blocks a stop leaves behind the newest checkpoint: to make them again takes no longer than to load one more. */
-const fewBlocks = 16;
-/** How many blocks there are behind the newest checkpoint at least, and for how many in all there is one, before another is written. */
-const manyBlocks = 256;
-const share = 16;
 
 /** Keeps what happens on a chain. */
 export interface KeptChain {
@@ -128,58 +122,4 @@ async function persist<T>(signal: AbortSignal, start: () => Promise<T>): Promise
       const isLasting = error instanceof AnvilError && error.code !== "start_failed";
       if (isLasting || signal.aborted || attempt === attempts) throw error;
     }
-}
-
-/** Writes checkpoints when there are many blocks behind the newest, and at the end. */
-class Checkpoints {
-  readonly #chain: ChainNode;
-  readonly #source: ChainJournal;
-  readonly #journal: SandboxJournal;
-  readonly #log: Log;
-  #gate: RequestGate | null = null;
-  #writing: Promise<void> | null = null;
-  /** How many blocks there have to be behind the newest checkpoint when the last try has failed. */
-  #againAt = 0;
-
-  constructor(chain: ChainNode, source: ChainJournal, journal: SandboxJournal, log: Log) {
-    this.#chain = chain;
-    this.#source = source;
-    this.#journal = journal;
-    this.#log = log;
-  }
-
-  begin(gate: RequestGate): void {
-    this.#gate = gate;
-  }
-
-  /** Begins to write a checkpoint if there are too many blocks behind the newest one. */
-  writeWhenNeeded(): void {
-    const { behind, height } = this.#source;
-    const gate = this.#gate;
-    if (gate === null || this.#writing !== null) return;
-    if (behind < Math.max(manyBlocks, height / share, this.#againAt)) return;
-    this.#writing = gate
-      .runExclusive(async () => await this.#write())
-      .catch((error: unknown) => {
-        this.#againAt = this.#source.behind + manyBlocks;
-        this.#log.info({ causes: String(error) }, "writing a checkpoint");
-      })
-      .finally(() => {
-        this.#writing = null;
-      });
-  }
-
-  /** Writes the last checkpoint. Without it the next start takes longer, and loses nothing. */
-  async end(): Promise<void> {
-    await this.#writing;
-    if (this.#gate === null || this.#source.behind < fewBlocks) return;
-    await this.#write().catch((error: unknown) =>
-      this.#log.info({ causes: String(error) }, "writing a checkpoint"),
-    );
-  }
-
-  async #write(): Promise<void> {
-    await this.#journal.checkpoint(this.#chain, this.#source);
-    this.#againAt = 0;
-  }
 }

@@ -18,7 +18,7 @@ import {
   removeFirstVersion,
   stateIn,
 } from "./beginning.ts";
-import { findCheckpoint, removeOthers, writeState } from "./checkpoints.ts";
+import { findCheckpoint, removeOthers, writeState } from "./checkpoint-files.ts";
 
 /** The journal of a data directory, in which chain and records are kept. */
 export interface SandboxJournal {

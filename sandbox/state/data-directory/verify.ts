@@ -5,7 +5,7 @@ import { readable } from "../../../server/store/directory/store-files.ts";
 import { makeAgain } from "../../chain/genesis/start-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { type Beginning, journalIn, readBeginning } from "./beginning.ts";
-import { findCheckpoint } from "./checkpoints.ts";
+import { findCheckpoint } from "./checkpoint-files.ts";
 import { lockForReading } from "./lock.ts";
 import { requireState } from "./open-journal.ts";
 
