@@ -11,7 +11,7 @@ const table = (head: string, rows: readonly (readonly string[])[]) =>
   rows.length === 0
     ? []
     : [
-        `| ${head} | What it is | Default |`,
+        `| ${head} | Description | Default |`,
         "| --- | --- | --- |",
         ...rows.map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`),
         "",

@@ -14,7 +14,7 @@ export function markdownTable(head: readonly string[], rows: readonly (readonly 
 /** The operations, with who may call them. */
 export function operationsTable(operations: readonly Operation[]): string {
   return markdownTable(
-    ["#", "Method and path", "Authorization", "Idempotency-Key", "What it does"],
+    ["#", "Method and path", "Authorization", "Idempotency-Key", "Description"],
     operations.map((operation) => [
       operation.number === null ? "" : String(operation.number),
       `${operation.method.toUpperCase()} \`${operation.path}\``,
@@ -69,7 +69,7 @@ export function bodiesTable(operations: readonly Operation[]): string {
       (schema as FieldSchema).description ?? "",
     ]);
   });
-  return markdownTable(["Operation", "Field", "Type", "", "What it is"], rows);
+  return markdownTable(["Operation", "Field", "Type", "", "Description"], rows);
 }
 
 function typeOf(schema: FieldSchema): string {

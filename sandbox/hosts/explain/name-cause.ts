@@ -23,7 +23,7 @@ export function nameCause(facts: Facts): string | null {
 
 /** The sentence for each check. Of several failed checks the topmost one is named: it explains those below it best. */
 const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts) => string } = {
-  chain: () => "The node serves another chain than the one that the service is bound to.",
+  chain: () => "The node serves a different chain from the one that the service was started with.",
   mined: ({ actual }) =>
     actual === "unknown"
       ? "The chain knows no transaction with this hash: it was never sent here, was replaced, or left with a reorganization."
@@ -33,7 +33,7 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
     if (typeof reason === "string") return reason;
     const contradictions = member(actual, "contradictions");
     return Array.isArray(contradictions)
-      ? `What the node tells of it does not fit together: ${contradictions.join("; ")}.`
+      ? `The answers of the node contradict each other: ${contradictions.join("; ")}.`
       : "Its block is not on the chain.";
   },
   contract: ({ expected, actual }, { call }) => {
@@ -63,7 +63,7 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
   status: (_check, { failure }) =>
     failure === null ? "It reverted, without a reason (out of gas, perhaps)." : `It reverted: ${failure}.`,
   purchase: () =>
-    "What it is about is not on chain as the service knows it, or belongs to another buyer or program.",
+    "The purchase or claim of this transaction is not on the chain as the service expects it, or belongs to another buyer or program.",
   log: ({ expected, actual }) =>
     nameLogField(expected, actual) ?? "The bound contracts did not emit exactly the expected logs.",
   unused: ({ actual }) => `Its hash is used already: ${String(actual)}.`,

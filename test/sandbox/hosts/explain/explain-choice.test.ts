@@ -228,7 +228,7 @@ describe("a batch", () => {
         accepted: false,
         step: "payment",
         cause:
-          "What it is about is not on chain as the service knows it, or belongs to another buyer or program.",
+          "The purchase or claim of this transaction is not on the chain as the service expects it, or belongs to another buyer or program.",
       });
     },
   );
@@ -353,7 +353,11 @@ describe("of several causes, the one is named that explains the others", () => {
     sides: Pick<BindingCheck, "expected" | "actual">,
     sentence: RegExp,
   ][] = [
-    ["chain", { expected: {}, actual: {} }, /^The node serves another chain/],
+    [
+      "chain",
+      { expected: {}, actual: {} },
+      /^The node serves a different chain from the one that the service was started with/,
+    ],
     ["mined", { expected: "mined", actual: "pending" }, /^It is still pending/],
     ["canonical", { expected: {}, actual: null }, /^Its block is not on the chain/],
     ["contract", { expected: { address: "0xa" }, actual: { address: "0xb" } }, /^It calls 0xb /],
@@ -361,7 +365,11 @@ describe("of several causes, the one is named that explains the others", () => {
     ["value", { expected: "0", actual: "7" }, /^It carries 7 wei/],
     ["calldata", { expected: "0x", actual: {} }, /^Its calldata is not that/],
     ["status", { expected: "success", actual: "reverted" }, /^It reverted/],
-    ["purchase", { expected: "0x01", actual: null }, /^What it is about/],
+    [
+      "purchase",
+      { expected: "0x01", actual: null },
+      /^The purchase or claim of this transaction is not on the chain/,
+    ],
     ["log", { expected: [], actual: [] }, /^The bound contracts did not emit/],
     ["unused", { expected: null, actual: "claim of pur_a" }, /^Its hash is used already: claim of pur_a/],
     [
