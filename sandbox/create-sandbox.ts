@@ -25,6 +25,7 @@ import {
   openGiven,
   openState,
   openTools,
+  publishProcess,
   type SandboxProcess,
   type SandboxState,
   type SandboxTools,
@@ -44,6 +45,7 @@ import { describe } from "./service/describe.ts";
 import type { Reviewer } from "./service/given/actors/reviewer.ts";
 import type { Given } from "./service/given/given.ts";
 import type { SandboxReceiver } from "./service/receiver/receiver.ts";
+import { ReceiverPin } from "./service/receiver/receiver-pin.ts";
 import { followChain, type StartedService, startService } from "./service/start-service.ts";
 import type { TestWallets } from "./service/wallets/open-wallets.ts";
 import type { TestWallet } from "./service/wallets/test-wallet.ts";
@@ -167,7 +169,7 @@ async function openSandbox(
   const cluster = opened.use(await openCluster(settings, chain, journal?.store ?? null, deadline));
   const urls = urlsOf(listeners);
   const ownReceiver = `${urls.api}${receiveNotification.path}`;
-  const pinned = named ?? (await pinReceiver(ownReceiver));
+  const receiver = await ReceiverPin.open(ownReceiver, named, settings.resolveHost);
   const watch = new Watch();
   const starting = { opened, bound, deadline };
   const process = {
@@ -176,19 +178,20 @@ async function openSandbox(
     chain,
     cluster,
     urls,
-    receiver: pinned,
-    ownReceiver,
+    receiver,
     observer: watch,
     gate: new RequestGate({ timeoutMs: settings.snapshotTimeoutMs }),
     requests: new RequestCounter(),
   };
   const service = await startService(process, starting);
-  const state = openState(process, service, watch.refusals);
+  const pinLater = async (url: string) => await tools.pinReceiver(url);
+  const own = { refusals: watch.refusals, ownReceiver, pinReceiver: pinLater };
+  const state = openState(process, service, own);
   if (saved !== null)
     await deadline.within("Anvil to answer", restoreParts(decodeSnapshotParts(saved, state.parts)));
   const urlNow = () => chain.anvil.url;
   const heads = await followChain(urlNow, service, { observer: announcing(watch, kept) }, starting);
-  const description = await describe({ ...process, ...service, receiverUrl: pinned.url.href });
+  const description = await describe({ ...process, ...service, receiverUrl: receiver.url });
   const tools = openTools(process, service, state, { description, republish: directory.republish });
   const wallets = walletsOf(chain, description, service);
   const given = openGiven(chain, wallets.named, description, { ...service, ...state });
@@ -196,7 +199,7 @@ async function openSandbox(
   // From here on the sandbox is the one in its directory, whatever happens to this process.
   await journal?.begin(chain);
   openHosts(listeners, { ...service, ...state, ...tools, chain, description, watch, given }, opened);
-  await deadline.within(cluster.awaited, cluster.publish(process));
+  await deadline.within(cluster.awaited, publishProcess(process));
   if (settings.autoDeliver) opened.use(new AutoDelivery(given.deliveries, watch.feed, service.services));
   // From here on nothing else is waited for, so that the deadline cannot pass any more.
   await directory.publish(description);
@@ -212,7 +215,7 @@ function superviseChain(
   process: SandboxProcess,
   running: { heads: HeadFollower; relayer: Relayer; forgetSnapshots: () => void },
 ): void {
-  const { gate, cluster, observer } = process;
+  const { gate, observer } = process;
   const { heads, relayer, forgetSnapshots } = running;
   kept.started({
     gate,
@@ -221,7 +224,7 @@ function superviseChain(
       // A pause of mining that they had caused.
       await relayer.restoreFaults(relayer.snapshotFaults());
       // Processes that have joined end with their Anvil; those that come find this one.
-      await cluster.publish(process);
+      await publishProcess(process);
       await heads.reconnect();
       observer.changedElsewhere();
     },

@@ -35,17 +35,26 @@ export type SandboxState = ReturnType<typeof openState>;
 export type SandboxWallets = ReturnType<typeof walletsOf>;
 export type SandboxTools = ReturnType<typeof openTools>;
 
+/** What the process has besides its service. */
+interface OwnState {
+  refusals: RefusalLog;
+  /** The URL of the sandbox's own receiver. */
+  ownReceiver: string;
+  /** Pins another receiver, and publishes it. */
+  pinReceiver: (url: string) => Promise<void>;
+}
+
 /** All state but the chain's. */
 export function openState(
-  { settings, chain, urls, receiver: pinned, ownReceiver }: SandboxProcess,
+  { settings, chain, urls, receiver: pin }: SandboxProcess,
   service: StartedService,
-  refusals: RefusalLog,
+  { refusals, ownReceiver, pinReceiver }: OwnState,
 ) {
-  const { services, keys, keyRing, deliveryFaults } = service;
+  const { keys, keyRing, deliveryFaults } = service;
   const receiver = new SandboxReceiver({
-    url: pinned.url.href,
+    pin,
+    pinned: pinReceiver,
     own: ownReceiver,
-    isPinned: services.settings.receivesNotifications,
     keys: keyRing,
     faults: deliveryFaults,
   });
@@ -58,7 +67,7 @@ export function openState(
   const access = lazyAccess(urls.api, account?.key ?? "", send);
   const accounts = givenAccounts(settings.seed, keys.accounts);
   const given = new GivenAccess(urls.api, accounts, send);
-  const parts = listParts(chain, service, { access, given, receiver, refusals }, settings.parts);
+  const parts = listParts(chain, service, { access, given, receiver, pin, refusals }, settings.parts);
   // Loading what fetches takes as long as anything here, and many sandboxes are never asked for their client.
   const client = once(() => {
     const made = createApiClient(urls.api, undefined, {
@@ -78,7 +87,7 @@ export function openState(
 
 /** What acts on the whole sandbox. */
 export function openTools(
-  { settings, chain, cluster, gate }: SandboxProcess,
+  process: SandboxProcess,
   { services, relayer, store, keys, keyRing }: StartedService,
   { parts }: SandboxState,
   published: {
@@ -86,8 +95,9 @@ export function openTools(
     republish: (description: SandboxDescription) => Promise<void>;
   },
 ) {
+  const { settings, chain, cluster, gate, receiver: pin } = process;
   const { description, republish } = published;
-  const publishedKeys = publishKeys(description, { keyRing, keys }, republish);
+  const publishedKeys = publishKeys(description, { keyRing, keys, pin }, republish);
   const snapshots = new Snapshots({
     gate,
     chain,
@@ -99,6 +109,15 @@ export function openTools(
   });
   return {
     snapshot: async () => await snapshots.take(),
+    async pinReceiver(url: string) {
+      await cluster.runAsOnlyProcess(async () => {
+        // A receiver that cannot be published is not pinned.
+        await republish(description);
+        await pin.pin(url);
+        await publishedKeys.refresh();
+        await publishProcess(process);
+      });
+    },
     forgetSnapshots: () => snapshots.forget(),
     rotateKeys: async (...uses: KeyUse[]) => await publishedKeys.rotate(...uses),
     recorder: new Recorder({ settings, gate, chain, store, parts, relayer, description }),
@@ -114,6 +133,11 @@ export function openTools(
     encoded: async () =>
       await encodeSnapshot(await captureContent({ settings, gate, chain, relayer, parts })),
   };
+}
+
+/** Publishes what processes that join have to know. */
+export async function publishProcess(process: SandboxProcess): Promise<void> {
+  await process.cluster.publish({ ...process, receiver: process.receiver.receiver });
 }
 
 /** The wallets of the named test accounts, and what opens one for any other. */

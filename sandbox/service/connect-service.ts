@@ -7,13 +7,13 @@ import type { Services } from "../../server/services.ts";
 import type { RelayerJournalStore } from "../../server/store/relayer-journal.ts";
 import type { SandboxClock } from "../chain/clock/clock.ts";
 import type { ChainNode } from "../chain/genesis/start-chain.ts";
-import { isPinnedAs, type PinnedReceiver } from "../lib/http/pin-receiver.ts";
 import { wait } from "../lib/time/wait.ts";
 import type { SandboxSettings } from "../options/options.ts";
 import type { SandboxUrls } from "../state/description.ts";
 import type { RequestCounter } from "../state/request-counter.ts";
 import { deriveKeys, givenAccounts, hideKey, type SandboxKeys } from "./keys/keys.ts";
 import type { DeliveryFaults } from "./receiver/delivery-fault.ts";
+import type { ReceiverPin } from "./receiver/receiver-pin.ts";
 import { openWebhookSender } from "./receiver/webhook-sender.ts";
 import { openRelayer } from "./relayer/open-relayer.ts";
 
@@ -44,9 +44,7 @@ export interface ServiceProcess {
   relayerJournal: RelayerJournalStore;
   /** Where the sandbox answers, with this process's own API. */
   urls: SandboxUrls;
-  receiver: PinnedReceiver;
-  /** The URL of the sandbox's own receiver, which is at the API of its first process. */
-  ownReceiver: string;
+  receiver: ReceiverPin;
   deliveryFaults: DeliveryFaults;
   /** Ends the deliveries that are under way. */
   closing: AbortSignal;
@@ -87,16 +85,18 @@ export function connectService(process: ServiceProcess): ConnectedService {
     ...keys.accounts.map((account) => ({ ...hideKey(account), isLimited: true })),
     ...given.map((account) => ({ ...hideKey(account), isLimited: false })),
   ];
-  const receiverUrl = receiver.url.href;
-  const receivesNotifications = isPinnedAs(receiver, process.ownReceiver);
   const services: Services = {
     settings: {
       seed,
       confirmations,
       accounts,
       urls,
-      receiverUrl,
-      receivesNotifications,
+      get receiverUrl() {
+        return receiver.url;
+      },
+      get receivesNotifications() {
+        return receiver.isOwn;
+      },
       receiptTimeoutMs,
     },
     deployment,

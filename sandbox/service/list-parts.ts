@@ -10,6 +10,7 @@ import { storePart } from "../state/store-part.ts";
 import type { LazyAccess } from "./client/lazy-access.ts";
 import type { GivenAccess } from "./given/actors/access.ts";
 import type { SandboxReceiver } from "./receiver/receiver.ts";
+import type { ReceiverPin } from "./receiver/receiver-pin.ts";
 import { relayerFaultsPart } from "./relayer/relayer-faults-part.ts";
 import type { StartedService } from "./start-service.ts";
 
@@ -23,7 +24,13 @@ import type { StartedService } from "./start-service.ts";
 export function listParts(
   { client, journal }: ChainNode,
   { services, relayer, store, requests }: StartedService,
-  own: { access: LazyAccess; given: GivenAccess; receiver: SandboxReceiver; refusals: Part<null> },
+  own: {
+    access: LazyAccess;
+    given: GivenAccess;
+    receiver: SandboxReceiver;
+    pin: ReceiverPin;
+    refusals: Part<null>;
+  },
   added: readonly Part[],
 ): readonly Part[] {
   const parts: readonly Part[] = [
@@ -35,6 +42,7 @@ export function listParts(
     own.access,
     own.given,
     own.receiver,
+    own.pin,
     own.refusals,
     ...added,
   ];

@@ -34,10 +34,7 @@ export interface StartingProcess {
 }
 
 /** A process of a sandbox that is about to answer. */
-export type ProcessParts = Pick<
-  ServiceProcess,
-  "settings" | "log" | "chain" | "urls" | "receiver" | "ownReceiver"
-> & {
+export type ProcessParts = Pick<ServiceProcess, "settings" | "log" | "chain" | "urls" | "receiver"> & {
   cluster: Cluster;
   observer: Observer;
   gate: RequestGate;

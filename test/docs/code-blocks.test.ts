@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
+import { createServer, type RequestListener } from "node:http";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import type { Command } from "commander";
@@ -45,6 +47,11 @@ const preludes: { readonly [place: string]: (sandbox: Sandbox) => Promise<object
   },
   "ci.md: Equal runs": async (sandbox) => ({ recorded: (await sandbox.fingerprint()).digest }),
   "notifications.md: In a test": async ({ given }) => await given.merchant({ state: "enrolled" }),
+  "notifications.md: The pinned receiver": async ({ given }) => ({
+    ...(await given.merchant({ state: "pending" })),
+    createServer: (handle: RequestListener) => createServer(handle).unref(),
+    once,
+  }),
   "tests.md: Act as a wallet": async ({ given }) => {
     const { purchase } = await given.purchase({ state: "partially_paid", paid: "1" });
     return { purchase };

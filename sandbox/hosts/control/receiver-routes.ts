@@ -20,6 +20,7 @@ const failBody = z.union(
   ],
   { error: "must have one of status, delay_ms, drop and crash" },
 );
+const pinBody = z.strictObject({ url: z.string() });
 const resendBody = z.strictObject({ number: z.int().min(1) });
 const rotateBody = z.strictObject({
   uses: z
@@ -40,6 +41,14 @@ export function receiverRoutes(sandbox: {
   router.get("/receiver/deliveries", (_request, response) => {
     response.json({ url: receiver.url, data: receiver.deliveries() });
   });
+  router.post(
+    "/receiver/pin",
+    gated(async (request, response) => {
+      const { url } = validate(pinBody, request.body, "");
+      await receiver.pin(url);
+      response.json({ url: receiver.url });
+    }),
+  );
   // It changes nothing itself: the receiver's own request runs inside the gate.
   router.post("/receiver/resend", async (request, response) => {
     const { number } = validate(resendBody, request.body, "");

@@ -17,6 +17,7 @@ export const sandboxErrors = {
     "A snapshot or a restore could not start in time, because a request in progress did not end.",
   receiver_invalid: "Notifications cannot be sent to the receiver's URL.",
   receiver_unresolved: "The receiver's name has no address.",
+  receiver_pinned: "A receiver is already pinned, or a delivery was made.",
   foreign_receiver: "Notifications are sent to a receiver other than the sandbox's test receiver.",
   no_delivery: "No delivery arrived in time.",
   snapshot_refused:

@@ -18,6 +18,7 @@ import { RequestGate } from "../../lib/http/request-gate.ts";
 import { StartDeadline } from "../../options/start-deadline.ts";
 import { checkStartTimeout, defaultStartTimeoutMs } from "../../options/start-timeout.ts";
 import { RequestCounter } from "../../state/request-counter.ts";
+import { ReceiverPin } from "../receiver/receiver-pin.ts";
 import { followChain, startService } from "../start-service.ts";
 import { keptByFirst } from "./kept-chain.ts";
 import { MemberObserver } from "./member-observer.ts";
@@ -96,8 +97,8 @@ async function openJoined(
       chain: { client, request, deployment, accounts, clock: sharedClock(sandbox.urls.control, mode) },
       cluster: shared,
       urls: { ...sandbox.urls, api: listener.url },
-      receiver: sandbox.receiver,
-      ownReceiver: `${sandbox.urls.api}${receiveNotification.path}`,
+      // Pinned by the first process, while no other one is in.
+      receiver: new ReceiverPin(`${sandbox.urls.api}${receiveNotification.path}`, sandbox.receiver),
       observer,
       // No snapshot is taken while another process than the first one is in.
       gate: new RequestGate({ timeoutMs: 0 }),

@@ -2,26 +2,32 @@ import type { KeyRing } from "../../../server/keys/key-ring.ts";
 import { type KeyUse, keyUses } from "../../../server/keys/key-use.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import { describeRotating } from "../describe.ts";
+import type { ReceiverPin } from "../receiver/receiver-pin.ts";
 import type { SandboxKeys } from "./keys.ts";
 
-/** The keys in a sandbox's description that rotate: the description always shows those that are signed with now. */
+/** The keys and the receiver in a sandbox's description: it always shows those of now. */
 export interface PublishedKeys {
   /** Gives these uses, or all, new keys; none when the description cannot be written. @throws StoreUnavailableError */
   rotate(...uses: KeyUse[]): Promise<void>;
-  /** Describes the keys of now, after whatever may have changed them. */
+  /** Describes the keys and the receiver of now, after whatever may have changed them. */
   refresh(): Promise<void>;
 }
 
 /** @param republish - writes the description where scripts read it. */
 export function publishKeys(
   description: SandboxDescription,
-  { keyRing, keys }: { keyRing: KeyRing; keys: SandboxKeys },
+  { keyRing, keys, pin }: { keyRing: KeyRing; keys: SandboxKeys; pin: ReceiverPin },
   republish: (description: SandboxDescription) => Promise<void>,
 ): PublishedKeys {
   const refresh = async () => {
     const { reviewer, receiver } = description;
-    const now = await describeRotating(keyRing, keys.accounts, receiver.url);
-    if (now.receiver.hmac_secret === receiver.hmac_secret && now.reviewer.key_id === reviewer.key_id) return;
+    const now = await describeRotating(keyRing, keys.accounts, pin.url);
+    if (
+      now.receiver.hmac_secret === receiver.hmac_secret &&
+      now.receiver.url === receiver.url &&
+      now.reviewer.key_id === reviewer.key_id
+    )
+      return;
     Object.assign(description, now);
     await republish(description);
   };

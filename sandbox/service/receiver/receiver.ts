@@ -7,6 +7,7 @@ import { ownState, type Part } from "../../lib/part.ts";
 import { endsWithin } from "../../lib/time/deadline.ts";
 import { type Arrival, webhookHeadersOf } from "./arrival.ts";
 import type { DeliveryFault, DeliveryFaults, PendingFault } from "./delivery-fault.ts";
+import type { ReceiverPin } from "./receiver-pin.ts";
 import { ReceiverTap } from "./receiver-tap.ts";
 
 /** How long {@link SandboxReceiver.next} waits by default, in milliseconds. */
@@ -40,12 +41,11 @@ interface Waiter {
 export class SandboxReceiver implements Part<ReceiverState> {
   readonly name = "receiver";
   readonly schema = ownState<ReceiverState>();
-  /** Where notifications go. */
-  readonly url: string;
   /** The faults of deliveries; crashes act at any receiver, the others at the service's own. */
   readonly faults: DeliveryFaults;
   readonly #own: string;
-  readonly #isPinned: boolean;
+  readonly #pin: ReceiverPin;
+  readonly #pinned: (url: string) => Promise<void>;
   readonly #keys: KeyRing;
   readonly #tap: ReceiverTap;
   #arrivals: readonly Arrival[] = [];
@@ -54,25 +54,42 @@ export class SandboxReceiver implements Part<ReceiverState> {
   #waiters: readonly Waiter[] = [];
 
   constructor(receiver: {
-    /** Where notifications go. */
-    url: string;
+    /** Which receiver notifications go to. */
+    pin: ReceiverPin;
+    /** Has another receiver pinned, and publishes it. */
+    pinned: (url: string) => Promise<void>;
     /** The service's own receiver, which is watched. */
     own: string;
-    /** Whether notifications go to the service's own receiver. */
-    isPinned: boolean;
     keys: KeyRing;
     faults: DeliveryFaults;
   }) {
-    this.url = receiver.url;
+    this.#pin = receiver.pin;
+    this.#pinned = receiver.pinned;
     this.faults = receiver.faults;
     this.#own = receiver.own;
-    this.#isPinned = receiver.isPinned;
     this.#keys = receiver.keys;
     this.#tap = new ReceiverTap({
       path: new URL(receiver.own).pathname,
       faults: this.faults,
       arrived: async (arrival, bytes) => await this.#note(arrival, bytes),
     });
+  }
+
+  /** Where notifications go. */
+  get url(): string {
+    return this.#pin.url;
+  }
+
+  /**
+   * Has notifications go to a receiver of your own from now on, for a test that starts its server after the sandbox: once, before the
+   * first delivery, when the start names no receiver. A restore takes it back.
+   *
+   * @throws SandboxError receiver_invalid, receiver_unresolved; receiver_pinned when a receiver was named or a delivery was made before;
+   * sandbox_shared while other processes have joined.
+   * @example await sandbox.receiver.pin(`http://127.0.0.1:${server.address().port}/webhooks`)
+   */
+  async pin(url: string): Promise<void> {
+    await this.#pinned(url);
   }
 
   /** Wraps the API so that deliveries are seen. */
@@ -116,7 +133,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
    * @example sandbox.receiver.failNext(2, { status: 503, headers: { "retry-after": "3" } })
    */
   failNext(count: number, fault: DeliveryFault): void {
-    if (!("crash" in fault) && !this.#isPinned)
+    if (!("crash" in fault) && !this.#pin.isOwn)
       throw new SandboxError(
         "foreign_receiver",
         `Notifications go to ${this.url}, not to the sandbox's own receiver; let that one fail (routing-sandbox listen --fail).`,
@@ -182,7 +199,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
   }
 
   #nothingCame(milliseconds: number): SandboxError {
-    const where = this.#isPinned
+    const where = this.#pin.isOwn
       ? ""
       : ` Notifications go to ${this.url}, not to the sandbox's own receiver.`;
     return new SandboxError("no_delivery", `No such delivery arrived within ${milliseconds} ms.${where}`);

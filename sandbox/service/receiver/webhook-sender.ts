@@ -2,16 +2,16 @@ import type { Deliver, Services } from "../../../server/services.ts";
 import type { SandboxClock } from "../../chain/clock/clock.ts";
 import { letTimePass } from "../../chain/clock/let-time-pass.ts";
 import { deliverTo } from "../../lib/http/deliver.ts";
-import type { PinnedReceiver } from "../../lib/http/pin-receiver.ts";
 import { crashProcess } from "../../lib/processes.ts";
 import type { DeliveryFaults } from "./delivery-fault.ts";
+import type { ReceiverPin } from "./receiver-pin.ts";
 
 /**
  * Opens the way of notifications out of the service: deliveries to the pinned receiver, the pauses between them, and the faults
  * that end the process on the way.
  */
 export function openWebhookSender(parts: {
-  receiver: PinnedReceiver;
+  receiver: ReceiverPin;
   timeoutMs: number;
   clock: Pick<SandboxClock, "mode" | "travel">;
   faults: DeliveryFaults;
@@ -20,10 +20,11 @@ export function openWebhookSender(parts: {
   const { receiver, timeoutMs, clock, faults, signal } = parts;
   // A deterministic clock does not move while a receiver answers.
   const stopwatch = clock.mode === "live" ? () => performance.now() : () => 0;
-  const send = deliverTo(receiver, { timeoutMs, stopwatch });
   const pass = letTimePass(clock, signal);
   const deliver: Deliver = async (headers, body, outside) => {
+    receiver.delivers();
     if (faults.takeCrash("before_delivery")) await crashProcess();
+    const send = deliverTo(receiver.receiver, { timeoutMs, stopwatch });
     const outcome = await outside(
       async (undone) => await send(headers, body, AbortSignal.any([signal, undone])),
     );

@@ -272,3 +272,30 @@ describe.skipIf(!hasPostgres)(`a snapshot ${inPostgres}`, () => {
     }
   });
 });
+
+describe.skipIf(!hasPostgres)(`a receiver ${inPostgres}`, () => {
+  test("is pinned while no other process is in, and those that join later deliver to it", {
+    timeout: 30_000,
+  }, async () => {
+    const server = await startPostgres();
+    try {
+      const store = server.url("receivers");
+      await using sandbox = await createSandbox({ store });
+      const own = sandbox.receiver.url;
+      const url = "http://127.0.0.1:9/webhooks";
+      const early = await joinSandbox({ store, apiPort: 0, log: silent });
+      await expect(sandbox.receiver.pin(url)).rejects.toMatchObject({ code: "sandbox_shared" });
+      expect(sandbox.receiver.url).toBe(own);
+      await early[Symbol.asyncDispose]();
+      await sandbox.receiver.pin(url);
+      await using joined = await joinSandbox({ store, apiPort: 0, log: silent });
+      const { data } = await sandbox.client.GET("/v1/routing/programs/{program}", {
+        params: { path: { program: "prg_demo" } },
+        baseUrl: joined.apiUrl,
+      });
+      expect(data?.receiver.url).toBe(url);
+    } finally {
+      await server.close();
+    }
+  });
+});

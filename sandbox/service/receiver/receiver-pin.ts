@@ -1,0 +1,103 @@
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
+import { isPinnedAs, type PinnedReceiver, pinReceiver, type Resolve } from "../../lib/http/pin-receiver.ts";
+import type { Part } from "../../lib/part.ts";
+
+/** What a snapshot keeps of the pin. */
+interface PinState {
+  pinned: PinnedReceiver;
+  isChosen: boolean;
+  hasDelivered: boolean;
+}
+
+/**
+ * The one receiver that notifications go to. The start chooses it, or `pin` does once, before the first delivery; a restore brings back
+ * what the snapshot saw.
+ */
+export class ReceiverPin implements Part<PinState> {
+  readonly name = "receiver_pin";
+  // A snapshot file is continued with the receiver of the start that loads it.
+  readonly schema = null;
+  readonly #own: string;
+  readonly #resolve: Resolve | undefined;
+  #pinned: PinnedReceiver;
+  /** Whether the start or `pin` named the receiver; else it is the sandbox's own. */
+  #isChosen: boolean;
+  #hasDelivered = false;
+
+  /**
+   * @param own - the URL of the sandbox's own receiver.
+   * @param named - the receiver that the start names; without it, notifications go to the sandbox's own.
+   */
+  static async open(own: string, named: PinnedReceiver | null, resolve?: Resolve): Promise<ReceiverPin> {
+    return new ReceiverPin(own, named ?? (await pinReceiver(own)), { isChosen: named !== null, resolve });
+  }
+
+  constructor(
+    own: string,
+    pinned: PinnedReceiver,
+    { isChosen = true, resolve }: { isChosen?: boolean; resolve?: Resolve | undefined } = {},
+  ) {
+    this.#own = own;
+    this.#pinned = pinned;
+    this.#isChosen = isChosen;
+    this.#resolve = resolve;
+  }
+
+  /** The receiver with the address that its name has resolved to. */
+  get receiver(): PinnedReceiver {
+    return this.#pinned;
+  }
+
+  /** Where notifications go. */
+  get url(): string {
+    return this.#pinned.url.href;
+  }
+
+  /** Whether notifications go to the sandbox's own receiver. */
+  get isOwn(): boolean {
+    return isPinnedAs(this.#pinned, this.#own);
+  }
+
+  /** Called before each delivery attempt: from then on nothing can be pinned. */
+  delivers(): void {
+    this.#hasDelivered = true;
+  }
+
+  /**
+   * Pins the receiver.
+   *
+   * @throws SandboxError receiver_invalid, receiver_unresolved; receiver_pinned when one was named before, or a delivery was made.
+   */
+  async pin(url: string): Promise<void> {
+    this.#requireFree();
+    const pinned = await pinReceiver(url, this.#resolve);
+    this.#requireFree();
+    this.#pinned = pinned;
+    this.#isChosen = true;
+  }
+
+  /** What a snapshot keeps. */
+  capture(): PinState {
+    return { pinned: this.#pinned, isChosen: this.#isChosen, hasDelivered: this.#hasDelivered };
+  }
+
+  /** Goes back to what a snapshot kept. */
+  restore({ pinned, isChosen, hasDelivered }: PinState): void {
+    this.#pinned = pinned;
+    this.#isChosen = isChosen;
+    this.#hasDelivered = hasDelivered;
+  }
+
+  #requireFree(): void {
+    if (this.#isChosen)
+      throw new SandboxError(
+        "receiver_pinned",
+        `Notifications go to ${this.url} already. Pin a receiver once, and only when the start names none (receiverUrl, --receiver-url).`,
+      );
+    if (this.#hasDelivered)
+      throw new SandboxError(
+        "receiver_pinned",
+        `A notification was delivered to ${this.url} already. Pin a receiver before the first delivery.`,
+      );
+  }
+}
