@@ -64,7 +64,7 @@ test("a receiver is pinned once, and a refused one changes nothing", async () =>
   const own = sandbox.receiver.url;
   const { url } = await startReceiver();
   await expect(sandbox.receiver.pin("ftp://127.0.0.1/")).rejects.toMatchObject({ code: "receiver_invalid" });
-  await expect(sandbox.receiver.pin("http://nobody.invalid/")).rejects.toMatchObject({
+  await expect(sandbox.receiver.pin("http://receiver.invalid/")).rejects.toMatchObject({
     code: "receiver_unresolved",
   });
   expect([sandbox.receiver.url, sandbox.description.receiver.url]).toEqual([own, own]);
