@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { EventView, ViewPage } from "../../sandbox/hosts/explorer/views.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { activate, createPurchase } from "../../testkit/demo/purchase-steps.ts";
 import { ExplorerKit, offered, refunded } from "./explorer-kit.ts";
@@ -112,3 +113,27 @@ test("the controls send a delivery that arrived once more", async () => {
   await page.getByRole("button", { name: "Send delivery 2 again" }).waitFor();
   expect(kit.sandbox.receiver.deliveries().map(({ status }) => status)).toEqual([200, 200]);
 });
+
+test("the controls deliver every event that was not delivered, a receiver's failures included", async () => {
+  await kit.sandbox.given.purchase({ state: "active" });
+  kit.sandbox.receiver.failNext(1, { status: 503 });
+  const page = await kit.open("#/events");
+  await page.getByRole("button", { name: "Deliver all events" }).click();
+  await page.getByRole("main").getByText("Every undelivered event was delivered").waitFor();
+  await page.getByRole("button", { name: "Deliver all events" }).waitFor({ state: "detached" });
+  const delivered = kit.sandbox.receiver.deliveries().filter(({ status }) => status === 200);
+  const { data } = await readEvents();
+  expect(data.length).toBeGreaterThan(3);
+  expect(data.map(({ delivery }) => delivery)).toEqual(data.map(() => "delivered"));
+  expect(delivered).toHaveLength(data.length);
+  expect(
+    data
+      .map(({ attempts }) => attempts.length)
+      .toSorted()
+      .at(-1),
+  ).toBe(2);
+});
+
+async function readEvents(): Promise<ViewPage<EventView>> {
+  return await (await fetch(`${kit.sandbox.description.urls.control}/explorer/events`)).json();
+}

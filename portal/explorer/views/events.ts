@@ -4,6 +4,7 @@ import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-ht
 import { ask, read } from "../api.ts";
 import { badge, copyable, empty, pager, subjectLink, time } from "../templates.ts";
 import { defineView, type Scene } from "../view.ts";
+import { control } from "./controls/control.ts";
 
 /** The outbox, the newest event first, with every attempt to deliver it. */
 export const events = defineView<ViewPage<EventView>>({
@@ -12,6 +13,7 @@ export const events = defineView<ViewPage<EventView>>({
   load: ({ query }) => read("/events", Object.fromEntries(query)),
   draw: ({ data, next_cursor }, scene) => html`
     <h1 tabindex="-1">Events</h1>
+    ${deliverAll(data, scene)}
     ${
       data.length === 0
         ? empty("No event was written yet.", "Every change that the API makes writes one.")
@@ -26,6 +28,16 @@ export const events = defineView<ViewPage<EventView>>({
     ${pager("events", scene.route.query, next_cursor)}
   `,
 });
+
+/** A button that delivers what is not delivered yet, while there is any on this page. */
+function deliverAll(events: readonly EventView[], scene: Scene): TemplateResult | typeof nothing {
+  if (!events.some(({ delivery }) => delivery === "undelivered")) return nothing;
+  return control(scene, {
+    label: "Deliver all events",
+    done: "Every undelivered event was delivered, or its attempts are used up.",
+    act: async () => await ask("POST", "/deliver"),
+  });
+}
 
 function eventCard(event: EventView, scene: Scene): TemplateResult {
   const { id, type, sequence, delivery, subject, attempts, receipt_id, arrivals } = event;
