@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { lstat, mkdir, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { lstat, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { messageOf } from "../../protocol/coded-error.ts";
 import { isRunning } from "../../sandbox/lib/processes.ts";
@@ -8,6 +8,7 @@ import { readOwner } from "../../sandbox/state/data-directory/lock.ts";
 import { requireState } from "../../sandbox/state/data-directory/open-journal.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
+import { makeDirectory } from "../../server/lib/make-directory.ts";
 import { readDirectory } from "../../server/store/directory/directory-store.ts";
 import { broken, type Finding, healthy } from "./finding.ts";
 
@@ -31,7 +32,7 @@ async function examineWriting(folder: string): Promise<Finding> {
   const check = "data directory";
   const probe = join(folder, `.doctor-${randomUUID()}`);
   try {
-    const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+    const made = await makeDirectory(folder);
     await writeFile(probe, "");
     await rm(probe);
     // It is looked at, not begun.

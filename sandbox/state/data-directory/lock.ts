@@ -1,8 +1,9 @@
-import { access, constants, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { access, constants, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { lock } from "proper-lockfile";
 import { z } from "zod";
 import { causesOf } from "../../../protocol/coded-error.ts";
+import { makeDirectory } from "../../../server/lib/make-directory.ts";
 import { unwritable } from "../../../server/store/directory/directory-store.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { isRunning, type ProcessRecord, processRecord, recordProcess } from "../../lib/processes.ts";
@@ -39,7 +40,7 @@ export async function lockForReading(directory: string): Promise<() => Promise<v
 }
 
 async function takeLock(directory: string): Promise<() => Promise<void>> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeDirectory(directory);
   // Without this, the lock would be tried for 10 s.
   await access(directory, constants.W_OK);
   const file = lockFileIn(directory);

@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makeDirectory } from "../../../server/lib/make-directory.ts";
 import { unwritable } from "../../../server/store/directory/directory-store.ts";
 import type { SavedChain } from "../../chain/genesis/start-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
@@ -20,7 +21,7 @@ export async function placeState(
     directory === undefined ? await mkdtemp(join(tmpdir(), "routing-sandbox-state-")) : loadingIn(directory);
   const stateFile = join(folder, "state.json");
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeDirectory(folder);
     await writeFile(stateFile, saved.state, { mode: 0o600 });
   } catch (cause) {
     throw unwritable(stateFile, cause);

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Json } from "../../../protocol/values/json.ts";
 import { describeFileError } from "../../lib/describe-file-error.ts";
+import { makeDirectory } from "../../lib/make-directory.ts";
 import { renameFile, syncDirectory } from "../../lib/replace-file.ts";
 import { openEphemeralStore } from "../journaled/ephemeral-store.ts";
 import { JournaledStore, type LoadedStore } from "../journaled/journaled-store.ts";
@@ -51,7 +52,7 @@ async function openIn(directory: string, compactAbove: number): Promise<Journale
   await finishReplacement(directory);
   // The store is whole without them.
   await removeReplaced(directory).catch(() => undefined);
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeDirectory(directory);
   const { end, ...loaded } = await load(directory, isNew);
   const durability = await CompactedJournal.open(directory, end, compactAbove);
   if (isNew) await durability.replace(emptyContents);
@@ -155,7 +156,7 @@ async function replaceDirectory(
 ): Promise<void> {
   const [next, old] = [nextOf(directory), oldOf(directory)];
   const { snapshot, journal } = filesOf(next);
-  await mkdir(next, { recursive: true, mode: 0o700 });
+  await makeDirectory(next);
   await write(next);
   await writeFile(journal, "", { mode: 0o600 });
   await writeStoreSnapshot(snapshot, contents);
