@@ -99,8 +99,6 @@ async function start(flags: StartFlags): Promise<void> {
     ...(flags.json ? {} : { onReplay: tellOfReplay(began) }),
     log,
   });
-  // A limit on the size of files is to be a refused write, not the end of the process.
-  process.on("SIGXFSZ", () => {});
   const stopped = stopOnSignal(sandbox, flags.json ?? false);
   const { description, chain } = sandbox;
   if (flags.json) process.stdout.write(`${JSON.stringify(description)}\n`);

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { Storefront, send } from "../crash/storefront.ts";
 import { controlSandbox } from "../kit/control.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-import { type StartedSandbox, startSandbox } from "./started-sandbox.ts";
+import { type StartedSandbox, startLimited, startSandbox } from "./started-sandbox.ts";
 
 const run = promisify(execFile);
 
@@ -41,8 +41,7 @@ describe.skipIf(process.platform !== "linux")(
     }, async () => {
       const { folder, sandbox, requireAnswer } = await answeredSandbox();
       await limitFiles(sandbox, 20_000);
-      // Its exit code is not asked for: what Node itself writes at the end may meet the limit, too.
-      await sandbox.end("SIGINT");
+      expect(await sandbox.end("SIGINT")).toBe(0);
       await using again = await startSandbox(folder);
       await requireAnswer(again);
     });
@@ -83,4 +82,40 @@ test("a data directory whose store.json is missing stops the start, and its jour
     `${join(store, "store.json")} is missing, although ${join(store, "chain.json")} is there. Restore it from a backup`,
   );
   expect(await files()).toEqual(before);
+});
+
+describe.skipIf(process.platform === "win32")("a sandbox whose files may not grow beyond 100 blocks", () => {
+  test("does not start anew: the store is named with the reason, and the next start without the limit succeeds", async () => {
+    const folder = await temporaryFolder();
+    await expect(startLimited(100, folder)).rejects.toThrow(
+      `The sandbox ended with 1:\nStarting chain, relayer, API and documentation …\nThe store in ${join(folder, "store")} cannot be opened: the file would be larger than this user may write (EFBIG`,
+    );
+    await using sandbox = await startSandbox(folder);
+    expect(await sandbox.end("SIGINT")).toBe(0);
+  });
+
+  test("continues one that is there, refuses a write and a checkpoint that are too large, keeps its Anvil, and ends with an exit code of its own", {
+    timeout: 90_000,
+  }, async () => {
+    const { folder, sandbox, requireAnswer } = await answeredSandbox();
+    await sandbox.end("SIGKILL");
+    const limited = await startLimited(100, folder);
+    const { control } = limited.description.urls;
+    const mine = async () =>
+      await fetch(`${control}/blocks`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: '{"blocks":200}',
+      });
+    const answers = [await mine(), await mine(), await mine()];
+    expect(answers.map(({ status }) => status)).toContain(503);
+    await requireAnswer(limited);
+    expect(await controlSandbox(limited.description, "GET", "/explorer/overview")).toMatchObject({
+      anvil_restarts: 0,
+    });
+    // What was refused is not kept at the stop either.
+    expect(await limited.end("SIGINT")).toBe(1);
+    await using again = await startSandbox(folder);
+    await requireAnswer(again);
+  });
 });

@@ -15,8 +15,27 @@ export interface StartedSandbox extends AsyncDisposable {
 
 /** Starts `routing-sandbox start` on free ports and waits until it has published itself. */
 export async function startSandbox(folder: string, ...options: string[]): Promise<StartedSandbox> {
+  return await startWith(process.execPath, [], folder, options);
+}
+
+/** Starts it where no file may grow beyond so many blocks of 512 or 1024 bytes (`ulimit -f`). */
+export async function startLimited(
+  blocks: number,
+  folder: string,
+  ...options: string[]
+): Promise<StartedSandbox> {
+  const limit = `ulimit -f ${blocks}; exec "$0" "$@"`;
+  return await startWith("sh", ["-c", limit, process.execPath], folder, options);
+}
+
+async function startWith(
+  program: string,
+  before: readonly string[],
+  folder: string,
+  options: readonly string[],
+): Promise<StartedSandbox> {
   const ports = ["api", "docs", "rpc", "control"].flatMap((name) => [`--${name}-port`, "0"]);
-  const child = spawn(process.execPath, [cli, "start", "--data-dir", folder, ...ports, ...options], {
+  const child = spawn(program, [...before, cli, "start", "--data-dir", folder, ...ports, ...options], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";

@@ -8,6 +8,10 @@ import { unwritable } from "../../../server/store/directory/directory-store.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { isRunning, type ProcessRecord, processRecord, recordProcess } from "../../lib/processes.ts";
 
+// Node ignores this signal, so that a limit on the size of files refuses a write. proper-lockfile has it end the process unless there is
+// another listener.
+process.on("SIGXFSZ", () => {});
+
 /**
  * Takes a data directory for this process. The lock names the process, so that one left by a dead process blocks no other.
  *
