@@ -15,7 +15,9 @@ test.skipIf(process.platform !== "linux")(
       const findings = await examine({ dataDirectory, ports: {}, environment: {} });
       expect(findings.find(({ check }) => check === "data directory")).toMatchObject({
         ok: false,
-        found: expect.stringContaining(`${dataDirectory} cannot be written to: there is no such file (ENOENT`),
+        found: expect.stringContaining(
+          `${dataDirectory} cannot be written to: there is no such file (ENOENT`,
+        ),
       });
     }
   },
