@@ -1,5 +1,7 @@
+import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { type RelayedRequest, Storefront, send } from "../crash/storefront.ts";
 import { controlSandbox } from "../kit/control.ts";
@@ -9,6 +11,7 @@ import { kill } from "./kill.ts";
 import { readBlocks, rpcOf } from "./rpc.ts";
 import { startSandbox } from "./started-sandbox.ts";
 
+const problem = z.looseObject({ code: z.string().optional() });
 const overview = z.object({ anvil_restarts: z.int() });
 
 /** Resolves when the explorer tells of so many restarts of Anvil; until then the chain may not answer. */
@@ -54,6 +57,45 @@ test("an Anvil that gets SIGKILL, alone or through its guard, is replaced while 
   await kill(sandbox, "all at once");
   await using second = await startSandbox(folder);
   expect((await readBlocks(second.description)).slice(0, all.length)).toEqual(all);
+});
+
+test("while Anvil has ended with a block that is not in the journal, and its end is not known yet, writes answer rpc_unavailable; once another one has taken its place they succeed", {
+  timeout: 60_000,
+}, async () => {
+  await using sandbox = await createSandbox({ dataDirectory: await temporaryFolder(), mode: "live" });
+  const { description, chain } = sandbox;
+  const { urls, accounts } = description;
+  const all = await findAnvils(process.pid);
+  const guard = all.find(({ anvil }) => anvil === chain.anvil.pid)?.guard ?? 0;
+  const post = async (url: string, body: object) => {
+    const headers = { "Content-Type": "application/json", Authorization: `Bearer ${accounts[0]?.key}` };
+    const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+    return { status: response.status, code: problem.parse(await response.json()).code };
+  };
+  const writes: [string, object][] = [
+    [`${urls.control}/clock`, { seconds: 60 }],
+    [`${urls.control}/keys/rotate`, {}],
+    [`${urls.control}/blocks`, { blocks: 1 }],
+    [`${urls.control}/mining`, { every: "transaction" }],
+    [`${urls.api}/v1/routing/access`, {}],
+  ];
+  // This process, and the sandbox in it, learn of the block after Anvil has ended, and a guard that is stopped does not tell of that.
+  const mined = 'JSON.stringify({ jsonrpc: "2.0", id: 1, method: "evm_mine", params: [] })';
+  execFileSync(process.execPath, [
+    "--eval",
+    `process.kill(${guard}, "SIGSTOP");
+    fetch("${chain.anvil.url}", { method: "POST", headers: { "Content-Type": "application/json" }, body: ${mined} })
+      .then((response) => response.text())
+      .then(() => process.kill(${chain.anvil.pid}, "SIGKILL"));`,
+  ]);
+  try {
+    for (const [url, body] of writes)
+      expect([url, await post(url, body)]).toEqual([url, { status: 503, code: "rpc_unavailable" }]);
+  } finally {
+    process.kill(guard, "SIGCONT");
+  }
+  await restarted(description, 1);
+  for (const [url, body] of writes) expect([200, 201], url).toContain((await post(url, body)).status);
 });
 
 test("a request under way when Anvil gets SIGKILL has its effect once, and is answered with it or with an error that is true", {

@@ -1,7 +1,6 @@
 import { Mutex } from "async-mutex";
 import { isHex } from "viem";
 import { z } from "zod";
-import { causesOf } from "../../../protocol/coded-error.ts";
 import { ask, type Node } from "../../../relayer/node/node.ts";
 import { hexSchema } from "../../../relayer/node/node-schemas.ts";
 import {
@@ -109,7 +108,7 @@ export class ChainJournal implements ChainSource {
     this.#happened = [...changes, ...this.#happened];
   }
 
-  /** Resolves when what has happened is durable, with the number of records. @throws StoreUnavailableError */
+  /** Resolves when what has happened is durable, with the number of records. @throws StoreUnavailableError, ChainUnreadError */
   async keep(): Promise<number> {
     return await this.#keep();
   }
@@ -267,10 +266,7 @@ export class ChainJournal implements ChainSource {
     try {
       return await this.#keep();
     } catch (cause) {
-      const isDisk =
-        cause instanceof StoreUnavailableError &&
-        !causesOf(cause).some((one) => one instanceof ChainUnreadError);
-      throw isDisk ? new NotDurableError({ cause }) : cause;
+      throw cause instanceof StoreUnavailableError ? new NotDurableError({ cause }) : cause;
     }
   }
 

@@ -1,3 +1,4 @@
+import { ChainUnavailableError } from "../../../server/chain/chain-reader.ts";
 import { StoreUnavailableError } from "../../../server/store/store.ts";
 
 /** A call has changed the chain, and the data directory has refused to keep that. */
@@ -10,8 +11,8 @@ export class NotDurableError extends StoreUnavailableError {
   }
 }
 
-/** The node does not answer, so that what it has made cannot be kept. */
-export class ChainUnreadError extends StoreUnavailableError {
+/** The node does not answer, so that what it has made cannot be kept: not the disk's refusal, although a write fails with it. */
+export class ChainUnreadError extends ChainUnavailableError {
   constructor(options: ErrorOptions) {
     super("The chain, which the journal keeps, does not answer.", options);
   }

@@ -4,7 +4,7 @@ import { RpcRefusedError } from "../../../relayer/errors.ts";
 import type { Gate } from "../../../server/http/gate.ts";
 import { StoreUnavailableError } from "../../../server/store/store.ts";
 import { endsWithin } from "../../lib/time/deadline.ts";
-import { NotDurableError } from "../journal/not-durable-error.ts";
+import { ChainUnreadError, NotDurableError } from "../journal/not-durable-error.ts";
 import { type AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { rpcErrorCodes } from "./error-codes.ts";
 import { mostGas } from "./methods/bound-call.ts";
@@ -154,7 +154,7 @@ export class RequestAnswerer {
     try {
       return await step();
     } catch (cause) {
-      if (!(cause instanceof StoreUnavailableError)) throw cause;
+      if (!(cause instanceof StoreUnavailableError || cause instanceof ChainUnreadError)) throw cause;
       throw silent(
         cause,
         `Anvil ended or did not answer during the call, which may have taken effect. ${lookFirst}`,

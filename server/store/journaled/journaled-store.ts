@@ -1,4 +1,5 @@
 import type { Json } from "../../../protocol/values/json.ts";
+import { ChainUnavailableError } from "../../chain/chain-reader.ts";
 import { type ChainChange, ChainLog, type ChainSource } from "../chain-log.ts";
 import type { CollectionName, Collections, Ordered, OrderingName } from "../records.ts";
 import type { RelayerJournalStore } from "../relayer-journal.ts";
@@ -108,7 +109,7 @@ export class JournaledStore implements Store, RelayerJournalStore {
   /**
    * Resolves when everything that has happened on the chain by now is durable.
    *
-   * @throws StoreUnavailableError
+   * @throws StoreUnavailableError; ChainUnavailableError when the chain does not answer.
    */
   async recordChain(): Promise<void> {
     if (this.#source === null) return;
@@ -341,7 +342,8 @@ export interface LoadedStore {
   begin: Json;
 }
 
-function unavailable(cause: unknown): StoreUnavailableError {
+function unavailable(cause: unknown): StoreUnavailableError | ChainUnavailableError {
+  if (cause instanceof ChainUnavailableError) return cause;
   const message =
     cause instanceof StoreUnavailableError ? cause.message : "The data directory refuses writes.";
   return new StoreUnavailableError(message, { cause });
