@@ -85,7 +85,7 @@ test("a data directory whose store.json is missing stops the start, and its jour
 });
 
 describe.skipIf(process.platform === "win32")("a sandbox whose files may not grow beyond 100 blocks", () => {
-  test("does not start anew: the store is named with the reason, and the next start without the limit succeeds", async () => {
+  test("does not start a fresh one: the store is named with the reason, and the next start without the limit succeeds", async () => {
     const folder = await temporaryFolder();
     await expect(startLimited(100, folder)).rejects.toThrow(
       `The sandbox ended with 1:\nStarting chain, relayer, API and documentation …\nThe store in ${join(folder, "store")} cannot be opened: the file would be larger than this user may write (EFBIG`,
