@@ -1,6 +1,6 @@
 import { parseAbi } from "viem";
 
-/** What attacks call on ContractWallet: wallets with code, in the shapes that they come in. */
+/** The functions of ContractWallet, which stands for wallets with code, that attacks call. */
 export const contractWalletAbi = parseAbi([
   "struct Call { address target; bytes data; }",
   "function forward(address target, bytes data) payable returns (bytes)",
@@ -9,7 +9,7 @@ export const contractWalletAbi = parseAbi([
   "function delegate(address target, bytes data) payable returns (bytes)",
 ]);
 
-/** What attacks call on LookalikeRegistrar: any log, from another address. */
+/** The functions of LookalikeRegistrar that attacks call: they emit any log, from another address. */
 export const lookalikeAbi = parseAbi([
   "struct Payment { bytes32 id; address buyer; address merchant; uint32 sequence; uint256 amount; uint256 paidTotal; }",
   "function pretendPayment(Payment p)",

@@ -4,7 +4,7 @@ import { hashSchema } from "../server/api/schemas/primitives.ts";
 import type { ContractFixture } from "./fixture/contract-fixture.ts";
 import type { FixtureAnswer, Outcome } from "./fixture/fixture-service.ts";
 
-/** What an attack tries to deceive. */
+/** The part of the service that an attack tries to deceive. */
 export type AttackFamily =
   | "envelope"
   | "call path"
@@ -68,7 +68,7 @@ export const unknownTransaction = refused(
 /** No refusal: the attack is harmless because of what the answer says. */
 export const harmless: Outcome = { status: 200, code: null, failed: [] };
 
-/** Why an attack was not stopped as it should be, or null when it was. */
+/** Returns why an attack was not stopped as it should be, or null when it was. */
 export async function findFailure(attack: Attack, fixture: ContractFixture): Promise<string | null> {
   await fixture.reset();
   const answer = await attack.run(fixture);
@@ -81,7 +81,7 @@ export async function findFailure(attack: Attack, fixture: ContractFixture): Pro
   return answer.status >= 400 && answer.wrote ? `was refused with ${describe(seen)} and still wrote` : null;
 }
 
-/** What the explanation of the transaction says, where the answer links to one. */
+/** Returns the explanation of the transaction, if the answer links to one. */
 async function explained({ body }: FixtureAnswer, fixture: ContractFixture): Promise<string> {
   const parsed = z.object({ transaction_hash: hashSchema }).safeParse(body);
   if (!parsed.success) return "";

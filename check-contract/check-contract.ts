@@ -34,9 +34,9 @@ export interface ContractReport {
   gas: GasComparison[];
 }
 
-/** How a contract is checked. */
+/** The options of a contract check. */
 export interface CheckOptions {
-  /** What the sandbox's own registrar needs, to compare with; see {@link measureOwnGas}. */
+  /** The gas that the sandbox's own registrar uses, to compare with; see {@link measureOwnGas}. */
   ownGas?: GasUse;
   /** The attacks that are run; all of them by default. */
   attacks?: readonly Attack[];

@@ -6,7 +6,7 @@ import { hashId } from "../protocol/values/id.ts";
 import { refundExecutionSchema } from "../server/api/schemas/refunds.ts";
 import type { ContractFixture } from "./fixture/contract-fixture.ts";
 
-/** What each function cost in a lifecycle, as a whole transaction. */
+/** The gas that each function used in a lifecycle, as a whole transaction. */
 export interface GasUse {
   [name: string]: number;
 }

@@ -7,7 +7,7 @@ import type { Node } from "./node/node.ts";
 import type { BeforeClaim, EffectCheck, Precondition } from "./precondition.ts";
 import type { HeadTrail } from "./recovery/head-trail.ts";
 
-/** What the relayer is handed; it reaches nothing else. */
+/** The dependencies of the relayer; it reaches nothing else. */
 export interface RelayerPorts {
   journal: RelayerJournal;
   /** The node. Faults act around it. */
@@ -21,18 +21,18 @@ export interface RelayerPorts {
   wait: (milliseconds: number) => Promise<void>;
   /** Blocks that must confirm a transaction, its own included. */
   confirmations: number;
-  /** What each program may spend. */
+  /** The gas budget of each program, in wei. */
   gasBudgetWei: bigint;
   /** The same for every transaction, so that equal operations are equal bytes. */
   fees: { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
   gasLimits: Readonly<Record<RelayOperationKind, bigint>>;
-  /** What must hold for a call to be mined, beyond what the contract asks, by kind. */
+  /** The conditions for a call to be mined, beyond those of the contract, by kind. */
   preconditions: { readonly [K in RelayOperationKind]?: Precondition };
-  /** What is recorded before an operation may be sent, by kind. */
+  /** The functions that record what is needed before an operation may be sent, by kind. */
   beforeClaim: { readonly [K in RelayOperationKind]?: BeforeClaim };
-  /** What a mined call can have done in place of what it was sent for, by kind. */
+  /** The checks for another effect that a mined call can have had, by kind. */
   effectChecks: { readonly [K in RelayOperationKind]?: EffectCheck };
-  /** How long an answer may wait for a receipt, in milliseconds of `wait`. */
+  /** The longest time that an answer may wait for a receipt, in milliseconds of `wait`. */
   receiptTimeoutMs: number;
   /** Ends the process at a point of the journal. It must not return; needed only by the fault `crash`. */
   crash?: (point: FaultPoint) => Promise<never>;

@@ -71,7 +71,7 @@ export class OutcomeUnknownError extends RpcUnavailableError {
 export class RpcRefusedError extends RelayerError<"rpc_refused"> {
   /** The JSON-RPC error code. */
   readonly rpcCode: number;
-  /** What the node said. */
+  /** The node's message. */
   readonly reason: string;
   /** Revert data, when the error carries it. */
   readonly data: Hex | null;

@@ -17,7 +17,7 @@ export class KeyedMutex {
     }
   }
 
-  /** Whether this key is held now. */
+  /** Returns whether this key is held now. */
   isHeld(key: string): boolean {
     return this.#mutexes.get(key)?.isLocked() ?? false;
   }

@@ -6,9 +6,9 @@ import type { RelayOperationKind } from "./journal/relay-operation-kind.ts";
 export interface RelayIntent {
   program: string;
   kind: RelayOperationKind;
-  /** What the API shows the operation under. */
+  /** The object that the API shows the operation under. */
   subject: { type: "purchase" | "refund"; id: string };
-  /** What must happen once: the commitment hash of an offer, the decision hash of a refund. */
+  /** The key of the effect that must happen once: the commitment hash of an offer, the decision hash of a refund. */
   businessKey: Hex;
   call: Call;
   /** The program's registrar wallet; the relayer must hold its key. */

@@ -59,8 +59,8 @@ export interface Relayer {
    */
   abandon(operationId: string): Promise<RelayOperation>;
   /**
-   * Whether no further attempt of the operation begins yet, because an earlier one may still be mined: its nonce is being filled. Asks the chain
-   * nothing.
+   * Returns whether a further attempt of the operation has to wait, because an earlier one may still be mined: its
+   * nonce is being filled. Asks the chain nothing.
    */
   waitsForEarlier(operationId: string): Promise<boolean>;
   /** The operation as the journal has it; asks the chain nothing. */

@@ -67,7 +67,7 @@ function inventPayment(fixture: ContractFixture, receipt: RawReceipt, amount: bi
   ];
 }
 
-/** Whether logs are asked for by a block's hash, not by a contract's event. */
+/** Returns whether a request asks for logs by a block's hash, not by a contract's event. */
 function isOfBlock(parameters: unknown): boolean {
   return JSON.stringify(parameters).includes("blockHash");
 }

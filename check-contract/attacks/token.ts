@@ -33,8 +33,8 @@ async function awardTwice(fixture: ContractFixture): Promise<[Awarded, Awarded]>
 }
 
 /**
- * What a refund that lost the race leaves behind: its award, which is still due, its reservation given back, and its key for its repeats,
- * because its transaction was mined.
+ * Checks the state after a refund that lost the race: the award is still due, its reservation is given back, and its
+ * key is kept for repeats, because its transaction was mined.
  */
 async function expectNothingHalfDone(
   fixture: ContractFixture,

@@ -15,7 +15,7 @@ const plain: readonly Rule[] = [
   ...stateRules,
 ];
 
-/** What every registrar with this interface must keep. */
+/** The rules that every registrar with this interface must keep. */
 export const rules: readonly Rule[] = [
   ...plain,
   ...refundRules,

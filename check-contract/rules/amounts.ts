@@ -9,14 +9,14 @@ function pause({ contracts }: ContractFixture): Attempt {
   return { to: contracts.token, data: encodeFunctionData({ abi: testUsdcAbi, functionName: "pause" }) };
 }
 
-/** What is outstanding over all offers of the program, in base units. */
+/** Returns the amount outstanding over all offers of the program, in base units. */
 async function openOffers(fixture: ContractFixture): Promise<bigint> {
   const { registrar: address } = fixture.contracts;
   const query = { address, abi: purchaseRegistrarAbi, functionName: "programState" } as const;
   return (await fixture.client.readContract({ ...query, args: [hashId("prg_demo")] })).openOffers;
 }
 
-/** How much is paid, refunded and given back. */
+/** The rules for the amounts paid, refunded and given back. */
 export const amountRules: readonly Rule[] = [
   {
     name: "no more is paid than the amount",

@@ -8,7 +8,7 @@ function trailing({ to, data }: Attempt): Attempt {
   return { to, data: `${data}00` };
 }
 
-/** What a call says: all of it, exactly as it was committed to. */
+/** The rules for calldata: a call must carry all of the committed values, exactly. */
 export const calldataRules: readonly Rule[] = [
   {
     name: "a payment with a trailing byte is refused",

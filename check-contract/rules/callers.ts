@@ -3,7 +3,7 @@ import { fundingSourceAbi } from "../../protocol/abi.generated.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import { collect, payAndClaim, type Rule, refuses, registrarCall } from "./rule.ts";
 
-/** Who may move a purchase forward: only the one that it names. */
+/** The rules for callers: only the account that a purchase names may move it forward. */
 export const callerRules: readonly Rule[] = [
   {
     name: "only the buyer pays, even if another account pays with its own money",

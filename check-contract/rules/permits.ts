@@ -10,7 +10,7 @@ function payDeadline({ purchase }: ContractFixture): bigint {
   return BigInt(purchase.deadlines.pay_deadline);
 }
 
-/** What a permit does, and what it does not, where no allowance is left. */
+/** The rules for the effect of a permit when no allowance is left. */
 export const permitRules: readonly Rule[] = [
   {
     name: "a permit pays without an allowance",

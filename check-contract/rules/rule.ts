@@ -106,7 +106,7 @@ export function revoke({ contracts, merchant }: ContractFixture): Attempt {
   return revokeFundingCall(contracts.registrar, hashId(merchant.program), hashId(merchant.id));
 }
 
-/** What ends the first purchase's offer. */
+/** Returns the call that ends the first purchase's offer. */
 export function registrarCall(
   { contracts, purchase }: ContractFixture,
   functionName: "withdrawOffer" | "expire",

@@ -1,7 +1,7 @@
 import { usdc } from "../../protocol/values/amount.ts";
 import { collect, pause, payAndClaim, type Rule, refuses, revoke } from "./rule.ts";
 
-/** Which step follows which, and each of them once. */
+/** The rules for the order of steps, each of which happens once. */
 export const stateRules: readonly Rule[] = [
   {
     name: "a purchase that is not on chain is not paid",

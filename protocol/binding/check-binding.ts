@@ -142,7 +142,7 @@ function sameRecipient(left: string | null, right: string | null): boolean {
   return (left === null && right === null) || sameAddress(left, right);
 }
 
-/** Why a wallet with code is refused, though it may be the bound one. */
+/** The reasons to refuse a wallet with code, though it may be the bound one. */
 export const walletCodeReasons: { readonly [C in Exclude<WalletCode, "none">]: string } = {
   contract:
     "The bound wallet is a contract, which sends no transaction of its own; only an account without code is accepted.",

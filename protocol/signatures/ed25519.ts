@@ -45,7 +45,7 @@ export async function ed25519Key(privateKey: Uint8Array): Promise<Ed25519Key> {
   return { keyId: await calculateJwkThumbprint(ed25519Jwk(publicKey)), privateKey, publicKey };
 }
 
-/** What comes before a seed in PKCS #8 (RFC 8410, section 7). */
+/** The bytes before a seed in PKCS #8 (RFC 8410, section 7). */
 const pkcs8Prefix = "302e020100300506032b657004220420";
 
 function encodePem(privateKey: Uint8Array): string {

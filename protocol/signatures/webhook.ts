@@ -22,7 +22,7 @@ export interface WebhookKeys {
   key: Ed25519Key;
 }
 
-/** How many seconds a notification's timestamp may differ from now. */
+/** The largest difference between a notification's timestamp and now, in seconds. */
 export const webhookTolerance = 300;
 
 /**
@@ -81,7 +81,7 @@ export function webhookSecret(bytes: Uint8Array): string {
   return `whsec_${base64.encode(bytes)}`;
 }
 
-/** How many signatures of a header are looked at; each costs a verification before the sender is known. */
+/** The number of signatures of a header that are verified; each costs a verification before the sender is known. */
 const mostSignatures = 16;
 
 /** The signatures of one scheme that a header lists, as bytes. */

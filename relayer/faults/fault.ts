@@ -2,7 +2,7 @@ import { FaultInvalidError } from "../errors.ts";
 import type { RelayOperationRecord } from "../journal/relay-operation.ts";
 import type { RelayOperationKind } from "../journal/relay-operation-kind.ts";
 
-/** Where a fault can act, in the order in which an operation passes. */
+/** The points where a fault can act, in the order in which an operation passes them. */
 export const faultPoints = [
   /** Nothing is written. */
   "before_intent",
@@ -34,10 +34,10 @@ export const faultPoints = [
   "after_confirmed",
 ] as const;
 
-/** Where a fault can act. */
+/** A point where a fault can act. */
 export type FaultPoint = (typeof faultPoints)[number];
 
-/** What a fault does, and where it can. */
+/** The points where each action of a fault can act. */
 export const faultPlacements = {
   /** The process dies. */
   crash: faultPoints,
@@ -63,13 +63,13 @@ export const faultPlacements = {
   reorg: ["after_broadcast", "after_mined", "after_confirmed"],
 } as const satisfies Record<string, readonly FaultPoint[]>;
 
-/** What a fault does. */
+/** The action of a fault. */
 export type FaultAction = keyof typeof faultPlacements;
 
-/** What a fault does. */
+/** The actions of faults. */
 export const faultActions = Object.keys(faultPlacements) as readonly FaultAction[];
 
-/** Which operations a fault concerns; every named field must match. */
+/** The operations that a fault concerns; every named field must match. */
 interface FaultMatch {
   operation_id?: string;
   program?: string;
@@ -83,9 +83,9 @@ export interface FaultRequest {
   action: FaultAction;
   /** Every operation when absent. */
   match?: FaultMatch;
-  /** How often it acts; 1 when absent, null until it is cleared. */
+  /** The number of times that it acts; 1 when absent, null until it is cleared. */
   count?: number | null;
-  /** How many blocks a reorg takes away; 1 when absent. */
+  /** The number of blocks that a reorg removes; 1 when absent. */
   depth?: number;
 }
 
@@ -94,9 +94,9 @@ export interface Fault {
   point: FaultPoint;
   action: FaultAction;
   match: FaultMatch;
-  /** How often it will still act; null until it is cleared. */
+  /** The number of times that it will still act; null until it is cleared. */
   remaining: number | null;
-  /** How often it has acted. */
+  /** The number of times that it has acted. */
   hits: number;
   depth: number;
 }
@@ -104,7 +104,7 @@ export interface Fault {
 /** The operation at which a fault acts. */
 export type FaultSubject = Pick<RelayOperationRecord, "operation_id" | "program" | "kind" | "subject">;
 
-/** How the node mined before a fault paused it. */
+/** The node's mining mode before a fault paused it. */
 export interface MiningMode {
   automine: boolean;
   /** Seconds between blocks, or null. */

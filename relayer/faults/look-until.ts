@@ -1,6 +1,6 @@
 import type { RelayerContext } from "../context.ts";
 
-/** How often it is looked at most, a millisecond of `wait` apart. */
+/** The largest number of checks, a millisecond of `wait` apart. */
 const looks = 1_000;
 
 /**

@@ -12,7 +12,7 @@ export interface GasBudget {
   available_wei: string;
 }
 
-/** What a transaction can cost at most. */
+/** Returns the highest possible cost of a transaction, in wei. */
 export function reservationOf(gasLimit: bigint, maxFeePerGas: bigint): bigint {
   return gasLimit * maxFeePerGas;
 }
@@ -30,7 +30,7 @@ export async function readBudget(
   };
 }
 
-/** What is left of a budget. */
+/** Returns the amount left in a budget, in wei. */
 export function available(budget: BudgetRecord): bigint {
   return BigInt(budget.limit_wei) - BigInt(budget.reserved_wei) - BigInt(budget.spent_wei);
 }

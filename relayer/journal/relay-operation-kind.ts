@@ -1,5 +1,5 @@
-/** What the relayer does for a program. */
+/** The kinds of transactions that the relayer sends for a program. */
 export const relayOperationKinds = ["offer", "collect_refund"] as const;
 
-/** What the relayer does for a program. */
+/** The kind of transaction that the relayer sends for a program. */
 export type RelayOperationKind = (typeof relayOperationKinds)[number];

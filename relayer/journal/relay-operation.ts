@@ -15,10 +15,10 @@ export const relayOperationStatuses = [
   "needs_attention",
 ] as const;
 
-/** How far an operation is. */
+/** The progress of an operation. */
 export type RelayOperationStatus = (typeof relayOperationStatuses)[number];
 
-/** What the chain or the node can have refused. */
+/** The error codes of an operation that the chain or the node refused. */
 export const relayOperationErrorCodes = [
   /** The simulation reverted; no nonce was claimed. */
   "simulation_reverted",
@@ -29,13 +29,13 @@ export const relayOperationErrorCodes = [
   /** The node refused the last request of this operation; `error` has its words. */
   "rpc_refused",
   /**
-   * What the call is sent for does not hold any more; `error` says why. It was withdrawn, and the next request starts a new operation; or
-   * it was mined anyway, and `error` says what it has done.
+   * The condition that the call depends on no longer holds; `error` says why. It was withdrawn, and the next request
+   * starts a new operation; or it was mined anyway, and `error` says what it has done.
    */
   "precondition_failed",
 ] as const;
 
-/** Why an operation is where it is, when its status alone does not say it. */
+/** The reasons for an operation's status, when the status alone does not say it. */
 export const statusReasons = [
   ...relayOperationErrorCodes,
   /** The block that had the transaction is no longer on the chain. */
@@ -50,13 +50,13 @@ export const statusReasons = [
 
 type StatusReason = (typeof statusReasons)[number];
 
-/** Why a transaction was signed. */
+/** The purposes that a transaction is signed for. */
 export const transactionPurposes = ["original", "bump", "cancel"] as const;
 
-/** Why a transaction was signed. */
+/** The purpose that a transaction is signed for. */
 export type TransactionPurpose = (typeof transactionPurposes)[number];
 
-/** What became of one signed transaction. */
+/** The outcomes of one signed transaction. */
 export const transactionOutcomes = [
   /** Signed and stored; not known to have reached the node. */
   "signed",
@@ -90,7 +90,7 @@ export interface SignedTransaction {
   max_priority_fee_per_gas: string;
 }
 
-/** What the API shows of an operation. Wei and gas are decimal strings, times RFC 3339 in chain time. */
+/** A relay operation as the API shows it. Wei and gas are decimal strings, times RFC 3339 in chain time. */
 export interface RelayOperation {
   operation_id: string;
   program: string;
@@ -118,18 +118,21 @@ export interface RelayOperation {
     outcome: TransactionOutcome;
   }[];
   gas_limit: string;
-  /** What its mined transactions used, one for each attempt. */
+  /** The gas that its mined transactions used, one for each attempt. */
   gas_used: string | null;
   max_fee_per_gas: string;
-  /** What its mined transactions cost, one for each attempt. */
+  /** The cost of its mined transactions, one for each attempt. */
   cost_wei: string | null;
-  /** What the budget holds back for it now; zero once it is mined, has failed or was abandoned, but for a cancellation under way. */
+  /**
+   * The amount that the budget reserves for it now; zero once it is mined, has failed or was abandoned, except for a
+   * cancellation in progress.
+   */
   reserved_wei: string;
   block_number: number | null;
   block_hash: Hex | null;
   /** Blocks that confirm it, its own included, counted up to the number that is required. */
   confirmations: number;
-  /** How often a block that had the transaction left the chain. */
+  /** The number of times that a block with the transaction left the chain. */
   reorg_count: number;
   error: RelayOperationError | null;
   created_at: string;
@@ -170,7 +173,7 @@ export function currentTransaction(operation: RelayOperationRecord): SignedTrans
   return transaction;
 }
 
-/** What an attempt is before anything is signed for it. */
+/** An attempt before anything is signed for it. */
 type Unsigned = Pick<
   RelayOperationRecord,
   | "operation_id"
@@ -233,7 +236,7 @@ export function unsignedAttempt(attempt: Unsigned): RelayOperationRecord {
   };
 }
 
-/** What names one attempt of an operation in the journal. */
+/** The fields that identify one attempt of an operation in the journal. */
 export type AttemptName = Pick<RelayOperationRecord, "operation_id" | "attempt" | "superseded">;
 
 /** The key of an attempt: the operation's id for the current one, and with its number for one that was superseded. */
@@ -241,14 +244,14 @@ export function attemptKey({ operation_id, attempt, superseded }: AttemptName): 
   return superseded ? `${operation_id}/${attempt}` : operation_id;
 }
 
-/** Whether a superseded attempt has had no effect and, unless the chain reorganizes, never will. */
+/** Returns whether a superseded attempt has had no effect and, unless the chain reorganizes, never will. */
 export function isOver(superseded: RelayOperationRecord): boolean {
   const { status } = superseded;
   if (status === "reverted" || status === "needs_attention") return true;
   return status === "confirmed" && currentTransaction(superseded).purpose === "cancel";
 }
 
-/** Whether the call of a superseded attempt is mined, though it was to be cancelled. */
+/** Returns whether the call of a superseded attempt is mined, though it was to be cancelled. */
 function hasEffect(superseded: RelayOperationRecord): boolean {
   if (superseded.block_hash === null) return false;
   const { purpose, outcome } = currentTransaction(superseded);
@@ -256,7 +259,7 @@ function hasEffect(superseded: RelayOperationRecord): boolean {
 }
 
 /**
- * What the API shows of a journaled operation.
+ * Returns a journaled operation as the API shows it.
  *
  * @param superseded - its earlier attempts. One that took effect after all is shown in place of the current attempt.
  * @example toRelayOperation(record, []).hashes // without the signed bytes

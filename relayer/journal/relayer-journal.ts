@@ -20,7 +20,7 @@ interface JournalStep {
   budget?: BudgetRecord;
 }
 
-/** Which operations of a program to list. */
+/** The operations of a program to list. */
 export interface RelayOperationPage {
   /** The operation after which the page begins. */
   after?: string;
@@ -29,10 +29,10 @@ export interface RelayOperationPage {
 }
 
 /**
- * Where operations are kept, attempt by attempt. The relayer keeps nothing of its own.
+ * The storage of operations, attempt by attempt. The relayer keeps nothing of its own.
  *
- * Reads see what is durable. Writes become durable in the order in which they were called: when one resolves, all earlier ones are
- * durable too. The order of nonces rests on that.
+ * Reads see what is durable. Writes become durable in the order in which they were called: when one resolves, all
+ * earlier ones are durable too. The order of nonces rests on that.
  */
 export interface RelayerJournal {
   /** The current attempt of an operation. */
@@ -59,7 +59,7 @@ export interface RelayerJournal {
 }
 
 /**
- * What a step reads that builds on steps which are not durable yet, so that it need not wait for them: its own write is refused when one
- * of theirs is.
+ * The reads and the write of a step that builds on steps which are not durable yet, so that it need not wait for them:
+ * its own write is refused when one of theirs is.
  */
 export type RelayerJournalAhead = Pick<RelayerJournal, "budget" | "lastNonce" | "write">;

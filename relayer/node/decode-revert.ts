@@ -9,7 +9,7 @@ const errorAbi = [...purchaseRegistrarAbi, ...fundingSourceAbi, ...testUsdcAbi].
 );
 
 /**
- * What revert data says under the custom errors of the contracts.
+ * Decodes revert data with the custom errors of the contracts.
  *
  * @returns null when there is no data; an unknown error is named by its selector.
  * @example decodeRevert(data)?.name // "OfferDeadlinePassed"

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ask, countMinable, type Node } from "./node.ts";
 
-/** How often the pool is looked at; a transaction that cannot be mined stays in it for ever. */
+/** The largest number of checks of the pool; a transaction that cannot be mined stays in it forever. */
 const looks = 10_000;
 
 /**
@@ -37,7 +37,7 @@ export async function startAutomine(node: Node): Promise<void> {
   await awaitAutomine(node);
 }
 
-/** Whether a node mines each transaction at once. */
+/** Returns whether a node mines each transaction at once. */
 export async function isAutomining(node: Node): Promise<boolean> {
   return await ask(node, "anvil_getAutomine", [], z.boolean());
 }

@@ -43,7 +43,7 @@ const receiptSchema = z.object({
   blockTimestamp: z.union([z.int(), quantity]).optional(),
 });
 
-/** What the relayer needs of a receipt. */
+/** The fields of a transaction receipt that the relayer needs. */
 export type TransactionReceipt = z.infer<typeof receiptSchema>;
 
 const blockSchema = z.object({ hash: hexSchema, timestamp: quantity });
@@ -55,13 +55,16 @@ const poolSchema = z.object({ pending: quantity });
 export type Head = z.infer<typeof headSchema>;
 const traceSchema = z.object({ output: hexSchema.optional(), error: z.string().optional() });
 
-/** How many nonces of a wallet the chain has used up to a block, by default the newest: its next nonce. */
+/**
+ * Returns the number of nonces of a wallet that the chain has used up to a block, by default the newest: its next
+ * nonce.
+ */
 export function readNonce(node: Node, signer: Address, block?: number): Promise<number> {
   const point = block === undefined ? "latest" : numberToHex(block);
   return ask(node, "eth_getTransactionCount", [signer, point], quantity);
 }
 
-/** When the next block would be made, in Unix seconds. */
+/** Returns the timestamp that the next block would have, in Unix seconds. */
 export async function readNextBlockTime(node: Node): Promise<number> {
   const pending = blockSchema.pick({ timestamp: true });
   return (await ask(node, "eth_getBlockByNumber", ["pending", false], pending)).timestamp;
@@ -92,12 +95,12 @@ export function readReceipt(node: Node, hash: Hex): Promise<TransactionReceipt |
   return ask(node, "eth_getTransactionReceipt", [hash], receiptSchema.nullable());
 }
 
-/** Whether the node has a transaction, waiting or mined. */
+/** Returns whether the node has a transaction, waiting or mined. */
 export async function knowsTransaction(node: Node, hash: Hex): Promise<boolean> {
   return (await ask(node, "eth_getTransactionByHash", [hash], z.unknown())) !== null;
 }
 
-/** How many transactions in the node's pool could be mined now. */
+/** Returns the number of transactions in the node's pool that could be mined now. */
 export async function countMinable(node: Node): Promise<number> {
   return (await ask(node, "txpool_status", [], poolSchema)).pending;
 }
@@ -123,7 +126,7 @@ export async function readBlockHash(node: Node, number: number): Promise<Hex | n
   return block?.hash ?? null;
 }
 
-/** When a block was made, in Unix seconds. */
+/** Returns a block's timestamp, in Unix seconds. */
 export async function readBlockTime(node: Node, block: Hex | number): Promise<number> {
   const { timestamp } =
     typeof block === "number"
@@ -132,7 +135,7 @@ export async function readBlockTime(node: Node, block: Hex | number): Promise<nu
   return timestamp;
 }
 
-/** What a mined transaction returned when it reverted, found by running it again where it was mined. */
+/** Returns the revert data of a mined transaction, found by running it again where it was mined. */
 export async function traceRevert(node: Node, hash: Hex): Promise<{ data: Hex; message: string }> {
   const trace = await ask(node, "debug_traceTransaction", [hash, { tracer: "callTracer" }], traceSchema);
   return { data: trace.output ?? "0x", message: trace.error ?? "execution reverted" };

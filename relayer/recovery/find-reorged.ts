@@ -3,7 +3,7 @@ import type { RelayerContext } from "../context.ts";
 import type { RelayOperationRecord } from "../journal/relay-operation.ts";
 import { readBlockHash } from "../node/node.ts";
 
-/** How many operations are read at a time on the way down. */
+/** The number of operations that are read at a time on the way down. */
 const stride = 8;
 
 /**
@@ -30,7 +30,7 @@ export async function findReorged(
   return found;
 }
 
-/** Whether an operation's block is still on the chain. */
+/** Returns whether an operation's block is still on the chain. */
 export async function isOnChain(
   context: RelayerContext,
   { block_number, block_hash }: Pick<RelayOperationRecord, "block_number" | "block_hash">,

@@ -103,7 +103,7 @@ export async function unknownOutcomes(context: RelayerContext): Promise<OutcomeU
   }
 }
 
-/** Whether the block of an operation is on the chain; null when the node does not answer. */
+/** Returns whether the block of an operation is on the chain; null when the node does not answer. */
 async function isOnChainNow(context: RelayerContext, operation: RelayOperation): Promise<boolean | null> {
   try {
     return await isOnChain(context, operation);
@@ -166,7 +166,7 @@ async function affected(context: RelayerContext, epoch: Hex, fork: number): Prom
   return [...found.values()].sort((left, right) => (left.nonce ?? 0) - (right.nonce ?? 0));
 }
 
-/** Whether only a reorg can change what became of an operation. */
+/** Returns whether only a reorg can still change the outcome of an operation. */
 function isSettled({ status }: Pick<RelayOperationRecord, "status">): boolean {
   return status === "confirmed" || status === "reverted";
 }

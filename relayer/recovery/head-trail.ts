@@ -1,6 +1,6 @@
 import { type Head, type Node, readBlockHash } from "../node/node.ts";
 
-/** How many blocks below the newest one may still leave the chain without being seen, as after a restart. */
+/** The number of blocks below the newest one that may still leave the chain without being seen, as after a restart. */
 export const deepestReorg = 128;
 
 /** The heads that were looked at: how far down the chain is still the one that was seen. */

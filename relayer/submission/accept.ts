@@ -66,7 +66,7 @@ export async function acceptAgain(
   );
 }
 
-/** What the attempts of an operation have in common; the first one gets a sequence number and a time. */
+/** The fields that the attempts of an operation have in common; the first one gets a sequence number and a time. */
 type Kept = Pick<RelayOperationRecord, "operation_id" | "epoch" | "subject" | "attempt"> &
   Partial<Pick<RelayOperationRecord, "sequence" | "created_at">>;
 

@@ -8,8 +8,8 @@ import {
 import { driveLocked } from "./drive.ts";
 
 /**
- * Whether an earlier attempt of an operation has taken effect or may still be mined, after another look at each of them. While one
- * is, no further attempt may begin.
+ * Returns whether an earlier attempt of an operation has taken effect or may still be mined, after another look at each
+ * of them. While one is, no further attempt may begin.
  */
 export async function hasLiveAttempt(
   context: RelayerContext,
@@ -20,7 +20,7 @@ export async function hasLiveAttempt(
   return false;
 }
 
-/** Whether an earlier attempt of an operation has taken effect or may still be mined, as the journal has it. */
+/** Returns whether an earlier attempt of an operation has taken effect or may still be mined, by the journal. */
 export async function waitsForEarlier(context: RelayerContext, operationId: string): Promise<boolean> {
   const current = await context.journal.read(operationId);
   const superseded = current === undefined ? [] : await context.journal.superseded(current);
@@ -36,7 +36,7 @@ export async function readRelayOperation(
   return record && (await assembleRelayOperation(context, record));
 }
 
-/** What the API shows of an operation, its earlier attempts included. */
+/** Returns an operation as the API shows it, with its earlier attempts. */
 export async function assembleRelayOperation(
   context: RelayerContext,
   current: RelayOperationRecord,

@@ -6,7 +6,10 @@ import { type Node, readNonce, readReceipt, type TransactionReceipt } from "../n
 /** Longest pause between two looks for a receipt, in milliseconds. */
 const longestPause = 25;
 
-/** How the chain sees an operation with a claimed nonce: mined, not yet, or never because the nonce went to another transaction. */
+/**
+ * The state on the chain of an operation with a claimed nonce: mined, not yet, or never because the nonce went to
+ * another transaction.
+ */
 export type Sighting = TransactionReceipt | "waiting" | "nonce_taken";
 
 /**

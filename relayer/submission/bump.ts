@@ -88,7 +88,7 @@ async function replace(
   };
 }
 
-/** What a transfer of nothing costs, in gas units. */
+/** The cost of a transfer of nothing, in gas units. */
 const transferGas = "21000";
 
 // Nodes ask for at least a tenth more before they replace a waiting transaction.

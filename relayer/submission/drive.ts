@@ -21,10 +21,12 @@ import { confirm, settle } from "./settle.ts";
 import { type Claim, claimNonce, needsAttention } from "./sign.ts";
 import { simulate } from "./simulate.ts";
 
-/** When to wait for a receipt: whenever there is none, only after something was sent, or not at all; or only to look. */
+/**
+ * The wait mode for a receipt: whenever there is none, only after something was sent, or not at all; or only to look.
+ */
 export type WaitMode = "always" | "after_sending" | "never" | "sends_nothing";
 
-/** How long a receipt takes when nothing is wrong, in milliseconds of `wait`. */
+/** The usual time until a receipt when nothing is wrong, in milliseconds of `wait`. */
 const usualMs = 250;
 
 /** Reads an attempt of an operation and drives it, under the lock of its key. */
@@ -103,7 +105,7 @@ async function sendInTurn(context: RelayerContext, claim: Claim): Promise<RelayO
   }
 }
 
-/** What the chain says of a claimed operation now; nothing is sent. */
+/** Returns the state of a claimed operation on the chain now, without sending anything. */
 async function look(
   context: RelayerContext,
   operation: RelayOperationRecord,

@@ -108,7 +108,7 @@ async function timeOfConfirmation(
   return toTimestamp(await readBlockTime(context.node, last));
 }
 
-/** What a call that succeeded has done in place of what it was sent for; a cancellation does nothing. */
+/** Returns the other effect that a call that succeeded has had; a cancellation has none. */
 async function checkEffect(
   { effectChecks }: RelayerContext,
   operation: RelayOperationRecord,
