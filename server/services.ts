@@ -55,13 +55,13 @@ export type Deliver = (
   outside: GateTurn["outside"],
 ) => Promise<DeliveryOutcome>;
 
-/** Where structured log lines go. */
+/** The output of structured log lines. */
 export interface Log {
   info(fields: { [name: string]: unknown }, message: string): void;
   error(fields: { [name: string]: unknown }, message: string): void;
 }
 
-/** What is decided when the sandbox starts. */
+/** The settings that are fixed when the sandbox starts. */
 export interface Settings {
   seed: string;
   /** Required confirmations; 1 is the block that includes the transaction. */
@@ -72,7 +72,7 @@ export interface Settings {
   receiverUrl: string;
   /** Whether that URL is operation 17 of this service. */
   receivesNotifications: boolean;
-  /** How long a repeated request waits for the one under way, in milliseconds. */
+  /** The longest time that a repeated request waits for the one in progress, in milliseconds. */
   receiptTimeoutMs: number;
 }
 
@@ -86,7 +86,7 @@ export interface Refusal {
   program: string;
   /** The purchase or the merchant in the path. */
   subject: string;
-  /** What the transaction was to serve, as in `payment`. */
+  /** The step that the transaction was sent for, as in `payment`. */
   step: string;
   /** The code of the problem that was answered. */
   code: ErrorCode;

@@ -9,7 +9,7 @@ export const limits = {
   /** Seven days. */
   credential_seconds: 7 * 86_400,
   delivery_attempts: 5,
-  /** How far a signed event's timestamp may be from now. */
+  /** The largest difference between a signed event's timestamp and now. */
   event_tolerance_seconds: webhookTolerance,
   page_size_max: 100,
 } as const;
@@ -25,5 +25,5 @@ export const limitTexts = {
   event_tolerance: `${limits.event_tolerance_seconds} seconds`,
 };
 
-/** How many items a list has when the caller does not say. */
+/** The number of items in a list when the caller gives none. */
 export const defaultPageSize = 20;

@@ -8,5 +8,5 @@ export const scopes = [
   "refunds:execute",
 ] as const;
 
-/** What a credential allows. */
+/** A permission of a credential. */
 export type Scope = (typeof scopes)[number];

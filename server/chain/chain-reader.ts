@@ -18,7 +18,7 @@ export interface ChainPurchase {
   asOf: BlockPoint;
   /** False while the commitment is not on chain; the figures are then zero. */
   exists: boolean;
-  /** Why the contract takes no more payments of it, though some is outstanding; null while it does. */
+  /** The reason why the contract takes no more payments of it, though some is outstanding; null while it does. */
   closed: "withdrawn" | "expired" | null;
   /** The buyer's allowance to the registrar, in base units. */
   approved: bigint;
@@ -65,29 +65,32 @@ export interface ChainProgram {
   validUntil: number;
 }
 
-/** What a wallet could send. */
+/** A call that a wallet could send. */
 export interface ChainCall {
   from: Address;
   to: Address;
   data: Hex;
 }
 
-/** How a call reverts, with the contract's error; no name where it gave none. */
+/** The revert of a call, with the contract's error; the name is null if the contract gave none. */
 export interface ChainRevert {
   name: string | null;
   /** The error's arguments by name; integers as decimal strings. */
   args: { [name: string]: Json };
 }
 
-/** How a mined transaction reverted. */
+/** The revert of a mined transaction. */
 export interface MinedRevert {
-  /** What the node says. */
+  /** The node's message. */
   message: string;
   /** The contract's error with its bytes; null where it gave none. */
   revert: { name: string; args: { [name: string]: Json }; data: Hex } | null;
 }
 
-/** What became of a wallet's signature: valid, not the account's own, or refused by the contract at the wallet's address. */
+/**
+ * The verdict on a wallet's signature: valid, not the account's own, or refused by the contract at the wallet's
+ * address.
+ */
 export type SignatureVerdict = "valid" | "invalid" | "refused_by_contract";
 
 /** The chain, as the API reads it. Nothing here sends a transaction. */
@@ -105,9 +108,12 @@ export interface ChainReader {
   identity(): Promise<{ chainId: number; epoch: Hex }>;
   /** Everything about one transaction hash, recomputed where a node's word is not needed. */
   observe(hash: Hex): Promise<ObservedTransaction>;
-  /** How a mined transaction reverted, found by running it again where it was mined; without the error when the node cannot. */
+  /**
+   * Returns the revert of a mined transaction, found by running it again where it was mined; without the error when the
+   * node cannot.
+   */
   revertOf(hash: Hex): Promise<MinedRevert>;
-  /** What is at a wallet's address after a block. */
+  /** Returns the kind of code at a wallet's address after a block. */
   walletCode(wallet: Address, block: { number: number | bigint; hash: Hex }): Promise<WalletCode>;
   /** A purchase at the newest block, or at the one that other reads were made at. */
   purchase(query: { id: Hex; buyer: Address }, at?: BlockPoint): Promise<ChainPurchase>;
@@ -135,9 +141,9 @@ export interface ChainReader {
    * otherwise how the first one reverts that does.
    */
   simulate(calls: readonly ChainCall[], at: BlockPoint, time: number): Promise<ChainRevert | null>;
-  /** How many permits of a wallet the token has taken, in the block with this hash. */
+  /** Returns the number of permits of a wallet that the token has taken, in the block with this hash. */
   permitNonce(wallet: Address, blockHash: Hex): Promise<bigint>;
-  /** Whether a wallet signed a digest: ECDSA (low s) for an account without code, ERC-1271 otherwise. */
+  /** Verifies a wallet's signature of a digest: ECDSA (low s) for an account without code, ERC-1271 otherwise. */
   verifySignature(query: { wallet: Address; digest: Hex; signature: Hex }): Promise<SignatureVerdict>;
 }
 

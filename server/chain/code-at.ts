@@ -9,7 +9,7 @@ interface Block {
   hash: Hex;
 }
 
-/** How many blocks are asked for at once. */
+/** The number of blocks that are requested at once. */
 const pageSize = 128n;
 
 /**

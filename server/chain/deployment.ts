@@ -7,7 +7,7 @@ export interface PinnedContract {
   codeHash: Hex;
 }
 
-/** What the service is bound to: one chain, its contracts and the programs on it. */
+/** The deployment that the service is bound to: one chain, its contracts and the programs on it. */
 export interface Deployment {
   chainId: number;
   /** Names this very chain, so that a fresh chain with the same id is not mistaken for it. */

@@ -8,7 +8,7 @@ import {
 } from "viem";
 import { type BlockPoint, ChainUnavailableError } from "./chain-reader.ts";
 
-/** How often a read starts over when the chain reorganized under it. */
+/** The number of times that a read starts over when the chain reorganized under it. */
 const headRetries = 3;
 
 type Outcome<T> = { value: T } | { error: unknown };

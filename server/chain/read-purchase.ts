@@ -17,7 +17,7 @@ const refundEvent = getAbiItem({ abi: purchaseRegistrarAbi, name: "RefundCollect
 /** The contract's `Status`, by its number: none, open, withdrawn, expired. */
 const closures = [null, null, "withdrawn", "expired"] as const;
 
-/** Which purchase to read, by its commitment hash. */
+/** The purchase to read, by its commitment hash. */
 interface PurchaseQuery {
   id: Hex;
   buyer: Address;

@@ -4,9 +4,12 @@ import { recoverSigner } from "../../protocol/messages/wallet-signature.ts";
 import type { SignatureVerdict } from "./chain-reader.ts";
 import { codeAt } from "./code-at.ts";
 
-/** What a contract answers for a valid signature (ERC-1271): four bytes, and zeros up to the end of the word as Solidity demands. */
+/**
+ * A contract's answer to a valid signature (ERC-1271): four bytes, and zeros up to the end of the word as Solidity
+ * demands.
+ */
 const magicValue = `0x1626ba7e${"00".repeat(28)}`;
-/** What the code of an account starts with that delegates to other code (EIP-7702). */
+/** The first bytes of the code of an account that delegates to other code (EIP-7702). */
 const delegationPrefix = "0xef0100";
 
 /** Reads what code a wallet has after a block. */

@@ -13,7 +13,7 @@ const openapiPath = "/v1/routing/openapi.json";
 const jwksPath = "/.well-known/jwks.json";
 const indexPath = "/index.json";
 
-/** What a client reads to find its way: the index, the description and the public keys. */
+/** Returns the resources that a client reads first: the index, the description and the public keys. */
 export function discoveryResources(services: Services, operations: readonly Operation[]): Resource[] {
   const index = once(() => describeIndex(services, operations));
   return [

@@ -37,7 +37,7 @@ interface FieldSchema {
   description?: string;
 }
 
-/** What readers know the shared schemas as. */
+/** The names of the shared schemas in the tables. */
 const typeNames: { readonly [schema: string]: string } = {
   Amount: "amount",
   Hash: "hash",

@@ -16,12 +16,12 @@ import { sayRemedy } from "./reverts/cause.ts";
 import { explainMined } from "./reverts/explain-mined.ts";
 import { explainRevert } from "./reverts/explain-revert.ts";
 
-/** How far a relayed operation came: confirmed with its transaction, or still on its way. */
+/** The progress of a relayed operation: confirmed with its transaction, or still in progress. */
 export type Relayed =
   | { confirmed: true; operation: RelayOperation; hash: Hex }
   | { confirmed: false; operation: RelayOperation };
 
-/** What a step knows of the intent that it has relayed. */
+/** The step's part of the intent that it has relayed. */
 interface RelayedStep {
   step: "offer" | "refund";
   purchase: PurchaseRecord;
@@ -41,7 +41,7 @@ interface RelayedStep {
   ) => Promise<Problem | null>;
 }
 
-/** What names an effect that the relayer has once. */
+/** The fields that identify an effect that the relayer has once. */
 type Effect = Pick<RelayIntent, "program" | "kind" | "businessKey">;
 
 /** The relay operation of an effect on this chain, as the relayer has it now. */
@@ -54,23 +54,23 @@ export async function findRelayOperation(
 }
 
 /**
- * Whether an effect is under way or done: the relayer then continues with it, whatever would be refused if it began now, and answers
- * with its outcome.
+ * Returns whether an effect is in progress or done: the relayer then continues with it, even if it would be refused as
+ * a new one, and answers with its outcome.
  */
 export async function isUnderWay(effect: Effect, services: Services): Promise<boolean> {
   const operation = await findRelayOperation(effect, services);
   return operation !== undefined && operation.status !== "failed" && operation.status !== "reverted";
 }
 
-/** Whether an effect that is under way has its transaction, which will be mined whatever is refused now. */
+/** Returns whether an effect in progress has its transaction, which will be mined even if the step is refused now. */
 export async function isSigned(effect: Effect, services: Services): Promise<boolean> {
   const nonce = (await findRelayOperation(effect, services))?.nonce ?? null;
   return nonce !== null;
 }
 
 /**
- * Whether a step has recorded an effect by this attempt, or by a later one. A reorg can have another transaction of it mined, with a higher
- * fee: that is no second effect, and has no second event.
+ * Returns whether a step has recorded an effect by this attempt, or by a later one. A reorg can have another
+ * transaction of it mined, with a higher fee: that is no second effect, and has no second event.
  */
 export async function isRecorded(
   { attempt, hashes }: Pick<RelayOperation, "attempt" | "hashes">,

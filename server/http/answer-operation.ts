@@ -21,7 +21,7 @@ const noBody = Buffer.alloc(0);
 /** Operations without a query take none. */
 const noQuery = z.strictObject({});
 
-/** What answers the operations of one API. */
+/** The parts that answer the operations of one API. */
 export interface Answering {
   runner: OperationRunner;
   limiter: RateLimiter;
@@ -29,7 +29,7 @@ export interface Answering {
   services: Services;
 }
 
-/** Who calls what, as far as a request's head tells. */
+/** The caller and the operation, by a request's head. */
 interface CheckedHead {
   now: number;
   caller: Caller;
@@ -185,7 +185,7 @@ function nameOf(caller: Caller): string {
   }
 }
 
-/** Whether the rate limit counts a caller's requests. */
+/** Returns whether the rate limit counts a caller's requests. */
 function isLimited(caller: Caller, { settings }: Services): boolean {
   if (caller.kind === "account") return caller.account.isLimited;
   if (caller.kind !== "credential") return true;
@@ -197,7 +197,7 @@ function concretePath(path: string, params: { readonly [name: string]: string })
   return path.replaceAll(/\{([a-z]+)\}/g, (_, name: string) => params[name] ?? "");
 }
 
-/** What the process that leads has to know of a request that another one took. */
+/** Returns the headers of a request that the leader needs when another process took the request. */
 function handedHeaders({ headers }: Request): { [name: string]: string } {
   const names = ["authorization", "content-type", "idempotency-key"];
   return Object.fromEntries(names.map((name) => [name, String(headers[name] ?? "")]));

@@ -16,7 +16,7 @@ import { OperationRunner } from "./run-operation.ts";
 export interface Resource {
   path: string;
   read: () => unknown;
-  /** Where a browser is sent instead. */
+  /** The page that a browser is redirected to. */
   page?: string;
 }
 

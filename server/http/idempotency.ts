@@ -5,7 +5,7 @@ import { limits } from "../api/limits.ts";
 import type { IdempotencyRecord } from "../store/records.ts";
 import type { Operation } from "./operation.ts";
 
-/** What an Idempotency-Key identifies: where it counts and which request it was first sent with. */
+/** The request that an Idempotency-Key identifies: its scope and the request that it was first sent with. */
 export interface IdempotencyClaim {
   /** The record's key in the store. */
   key: string;

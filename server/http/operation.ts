@@ -10,7 +10,7 @@ import type { CredentialRecord } from "../store/records.ts";
 import type { Change } from "../store/store.ts";
 import type { GateTurn } from "./gate.ts";
 
-/** Who may call an operation. */
+/** The callers that an operation allows. */
 export type Authorization =
   | { kind: "public" }
   | { kind: "account" }
@@ -18,13 +18,13 @@ export type Authorization =
   | { kind: "signed_event" }
   | { kind: "wallet" };
 
-/** Who calls, as far as it was proven before the handler runs. */
+/** The caller, as far as it was proven before the handler runs. */
 export type Caller =
   | { kind: "anyone" }
   | { kind: "account"; account: Account }
   | { kind: "credential"; credential: CredentialRecord };
 
-/** What a handler is given. */
+/** The arguments of a handler. */
 export interface OperationContext<B = unknown, Q = unknown> {
   services: Services;
   /** The whole table, for operations that describe it. */
@@ -46,13 +46,13 @@ export interface OperationContext<B = unknown, Q = unknown> {
   now: number;
   /** Waits for the outside world without holding up a snapshot. @throws UndoneError */
   outside: GateTurn["outside"];
-  /** What an earlier request with this key began an effect on, when this one resumes it. */
+  /** The subject of the effect that an earlier request with this key began, when this one resumes it. */
   resumes: string | null;
   /** To be awaited before an effect outside the store: from here on the key belongs to the effect on this subject. */
   beginEffect: (subject: string) => Promise<void>;
 }
 
-/** What a handler decided. Nothing is written until the pipeline commits it. */
+/** A handler's decision. Nothing is written until the pipeline commits it. */
 export type Outcome =
   | { kind: "read"; status: number; body: Json; headers?: { [name: string]: string } }
   /** JSON that is kept as its bytes, because many are answered the same. */
@@ -63,7 +63,7 @@ export type Outcome =
       status: number;
       /** The event that this write causes, in the same commit. */
       event?: NewEvent;
-      /** What is answered in place of the body, where an effect that was not the right one is recorded anyway. */
+      /** The answer in place of the body, if an effect that was not the right one is recorded anyway. */
       refusal?: Problem;
       /** Builds the changes and the answer; pure, and called once the event's id is known. */
       write: (eventId: string) => { changes: Change[]; body: Json };
@@ -86,7 +86,7 @@ export interface Operation<B extends z.ZodType = z.ZodType, Q extends z.ZodType 
   effect: boolean;
   /** An optional schema lets the request come without a body. */
   body?: B;
-  /** What the body is when the handler takes its exact bytes and judges them itself. */
+  /** The schema of the body when the handler takes its exact bytes and judges them itself. */
   rawBody?: z.ZodType;
   query?: Q;
   /** Whether its path answers a page to a client that prefers `text/html`. */
@@ -109,7 +109,7 @@ export function defineOperation<B extends z.ZodType, Q extends z.ZodType>(
   return operation;
 }
 
-/** Whether a request must have a body. */
+/** Returns whether a request must have a body. */
 export function bodyRequired({ body, rawBody }: Pick<Operation, "body" | "rawBody">): boolean {
   return rawBody !== undefined || (body !== undefined && !body.safeParse(undefined).success);
 }

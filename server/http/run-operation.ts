@@ -8,7 +8,7 @@ import { type Answer, jsonAnswer, serializedAnswer } from "./answers/answer.ts";
 import { type IdempotencyClaim, inFlight, requireSameRequest } from "./idempotency.ts";
 import type { Operation, OperationContext } from "./operation.ts";
 
-/** How often a handler starts over when another request changed what it had read. */
+/** The number of times that a handler starts over when another request changed what it had read. */
 const conflictRetries = 8;
 
 /** A key with its record in the store: its revision, 0 while there is none, and what an effect was begun on. */
@@ -17,7 +17,7 @@ interface HeldKey extends IdempotencyClaim {
   subject: string | null;
 }
 
-/** What a key leads to now: the answer that is stored under it, or a request that has none yet. */
+/** The current state of a key: the answer that is stored under it, or a request that has none yet. */
 type Look = { answer: Answer } | { held: HeldKey | null };
 
 /** Runs operations: each effect once per idempotency key, each write in one commit. */
@@ -194,7 +194,10 @@ function freesKey(error: unknown, { subject }: HeldKey): boolean {
   return subject === null && !error.hadEffect && error.code !== "outcome_unknown";
 }
 
-/** What a write waits its turn for: writes on one object would only undo each other's reads. Creations need no turn. */
+/**
+ * Returns the key of the queue that a write waits in: writes on one object would only undo each other's reads.
+ * Creations need no turn.
+ */
 function turnOf(operation: Operation, { program, id, caller, header }: OperationContext): string | null {
   if (id !== "") return `${program.id}/${id}`;
   if (caller.kind === "account") return caller.account.id;

@@ -31,14 +31,17 @@ export class KeyRing {
     this.#store = store;
   }
 
-  /** What notifications are signed with: the current keys, then those before them, which receivers may still have pinned. */
+  /**
+   * Returns the keys that notifications are signed with: the current keys, then those before them, which receivers may
+   * still have pinned.
+   */
   async notifications(): Promise<{ current: WebhookKeys; before: WebhookKeys | null }> {
     const generation = await this.#generation("notifications");
     const current = await this.#webhookKeys(generation);
     return { current, before: generation > 1 ? await this.#webhookKeys(generation - 1) : null };
   }
 
-  /** What receipts are signed with. */
+  /** Returns the key that receipts are signed with. */
   async receipts(): Promise<Ed25519Key> {
     return await this.#key("receipts", await this.#generation("receipts"));
   }

@@ -1,5 +1,5 @@
-/** What the keys that rotate sign; `reviewer` means the designated reviewers of all programs. */
+/** The uses of the keys that rotate; `reviewer` means the designated reviewers of all programs. */
 export const keyUses = ["notifications", "receipts", "reviewer"] as const;
 
-/** What a key that rotates signs. */
+/** The use of a key that rotates. */
 export type KeyUse = (typeof keyUses)[number];

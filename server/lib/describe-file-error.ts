@@ -1,4 +1,4 @@
-/** What the operating system means by the codes that file operations fail with; each ends "… cannot be read: ". */
+/** The meaning of the operating system's codes for failed file operations; each ends "… cannot be read: ". */
 const reasons: { readonly [code: string]: string } = {
   EACCES: "this user has no permission",
   EBUSY: "another program uses it",

@@ -1,15 +1,17 @@
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** What a file is to hold: all of it, or a function that writes it. */
+/** The content of a file: all of it, or a function that writes it. */
 export type FileContent = string | Uint8Array | ((file: FileHandle) => Promise<void>);
 
-/** How a file is replaced. */
+/** The options of replacing a file. */
 export interface ReplaceOptions {
   /** The permissions of the new file, less the process's umask; its owner alone may read it if not given. */
   readonly mode?: number;
-  /** Where the content is written first, in the same directory; `<file>.next` if not given. Needs a name of its own when several
-   * processes may replace the file at once. */
+  /**
+   * The path that the content is written to first, in the same directory; `<file>.next` if not given. Needs a name of
+   * its own when several processes may replace the file at once.
+   */
   readonly next?: string;
 }
 

@@ -7,7 +7,7 @@ import {
   positiveAmountSchema,
 } from "../api/schemas/primitives.ts";
 
-/** How many entries each list of an event has at most: an event must fit into the body that a receiver takes. */
+/** The largest number of entries in each list of an event: an event must fit into the body that a receiver takes. */
 export const eventListLimit = 50;
 
 const paymentLog = z

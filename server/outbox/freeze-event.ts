@@ -5,7 +5,7 @@ import type { EventRecord } from "../store/records.ts";
 import type { Change, Store } from "../store/store.ts";
 import type { NewEvent } from "./event-types.ts";
 
-/** What causes an event, or none, and when, in Unix seconds. */
+/** The cause of an event, if any, and its time in Unix seconds. */
 interface Caused {
   seed: string;
   program: string;

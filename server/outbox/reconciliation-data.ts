@@ -4,7 +4,8 @@ import { eventListLimit, type NewEvent } from "./event-types.ts";
 type ReconciliationData = Extract<NewEvent, { type: "purchase.reconciled" }>["data"];
 
 /**
- * What a reconciliation's event tells: the payments by their logs, cut so that the event fits into a body that receivers take.
+ * Returns the data of a reconciliation's event: the payments by their logs, cut so that the event fits into a body that
+ * receivers take.
  *
  * @example reconciliationData(purchase.id, { applied, reverted, affected: [purchase.id] })
  */

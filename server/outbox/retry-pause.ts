@@ -7,8 +7,9 @@ export const firstPauseMs = 500;
 export const longestRetryAfter = 10;
 
 /**
- * How long to wait after a failed attempt: half a second, doubled each time, and up to half as much again by jitter, or what the
- * receiver asked for when that is longer. The jitter follows from the seed, so that equal runs wait equally long.
+ * Returns the pause after a failed attempt: half a second, doubled each time, and up to half as much again by jitter,
+ * or the pause that the receiver asked for when that is longer. The jitter follows from the seed, so that equal runs
+ * wait equally long.
  *
  * @returns milliseconds.
  * @example pauseAfter(1, { seed: "checkout", eventId: event.id, retryAfterSeconds: null }) // 500 to 750

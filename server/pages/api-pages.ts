@@ -3,10 +3,12 @@ import { apiVersion, documentationVersion } from "../api/versions.ts";
 import type { Services } from "../services.ts";
 import type { Pages } from "./page-routes.ts";
 
-/** Where the interactive reference is: on the API host, so that requests that it tries have the page's own origin. */
+/**
+ * The path of the interactive reference: on the API host, so that requests that it tries have the page's own origin.
+ */
 export const referencePath = "/reference/";
 
-/** What to do about each error code, as the wallet page says it. */
+/** The remedy for each error code, in the wallet page's words. */
 const remedies = JSON.stringify(
   Object.fromEntries(errorCodes.map((code) => [code, errorCatalogue[code].remedy.replaceAll("`", "")])),
 );

@@ -34,7 +34,9 @@ function litHtml(file: string): string {
 /** Browser modules without their types, by the SHA-256 of their source. */
 const stripped = new Map<string, string>();
 
-/** Which files of portal/ are served, by their path below it: what is not in this list does not exist. */
+/**
+ * Returns the files of portal/ that are served, by their path below it: a path that is not in this list does not exist.
+ */
 const listFiles = once(() =>
   readdirSync(portal, { recursive: true, encoding: "utf8" })
     .map((path) => path.replaceAll("\\", "/"))

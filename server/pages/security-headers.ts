@@ -1,10 +1,10 @@
-/** What a page may do beyond loading its own scripts, styles and pictures. */
+/** The permissions of a page beyond loading its own scripts, styles and pictures. */
 export interface PagePermissions {
   /** Origins that its scripts may talk to, besides its own. */
   connect?: readonly string[];
 }
 
-/** What every file of a page is sent with: nothing may guess its type, or use it from another origin. */
+/** The headers of every file of a page: nothing may guess its type, or use it from another origin. */
 export const assetHeaders = {
   "X-Content-Type-Options": "nosniff",
   "Cross-Origin-Resource-Policy": "same-origin",

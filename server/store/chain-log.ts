@@ -54,7 +54,7 @@ export interface CheckpointChange {
   state: string;
 }
 
-/** When blocks are made was set. */
+/** A change of the mining mode. */
 export interface MiningChange {
   kind: "mining";
   /** At each transaction, so many seconds apart, or only when they are asked for. */
@@ -94,31 +94,34 @@ export type ChainChange =
   | DatabaseChange;
 
 /**
- * Whether a change stays whatever is taken back: neither a revert nor a reorg moves the clock, or changes which accounts and signatures a
- * node takes as its own.
+ * Returns whether a change is permanent: neither a revert nor a reorg moves the clock, or changes which accounts and
+ * signatures a node takes as its own.
  */
 export function isLasting(change: ChainChange): boolean {
   return change.kind === "clock" || (change.kind === "call" && /impersonat/i.test(change.method));
 }
 
-/** Whether a change stays when a reorg takes blocks away, although a restore takes it back. */
+/** Returns whether a change stays when a reorg removes blocks, although a restore undoes it. */
 function outlastsReorg(change: ChainChange): boolean {
   return isLasting(change) || change.kind === "mining" || change.kind === "sent";
 }
 
 /** Records what happens on the chain that a store's records belong to. */
 export interface ChainSource {
-  /** What has happened since the last time, in its order; each record is handed out once. */
+  /** Returns the changes since the last call, in order; each record is returned once. */
   take(): Promise<readonly ChainChange[]>;
   /** Is handed back what could not be kept. */
   giveBack(records: readonly ChainChange[]): void;
 }
 
-/** What has to be done to a chain's first state to have its state of now: blocks and calls in their order, without what was taken back. */
+/**
+ * The changes that lead from a chain's first state to its current state: blocks and calls in order, without those that
+ * were undone.
+ */
 export class ChainLog {
   #records: ChainChange[] = [];
   #count = 0;
-  /** How many of the records are of transactions that wait for a block. */
+  /** The number of records of transactions that wait for a block. */
   #waiting = 0;
   /** The last of its kind, which no rewind takes back. */
   #database: DatabaseChange | null = null;
@@ -128,7 +131,7 @@ export class ChainLog {
     this.#count = count;
   }
 
-  /** How many records were added, those that were taken back included. */
+  /** The number of records that were added, including those that were undone. */
   get count(): number {
     return this.#count;
   }
@@ -138,7 +141,7 @@ export class ChainLog {
     return this.#database === null ? [...this.#records] : [...this.#records, this.#database];
   }
 
-  /** How many commits the database with the records had by the last of them. */
+  /** The number of commits of the database with the records at the last record. */
   get databaseCommits(): number {
     return this.#database?.commits ?? 0;
   }
@@ -179,7 +182,10 @@ export class ChainLog {
     this.#records.push(...left.filter(outlastsReorg));
   }
 
-  /** What is not in the pool any more is not sent again; that includes what was replaced by what was dropped. */
+  /**
+   * Removes the transactions that are no longer in the pool, so that they are not sent again, including those replaced
+   * by a dropped one.
+   */
   #drop({ waiting }: DropChange): void {
     const hashes = new Set(waiting);
     this.#replace(
@@ -187,7 +193,7 @@ export class ChainLog {
     );
   }
 
-  /** What is in a block does not wait for one. */
+  /** Removes the transactions that are in a block, because they no longer wait for one. */
   #forgetSent({ transactions }: BlockChange): void {
     const mined = new Set<unknown>(transactions);
     this.#replace(this.#records.filter((record) => record.kind !== "sent" || !mined.has(record.transaction)));

@@ -19,7 +19,7 @@ export interface CredentialRecord {
   revoked_at: number | null;
 }
 
-/** Which credential of an account is the active one. */
+/** The active credential of an account. */
 export interface ActiveCredentialRecord {
   account: string;
   credential_id: string;
@@ -130,7 +130,7 @@ export interface AttemptRecord {
     error: string | null;
     response_body: string | null;
     duration_ms: number;
-    /** How long the receiver asked to be left alone. */
+    /** The pause that the receiver asked for, in seconds. */
     retry_after_seconds: number | null;
   } | null;
 }
@@ -144,7 +144,7 @@ export interface NotificationRecord {
   attempts: AttemptRecord[];
 }
 
-/** What the pinned receiver accepted; keyed by the event's id. */
+/** A notification that the pinned receiver accepted; keyed by the event's id. */
 export interface DeliveryReceiptRecord {
   id: string;
   event_id: string;
@@ -156,17 +156,17 @@ export interface DeliveryReceiptRecord {
   jws: string;
 }
 
-/** How often the key of one use was rotated; keyed by the use. */
+/** The number of rotations of the key of one use; keyed by the use. */
 export interface KeyGenerationRecord {
   /** 1 for the first key. */
   generation: number;
 }
 
-/** What an idempotency key was used for. */
+/** The request that an idempotency key was used for. */
 export interface IdempotencyRecord {
   fingerprint: Hex;
   state: "in_progress" | "done";
-  /** What an effect outside the store was begun on. */
+  /** The subject that an effect outside the store was begun on. */
   subject: string | null;
   response: { status: number; body: string } | null;
 }
@@ -177,7 +177,7 @@ export interface UsedTransactionRecord {
   subject: string;
 }
 
-/** What is known of a submission since a moment. */
+/** The state of a submission from one time on. */
 export interface SubmissionState {
   transaction_hash: Hex | null;
   signature: Hex | null;
@@ -185,14 +185,14 @@ export interface SubmissionState {
   event_id: string;
 }
 
-/** What a wallet submitted over the wallet route, for the program operation to use. */
+/** A submission over the wallet route, for the program operation to use. */
 export interface SubmissionRecord extends SubmissionState {
   program: string;
   subject: string;
   action: string;
-  /** How much was approved, paid or claimed; nothing for other actions. */
+  /** The amount that was approved, paid or claimed; absent for other actions. */
   amount?: string;
-  /** Why it is claimed; nothing for other actions. */
+  /** The reason for the claim; absent for other actions. */
   reason?: string;
   /** The states before this one, the oldest first: a repeated request gets the answer of then. */
   earlier?: SubmissionState[];
@@ -259,7 +259,7 @@ export const orderings = {
 /** The name of an order. */
 export type OrderingName = keyof typeof orderings;
 
-/** What an order holds. */
+/** The record type of an order. */
 export type Ordered<O extends OrderingName> = Collections[(typeof orderings)[O]["collection"]];
 
 /** The names of all collections. */

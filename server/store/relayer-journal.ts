@@ -2,7 +2,7 @@ import { attemptKey, type RelayOperationRecord } from "../../relayer/journal/rel
 import type { RelayerJournal } from "../../relayer/journal/relayer-journal.ts";
 import type { Change, OrderedPage, Store } from "./store.ts";
 
-/** What the journal needs of a store. */
+/** The methods of a store that the journal needs. */
 export interface RelayerJournalStore extends Pick<Store, "get" | "list" | "ordered" | "commit"> {
   /**
    * The records as they will be once every commit that was called is durable, for writes that build on those. What is committed here is

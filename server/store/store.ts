@@ -10,7 +10,7 @@ export interface Stored<T> {
   revision: number;
 }
 
-/** Which part of an order to read. */
+/** The part of an order to read. */
 export interface OrderedPage {
   /** The lowest number, or with `reverse` the highest. */
   from?: number;
@@ -30,7 +30,7 @@ export type Change = {
     | { kind: "delete"; collection: C; key: string; revision?: number };
 }[CollectionName];
 
-/** Whether a change may be made of a record that is at a revision now; undefined when there is none. */
+/** Returns whether a change may be made of a record that is at a revision now; undefined when there is none. */
 export function fits(change: Change, revision: number | undefined): boolean {
   switch (change.kind) {
     case "insert":
@@ -130,6 +130,6 @@ export interface StoreImage {
   version: 1;
   counters: { [counter: string]: number };
   collections: { [C in CollectionName]?: { [key: string]: { revision: number; value: Collections[C] } } };
-  /** What happened on the chain up to then; absent where the store keeps none of it. */
+  /** The changes of the chain up to then; absent if the store keeps none of them. */
   chain?: readonly ChainChange[];
 }

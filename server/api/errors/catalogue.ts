@@ -6,9 +6,9 @@ const keyForm = `${limitTexts.idempotency_key_length} visible ASCII characters`;
 export interface ErrorEntry {
   status: number;
   title: string;
-  /** What happened. */
+  /** The problem. */
   what: string;
-  /** What to do. */
+  /** The action to take. */
   remedy: string;
   /** Whether the identical request may succeed later; null if it depends on the cause, which each answer reports. */
   retryable: boolean | null;

@@ -1,7 +1,7 @@
 import type { Operation } from "../../http/operation.ts";
 import { type ErrorCode, errorCodes } from "./catalogue.ts";
 
-/** What is refused before any operation sees it: no HTTP, not for this host, too slow. */
+/** The codes of requests that are refused before any operation sees them: not HTTP, not for this host, too slow. */
 export const edgeCodes = [
   "request_malformed",
   "host_not_allowed",
@@ -13,7 +13,7 @@ export const edgeCodes = [
   "service_starting",
 ] as const satisfies readonly ErrorCode[];
 
-/** What any request can meet, whatever it asks for. */
+/** The codes that any request can be refused with. */
 const always: readonly ErrorCode[] = [
   "validation_failed",
   "rate_limited",

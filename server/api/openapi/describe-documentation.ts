@@ -2,7 +2,7 @@ import { documentationResources } from "../../documentation/resources/resources.
 import { edgeCodes } from "../errors/codes-of-operation.ts";
 import { documentationVersion } from "../versions.ts";
 
-/** What this host answers with; a later version may add some. */
+/** The error codes of this host; a later version may add some. */
 const hostCodes = ["method_not_allowed", "route_not_found", "internal_error", ...edgeCodes];
 
 /**

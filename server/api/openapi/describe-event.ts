@@ -4,7 +4,7 @@ import { limitTexts } from "../limits.ts";
 import { eventSchemas } from "../schemas/notifications.ts";
 import { webhookHeaders } from "./headers.ts";
 
-/** What a receiver answers to a delivery, by the names that webhooks refer to it by. */
+/** A receiver's responses to a delivery, by the names that webhooks refer to. */
 export const deliveryResponses = {
   DeliveryAccepted: { description: "Accepted; the notification is delivered." },
   DeliveryGone: { description: "The receiver is gone; no further attempt is made." },

@@ -8,7 +8,7 @@ import { requestExamples } from "./examples/request-examples.generated.ts";
 import { successHeaders } from "./headers.ts";
 import { parametersOf } from "./parameters.ts";
 
-/** What operations are about. */
+/** The tags that group operations. */
 export const tags = {
   Service: "What the service is.",
   Access: `Credentials: ${limitTexts.credential_lifetime}, scopes, one per account.`,
@@ -19,7 +19,7 @@ export const tags = {
   Wallet: "What a wallet has to sign or send; needs no credential.",
 } as const;
 
-/** What operations share. */
+/** The parts that operations share. */
 export interface OperationParts {
   refusals: Refusals;
   answers: ExampleAnswers;

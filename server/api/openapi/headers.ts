@@ -47,7 +47,7 @@ export const answerHeaders = {
     .optional()
     .meta({ description: "Present when this is the stored answer of an earlier identical request." }),
   Challenge: challenge,
-  /** Where only some of the codes are about the credential. */
+  /** The challenge for a status where only some of the codes are about the credential. */
   OptionalChallenge: challenge.optional(),
 } satisfies { [name: string]: ZodOpenApiHeaderObject };
 

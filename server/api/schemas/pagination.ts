@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defaultPageSize, limits } from "../limits.ts";
 
-/** How a list is asked for. */
+/** The query of a list. */
 export const pageQuerySchema = z.strictObject({
   cursor: z
     .string()

@@ -22,7 +22,7 @@ const bindingReportSchema = z
   })
   .meta({ id: "BindingReport" });
 
-/** What single codes add; docs/api.md and the page of a code say which. */
+/** The members that single codes add; docs/api.md and the page of a code list them. */
 const problemMembers = {
   current_state: z.string().optional().meta({ description: "The current state of the object." }),
   allowed: z.array(z.string()).optional().meta({

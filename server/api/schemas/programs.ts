@@ -7,7 +7,7 @@ import {
   unixTimeSchema,
 } from "./primitives.ts";
 
-/** Which chain the service is bound to. */
+/** The chain that the service is bound to. */
 export const chainSchema = z
   .object({ chain_id: z.int().meta({ example: 31337 }), epoch: hashSchema, rpc_url: z.url() })
   .meta({

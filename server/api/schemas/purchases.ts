@@ -56,7 +56,7 @@ export const createPurchaseBody = z
   })
   .meta({ id: "CreatePurchase" });
 
-/** What {@link createPurchaseBody} reads. */
+/** The parsed form of {@link createPurchaseBody}. */
 export type CreatePurchase = z.infer<typeof createPurchaseBody>;
 
 /** Body of operation 8: the commitment that the caller means. */

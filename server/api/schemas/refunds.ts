@@ -31,7 +31,7 @@ export const fileClaimBody = z
   })
   .meta({ id: "FileClaim" });
 
-/** What operation 11 is sent. */
+/** The body of operation 11. */
 export type FileClaim = z.infer<typeof fileClaimBody>;
 
 /** A claim as it is answered. */
@@ -91,7 +91,7 @@ export const recordDecisionBody = z
     },
   });
 
-/** What {@link recordDecisionBody} reads. */
+/** The parsed form of {@link recordDecisionBody}. */
 export type RecordDecision = z.infer<typeof recordDecisionBody>;
 
 /** A decision as it is answered. */

@@ -19,7 +19,7 @@ import {
   weiSchema,
 } from "./primitives.ts";
 
-/** What a wallet has to send. */
+/** A transaction for a wallet to send. */
 export const transactionRequestSchema = z
   .object({
     chain_id: z.int().meta({ example: 31337 }),

@@ -9,13 +9,13 @@ import {
 } from "./primitives.ts";
 import { transactionRequestSchema, typedDataSchema } from "./transactions.ts";
 
-/** What a merchant's wallet can do. */
+/** The actions of a merchant's wallet. */
 export const merchantActions = ["enroll", "fund"] as const;
 
-/** What a buyer's, beneficiary's or merchant's wallet can do for a purchase. */
+/** The actions of a buyer's, beneficiary's or merchant's wallet for a purchase. */
 export const purchaseActions = ["register", "approve", "pay", "claim", "pay_with_permit"] as const;
 
-/** What a wallet can do. */
+/** An action of a wallet. */
 export type WalletAction = (typeof merchantActions)[number] | (typeof purchaseActions)[number];
 
 /** Query of a merchant's wallet route: none, as it has nothing to choose. */

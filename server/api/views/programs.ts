@@ -8,7 +8,7 @@ import type { PublicKey } from "../../keys/key-ring.ts";
 import type { Services } from "../../services.ts";
 import { limits } from "../limits.ts";
 
-/** Which chain the service is bound to. */
+/** Returns the view of the chain that the service is bound to. */
 export function viewChain({ deployment, settings }: Services) {
   return { chain_id: deployment.chainId, epoch: deployment.epoch, rpc_url: settings.urls.rpc } satisfies Json;
 }

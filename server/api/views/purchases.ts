@@ -77,7 +77,7 @@ function viewFigures(purchase: PurchaseRecord, onChain: ChainPurchase) {
   } satisfies Json;
 }
 
-/** Whether a purchase can no longer be offered or paid. */
+/** Returns whether a purchase can no longer be offered or paid. */
 function isExpired(purchase: PurchaseRecord, onChain: ChainPurchase): boolean {
   const now = onChain.asOf.timestamp;
   return (

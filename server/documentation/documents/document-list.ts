@@ -3,7 +3,7 @@ import { findShippedFile } from "../shipped-file.ts";
 
 /** One document that the documentation host serves, as Markdown and as a page. */
 export interface Document {
-  /** Where it is served; its relative links lead to the others. */
+  /** The path that it is served at; its relative links lead to the others. */
   path: string;
   title: string;
   /** Markdown. */

@@ -4,7 +4,7 @@ import { findShippedFile } from "../shipped-file.ts";
 import { type Document, type DocumentGroup, documentGroups } from "./document-list.ts";
 import { type RenderedDocument, renderMarkdown } from "./render-markdown.ts";
 
-/** Where the search of the pages reads from. */
+/** The path of the search index of the pages. */
 export const searchPath = "/docs/search.json";
 
 /** All documents as pages that lead to each other. */
@@ -79,7 +79,7 @@ export function documentSite(guide: () => string, apiUrl: string): DocumentSite 
   };
 }
 
-/** Where a link of a document leads, or null when this host does not serve that. */
+/** Resolves a link of a document; null when this host does not serve its target. */
 function resolveLink(href: string, from: string, served: ReadonlySet<string>): string | null {
   if (/^(?:https?:|mailto:|#)/.test(href)) return href;
   const { pathname, hash } = new URL(href, new URL(from, "http://documentation.invalid"));
@@ -87,7 +87,7 @@ function resolveLink(href: string, from: string, served: ReadonlySet<string>): s
   return isPicture(pathname) && findShippedFile(pathname) !== null ? pathname : null;
 }
 
-/** Whether a path is that of a picture of the documents. */
+/** Returns whether a path is that of a picture of the documents. */
 export function isPicture(path: string): boolean {
   return /^\/docs\/[a-z0-9/-]+\.(?:png|svg)$/.test(path);
 }

@@ -26,7 +26,7 @@ function typeTable(fields: readonly { name: string; type: string }[]) {
   );
 }
 
-/** What the fictional commitment looks like; a real one differs in its values and has a signature. */
+/** The shape of the fictional commitment; a real one differs in its values and has a signature. */
 const fictionalPurchaseSchema = z
   .strictObject({
     $schema: z.url(),

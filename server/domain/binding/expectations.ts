@@ -17,13 +17,13 @@ import type { Settings } from "../../services.ts";
 import type { ClaimRecord, DecisionRecord, MerchantRecord, PurchaseRecord } from "../../store/records.ts";
 import { authorizationOf, commitmentOf } from "../purchases/commitment-of.ts";
 
-/** What expectations are made of: what the service is bound to. */
+/** The services that expectations are made from: those that the service is bound to. */
 export interface BoundServices {
   deployment: Deployment;
   settings: Pick<Settings, "confirmations">;
 }
 
-/** What a step expects of a transaction; what is already used and what the chain holds is filled in when it is checked. */
+/** A step's expectation of a transaction; its earlier uses and the wallet's code are filled in when it is checked. */
 export interface Expectation extends Omit<ExpectedTransaction, "usedBy" | "walletCode"> {
   /** The payment of a batch whose deadline ends first, in words, and the last of its deadlines; absent where only one is paid. */
   batch?: { first: string; lastDeadline: number };
@@ -132,7 +132,7 @@ export function expectRegistration(
   );
 }
 
-/** What brings a purchase onto the chain, by either route. */
+/** Returns the expectation of the transaction that brings a purchase onto the chain, by either route. */
 function expectCommitment(
   purchase: PurchaseRecord,
   route: { wallet: Address; callOf: typeof offerCall; event: string; onChain: boolean },

@@ -4,16 +4,16 @@ import type { Json } from "../../../protocol/values/json.ts";
 import type { ErrorCode } from "../../api/errors/catalogue.ts";
 import { Problem } from "../../api/errors/problem.ts";
 
-/** What was refused, and why. */
+/** A refused transaction, and the reason. */
 interface Refused {
   transactionHash: Hex;
   step: string;
   report: BindingReport;
-  /** Where the transaction is explained. */
+  /** The address of the explanation of the transaction. */
   explain: string;
   members?: { [name: string]: Json };
   headers?: { [name: string]: string };
-  /** What the code says, when absent. */
+  /** By default the value that the code has. */
   retryable?: boolean;
   hadEffect?: boolean;
 }

@@ -80,7 +80,7 @@ export async function judge(
   return checkBinding(observed, { ...expected, walletCode, usedBy: await usedBy(use, services) });
 }
 
-/** What already uses a transaction, in words, or null. */
+/** Returns the existing use of a transaction, in words, or null. */
 async function usedBy(use: Use, services: Services): Promise<string | null> {
   const used = (await services.store.get("used_transactions", use.key))?.value;
   if (used === undefined || (used.step === use.step && used.subject === use.subject)) return null;
@@ -135,7 +135,7 @@ const advice = { again: "send a new transaction", never: "No new transaction suc
 
 const newPurchase = "No new transaction succeeds: create a new purchase (operation 6).";
 
-/** What to do in place of a transaction that came too late. */
+/** The advice on a transaction that came too late, by step. */
 const adviceOfLate: { readonly [S in ExplainedStep]: string } = {
   enrollment:
     "No new transaction succeeds: create a new merchant with a later funding_valid_until (operation 4).",
@@ -148,7 +148,7 @@ const adviceOfLate: { readonly [S in ExplainedStep]: string } = {
   refund: advice.never,
 };
 
-/** What a refusal by failed checks says, by its code. */
+/** The sentence of a refusal by failed checks, by its code. */
 const sentences = {
   binding_mismatch: "The transaction is not the one this step is bound to",
   transaction_already_used: "The transaction serves another step already",

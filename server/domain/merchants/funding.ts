@@ -6,7 +6,9 @@ import type { Services } from "../../services.ts";
 import type { DecisionRecord, PurchaseRecord } from "../../store/records.ts";
 import { findMerchantId } from "../records/find.ts";
 
-/** What keeps a funding from covering an award: the figure that is missing, in the problem's member and in words. */
+/**
+ * The reason why a funding does not cover an award: the figure that is missing, in the problem's member and in words.
+ */
 interface Shortfall {
   figure: "remaining" | "allowance" | "balance" | "valid_until";
   words: string;
@@ -14,12 +16,12 @@ interface Shortfall {
   canBeGiven: boolean;
 }
 
-/** What the cap of a funding leaves, in base units. */
+/** Returns the amount that the cap of a funding leaves, in base units. */
 export function remainingOf({ cap, collected }: Pick<ChainCover, "cap" | "collected">): bigint {
   return cap - collected;
 }
 
-/** Whether the contract said that the funding does not cover the award, or not any more. */
+/** Returns whether the contract said that the funding does not cover the award, or no longer does. */
 export function saysFunding({ name }: ChainRevert): boolean {
   return name === "FundingInsufficient" || name === "DeadlinePassed";
 }

@@ -73,7 +73,10 @@ export async function assertEnrolled(
     );
 }
 
-/** Why the chain has no enrollment for a purchase, and what gives it one; that of another merchant covers it as well. */
+/**
+ * Explains why the chain has no enrollment for a purchase, and how to get one; that of another merchant covers it as
+ * well.
+ */
 export async function explainUnenrolled(
   { program, merchant_id, merchant: wallet }: PurchaseRecord,
   services: Pick<Services, "chain" | "store">,
@@ -122,7 +125,10 @@ export async function refusalOfUnenrolled(
   return new Problem("merchant_not_enrolled", detail, { members, retryable: true });
 }
 
-/** What a merchant is now: its record says what was confirmed once. It is pending while a reorg has removed the enrollment. */
+/**
+ * Returns a merchant's current status: its record has the status that was confirmed once. It is pending while a reorg
+ * has removed the enrollment.
+ */
 function currentStatus(
   { status }: MerchantRecord,
   { authorization }: ChainFunding,

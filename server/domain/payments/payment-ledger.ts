@@ -17,7 +17,7 @@ import { readOnChain } from "../records/find.ts";
 import { isOnChain, removedPayments } from "./payment-receipts.ts";
 import { paymentLogs, readClaimedPayments } from "./payments.ts";
 
-/** What reconciling does to one purchase. */
+/** The effect of reconciling on one purchase. */
 export interface Ledger {
   stored: Stored<PurchaseRecord>;
   onChain: ChainPurchase;
@@ -72,7 +72,7 @@ export async function postPayments(
   }
 }
 
-/** What a receipt says must be among the purchase's own logs, which its figures agree with. */
+/** Throws unless a receipt is among the purchase's own logs, which its figures agree with. */
 function assertRead(log: DecodedLog, { stored, read }: Ledger): void {
   if (read.has(canonicalForm(log))) return;
   throw new ChainUnavailableError(

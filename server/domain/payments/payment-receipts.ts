@@ -5,12 +5,12 @@ import type { PurchaseRecord } from "../../store/records.ts";
 type Recorded = Pick<PurchaseRecord, "receipts">;
 type Payments = Pick<ChainPurchase, "payments">;
 
-/** What reconcile has recorded as paid, in base units. */
+/** Returns the amount that reconcile has recorded as paid, in base units. */
 export function reconciledOf({ receipts }: Recorded): bigint {
   return receipts.reduce((sum, receipt) => sum + BigInt(receipt.amount), 0n);
 }
 
-/** Whether the chain still has a recorded payment where it was recorded. */
+/** Returns whether the chain still has a recorded payment where it was recorded. */
 export function isOnChain(receipt: PaymentReceipt, { payments }: Payments): boolean {
   return payments.some(
     ({ log }) => log.blockHash === receipt.block_hash && log.logIndex === receipt.log_index,

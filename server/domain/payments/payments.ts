@@ -21,7 +21,7 @@ export interface ClaimedPayment extends ExpectedPayment {
   stored: Stored<PurchaseRecord> | null;
 }
 
-/** What a payment transaction says it does, read from its calldata, to be encoded again and compared byte for byte. */
+/** The payments that a transaction's calldata claims, to be encoded again and compared byte for byte. */
 export interface ClaimedPayments {
   /** The canonical encoding of what the calldata says. */
   call: Call;

@@ -35,7 +35,7 @@ export function permitPayment(
 /** In place of a signature that is not made yet; no account signs so. */
 export const noSignature: Hex = `0x${"00".repeat(65)}`;
 
-/** How many used nonces are tried on a signature, to tell an outdated permit from one of another account. */
+/** The number of used nonces that are tried on a signature, to tell an outdated permit from one of another account. */
 const triedNonces = 16n;
 
 /** Finds the nonce of the permit that its owner has signed, the next one or one that was used; null where it has signed neither. */

@@ -43,7 +43,7 @@ function viewBounds({ amount }: PurchaseRecord, state: ChainProgram) {
   };
 }
 
-/** What the contract says when the registrar's bounds have changed, or are used up, since they were looked at. */
+/** The explanation of each revert because the registrar's bounds have changed, or are used up, since they were read. */
 const boundReverts: { readonly [error: string]: (args: ChainRevert["args"]) => string } = {
   BudgetExceeded: ({ available }) => `${available} of the budget for open offers was left`,
   AmountOutOfRange: ({ most }) => `the largest purchase was ${most}`,

@@ -12,7 +12,7 @@ export interface PurchaseNow {
   onChain: ChainPurchase;
 }
 
-/** How often a read starts over because a block or a commit has changed what it is about. */
+/** The number of times that a read starts over because a block or a commit has changed its subject. */
 const mostTries = 8;
 
 /**

@@ -10,7 +10,7 @@ import { otherClaim, readFiledClaim } from "../refunds/claims.ts";
 /** The steps that act on a purchase. */
 export type PurchaseStep = "activate" | "registration" | "reconcile" | "claims" | "decisions" | "refunds";
 
-/** Which steps each state takes; payment is not a state, it is read from the chain. */
+/** The steps that each state takes; payment is not a state, it is read from the chain. */
 const stepsOf: { readonly [S in PurchaseStatus]: readonly PurchaseStep[] } = {
   created: ["activate", "registration"],
   active: ["reconcile", "claims"],
@@ -122,7 +122,10 @@ const chainDecides: ReadonlySet<PurchaseStep> = new Set([
   "refunds",
 ]);
 
-/** Whether the chain has what the next step counts on: time left for its transaction, the payments, the claim that is decided. */
+/**
+ * Returns whether the chain has the preconditions of the next step: time left for its transaction, the payments, the
+ * claim that is decided.
+ */
 function isOpen(
   step: PurchaseStep,
   purchase: PurchaseRecord,

@@ -8,7 +8,7 @@ import { type ChainReader, ChainUnavailableError } from "../../chain/chain-reade
 import type { Services } from "../../services.ts";
 import type { PurchaseRecord, RefundRecord } from "../../store/records.ts";
 
-/** What is asked for the state of relay operations and of what a merchant registered. */
+/** The services that tell the state of relay operations and of a merchant's registrations. */
 export interface RelayedServices extends Pick<Services, "store" | "deployment"> {
   relayer: Pick<Services["relayer"], "readNow">;
   chain: Pick<ChainReader, "route">;

@@ -73,7 +73,7 @@ export async function readOnChain(
   return await chain.purchase({ id: commitment_hash, buyer }, at);
 }
 
-/** What belongs to a purchase, where it has come that far. */
+/** The records that belong to a purchase, if it has come that far. */
 export interface PurchaseParts {
   claim: ClaimRecord | null;
   decision: DecisionRecord | null;

@@ -10,7 +10,7 @@ import { reconciledOf } from "../payments/payment-receipts.ts";
 import { domainOf } from "../purchases/commitment-of.ts";
 import { readOnChain } from "../records/find.ts";
 
-/** What the beneficiary of a purchase claims and signs. */
+/** Returns the claim that the beneficiary of a purchase makes and signs. */
 export function claimOf(
   purchase: Pick<PurchaseRecord, "commitment_hash" | "beneficiary">,
   { amount, reason }: { amount: bigint; reason: string },

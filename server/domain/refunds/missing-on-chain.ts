@@ -3,7 +3,7 @@ import type { ChainPurchase } from "../../chain/chain-reader.ts";
 import type { PurchaseRecord } from "../../store/records.ts";
 import type { Cause } from "../reverts/cause.ts";
 
-/** What a step counts on besides the claim. */
+/** The preconditions of a step besides the claim. */
 interface CountedOn {
   /** Base units that must be paid: the award, or what a claim needs. */
   least: bigint;

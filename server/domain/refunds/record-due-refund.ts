@@ -5,7 +5,10 @@ import type { PurchaseRecord, RefundRecord } from "../../store/records.ts";
 import { type Store, StoreConflictError, type Stored } from "../../store/store.ts";
 import { updatePurchase } from "../records/changes.ts";
 
-/** What names the collection of a refund: its operation, the refund that this is shown under, and the purchase in its call. */
+/**
+ * The fields that identify the collection of a refund: its operation, the refund that this is shown under, and the
+ * purchase in its call.
+ */
 export type RefundOperation = Pick<RelayOperation, "operation_id" | "subject" | "decoded">;
 
 /**

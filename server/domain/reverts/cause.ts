@@ -1,8 +1,8 @@
-/** Why a call fails, in clauses without a full stop. */
+/** The cause of a failing call, in clauses without a full stop. */
 export interface Cause {
-  /** What is wrong. */
+  /** The problem. */
   wrong: string;
-  /** What makes the call succeed; null when nothing does. */
+  /** The change that makes the call succeed; null when nothing does. */
   remedy: string | null;
   /** A sentence: what to do in place of the call, where nothing makes it succeed. */
   instead?: string;

@@ -11,20 +11,23 @@ interface MinedCall {
   call: ChainCall;
   /** The contract's error; null where it gave none. */
   revert: ChainRevert | null;
-  /** What the node says. */
+  /** The node's message. */
   message: string;
 }
 
-/** How the answer says that the call is made again, as in `send a new transaction`, and that nothing makes it succeed. */
+/** The words for making the call again, as in `send a new transaction`, and for a call that nothing makes succeed. */
 interface Advice {
   again: string;
   never: string;
 }
 
-/** Why a mined call reverted and what to do now, as the end of a detail that begins with what reverted. */
+/**
+ * The explanation of a mined call's revert and the advice, as the end of a detail that begins with the name of the
+ * call.
+ */
 interface SaidRevert {
   detail: string;
-  /** Whether the call, made again, can succeed. */
+  /** Whether the call can succeed when it is made again. */
   retryable: boolean;
 }
 

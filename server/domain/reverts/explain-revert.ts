@@ -22,18 +22,18 @@ export type ExplainedStep =
   | "claim"
   | "refund";
 
-/** What is known of a step whose call reverts. */
+/** The known facts of a step whose call reverts. */
 export interface RevertedStep {
   step: ExplainedStep;
   /** The purchase that it is about; null for a merchant's step. */
   purchase: PurchaseRecord | null;
   /** The buyer's allowance to the registrar contract, in base units; null where it is not known. */
   approved?: bigint | null;
-  /** What a collection draws, in base units. */
+  /** The amount that a collection draws, in base units. */
   award?: bigint;
   /** The permit that a payment is made under. */
   permit?: FoundPermit | null;
-  /** What the node says of a revert without an error of the contract. */
+  /** The node's message about a revert without an error of the contract. */
   message?: string;
 }
 
@@ -145,7 +145,7 @@ function tooMuch(amount: Json | undefined, most: Json | undefined): Cause {
       };
 }
 
-/** What the token says of a permit whose nonce was used, or that its owner has not signed. */
+/** The token's error for a permit whose nonce was used, or that its owner has not signed. */
 const invalidPermit = "EIP2612: invalid signature";
 
 const parties = {
@@ -244,7 +244,7 @@ export async function explainRevert(
     : ((await explainRemoved(name, about, services)) ?? (await inTime(name, cause, about, services)));
 }
 
-/** What would make a call succeed can itself be too late. */
+/** Returns a cause without its remedy if the deadline of that remedy has passed. */
 async function inTime(
   name: string,
   cause: Cause,
@@ -262,7 +262,7 @@ async function inTime(
   return { wrong: `${cause.wrong}, and the deadline for that was ${toChainTimestamp(due)}`, remedy: null };
 }
 
-/** What a reorg has removed that a collection counts on; null when that is not why it reverts. */
+/** Explains a revert by a reorg that removed a precondition of a collection; null when that is not the cause. */
 async function explainRemoved(
   name: string,
   { step, purchase, award }: RevertedStep,
@@ -288,7 +288,10 @@ export function labelRevert({ name, args }: ChainRevert): string {
   return name === "Error" ? `"${Object.values(args)[0]}"` : name;
 }
 
-/** Whether a payment reverts because the token takes its permit for no signature of the owner: not of these terms, or not any more. */
+/**
+ * Returns whether a payment reverts because the token refuses its permit's signature: the owner has not signed these
+ * terms, or the signature is no longer valid.
+ */
 export function saysInvalidPermit({ name, args }: ChainRevert): boolean {
   return name === "PermitRefused" && decodeReason(args["reason"]).args["message"] === invalidPermit;
 }

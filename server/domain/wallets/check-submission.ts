@@ -43,7 +43,7 @@ export interface CheckedSubmission {
   signature?: Hex | undefined;
   amount?: string;
   reason?: string;
-  /** Who signs the digest, where there is one. */
+  /** The signer of the digest, if there is one. */
   signer: Address | null;
 }
 
@@ -205,7 +205,10 @@ async function findPermit(
   return numbered((await findNonce(signed, signature, next, deployment)) ?? next);
 }
 
-/** Whether a permit's nonce was used. The last one still counts while it pays, because anyone can submit it to the token first. */
+/**
+ * Returns whether a permit's nonce was used. The last one still counts while it pays, because anyone can submit it to
+ * the token first.
+ */
 function isOutdated({ nonce, next }: NumberedPermit, revert: ChainRevert | null): boolean {
   return nonce < next - 1n || (nonce < next && revert !== null && saysInvalidPermit(revert));
 }

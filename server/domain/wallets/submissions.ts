@@ -13,7 +13,7 @@ export function submissionKey(program: string, subject: string, action: WalletAc
   return `${program}/${subject}/${action}/${about}`;
 }
 
-/** What wallets submitted for an action on an object, in the order in which it was first submitted. */
+/** Returns the wallets' submissions for an action on an object, in the order in which they were first submitted. */
 export async function submissionsOf(
   store: Store,
   program: string,
@@ -24,7 +24,7 @@ export async function submissionsOf(
   return found.filter(({ value }) => value.program === program && value.action === action);
 }
 
-/** What is given of a submission; what is left out may be anything. */
+/** The given fields of a submission; a field that is left out matches anything. */
 export interface GivenEvidence {
   transaction_hash?: Hex | undefined;
   signature?: Hex | undefined;
@@ -48,7 +48,7 @@ export function findRecorded(
     );
 }
 
-/** Whether two byte strings are equal; a stranger could write one signature in many cases. */
+/** Returns whether two byte strings are equal; a stranger could write one signature in many cases. */
 export function isSameHex(left: Hex | null, right: Hex | null): boolean {
   return left?.toLowerCase() === right?.toLowerCase();
 }

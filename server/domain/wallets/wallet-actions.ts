@@ -34,7 +34,7 @@ export interface OfferedAction {
   why_not: string | null;
   transaction?: Json;
   sign?: Json;
-  /** What the bytes say, as it is submitted with them. */
+  /** The values in the bytes, as they are submitted with them. */
   amount?: string;
   reason?: string;
 }
@@ -44,22 +44,22 @@ interface Plan {
   name: WalletAction;
   from: Address;
   call: Call;
-  /** What the signature approves, where the call needs a signature that is not made yet. */
+  /** The call that the signature approves, if the call needs a signature that is not made yet. */
   permitted?: Call;
   sign?: Json;
   amount?: string;
   reason?: string;
   /** The program operation that takes it, as in `Operation 9`; null where none does. */
   operation: string | null;
-  /** Why that operation would refuse it or, where there is none, why there is nothing to do. */
+  /** The reason why that operation would refuse it or, if there is none, why there is nothing to do. */
   whyNot: string | null;
 }
 
-/** What actions are simulated on: the state of a block, at the time of the next one. */
+/** The state that actions are simulated on: that of a block, at the time of the next one. */
 interface Head {
   at: BlockPoint;
   time: number;
-  /** What a buyer has approved to the registrar contract, in base units. */
+  /** The amount that a buyer has approved to the registrar contract, in base units. */
   approved: bigint;
   /** The purchase that is acted on; null for a merchant. */
   purchase: PurchaseRecord | null;
@@ -79,7 +79,7 @@ const stepOf: { readonly [A in WalletAction]: ExplainedStep } = {
 /** The reason of a claim for which none is asked: operation 11 takes no claim without one. */
 const noReason = "No reason given.";
 
-/** What a merchant's wallet can do now. */
+/** Returns the current actions of a merchant's wallet. */
 export async function merchantWalletActions(
   merchant: MerchantRecord,
   funding: ChainFunding,
@@ -112,14 +112,16 @@ export async function merchantWalletActions(
   return await offerAll(plans, { at: funding.asOf, time, approved: 0n, purchase: null }, services);
 }
 
-/** What a wallet of a purchase is asked to approve, pay or claim, and why; null where nothing is asked. */
+/**
+ * The amount that a wallet of a purchase is asked to approve, pay or claim, and the reason; null if nothing is asked.
+ */
 interface Wish {
   amount: bigint | null;
   reason: string | null;
 }
 
 /**
- * What the wallets of a purchase can do now.
+ * Returns the current actions of the wallets of a purchase.
  *
  * @param wish - without an amount, as much as is outstanding, approved or reconciled.
  */

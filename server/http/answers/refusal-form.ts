@@ -4,7 +4,7 @@ import { requestNames } from "../request/request-id.ts";
 import { type Answer, problemAnswer } from "./answer.ts";
 
 /**
- * How a host answers what is refused before it sees a request.
+ * A function that answers for a host a request that is refused before the host sees it.
  *
  * @param asked - what is known of the request; of bytes that are none, no method and the path `/`.
  */

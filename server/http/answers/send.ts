@@ -3,7 +3,7 @@ import type { Services } from "../../services.ts";
 import { hasBody } from "../request/read-body.ts";
 import type { Answer } from "./answer.ts";
 
-/** How long and how much is still read of a body that is not wanted. */
+/** The limits on time and bytes for reading a body that is not wanted. */
 const drainTimeoutMs = 500;
 const drainedBytes = 1024 * 1024;
 

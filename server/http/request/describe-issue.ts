@@ -1,6 +1,6 @@
 import type { z } from "zod";
 
-/** What a value of a type is called. Every number that is asked for is a whole one. */
+/** The name of each type of value. Every number that is asked for is a whole one. */
 const typeNames: { [type: string]: string } = {
   string: "a string",
   number: "a whole number",
@@ -12,7 +12,7 @@ const typeNames: { [type: string]: string } = {
   null: "null",
 };
 
-/** What is counted when a value of a type is too long or too short. */
+/** The unit in which a value of a type is too long or too short. */
 const units: { [origin: string]: string } = { string: "character", array: "item", record: "member" };
 
 /**

@@ -1,6 +1,6 @@
 import { Problem } from "../../api/errors/problem.ts";
 
-/** How deep objects and arrays may be nested. */
+/** The largest depth of nested objects and arrays. */
 export const maximumDepth = 64;
 
 /**
@@ -70,7 +70,7 @@ function wellFormed(text: string): string {
   throw new Problem("body_malformed", "A string holds an unpaired surrogate. Send valid UTF-8.");
 }
 
-/** Whether a double keeps a number as it is written. */
+/** Returns whether a double keeps a number as it is written. */
 function isExact(token: string): boolean {
   const value = Number(token);
   return (

@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { Problem } from "../../api/errors/problem.ts";
 
-/** How many requests a caller may send in a window of sandbox time; the option `rateLimit`, without which there is no limit. */
+/**
+ * The number of requests that a caller may send in a window of sandbox time; the option `rateLimit`, without which
+ * there is no limit.
+ */
 export interface RateLimit {
   requests: number;
   /** The length of a window, in seconds. */
@@ -11,7 +14,7 @@ export interface RateLimit {
 /** The counts of one window, by caller; a snapshot brings them back. */
 export const rateLimitCounts = z.object({ window: z.int(), counts: z.record(z.string(), z.int()) });
 
-/** What {@link rateLimitCounts} describes. */
+/** The parsed form of {@link rateLimitCounts}. */
 export type RateLimitCounts = z.infer<typeof rateLimitCounts>;
 
 /** Counts the requests of each caller in the current window; without a limit it counts nothing. */

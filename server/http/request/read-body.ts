@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import { Problem } from "../../api/errors/problem.ts";
 import { limits } from "../../api/limits.ts";
 
-/** Whether a request has content (RFC 9112, 6.3): a length above zero, or a transfer coding. */
+/** Returns whether a request has content (RFC 9112, 6.3): a length above zero, or a transfer coding. */
 export function hasBody({ headers }: Pick<Request, "headers">): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }

@@ -1,7 +1,7 @@
 import { deriveId } from "../../../protocol/values/id.ts";
 import type { Services } from "../../services.ts";
 
-/** How many of an identifier's 20 characters count the requests: five bits each. */
+/** The number of an identifier's 20 characters that count the requests: five bits each. */
 const counting = 8;
 
 /** RFC 4648's base32 in lower case, as identifiers are written. */

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { type Finding, Problem } from "../../api/errors/problem.ts";
 import { describeIssue } from "./describe-issue.ts";
 
-/** What a value is by a schema, or what is wrong with it. */
+/** The value by a schema, or the findings about it. */
 type Checked<T> = { data: T; findings: null } | { data: null; findings: Finding[] };
 
 /**

@@ -17,13 +17,13 @@ export interface CheckedLine {
   number: number;
   /** The checksum. */
   sum: string;
-  /** What is in it, without the checksum. */
+  /** The content of the line, without the checksum. */
   text: string;
-  /** Where it begins, in bytes. */
+  /** The start of the line, in bytes. */
   start: number;
-  /** Where it ends, in bytes, its newline included. */
+  /** The end of the line, in bytes, including its newline. */
   end: number;
-  /** Whether its newline is there: the last byte of a write that was cut off may be missing. */
+  /** Whether it has its newline: the last byte of a write that was cut off may be missing. */
   ended: boolean;
 }
 

@@ -7,7 +7,7 @@ import { type JournalEnd, JournalFile } from "./journal-file.ts";
 import { filesOf } from "./store-files.ts";
 import { writeStoreSnapshot } from "./store-snapshot.ts";
 
-/** How long the journal may become at least before it is compacted into the snapshot, in bytes. */
+/** The smallest length at which the journal is compacted into the snapshot, in bytes. */
 export const smallestCompaction = 16 * 2 ** 20;
 
 /** The journal of a directory, which is compacted into a snapshot when it has grown too long. */
@@ -16,7 +16,7 @@ export class CompactedJournal implements Durability {
   readonly #journal: JournalFile;
   readonly #compactAbove: number;
   #snapshotBytes = 0;
-  /** How long the journal has to become before a compaction that failed is tried again. */
+  /** The length of the journal above which a failed compaction is tried again. */
   #compactAgainAbove = 0;
 
   private constructor(snapshot: string, journal: JournalFile, compactAbove: number, snapshotBytes: number) {

@@ -15,7 +15,7 @@ export class JournalFile {
   readonly #file: string;
   readonly #aside: string;
   #handle: FileHandle;
-  /** How much of the file is durable. */
+  /** The length of the durable part of the file, in bytes. */
   #bytes: number;
   #broken = false;
 
@@ -129,13 +129,13 @@ export class JournalFile {
   }
 }
 
-/** How far a snapshot goes: its last batch and its last record of the chain. */
+/** The position of a snapshot: its last batch and its last record of the chain. */
 export interface JournalPosition {
   batches: number;
   chain: number;
 }
 
-/** Where what was read of a journal ends. */
+/** The end of the part of a journal that was read. */
 export interface JournalEnd {
   bytes: number;
   /** False when the last newline is missing. */

@@ -6,38 +6,38 @@ import { StoreDamagedError } from "./checked-lines.ts";
 /** The files that may be in the directory of a store, with what is written aside before it takes its name. */
 const ownName = /^(store\.json|store\.journal(\.compacting)?|chain(\.[0-9a-f]{16})?\.json)(\.next)?$/;
 
-/** Where a directory has the files of its store. */
+/** Returns the paths of a store's files in a directory. */
 export function filesOf(directory: string) {
   return { snapshot: join(directory, "store.json"), journal: join(directory, "store.journal") };
 }
 
-/** Where a journal is put aside while a snapshot is written that will hold it. */
+/** Returns the path that a journal is moved to while a snapshot is written that will hold it. */
 export function asideOf(journal: string): string {
   return `${journal}.compacting`;
 }
 
-/** Where a file or a directory is made that is to take the place of another one. */
+/** Returns the path of a file or a directory that is to replace another one. */
 export function nextOf(path: string): string {
   return `${path}.next`;
 }
 
-/** Where a directory goes that another one takes the place of. */
+/** Returns the path that a replaced directory is moved to. */
 export function oldOf(directory: string): string {
   return `${directory}.old`;
 }
 
-/** Where a directory is now: elsewhere, when a killed process was just replacing it. */
+/** Returns the current path of a directory: another one when a killed process was just replacing it. */
 export function readable(directory: string): string {
   return isBeingReplaced(directory) ? nextOf(directory) : directory;
 }
 
-/** Whether a killed process had just taken the name of a directory away. */
+/** Returns whether a killed process had just moved a directory away. */
 export function isBeingReplaced(directory: string): boolean {
   return !existsSync(directory) && existsSync(oldOf(directory));
 }
 
 /**
- * Whether a directory holds a store; false when it is missing or empty.
+ * Returns whether a directory holds a store; false when it is missing or empty.
  *
  * @throws StoreDamagedError when its snapshot is missing, or when what is there is no store.
  */

@@ -29,7 +29,10 @@ type RecordLine = [collection: CollectionName, key: string, revision: number, va
 /** The one format that is written and read. */
 const currentFormat = 4;
 
-/** How much is put together before it is written, in characters: a few milliseconds of work, between which commits continue. */
+/**
+ * The amount of text that is built before it is written, in characters: a few milliseconds of work, between which
+ * commits continue.
+ */
 const portion = 2 ** 18;
 
 /**
@@ -176,6 +179,6 @@ function otherFormat(file: string, format: number): StoreDamagedError {
   );
 }
 
-/** What to do with a data directory of another version. */
+/** The remedy for a data directory of another version. */
 export const howToConvert =
   "Save the sandbox with the version that wrote it (routing-sandbox snapshot save FILE), and load that file with this one in another directory.";

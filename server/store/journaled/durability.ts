@@ -1,13 +1,13 @@
 import type { JournalLine } from "./pending-entries.ts";
 import type { StoreContents } from "./store-contents.ts";
 
-/** Where committed batches become durable; the embedded store writes files, an ephemeral one nothing. */
+/** The storage that makes committed batches durable; the embedded store writes files, an ephemeral one nothing. */
 export interface Durability {
   /** Makes lines durable, all or none, in order. */
   append(lines: readonly JournalLine[]): Promise<void>;
-  /** Whether nothing can be appended any more until everything was replaced. */
+  /** Returns whether nothing can be appended until everything was replaced. */
   broken(): boolean;
-  /** Whether the journal has grown so long that it is better compacted into a snapshot. */
+  /** Returns whether the journal has grown so long that it should be compacted into a snapshot. */
   needsCompaction(): boolean;
   /** Called between two appends, before the contents of a compaction are taken. */
   prepareCompaction(): Promise<void>;

@@ -33,10 +33,10 @@ interface Pending {
  * @example new JournaledStore({ durability, ...(await JournaledStore.load(snapshot, entries)) })
  */
 export class JournaledStore implements Store, RelayerJournalStore {
-  /** What is durable. */
+  /** The durable records. */
   readonly #tables: MemoryTables;
   readonly #pending: PendingEntries;
-  /** What is durable of the chain. */
+  /** The durable part of the chain's log. */
   #chain: ChainLog;
   #begin: Json;
   #source: ChainSource | null = null;
@@ -48,7 +48,7 @@ export class JournaledStore implements Store, RelayerJournalStore {
   #queue: Pending[] = [];
   #flushing: Promise<void> | null = null;
   #compacting: Promise<void> | null = null;
-  /** How often entries were refused. */
+  /** The number of times that entries were refused. */
   #refusals = 0;
   /** The highest numbers that {@link JournaledStore.next} gave. */
   readonly #taken = new Map<string, number>();
@@ -81,22 +81,22 @@ export class JournaledStore implements Store, RelayerJournalStore {
     return { tables, upTo, chain, begin: snapshot.begin };
   }
 
-  /** What the directory was begun with. */
+  /** The value that the directory was created with. */
   get begin(): Json {
     return this.#begin;
   }
 
-  /** What happened on the chain and is durable. */
+  /** The durable changes of the chain. */
   get chain(): readonly ChainChange[] {
     return this.#chain.records;
   }
 
-  /** How many records of the chain there ever were; what is durable alone counts. */
+  /** The number of all records of the chain so far; only durable ones count. */
   get chainCount(): number {
     return this.#chain.count;
   }
 
-  /** How many commits the database had, by what is durable here, when the records are in one. */
+  /** The number of commits of the database by the durable records here, when the records are in one. */
   get databaseCommits(): number {
     return this.#chain.databaseCommits;
   }
@@ -333,7 +333,7 @@ export class JournaledStore implements Store, RelayerJournalStore {
   }
 }
 
-/** What a directory leads to. */
+/** The content of a directory. */
 export interface LoadedStore {
   tables: MemoryTables;
   /** The number of the last batch. */

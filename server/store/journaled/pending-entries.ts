@@ -27,7 +27,7 @@ export interface ChainEntry {
   record: ChainChange;
 }
 
-/** What a line of the journal holds. */
+/** A line of the journal. */
 export type JournalLine = JournalEntry | ChainEntry;
 
 /** A record as an entry leaves it; undefined when it is gone. */

@@ -9,7 +9,7 @@ export interface StoreContents {
   upTo: number;
   /** The chain records up to this number are in it. */
   chainUpTo: number;
-  /** What the directory was begun with, which is its owner's to read; null when it keeps no chain. */
+  /** The value that the directory was created with, which its owner reads; null when it keeps no chain. */
   begin: Json;
   /** The chain records that count. */
   chain: readonly ChainChange[];

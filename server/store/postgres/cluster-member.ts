@@ -16,7 +16,7 @@ export class ClusterMemberError extends CodedError<"database_in_use" | "sandbox_
   override readonly name = "ClusterMemberError";
 }
 
-/** What an election tells its process. */
+/** The functions that an election calls in its process. */
 export interface ElectionListener {
   /** This process leads from now on; awaited before {@link ClusterMember.leads} says so. */
   gained: () => Promise<void>;
@@ -28,7 +28,7 @@ export interface ElectionListener {
   wait: (milliseconds: number) => Promise<void>;
 }
 
-/** How long to wait between two tries to take a lock that another process holds, in milliseconds. */
+/** The pause between two tries to take a lock that another process holds, in milliseconds. */
 export const electionIntervalMs = 50;
 
 /**
@@ -66,7 +66,7 @@ export class ClusterMember {
     );
   }
 
-  /** Whether this process leads, with the journal taken over from the leader before it. */
+  /** Returns whether this process leads, with the journal taken over from the leader before it. */
   leads(): boolean {
     return this.#leads;
   }

@@ -15,7 +15,7 @@ export interface PendingCommit {
 /** A record as a group leaves it; null for one that is not there. */
 type Record = { revision: number; value: unknown } | null;
 
-/** What a group has seen and changed so far. */
+/** The reads and changes of a group so far. */
 class Group {
   readonly counters = new Map<string, number>();
   readonly records = new Map<string, { collection: CollectionName; key: string; record: Record }>();

@@ -7,7 +7,7 @@ import { StoreUnavailableError } from "../store.ts";
 /** Runs one statement and answers its rows. */
 export type Query = (text: string, values?: unknown[]) => Promise<{ [column: string]: unknown }[]>;
 
-/** What the advisory locks of a sandbox are for. */
+/** The purposes of the advisory locks of a sandbox. */
 export const locks = { commit: 1, leader: 2, owner: 3, members: 4, schema: 5 } as const;
 
 /** A URL that names no database; it is not shown, because it may hold a password. */
@@ -19,7 +19,7 @@ export class DatabaseUrlError extends CodedError<"database_url_invalid"> {
   }
 }
 
-/** How long a connection or a statement may take, in milliseconds; longer is as good as never. */
+/** The longest time for a connection or a statement, in milliseconds. */
 const answerTimeoutMs = 10_000;
 
 /** The chain that the records of a database belong to, which is kept elsewhere. */
@@ -32,7 +32,7 @@ export interface KeptChain {
   keep(): Promise<number | null>;
   /** Called once the database has so many commits. */
   committed(commits: number): void;
-  /** What has happened on the chain and is durable; undefined when it is kept nowhere. */
+  /** Returns the durable changes of the chain; undefined when they are stored nowhere. */
   records(): readonly ChainChange[] | undefined;
   /**
    * Takes the chain back, which adds one record to it, before the transaction is committed that takes the records back.
@@ -44,13 +44,13 @@ export interface KeptChain {
 
 /** A PostgreSQL database with one schema for each sandbox in it. */
 export class Database {
-  /** Where it is, without user and password. */
+  /** The address of the database, without user and password. */
   readonly name: string;
   /** The schema, quoted. */
   readonly schema: string;
   /** The channel that commits are announced on, quoted. */
   readonly channel: string;
-  /** What the commits rely on. */
+  /** The chain that the commits rely on. */
   chain: KeptChain = {
     keep: async () => null,
     committed() {},

@@ -1,10 +1,10 @@
 import type { Query } from "./database.ts";
 
-/** How far a database is, and how far the chain was that its records rely on. */
+/** The position of a database, and that of the chain that its records rely on. */
 export interface DatabasePosition {
-  /** How many transactions have written records. */
+  /** The number of transactions that have written records. */
   commits: number;
-  /** How many records of the chain were durable by the last of them; 0 when the chain is kept nowhere. */
+  /** The number of records of the chain that were durable by the last of them; 0 when the chain is kept nowhere. */
   chainRecords: number;
 }
 

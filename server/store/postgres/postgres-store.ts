@@ -14,7 +14,7 @@ import { countCommit, type DatabasePosition } from "./position.ts";
 import { Reader } from "./reader.ts";
 import { prepareTables } from "./tables.ts";
 
-/** How many records go into the database with one statement when all are replaced. */
+/** The number of records that go into the database with one statement when all are replaced. */
 const portion = 1_000;
 
 /**
@@ -131,13 +131,13 @@ export class PostgresStore implements Store {
     database.chain.committed(commits);
   }
 
-  /** How far the database is. */
+  /** Returns the position of the database. */
   async position(): Promise<DatabasePosition> {
     const [commits, chainRecords] = await Promise.all([this.about("commits"), this.about("chain_records")]);
     return { commits: Number(commits ?? 0), chainRecords: Number(chainRecords ?? 0) };
   }
 
-  /** What is written down about the sandbox as a whole, such as which chain it is on. */
+  /** Returns a note about the sandbox as a whole, such as which chain it is on. */
   async about(name: string): Promise<string | null> {
     const { query, schema } = this.database;
     const [row] = await query(`SELECT value FROM ${schema}.about WHERE name = $1`, [name]);

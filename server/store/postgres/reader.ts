@@ -8,7 +8,7 @@ import {
 import type { Filter, OrderedPage, Stored } from "../store.ts";
 import type { Query } from "./database.ts";
 
-/** How keys and fields are written in the tables: as JSON, which holds every character that PostgreSQL's text does not. */
+/** Encodes a key or a field for the tables: as JSON, which holds every character that PostgreSQL's text does not. */
 export function encode(value: unknown): string {
   return JSON.stringify(value);
 }

@@ -1,6 +1,6 @@
 import type { Json } from "../../../../protocol/values/json.ts";
 
-/** What an operation is sent as an example: literal values that a fresh sandbox with the default seed takes. */
+/** The example request of an operation: literal values that a fresh sandbox with the default seed takes. */
 export interface RequestExample {
   path?: { [name: string]: string };
   query?: { [name: string]: string };

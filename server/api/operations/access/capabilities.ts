@@ -43,7 +43,7 @@ export const capabilities = defineOperation({
   },
 });
 
-/** What each service has answered last. */
+/** The last answer of each service. */
 const answered = new WeakMap<Services, { version: string; json: Buffer }>();
 
 function describe(facts: {

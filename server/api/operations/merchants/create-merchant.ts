@@ -106,7 +106,9 @@ async function authorizeFunding(
   return { ...terms, hash: hashFundingAuthorization(domain, authorization), signature };
 }
 
-/** What keeps a wallet from enrolling as a merchant: that it cannot act, or that it is enrolled in the program already. */
+/**
+ * Finds the reasons why a wallet cannot enroll as a merchant: it cannot act, or it is enrolled in the program already.
+ */
 async function findInWallet(wallet: Address, program: string, services: Services): Promise<Finding[]> {
   const pointer = "/wallet";
   const unable = findUnable(pointer, wallet, services.deployment);

@@ -95,7 +95,7 @@ async function observeAll(hashes: readonly Hex[], { chain }: Services): Promise<
   return await Promise.all([...new Set(hashes)].map(async (hash) => await chain.observe(hash)));
 }
 
-/** What was found of all purchases, and which they are. */
+/** Sums up the results of all purchases, and lists the purchases. */
 function summarize(ledgers: readonly Ledger[]) {
   const gather = (pick: (ledger: Ledger) => PaymentReceipt[]) => ledgers.flatMap(pick);
   return {

@@ -156,7 +156,7 @@ async function assertFunded(
   if (refusal) throw refusal;
 }
 
-/** What is collected, for which claim and by which decision. */
+/** A refund to collect, with its claim and its decision. */
 interface RefundStep {
   purchase: PurchaseRecord;
   claim: ClaimRecord;
@@ -192,7 +192,7 @@ async function collectAward(intent: RelayIntent, step: RefundStep, services: Ser
   }
 }
 
-/** Whether a transaction is the expected one but for what it has logged. */
+/** Returns whether a transaction is the expected one except for its logs. */
 function failsByLog({ report }: RefusedTransaction): boolean {
   return report.checks.every(({ name, ok }) => ok === (name !== "log"));
 }

@@ -78,7 +78,7 @@ export const recordDecision = defineOperation({
   },
 });
 
-/** What the reviewer signs. */
+/** Returns the statement that the reviewer signs. */
 function statementOf(
   body: RecordDecision,
   claim: ClaimRecord,

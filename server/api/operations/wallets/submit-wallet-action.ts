@@ -70,7 +70,7 @@ export const submitMerchantWalletAction = defineOperation({
   handle: async (context) => await record("merchant", context, checkMerchantSubmission),
 });
 
-/** What a wallet of a purchase did. */
+/** The operation that submits an action of a purchase's wallet. */
 export const submitPurchaseWalletAction = defineOperation({
   ...common,
   id: "submitPurchaseWalletAction",
@@ -166,7 +166,10 @@ function assertEvidence(body: SubmitMerchantAction | SubmitPurchaseAction): void
 
 type Evidence = Pick<SubmissionRecord, "transaction_hash" | "signature">;
 
-/** What is known of a submission with what was given now; a second signature of the same bytes counts once the first holds no more. */
+/**
+ * Adds the evidence given now to a submission; a second signature of the same bytes counts once the first is no longer
+ * valid.
+ */
 async function addEvidence(
   before: SubmissionRecord | undefined,
   { about, signer, transaction_hash, signature }: CheckedSubmission,
@@ -194,7 +197,7 @@ async function repeat(submission: SubmissionRecord, services: Services): Promise
   return { kind: "read", status: 200, body, headers };
 }
 
-/** What the wallet sends next: the payment under the permit that it has signed. */
+/** Returns the transaction that the wallet sends next: the payment under the permit that it has signed. */
 async function transactionOf(
   {
     action,
