@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from "node:http";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { commandsOf, createProgram } from "../../cli/program.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
@@ -34,9 +34,9 @@ function codeBlocks(): CodeBlock[] {
 }
 
 const modules: { readonly [specifier: string]: string } = {
-  "routing-sandbox": "../../testkit/index.ts",
   "routing-sandbox/client": "../../sandbox/service/client/api-client.ts",
   "routing-sandbox/vitest": "../../testkit/vitest.ts",
+  "routing-sandbox/fixture": "../../testkit/fixture.ts",
 };
 
 /** What the text before a block has in hand, made with a sandbox. */
@@ -87,7 +87,7 @@ async function run(code: string, scope: object): Promise<void> {
 
 const blocks = codeBlocks();
 const programs = blocks.filter(({ language }) => language === "ts" || language === "js");
-const isSuite = ({ code }: CodeBlock) => /sandboxTest\(|^before\(/m.test(code);
+const isSuite = ({ code }: CodeBlock) => /sandboxTest\(|sandboxFixture\(/.test(code);
 
 describe.each(programs.filter((block) => !isSuite(block)))("$place", ({ place, code }) => {
   test("the code runs as it is written", async () => {
@@ -99,13 +99,11 @@ describe.each(programs.filter((block) => !isSuite(block)))("$place", ({ place, c
   });
 });
 
-// These register tests or hooks of their own, which a worker's fixture may do at the top of a file only.
-for (const { code } of programs.filter(isSuite)) {
-  const hooks = { before: beforeAll, beforeEach, after: afterAll };
-  const closing = `test("a sandbox that hooks create answers", async () => {
-    expect(await sandbox.clock.now()).toBeGreaterThan(0);
-  });`;
-  await run(`${code}\n${code.includes("sandboxTest") ? "" : closing}`, { ...hooks, test, expect });
+// These register tests and hooks of their own. A worker's fixture can do that only at the top of a file, and hooks are for their tests.
+for (const { place, code } of programs.filter(isSuite)) {
+  const register = async () => await run(code, { beforeEach, afterEach, after: afterAll, test, expect });
+  if (code.includes("sandboxTest(")) await register();
+  else describe(place, register);
 }
 
 /** What a shell is asked to do, without prompts and comments. */

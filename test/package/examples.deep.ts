@@ -27,10 +27,10 @@ afterAll(async () => {
 });
 
 test.for([
-  ["vitest", /Tests +2 passed \(2\)/],
-  ["jest", /Tests: +2 passed, 2 total/],
-  ["mocha", /2 passing/],
-  ["node-test", /pass 2\n(?:.*\n)*.*fail 0/],
+  ["vitest", /Tests +3 passed \(3\)/],
+  ["jest", /Tests: +3 passed, 3 total/],
+  ["mocha", /3 passing/],
+  ["node-test", /pass 3\n(?:.*\n)*.*fail 0/],
 ] as const)("the example for %s passes", async ([runner, passed]) => {
   // Jest reports on standard error.
   expect(await run("sh", ["-c", `npm test --workspace ${runner} 2>&1`], npm)).toMatch(passed);

@@ -1,0 +1,60 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { TestWallet } from "../../sandbox/service/wallets/test-wallet.ts";
+import { sandboxFixture } from "../../testkit/fixture.ts";
+
+const fixture = sandboxFixture({ seed: "hooks" });
+
+describe("a fixture of hooks", () => {
+  beforeEach(fixture.begin);
+  afterEach(fixture.end);
+  afterAll(fixture.close);
+  const digests: string[] = [];
+  let late: { wallet: TestWallet; call: Promise<unknown> } | undefined;
+
+  test.for([1, 2, 3])(
+    "gives test %i the state of the first, whatever the one before has left",
+    async (number) => {
+      const { sandbox } = fixture;
+      digests.push((await sandbox.fingerprint()).digest);
+      expect(new Set(digests).size).toBe(1);
+      expect(digests).toHaveLength(number);
+      await sandbox.given.purchase({ state: "paid" });
+      await sandbox.chain.client.setAutomine(false);
+      sandbox.relayer.fault({ point: "broadcast", action: "drop" });
+      if (number === 2) await sandbox.close();
+    },
+  );
+
+  test("leaves a call open that is not awaited", () => {
+    const wallet = fixture.sandbox.wallets.buyer;
+    late = {
+      wallet,
+      call: wallet.faucet(1n).then(
+        (sent) => sent.receipt.status,
+        (error) => error.code,
+      ),
+    };
+    expect(late).toBeDefined();
+  });
+
+  test("has refused the later calls of the test before, and its open call has ended", async () => {
+    expect(["success", "not_leased"]).toContain(await late?.call);
+    await expect((async () => await late?.wallet.faucet(1n))()).rejects.toMatchObject({ code: "not_leased" });
+    expect((await fixture.sandbox.fingerprint()).digest).toBe(digests[0]);
+  });
+
+  test("refuses a second test at once", async () => {
+    await expect(fixture.begin()).rejects.toMatchObject({ code: "not_leased" });
+    expect(await fixture.sandbox.clock.now()).toBeGreaterThan(0);
+  });
+});
+
+test("outside of a test the fixture has no sandbox, and says where to use it", () => {
+  expect(() => fixture.sandbox).toThrow(
+    "No test has the sandbox now. Call begin() of the fixture in beforeEach, and use its sandbox inside a test.",
+  );
+});
+
+test("a fixture that no test has used closes", async () => {
+  await expect(sandboxFixture().close()).resolves.toBeUndefined();
+});
