@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { defaultStartTimeoutMs, mostStartTimeoutMs } from "../sandbox/options/start-timeout.ts";
 
-/** What {@link dataDirectoryOption} and {@link jsonOption} give to a command. */
+/** The options that {@link dataDirectoryOption} and {@link jsonOption} give to a command. */
 export interface SandboxFlags {
   readonly dataDir: string;
   readonly json?: boolean;
 }
 
-/** What {@link addPortOptions} gives to a command. */
+/** The options that {@link addPortOptions} gives to a command. */
 export interface PortFlags {
   readonly apiPort: number;
   readonly docsPort: number;
@@ -61,7 +61,7 @@ export function storeOption(): Option {
   ).env("ROUTING_SANDBOX_STORE");
 }
 
-/** How long a start may take. */
+/** Returns the option for the deadline of a start. */
 export function startTimeoutOption(): Option {
   return new Option("--start-timeout <milliseconds>", "the deadline of the start")
     .argParser(wholeNumber(1, mostStartTimeoutMs))

@@ -35,7 +35,7 @@ export type SandboxState = ReturnType<typeof openState>;
 export type SandboxWallets = ReturnType<typeof walletsOf>;
 export type SandboxTools = ReturnType<typeof openTools>;
 
-/** What the process has besides its service. */
+/** The parts of the process besides its service. */
 interface OwnState {
   refusals: RefusalLog;
   /** The URL of the sandbox's own receiver. */
@@ -85,7 +85,7 @@ export function openState(
   return { parts, receiver, client, givenAccess: given, close };
 }
 
-/** What acts on the whole sandbox. */
+/** Opens the tools that act on the whole sandbox. */
 export function openTools(
   process: SandboxProcess,
   { services, relayer, store, keys, keyRing }: StartedService,

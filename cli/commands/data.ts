@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
 
-/** What is said of each outcome of a checkpoint. */
+/** The message for each outcome of a checkpoint. */
 const checkpoints = {
   none: "There is no checkpoint.",
   used: "The checkpoint leads to the same blocks.",

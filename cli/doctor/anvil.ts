@@ -7,7 +7,7 @@ import { howToRepair } from "../../sandbox/lib/package-root.ts";
 import { listProcesses } from "../../sandbox/lib/processes.ts";
 import { broken, type Finding, healthy } from "./finding.ts";
 
-/** Whether Anvil is installed, may be executed, and starts. */
+/** Checks that Anvil is installed, may be executed, and starts. */
 export async function examineAnvil(): Promise<Finding> {
   const began = performance.now();
   try {
@@ -28,7 +28,7 @@ export async function examineAnvil(): Promise<Finding> {
   }
 }
 
-/** Whether an Anvil of this installation runs that no sandbox looks after any more. */
+/** Checks that no Anvil of this installation runs without its sandbox. */
 export async function examineOrphans(): Promise<Finding> {
   const check = "orphans";
   let binary: string;

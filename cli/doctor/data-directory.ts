@@ -12,7 +12,9 @@ import { makeDirectory } from "../../server/lib/make-directory.ts";
 import { readDirectory } from "../../server/store/directory/directory-store.ts";
 import { broken, type Finding, healthy } from "./finding.ts";
 
-/** Whether a data directory can be written to, is not held by another process, and holds a store that can be read. */
+/**
+ * Checks that a data directory can be written to, is not held by another process, and holds a store that can be read.
+ */
 export async function examineDataDirectory(
   dataDirectory: string,
   running: SandboxDescription | null,

@@ -1,15 +1,15 @@
-/** What the doctor found out about one thing. */
+/** The result of one of the doctor's checks. */
 export interface Finding {
-  /** What was looked at, as in `port 4020`. */
+  /** The subject of the check, as in `port 4020`. */
   check: string;
   ok: boolean;
-  /** What is the case, as a sentence. */
+  /** The result, as a sentence. */
   found: string;
-  /** What to do about it; null when nothing has to be done. */
+  /** The action to take; null when none is needed. */
   remedy: string | null;
 }
 
-/** What is looked at. */
+/** The options that the doctor checks. */
 export interface Examined {
   dataDirectory: string;
   /** The ports that a start would take; 0 is free by nature. */

@@ -4,7 +4,7 @@ import { genesisKey } from "../../sandbox/chain/genesis/genesis-key.ts";
 import { howToRepair } from "../../sandbox/lib/package-root.ts";
 import { broken, type Finding, healthy } from "./finding.ts";
 
-/** Whether the compiled contracts and the chain that is prepared from them are there, whole and of this version. */
+/** Checks that the compiled contracts and the prepared chain exist, are complete and belong to this version. */
 export async function examineGenesis(): Promise<Finding> {
   const check = "prepared chain";
   const remedy = `Have it made again: ${howToRepair()}.`;

@@ -12,7 +12,7 @@ const platforms = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
 const roomNeeded = 500 * 2 ** 20;
 const secondsOfGrace = 5;
 
-/** Whether this Node is one that the package runs on. */
+/** Checks that the package runs on this version of Node. */
 export function examineNode(): Finding {
   const require = createRequire(import.meta.url);
   const needed = manifest.parse(require("routing-sandbox/package.json")).engines.node.slice(2);
@@ -24,7 +24,7 @@ export function examineNode(): Finding {
     : broken("Node", found, `Install Node ${needed} or newer.`);
 }
 
-/** Whether there is an Anvil for this machine. */
+/** Checks that Anvil exists for this machine. */
 export function examinePlatform(): Finding {
   const platform = `${process.platform}-${process.arch}`;
   return platforms.includes(platform)
@@ -36,7 +36,7 @@ export function examinePlatform(): Finding {
       );
 }
 
-/** Whether there is room where the data directory is, or will be. */
+/** Checks the free space where the data directory is, or will be. */
 export async function examineDisk(dataDirectory: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(await nearestFolder(resolve(dataDirectory)));
   const found = `${Math.round((bavail * bsize) / 2 ** 20)} MiB are free on the disk of ${dataDirectory}.`;
@@ -45,7 +45,7 @@ export async function examineDisk(dataDirectory: string): Promise<Finding> {
     : broken("disk", found, "Free 500 MiB, or choose a folder on another disk with --data-dir.");
 }
 
-/** Whether the wall clock, which mode `live` follows, can be the present. */
+/** Checks that the wall clock, which mode `live` follows, is not behind the chain or its files. */
 export async function examineClock(dataDirectory: string): Promise<Finding> {
   const now = Math.floor(Date.now() / 1_000);
   const latest = Math.max(genesisTimestamp, ...(await timesOf(dataDirectory)));
@@ -58,7 +58,7 @@ export async function examineClock(dataDirectory: string): Promise<Finding> {
       );
 }
 
-/** Whether a proxy would get what is meant for 127.0.0.1. */
+/** Checks that no proxy would get the requests for 127.0.0.1. */
 export function examineProxies(environment: { readonly [name: string]: string | undefined }): Finding {
   const read = (name: string) => environment[name] || environment[name.toUpperCase()];
   const proxies = ["http_proxy", "all_proxy"].filter((name) => read(name) !== undefined);
@@ -83,7 +83,7 @@ async function nearestFolder(folder: string): Promise<string> {
   return isFolder || folder === dirname(folder) ? folder : await nearestFolder(dirname(folder));
 }
 
-/** When the files of a data directory were written, in Unix seconds. */
+/** Returns the modification times of the files of a data directory, in Unix seconds. */
 async function timesOf(folder: string): Promise<number[]> {
   const names = await readdir(folder).catch(() => []);
   const times = names.map(async (name) => Math.floor((await stat(join(folder, name))).mtimeMs / 1_000));

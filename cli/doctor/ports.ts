@@ -4,7 +4,7 @@ import { findListener } from "../../sandbox/lib/processes.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { broken, type Finding, healthy } from "./finding.ts";
 
-/** Whether a port is free, or the running sandbox's own. */
+/** Checks that a port is free, or the running sandbox's own. */
 export async function examinePort(
   option: string,
   port: number,

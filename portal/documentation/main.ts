@@ -75,7 +75,7 @@ function show(words: readonly string[], all: readonly Section[]): void {
   found.replaceChildren(count, list);
 }
 
-/** How well a section matches: 0 when a word is missing; headings count more than text. */
+/** Returns the rank of a section: 0 when a word is missing; headings count more than text. */
 function rankOf({ document: name, heading, text }: Section, words: readonly string[]): number {
   const [title, body] = [`${name} ${heading}`.toLowerCase(), text.toLowerCase()];
   let rank = 0;

@@ -1,9 +1,9 @@
 import type { ExplorerChange } from "../../sandbox/hosts/explorer/views.ts";
 
-/** Whether the page hears of changes. */
+/** The state of the connection that the page hears of changes by. */
 export type Connection = "connecting" | "live" | "gone";
 
-/** How long a stream that the browser has given up is left alone, in milliseconds. */
+/** The pause before a stream that the browser has closed is opened again, in milliseconds. */
 const pauseMs = 1_000;
 
 /**

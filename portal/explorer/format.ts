@@ -1,4 +1,4 @@
-/** What formats need to know of the sandbox. */
+/** The facts of the sandbox that formats need. */
 export interface Measure {
   symbol: string;
   decimals: number;
@@ -31,7 +31,7 @@ export function formatWei(wei: string): string {
   return `${whole}${shown && `.${shown}`} ETH`;
 }
 
-/** How far a share is of a whole, from 0 to 100. */
+/** Returns a share of a whole in percent, from 0 to 100. */
 export function percent(part: string, whole: string): number {
   const total = BigInt(whole);
   if (total <= 0n) return 0;
@@ -56,7 +56,7 @@ export function formatTime(text: string): string {
   return absolute.format(new Date(text));
 }
 
-/** How far a moment is from sandbox time. */
+/** Formats the distance of a time from sandbox time. */
 export function formatDistance(text: string, now: number): string {
   const seconds = Math.round((Date.parse(text) - now) / 1_000);
   if (seconds === 0) return "now";

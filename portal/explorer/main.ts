@@ -31,20 +31,20 @@ const views: { readonly [name: string]: View } = {
   transactions: transactionView,
 };
 
-/** How long the page waits between two readings while a lot changes, in milliseconds. */
+/** The pause of the page between two reads while a lot changes, in milliseconds. */
 const restMs = 200;
 
 /** The page as it is: where, what was read, and what is known of the connection. */
 const page: {
   route: Route;
   overview: Overview | null;
-  /** When the overview was read, by this machine's clock: a live sandbox's time continues from there. */
+  /** The time at which the overview was read, by this machine's clock: a live sandbox's time continues from there. */
   readAt: number;
-  /** What the view's own load gave; undefined while it was not read. */
+  /** The result of the view's own load; undefined until it was read. */
   data: unknown;
   problem: string | null;
   connection: Connection;
-  /** What came of the last action. */
+  /** The result of the last action. */
   notice: { good: boolean; text: string } | null;
 } = {
   route: parseRoute(location.hash),
@@ -163,7 +163,7 @@ async function readOnce(): Promise<void> {
   draw();
 }
 
-/** Whether a change concerns what is shown. */
+/** Returns whether a change concerns the current view. */
 function concerns({ topics, purchases: changed }: ExplorerChange): boolean {
   if (topics.includes("everything")) return true;
   const view = viewOf(page.route);

@@ -1,8 +1,8 @@
-/** Where in the explorer the person is: the part behind the # of the address. */
+/** The current place in the explorer: the part behind the # of the address. */
 export interface Route {
   /** The view's name, empty for the first one. */
   view: string;
-  /** What the view is about, as a purchase's id. */
+  /** The subject of the view, as a purchase's id. */
   id: string;
   query: URLSearchParams;
 }

@@ -12,7 +12,7 @@ import {
 } from "./format.ts";
 import { hrefTo } from "./route.ts";
 
-/** What a template gives, or nothing. */
+/** The result of a template, or nothing. */
 export type Template = TemplateResult | typeof nothing;
 
 const copyIcon = html`<svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
@@ -49,7 +49,7 @@ export function blockLink(number: number | null): Template {
   return html`<a href=${hrefTo("blocks", "", { cursor: String(number) })}>block ${number}</a>`;
 }
 
-/** What an event or an operation is about. */
+/** Renders a link to the subject of an event or an operation. */
 export function subjectLink(id: string): TemplateResult {
   if (id.startsWith("pur_")) return purchaseLink(id);
   return id.startsWith("mer_") ? copyable(id, "merchant id", hrefTo("merchants")) : copyable(id, "id");
@@ -152,7 +152,7 @@ export function checks(list: readonly CheckView[]): TemplateResult {
   </div>`;
 }
 
-/** What is said where a list has nothing. */
+/** Renders the message of an empty list. */
 export function empty(sentence: string, more?: string): TemplateResult {
   return html`<div class="panel empty"><p>${sentence}</p>${more ? html`<p class="quiet">${more}</p>` : nothing}</div>`;
 }

@@ -3,7 +3,7 @@ import type { TemplateResult } from "../vendor/lit-html/lit-html.js";
 import type { Measure } from "./format.ts";
 import type { Route } from "./route.ts";
 
-/** What a view is drawn with, besides its data. */
+/** The data that every view is drawn with, besides its own. */
 export interface Scene {
   route: Route;
   overview: Overview;
@@ -16,7 +16,7 @@ export interface Scene {
 
 /** One view of the explorer. */
 export interface View<Data = unknown> {
-  /** What the browser's tab and history call it. */
+  /** Returns the title for the browser's tab and history. */
   title(route: Route): string;
   /** The changes after which it is read again. */
   topics: readonly ChangeTopic[];

@@ -7,7 +7,7 @@ import type { Wish } from "./wish.ts";
 /** One action as the page has it. */
 export interface ActionState {
   wish: Wish;
-  /** What is wrong with it. */
+  /** The error in the input. */
   mistake: string | null;
   /** The action with the bytes of what was typed; null where the service has not offered it. */
   planned: Action | null;
@@ -23,11 +23,11 @@ export interface ActionState {
 export interface PageState {
   wallet: Wallet | null;
   capabilities: Capabilities | null;
-  /** Why there is nothing to show. */
+  /** The reason why there is nothing to show. */
   failure: string | null;
   offered: OfferedWallet[];
   connection: Connection | null;
-  /** What the last attempt to connect or to switch said. */
+  /** The error of the last attempt to connect or to switch. */
   connectionFailure: string | null;
   actions: { [A in ActionName]: ActionState };
   /** Transactions that the service has accepted and that the chain no longer knows. */

@@ -8,13 +8,13 @@ export type Wallet = Schemas["Wallet"];
 /** One action: what to sign or send, or why not now. */
 export type Action = Wallet["actions"][number];
 
-/** What can be chosen of an action: an amount in base units, a reason. */
+/** The choices of an action: an amount in base units, a reason. */
 export type Choice = Pick<Action, "amount" | "reason">;
 
-/** What a wallet can do. */
+/** The name of a wallet's action. */
 export type ActionName = Action["name"];
 
-/** Whether an action is about an amount that can be chosen. */
+/** Returns whether an action has an amount that can be chosen. */
 export function hasAmount(name: ActionName): boolean {
   return name === "approve" || name === "pay" || name === "pay_with_permit" || name === "claim";
 }
@@ -28,16 +28,16 @@ export function ownerOf({ transaction, sign }: Action): string | undefined {
 /** Bytes in hexadecimal, as hashes and signatures are written. */
 export type Hex = Schemas["Hash"];
 
-/** What a refusal says (RFC 9457). */
+/** The problem in a refusal (RFC 9457). */
 export type Problem = Schemas["Problem"];
 
-/** What the service is: its chain, its contracts. */
+/** The capabilities of the service: its chain, its contracts. */
 export type Capabilities = Schemas["Capabilities"];
 
-/** What is submitted: a transaction, a signature or both, and what they were about. */
+/** A submission: a transaction, a signature or both, and the action that they belong to. */
 export type Submission = Schemas["SubmitMerchantWalletAction"] | Schemas["SubmitPurchaseWalletAction"];
 
-/** How the service answers a submission. */
+/** The service's answer to a submission. */
 export type SubmissionAnswer =
   | { kind: "accepted"; result: Schemas["WalletSubmissionResult"] }
   | { kind: "refused"; problem: Problem; retryAfterMs: number };

@@ -1,7 +1,7 @@
 import { parseAmount, type Token, writeAmount } from "./amount.ts";
 import type { Choice } from "./wallet-api.ts";
 
-/** What was typed for an action. */
+/** The input for an action. */
 export interface Wish {
   /** In tokens; until one is typed, the amount that the service offers is filled in. */
   amount?: string;
@@ -24,7 +24,7 @@ export function parseWish({ amount, reason }: Wish, token: Token): Choice | { er
   return "error" in parsed ? parsed : { ...said, amount: parsed.baseUnits };
 }
 
-/** Whether an amount is still to be typed: it was deleted, or the last one is done. */
+/** Returns whether an amount is still to be typed: it was deleted, or the last one is done. */
 export function isAmountMissing({ amount }: Wish): boolean {
   return amount?.trim() === "";
 }

@@ -19,9 +19,9 @@ const artifactSchema = z.object({
   contractName: z.string(),
   sourceName: z.string(),
   abi: z.custom<Abi>(Array.isArray),
-  /** What deploys it, without the constructor's arguments. */
+  /** The creation code, without the constructor's arguments. */
   bytecode: code,
-  /** What is on chain afterwards, with immutables as zeros. */
+  /** The code on chain after the deployment, with immutables as zeros. */
   deployedBytecode: code,
 });
 

@@ -4,7 +4,7 @@ import type { Relayer } from "../../relayer/relayer.ts";
 import type { Log } from "../../server/services.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
 
-/** What follows a chain's heads. */
+/** A follower of a chain's heads. */
 export interface HeadFollower {
   /** Follows the node that answers now, whose connection is a new one. */
   reconnect(): Promise<void>;

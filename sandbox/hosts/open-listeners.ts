@@ -42,7 +42,7 @@ export async function openListeners(
   };
 }
 
-/** Where the parts answer. */
+/** Returns the URLs of the parts. */
 export function urlsOf({ api, docs, control, rpc }: Listeners) {
   return { api: api.url, docs: docs.url, control: control.url, rpc: rpc.url };
 }

@@ -1,6 +1,6 @@
 /**
- * What was opened, to be closed in reverse order whatever happens: the part of `AsyncDisposableStack` that is needed here, which
- * Node 22 does not have.
+ * A stack of resources that are closed in reverse order whatever happens: the part of `AsyncDisposableStack` that is
+ * needed here, which Node 22 does not have.
  *
  * @example
  * await using opened = new ClosingStack();

@@ -13,17 +13,17 @@ export function packageRoot(): string {
   return fileURLToPath(new URL("../..", import.meta.url));
 }
 
-/** Whether this is a checkout, in which everything that is missing can be made. */
+/** Returns whether this is a checkout, in which all missing files can be made. */
 export function inCheckout(): boolean {
   return existsSync(join(packageRoot(), "scripts", "setup.mjs"));
 }
 
-/** What a person does about a file of the project that is missing or damaged, as the end of a sentence. */
+/** Returns the remedy for a file of the project that is missing or damaged, as the end of a sentence. */
 export function howToRepair(): string {
   return inCheckout() ? "run node scripts/setup.mjs" : "install routing-sandbox again";
 }
 
-/** How a person starts a sandbox or the demo here, as in `npx routing-sandbox demo`. */
+/** Returns the command that starts a sandbox or the demo here, as in `npx routing-sandbox demo`. */
 export function howToRun(command: "start" | "demo"): string {
   if (!inCheckout()) return `npx routing-sandbox ${command}`;
   return command === "start" ? "npm start" : "npm run demo";

@@ -20,7 +20,7 @@ import { SandboxError } from "./errors/sandbox-error.ts";
 export interface Part<S = unknown> {
   /** Names the state in snapshot files. */
   readonly name: string;
-  /** How the state is written to a snapshot file, as JSON, and read from it; null when files do not have it. */
+  /** The schema of the state in a snapshot file, as JSON; null when files do not have it. */
   readonly schema: z.ZodType<S> | null;
   /** Whether a restore writes it to disk: such parts are restored first, before the chain, so that a disk that refuses changes nothing. */
   readonly isDurable?: boolean;

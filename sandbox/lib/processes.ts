@@ -10,11 +10,11 @@ const execute = promisify(execFile);
 /** Names one process for good: its id may be given again, its start may not. */
 export const processRecord = z.object({
   pid: z.int(),
-  /** When it started, as the system tells it; null where the system does not. */
+  /** The start time of the process by the system; null if the system does not tell it. */
   started: z.string().nullable(),
 });
 
-/** What {@link processRecord} describes. */
+/** The parsed form of {@link processRecord}. */
 export type ProcessRecord = z.infer<typeof processRecord>;
 
 /** A running process, as far as this user may see it. */

@@ -41,9 +41,15 @@ export interface SandboxOptions {
   fresh?: boolean;
   /** A snapshot file to continue from; it determines seed, mode, programs, confirmations and gas budget. */
   from?: string;
-  /** How long a request waits for a relayed transaction or for an identical request, in milliseconds; by default 2,000. */
+  /**
+   * The longest time that a request waits for a relayed transaction or for an identical request, in milliseconds; by
+   * default 2,000.
+   */
   receiptTimeoutMs?: number;
-  /** How long a snapshot or a restore waits for requests in progress, in real milliseconds; by default 10,000. */
+  /**
+   * The longest time that a snapshot or a restore waits for requests in progress, in real milliseconds; by default
+   * 10,000.
+   */
   snapshotTimeoutMs?: number;
   /** The deadline of the start, in real milliseconds; by default 30,000. */
   startTimeoutMs?: number;

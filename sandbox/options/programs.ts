@@ -22,7 +22,7 @@ export const programSchema = z.strictObject({
   account: z.string().regex(/^acct_[a-z0-9_]{1,40}$/),
 });
 
-/** What {@link programSchema} describes. */
+/** The parsed form of {@link programSchema}. */
 export type ProgramSetting = z.infer<typeof programSchema>;
 
 /** The programs of a sandbox by default. */

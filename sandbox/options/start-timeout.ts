@@ -1,6 +1,6 @@
 import { requireMilliseconds } from "./require-milliseconds.ts";
 
-/** How long a start may take unless an option says otherwise, in milliseconds. */
+/** The default deadline of a start, in milliseconds. */
 export const defaultStartTimeoutMs = 30_000;
 /** The longest deadline of a start, in milliseconds. */
 export const mostStartTimeoutMs = 600_000;

@@ -32,7 +32,7 @@ export interface ConnectedService {
   keyRing: KeyRing;
 }
 
-/** What connects the service of one process to the rest of the sandbox. */
+/** The parts that connect the service of one process to the rest of the sandbox. */
 export interface ServiceProcess {
   settings: ServiceSettings;
   log: Services["log"];
@@ -40,9 +40,9 @@ export interface ServiceProcess {
     clock: Pick<SandboxClock, "mode" | "now" | "travel">;
   };
   store: Services["store"];
-  /** Where the relayer keeps its journal. */
+  /** The store of the relayer's journal. */
   relayerJournal: RelayerJournalStore;
-  /** Where the sandbox answers, with this process's own API. */
+  /** The URLs of the sandbox, with this process's own API. */
   urls: SandboxUrls;
   receiver: ReceiverPin;
   deliveryFaults: DeliveryFaults;

@@ -50,7 +50,7 @@ export function listParts(
   return parts;
 }
 
-/** What each caller has sent in the current window of the rate limit. */
+/** Returns the part of a snapshot with each caller's requests in the current window of the rate limit. */
 function rateLimitPart(limiter: RateLimiter): Part<RateLimitCounts> {
   return {
     name: "rate_limit",

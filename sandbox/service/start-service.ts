@@ -26,7 +26,10 @@ export interface Observer {
   head(): void;
 }
 
-/** What a start has opened: `opened` is closed in the end, `bound` (the ports) when no further request shall come. */
+/**
+ * The resources that a start has opened: `opened` is closed in the end, `bound` (the ports) when no further request
+ * shall come.
+ */
 export interface StartingProcess {
   opened: ClosingStack;
   bound: ClosingStack;

@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
 import type { ClockMode } from "../chain/clock/clock.ts";
 
-/** Where a sandbox's parts answer. */
+/** The URLs of a sandbox's parts. */
 export interface SandboxUrls {
   api: string;
   docs: string;
@@ -32,7 +32,7 @@ export interface SandboxDescription {
   reviewer: { key_id: string; public_key: string; private_key: string };
   /** Every program's reviewer. */
   reviewers: { program: string; key_id: string; public_key: string; private_key: string }[];
-  /** Where notifications go, and the secret that they are signed with now. */
+  /** The URL that notifications go to, and the secret that they are signed with now. */
   receiver: { url: string; hmac_secret: string };
 }
 

@@ -5,7 +5,7 @@ import { hashSchema } from "../../server/api/schemas/primitives.ts";
 import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import { captureParts, digestParts, type Part } from "../lib/part.ts";
 
-/** What two equal runs have in common: the chain's tip and everything that is stored. */
+/** The values that two equal runs have in common: the chain's tip and all stored records. */
 export interface Fingerprint {
   /** SHA-256 over all of the rest: the one value that a CI run pins. */
   digest: Hex;

@@ -4,7 +4,7 @@ import type { Store, StoreImage } from "../../server/store/store.ts";
 import type { Part } from "../lib/part.ts";
 import { withoutPorts } from "./fingerprint.ts";
 
-/** What a snapshot file has of a store: its chain is there as a whole. */
+/** The image of a store in a snapshot file: its chain is there as a whole. */
 const storeImage = z.custom<StoreImage>((value) => typeof value === "object" && value !== null);
 const savedImage: z.ZodType<StoreImage> = z.codec(storeImage, storeImage, {
   decode: (image) => image,

@@ -8,7 +8,7 @@ import type { Session } from "./session.ts";
 /** A merchant as the API answers it. */
 export type DemoMerchant = components["schemas"]["Merchant"];
 
-/** What the merchant funds refunds with at most: 500 USDC. */
+/** The cap of the merchant's funding for refunds: 500 USDC. */
 const fundingCap = "500000000";
 
 /** A merchant is created, enrolls on chain, and its funding source is approved. */

@@ -2,7 +2,7 @@ import type { Explanation } from "../../../sandbox/hosts/explain/explanation.ts"
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { checks, value } from "../templates.ts";
 
-/** Why a transaction is accepted or refused, with its call next to the one that was expected. */
+/** Renders the reason why a transaction is accepted or refused, with its call next to the expected one. */
 export function explanation(explained: Explanation): TemplateResult {
   const { accepted, cause, call, logs } = explained;
   return html`<p class=${`notice ${accepted ? "good" : "bad"}`}>${cause}</p>

@@ -21,7 +21,7 @@ interface Glance {
   refusals: ViewPage<RefusalView>;
 }
 
-/** How many of each the first view shows. */
+/** The number of each kind that the first view shows. */
 const few = 5;
 
 /** The state of the sandbox at one glance. */
@@ -79,7 +79,7 @@ export const overview = defineView<Glance>({
   `,
 });
 
-/** What needs attention, if anything does. */
+/** Renders the problems that need attention, if there are any. */
 function attention(now: Overview, refusal: RefusalView | undefined) {
   const stranded = now.unsettled["needs_attention"] ?? 0;
   return html`${

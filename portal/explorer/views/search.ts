@@ -6,7 +6,7 @@ import { hrefTo } from "../route.ts";
 import { badge, empty } from "../templates.ts";
 import { defineView } from "../view.ts";
 
-/** What an id, a hash, an address or a block number belongs to. */
+/** The view of the results for an id, a hash, an address or a block number. */
 export const search = defineView<{ data: SearchResult[] }>({
   title: ({ query }) => `Search ${query.get("q") ?? ""}`,
   topics: [],
@@ -31,7 +31,7 @@ export const search = defineView<{ data: SearchResult[] }>({
   `,
 });
 
-/** Where a finding is shown. */
+/** Returns the address of a result's page. */
 function hrefOf({ type, id }: SearchResult): string {
   switch (type) {
     case "purchase":

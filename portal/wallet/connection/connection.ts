@@ -11,10 +11,10 @@ export interface Connection {
   sameChain: boolean;
 }
 
-/** What keeps a wallet from doing an action, in plain words. */
+/** The reason why a wallet cannot do an action, in plain words. */
 export interface Obstacle {
   text: string;
-  /** What the page can do about it. */
+  /** The remedy that the page offers. */
   remedy: "switch_chain" | null;
 }
 

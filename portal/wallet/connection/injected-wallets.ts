@@ -1,4 +1,4 @@
-/** What EIP-1193 asks of a wallet. */
+/** The methods of a wallet by EIP-1193. */
 export interface Provider {
   request(call: { method: string; params?: readonly unknown[] }): Promise<unknown>;
   on?(event: "accountsChanged" | "chainChanged", listener: () => void): void;
@@ -16,7 +16,7 @@ export interface OfferedWallet {
   provider: Provider;
 }
 
-/** What a wallet announces of itself (EIP-6963). */
+/** The announcement of a wallet (EIP-6963). */
 interface Announcement {
   info: { uuid: string; name: string; icon: string; rdns: string };
   provider: Provider;

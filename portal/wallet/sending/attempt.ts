@@ -5,7 +5,7 @@ export interface Attempt {
   action: ActionName;
   /** The Idempotency-Key of its submission: the same however often it is sent. */
   key: string;
-  /** What was signed or sent, so that it is not mistaken for something that changed meanwhile. */
+  /** The signed or sent content, so that it is not mistaken for something that changed meanwhile. */
   subject: string;
   amount?: string;
   reason?: string;

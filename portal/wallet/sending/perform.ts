@@ -13,7 +13,7 @@ import {
 } from "../wallet-api.ts";
 import { type Attempt, findAttempt, forgetAttempt, keepAttempt } from "./attempt.ts";
 
-/** How far an action is. */
+/** The progress of an action. */
 export type Progress =
   | { at: "signing" | "sending" | "elsewhere" }
   | { at: "pending"; transactionHash: string }
@@ -25,13 +25,13 @@ export type Progress =
   | { at: "stopped"; text: string }
   | { at: "refused"; problem: Problem };
 
-/** What an action is done with. */
+/** The inputs of an action. */
 export interface Doing {
   action: Action;
   connection: Connection;
   sandbox: Provider;
   chain: Capabilities["chain"];
-  /** What wallets had submitted when the action was shown. */
+  /** The wallets' submissions when the action was shown. */
   submitted: Wallet["submissions"];
   report: (progress: Progress) => void;
 }
@@ -137,7 +137,7 @@ function signatureRequest(sign: NonNullable<Action["sign"]>, from: string) {
     : { method: sign.method, params: [from, JSON.stringify(sign.typed_data)] };
 }
 
-/** What a wallet answered, as the bytes that it must be. */
+/** Returns a wallet's answer as the bytes that it must be. */
 export function asHex(answer: unknown): Hex {
   if (typeof answer === "string" && isHex(answer)) return answer;
   throw new Error("The wallet answered neither a hash nor a signature.");

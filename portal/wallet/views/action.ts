@@ -9,7 +9,7 @@ import { viewCall } from "./fields.ts";
 import { viewProgress } from "./progress.ts";
 import { words } from "./words.ts";
 
-/** What a person can do on the page. */
+/** The actions of a person on the page. */
 export interface Deeds {
   connect(walletId: string): void;
   switchChain(): void;

@@ -2,7 +2,7 @@ import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import type { Progress } from "../sending/perform.ts";
 import type { Problem } from "../wallet-api.ts";
 
-/** What to do about each error code. */
+/** The remedy for each error code. */
 const remedies: { readonly [code: string]: string } = JSON.parse(
   document.querySelector<HTMLMetaElement>('meta[name="remedies"]')?.content ?? "{}",
 );

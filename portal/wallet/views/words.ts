@@ -1,6 +1,6 @@
 import type { ActionName } from "../wallet-api.ts";
 
-/** What each action is called and does, in words. */
+/** The title, the button and the meaning of each action, in words. */
 export const words: { readonly [A in ActionName]: { title: string; button: string; meaning: string } } = {
   enroll: {
     title: "Enroll this wallet",
@@ -44,11 +44,11 @@ export const words: { readonly [A in ActionName]: { title: string; button: strin
   },
 };
 
-/** What a field of a call or of typed data holds, by its name. */
+/** The fields of a call or of typed data that hold an amount or a time, by name. */
 const amounts = new Set(["cap", "amount", "value", "requestedAmount"]);
 const times = new Set(["validUntil", "offerDeadline", "payDeadline", "claimDeadline", "deadline"]);
 
-/** Whether a field is an amount of the token, a moment in Unix seconds, or shown as it is. */
+/** Returns whether a field is an amount of the token, a time in Unix seconds, or shown as it is. */
 export function kindOf(name: string): "amount" | "time" | "plain" {
   const last = name.slice(name.lastIndexOf("..") + 1);
   return amounts.has(last) ? "amount" : times.has(last) ? "time" : "plain";

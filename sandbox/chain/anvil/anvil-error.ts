@@ -1,6 +1,6 @@
 import { CodedError } from "../../../protocol/coded-error.ts";
 
-/** What went wrong with Anvil or with the chain that it keeps. */
+/** The failures of Anvil or of the chain that it keeps. */
 export type AnvilErrorCode =
   /** The native binary is not installed for this platform. */
   | "binary_missing"
@@ -10,7 +10,7 @@ export type AnvilErrorCode =
   | "not_ours"
   /** Anvil did not end in time after SIGTERM. */
   | "stop_failed"
-  /** What the journal kept of a chain does not lead to the same blocks again. */
+  /** The journal's changes of a chain do not lead to the same blocks again. */
   | "replay_failed";
 
 /**

@@ -1,20 +1,20 @@
 import { stripVTControlCharacters } from "node:util";
 
 const logCharacters = 4_000;
-/** What Anvil says when it panics, before a long backtrace. */
+/** The line that Anvil prints when it panics, before a long backtrace. */
 const panicLine = /Message:\s+([^\n]{1,200})[^\n]*\n/;
 
-/** How an Anvil process ended. */
+/** The end of an Anvil process. */
 export interface AnvilExit {
   /** The exit code of its guard, which is Anvil's own, or `undefined` after a signal. */
   readonly code: number | undefined;
-  /** What it said of a panic; undefined when it said nothing. */
+  /** The message of a panic; undefined without one. */
   readonly panic: string | undefined;
-  /** Why no other one has taken its place; undefined when none was to. */
+  /** The reason why no replacement was started; undefined when none was needed. */
   readonly failure?: string;
 }
 
-/** What an Anvil prints, and how it ends. */
+/** The output and the end of an Anvil process. */
 export interface AnvilOutput {
   /** The end of what it has printed. */
   readonly log: () => string;
@@ -24,7 +24,10 @@ export interface AnvilOutput {
   readonly exited: Promise<AnvilExit>;
 }
 
-/** What tells of an Anvil: the declarations of @viem/anvil need vitest's, which a user's project may have in another version. */
+/**
+ * The events of an Anvil: the declarations of @viem/anvil need vitest's, which a user's project may have in another
+ * version.
+ */
 interface AnvilEvents {
   on(event: "message", listener: (message: string) => void): unknown;
   on(event: "exit", listener: (code: number | undefined) => void): unknown;

@@ -15,7 +15,7 @@ const startDeadlineMs = 15_000;
 /** The library's own deadline waits for the process to end, which it does not; a process ends by the start's signal. */
 const noDeadlineMs = 2 ** 31 - 1;
 
-/** What an Anvil starts with. */
+/** The options of an Anvil process. */
 export interface AnvilOptions {
   /** EIP-155 chain id; 31337 if not given. */
   readonly chainId?: number;
@@ -27,8 +27,8 @@ export interface AnvilOptions {
   /** The state that a new chain starts from, as Anvil dumped it; an empty chain if not given. */
   readonly initialState?: string;
   /**
-   * How many accounts of the standard test mnemonic, from the first, Anvil signs for (`eth_sendTransaction`, `personal_sign`); 0 if not
-   * given. A chain that begins empty would also give them ether.
+   * The number of accounts of the standard test mnemonic, from the first, that Anvil signs for (`eth_sendTransaction`,
+   * `personal_sign`); 0 if not given. A chain that begins empty would also give them ether.
    */
   readonly unlocked?: number;
   /** At how many of the latest blocks state can be read; each takes as much memory as all of it. 500 if not given. */

@@ -2,7 +2,7 @@ import { messageOf } from "../../../protocol/coded-error.ts";
 import type { AnvilExit } from "./anvil-output.ts";
 import type { AnvilProcess } from "./start-anvil.ts";
 
-/** How many Anvils in a row may take the place of another one and end before they can be used. */
+/** The number of replacements in a row that may end before they can be used. */
 const mostFailures = 20;
 
 /**
@@ -22,7 +22,7 @@ export class SupervisedAnvil implements AnvilProcess {
   #anvil: AnvilProcess;
   #supervise: Supervise | null = null;
   #replacements = 0;
-  /** How many in a row have taken the place of another one and could not be used. */
+  /** The number of replacements in a row that could not be used. */
   #failures = 0;
   #isRunning = true;
   #replacing: Promise<void> = Promise.resolve();
@@ -50,7 +50,7 @@ export class SupervisedAnvil implements AnvilProcess {
     return this.#anvil.loadedBlock;
   }
 
-  /** How often another one has taken the place of one that ended. */
+  /** The number of times that an Anvil that ended was replaced. */
   get replacements(): number {
     return this.#replacements;
   }

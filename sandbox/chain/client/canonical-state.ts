@@ -1,6 +1,6 @@
 import type { Json } from "../../../protocol/values/json.ts";
 
-/** What Anvil dumps in another order each time: lists, and the maps in the states of earlier blocks. */
+/** The parts that Anvil dumps in another order each time: lists, and the maps in the states of earlier blocks. */
 const unordered: ReadonlySet<string> = new Set(["blocks", "transactions", "historical_states"]);
 
 /** Numbers that JavaScript may not have exactly; texts in a state are hex or names, and have none. */

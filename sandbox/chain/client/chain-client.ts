@@ -60,5 +60,5 @@ export function createChainClient(url: string, transport: Transport = http(url, 
   }).extend(testActions({ mode: "anvil" }));
 }
 
-/** What {@link createChainClient} returns. */
+/** The client that {@link createChainClient} returns. */
 export type ChainClient = ReturnType<typeof createChainClient>;

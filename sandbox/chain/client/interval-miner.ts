@@ -8,7 +8,7 @@ const enabledSchema = z.tuple([z.boolean()]);
 const intervalMethods: ReadonlySet<string> = new Set(["evm_setIntervalMining", "anvil_setIntervalMining"]);
 const automineMethods: ReadonlySet<string> = new Set(["evm_setAutomine", "anvil_setAutomine"]);
 
-/** What makes blocks for one Anvil. */
+/** The timer that makes blocks for one Anvil. */
 interface RunningInterval {
   seconds: number;
   timer: NodeJS.Timeout;

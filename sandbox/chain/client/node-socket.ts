@@ -4,15 +4,15 @@ import { z } from "zod";
 import { closedMessage } from "../../lib/errors/closed-error.ts";
 import { AnvilSilentError } from "./anvil-silent-error.ts";
 
-/** How long a node may take to answer, in milliseconds. */
+/** The longest time for a node's answer, in milliseconds. */
 const answerTimeoutMs = 10_000;
 /** The same for a transaction with a blob: the first one has Anvil compute for seconds, which a busy machine makes many. */
 const blobTimeoutMs = 60_000;
 
-/** How large an answer may be, in bytes: the dump of a long chain, which is one text. */
+/** The largest size of an answer, in bytes: the dump of a long chain, which is one text. */
 const largestAnswer = 2 ** 29 - 1;
 
-/** How many questions go in one message, and how many messages are under way, at most. */
+/** The number of requests in one message, and of messages in progress at the same time, at most. */
 const batchSize = 128;
 const lineCount = 4;
 
@@ -161,7 +161,7 @@ class Line {
   }
 }
 
-/** Whether a question sends a signed transaction of the type of those with blobs (EIP-4844). */
+/** Returns whether a request sends a signed transaction with blobs (EIP-4844). */
 function sendsBlob({ method, params }: Question): boolean {
   if (method !== "eth_sendRawTransaction" || !Array.isArray(params)) return false;
   return String(params[0]).startsWith("0x03");

@@ -20,17 +20,17 @@ export interface ReorgedChain {
   beginning: () => ChainBeginning;
   mode: ClockMode;
   gate: MiningGate;
-  /** How what happens on it is recorded, if it is. */
+  /** The recorder of the changes of the chain, if they are recorded. */
   recorded?: RecordedChain;
 }
 
 /** Records what happens on a chain. */
 export interface RecordedChain {
-  /** What requests go through besides reorgs. */
+  /** The transport for requests other than reorgs. */
   transport: Transport;
   /** Makes a call and records it. */
   call: <T>(call: { method: string; params: readonly unknown[] }, run: () => Promise<T>) => Promise<T>;
-  /** Whether a call has to run while the node makes no block. */
+  /** Returns whether a call has to run while the node makes no block. */
   isBetween: (method: string) => boolean;
 }
 
@@ -39,7 +39,7 @@ const reorgParams = z.tuple([z.coerce.number(), z.array(z.tuple([z.unknown(), z.
 /** The transactions of the new blocks, each with the number of its block, from 0. */
 type Placed = z.infer<typeof reorgParams>[1];
 
-/** How often it is tried to stop automine at a moment in which it has nothing to mine. */
+/** The number of tries to stop automine while it has nothing to mine. */
 const attempts = 1_000;
 
 /** Lets requests to a node run together, and what must not meet a block exclusively, while the node makes none. */

@@ -41,9 +41,9 @@ export interface SandboxClock {
   pin(offset?: number, latest?: number): Promise<void>;
 }
 
-/** Where a live clock keeps its offset across runs: the latest block does not tell how much time has passed since. */
+/** The storage of a live clock's offset across runs: the latest block does not tell how much time has passed since. */
 export interface KeptOffset {
-  /** What was kept last, in seconds; 0 when nothing was. */
+  /** Returns the offset that was stored last, in seconds; 0 when none was. */
   read(): number;
   keep(offset: number): Promise<void>;
 }

@@ -1,5 +1,5 @@
-/** How many blocks one call mines at most. */
+/** The largest number of blocks that one call mines. */
 export const mostBlocks = 9_999;
 
-/** How many seconds there may be between blocks that are mined by time. */
+/** The largest interval between blocks that are mined by time, in seconds. */
 export const mostMiningSeconds = 3_600;

@@ -6,7 +6,7 @@ import type { MiningMode } from "../../../relayer/relayer.ts";
 import type { Part } from "../../lib/part.ts";
 import type { ChainClient } from "../client/chain-client.ts";
 
-/** When blocks are mined: at each transaction, so many seconds of real time apart, or only when they are asked for. */
+/** The pace of mining: at each transaction, at a fixed interval in seconds of real time, or only on request. */
 export type MiningPace = "transaction" | "never" | number;
 
 /**
@@ -26,7 +26,10 @@ export async function setMining(client: ChainClient, every: MiningPace): Promise
   await client.setIntervalMining({ interval: every === "never" ? 0 : every });
 }
 
-/** How many blocks a node is asked for at once: it makes no others meanwhile, and takes longer the more it has. */
+/**
+ * The number of blocks that a node is asked for at once: it makes no others meanwhile, and takes longer the more it
+ * has.
+ */
 const portion = 100;
 
 /** Mines so many blocks, after that of a transaction that a node which mines at once has been sent. */
@@ -44,7 +47,7 @@ export async function readMining(client: ChainClient): Promise<MiningMode> {
   return { automine, interval };
 }
 
-/** Whether a node makes a block now, or may at any moment. */
+/** Returns whether a node makes a block now, or may do so at any time. */
 export async function isMining(client: ChainClient): Promise<boolean> {
   // A transaction stays in the pool until its block is made.
   const [{ pending, queued }, interval] = await Promise.all([
@@ -81,7 +84,10 @@ export async function drainMining(client: ChainClient): Promise<void> {
   ]);
 }
 
-/** How a node mines. It is restored after the relayer's faults, which may pause mining. */
+/**
+ * Returns the part of a snapshot that holds a node's mining mode. It is restored after the relayer's faults, which may
+ * pause mining.
+ */
 export function miningPart(
   client: ChainClient,
   journal: { restoredMining(every: MiningPace): void } | null,

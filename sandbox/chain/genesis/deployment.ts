@@ -35,7 +35,7 @@ const program = z.object({
   }),
 });
 
-/** What is deployed on a chain, apart from the run that it serves. */
+/** The deployment on a chain, apart from the run that it serves. */
 const contracts = z.object({
   chainId: z.int().positive(),
   token: contract.extend({ symbol: z.string(), decimals: z.int().min(0) }),
@@ -44,13 +44,13 @@ const contracts = z.object({
   programs: z.array(program),
 });
 
-/** What is deployed on a fresh chain, and the block that it ends with. */
+/** The deployment on a fresh chain, and the block that it ends with. */
 export const genesisDeployment = contracts.extend({ block });
 
-/** What {@link genesisDeployment} describes. */
+/** The parsed form of {@link genesisDeployment}. */
 export type GenesisDeployment = z.infer<typeof genesisDeployment>;
 
-/** What is deployed on a running chain, and which chain it is. */
+/** The deployment on a running chain, and the identity of the chain. */
 export const deployment = contracts.extend({
   /**
    * Names this very chain: equal only for deterministic sandboxes with equal contracts and one seed, never for an old chain and
@@ -61,7 +61,7 @@ export const deployment = contracts.extend({
   epochBlock: block,
 });
 
-/** What {@link deployment} describes; on disk the amounts are decimal strings. */
+/** The parsed form of {@link deployment}; on disk the amounts are decimal strings. */
 export type DeploymentRecord = z.infer<typeof deployment>;
 
 const account = z.object({ address, privateKey: hash });
@@ -84,5 +84,5 @@ export const accounts = z.object({
   programs: z.record(z.string(), z.object({ commitmentSigner: account, registrar: account })),
 });
 
-/** What {@link accounts} describes. */
+/** The parsed form of {@link accounts}. */
 export type Accounts = z.infer<typeof accounts>;

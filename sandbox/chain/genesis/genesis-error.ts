@@ -1,6 +1,6 @@
 import { CodedError } from "../../../protocol/coded-error.ts";
 
-/** Why a chain cannot be started from what is on disk. */
+/** The reasons why a chain cannot be started from the files on disk. */
 export type GenesisErrorCode =
   /** The contracts are not compiled. */
   | "not_compiled"

@@ -4,7 +4,7 @@ import type { SandboxClock } from "../clock/clock.ts";
 import type { DeploymentRecord, GenesisDeployment } from "./deployment.ts";
 import { GenesisError } from "./genesis-error.ts";
 
-/** What makes a fresh chain unlike any other one. */
+/** The options that make a fresh chain unlike any other one. */
 export interface EpochOptions {
   readonly seed: string;
   /** A random value, without which two chains with one seed and one start time are equal. */

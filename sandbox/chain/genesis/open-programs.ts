@@ -14,7 +14,7 @@ export interface NamedProgram {
   readonly name: string;
 }
 
-/** What is deployed, and the keys of every account that acts on it. */
+/** The deployment, and the keys of every account that acts on it. */
 interface Deployed {
   deployment: GenesisDeployment;
   accounts: Accounts;

@@ -10,7 +10,7 @@ export const chainId = 31_337;
 /** Unix time of block 0 in seconds: 2026-01-01T00:00:00Z. */
 export const genesisTimestamp = 1_767_225_600;
 
-/** Who acts in the sandbox, by the index of the account in the mnemonic. */
+/** The accounts of the sandbox, by their index in the mnemonic. */
 export const walletIndexes = {
   /** Owns the token, holds its roles and is the admin of the programs. */
   deployer: 0,
@@ -54,7 +54,7 @@ export const programRoles: readonly ProgramRole[] = [
   { id: "prg_other", name: "Other store", commitmentSignerIndex: 22, registrarIndex: 23 },
 ];
 
-/** What a program's registrar may do at most; amounts in base units of a token with 6 decimals, time in Unix seconds. */
+/** The bounds of a program's registrar; amounts in base units of a token with 6 decimals, time in Unix seconds. */
 export const programBounds = {
   maxPurchase: 100_000_000_000n,
   openBudget: 1_000_000_000_000n,
@@ -62,7 +62,7 @@ export const programBounds = {
   validUntil: 4_102_444_800,
 } as const;
 
-/** What accounts hold from the start: ether in wei, test USDC in base units. */
+/** The initial balances of accounts: ether in wei, test USDC in base units. */
 export const initialBalances = {
   walletWei: 1_000n * 10n ** 18n,
   registrarWei: 100n * 10n ** 18n,

@@ -21,7 +21,7 @@ import { type NamedProgram, openPrograms } from "./open-programs.ts";
 import { chainId, genesisTimestamp, programRoles, walletNames } from "./roles.ts";
 import { verifyDeployment } from "./verify-deployment.ts";
 
-/** Which chain to start, and whether what happens on it is recorded. */
+/** The options of a chain's start. */
 export interface ChainOptions extends EpochOptions {
   readonly mode: ClockMode;
   /** Record everything that changes the chain, in {@link ChainNode.journal}. */
@@ -42,7 +42,7 @@ export interface SavedChain extends ChainRecord {
   readonly stateFile: string;
   /** Of the block after the latest one, in wei. */
   readonly baseFee: bigint;
-  /** What {@link SandboxClock.offset} said. */
+  /** The offset that {@link SandboxClock.offset} returned. */
   readonly offset: number;
 }
 
@@ -61,7 +61,7 @@ export interface ChainHistory extends ChainRecord {
 export interface KeptCheckpoint {
   /** The absolute path of the state, to be read and never written. */
   readonly stateFile: string;
-  /** How many of the changes are in it. */
+  /** The number of changes that it includes. */
   readonly position: number;
 }
 
@@ -90,10 +90,10 @@ export interface ChainNode extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** What a chain's description holds besides its state; on disk the amounts are decimal strings. */
+/** The description of a chain, without its state; on disk the amounts are decimal strings. */
 export const chainRecord = z.object({ deployment, accounts });
 
-/** What {@link chainRecord} describes. */
+/** The parsed form of {@link chainRecord}. */
 export type ChainRecord = z.infer<typeof chainRecord>;
 
 /**

@@ -21,7 +21,7 @@ import { readPool } from "./unpaid-senders.ts";
 
 const nextSchema = z.object({ baseFeePerGas: hexSchema, gasLimit: hexSchema });
 
-/** When blocks are made, by what was recorded of it. */
+/** Returns the mining pace by the last recorded change of it. */
 export function lastPace(changes: readonly ChainChange[]): MiningPace {
   return changes.findLast((change) => change.kind === "mining")?.every ?? "transaction";
 }
@@ -45,12 +45,12 @@ export class ChainJournal implements ChainSource {
   #paused = false;
   #mining: MiningPace;
   #keep: () => Promise<number> = async () => 0;
-  /** How many commits the database with the records has, and how many are recorded. */
+  /** The number of commits of the database with the records, and the number that is recorded. */
   #commits: number;
   #recordedCommits: number;
   #isEnding = false;
 
-  /** Where the chain's clock keeps its offset. */
+  /** The storage of the clock's offset. */
   readonly offset: KeptOffset;
 
   /**
@@ -197,12 +197,12 @@ export class ChainJournal implements ChainSource {
     return answered;
   }
 
-  /** How many blocks would be made again behind the newest checkpoint. */
+  /** The number of blocks behind the newest checkpoint, which a start would make again. */
   get behind(): number {
     return this.#blocks.head.number - this.#checkpoint;
   }
 
-  /** How many blocks the chain has, as far as they are known. */
+  /** The number of blocks of the chain, as far as they are known. */
   get height(): number {
     return this.#blocks.head.number;
   }

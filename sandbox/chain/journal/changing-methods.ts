@@ -62,22 +62,22 @@ const dropping: ReadonlySet<string> = new Set(dropMethods);
 /** Calls that take so many blocks off the chain as their first param says; 1 block when a rollback names none. */
 const rewinding: ReadonlySet<string> = new Set(["anvil_reorg", "anvil_rollback"]);
 
-/** Whether a call changes the chain between blocks, so that no block shows it. */
+/** Returns whether a call changes the chain between blocks, so that no block shows it. */
 export function isChanging(method: string): boolean {
   return changing.has(method);
 }
 
-/** Whether it decides what a call does if a block is made before it or after it. */
+/** Returns whether the effect of a call depends on its place before or after a block. */
 export function isPlaced(method: string): boolean {
   return placed.has(method);
 }
 
-/** Whether a call takes transactions out of the pool. */
+/** Returns whether a call takes transactions out of the pool. */
 export function isDropping(method: string): boolean {
   return dropping.has(method);
 }
 
-/** Whether a call takes blocks off the chain. */
+/** Returns whether a call takes blocks off the chain. */
 export function isRewinding(method: string): boolean {
   return rewinding.has(method);
 }

@@ -5,7 +5,7 @@ import type { ChainChange } from "../../../server/store/chain-log.ts";
 import { describeBlock, type ReadBlock, readBlock } from "./read-block.ts";
 import { UnpaidSenders } from "./unpaid-senders.ts";
 
-/** How many blocks are read at once. */
+/** The number of blocks that are read at once. */
 const portion = 64;
 
 /** The transactions of a reorg, each with the block that it is for, the first being 0. */
@@ -19,7 +19,7 @@ export interface KnownBlock {
 
 const knownSchema = z.object({ number: z.string().transform(Number), hash: z.string() });
 
-/** Which of the params of a read says at which block, or up to which. */
+/** The index of the param with the block of a read, or the last block of its range. */
 const placeOfBlock: { readonly [method: string]: number } = {
   eth_call: 1,
   eth_getBalance: 1,
@@ -72,8 +72,8 @@ export class KnownBlocks {
   }
 
   /**
-   * Whether an answer is about blocks that are known alone. A caller that reads at the number of a block compares its hash afterwards, so that a
-   * reorg shows then.
+   * Returns whether an answer is about known blocks only. A caller that reads at the number of a block compares its
+   * hash afterwards, so that a reorg shows then.
    */
   cover({ method, params, answer }: AnsweredRead): boolean {
     if (method === "eth_getBlockByNumber") {

@@ -18,8 +18,8 @@ export async function readPool(node: Node): Promise<z.output<typeof poolSchema>>
 }
 
 /**
- * Who sends transactions that may be left out of a block, because a reorg has taken what would pay for them. The node then has an empty account
- * for the sender in the state of that block.
+ * The senders of transactions that may be left out of a block, because a reorg has taken what would pay for them. The
+ * node then has an empty account for the sender in the state of that block.
  */
 export class UnpaidSenders {
   readonly #node: Node;

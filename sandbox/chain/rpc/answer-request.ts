@@ -14,9 +14,9 @@ import type { InvalidCall, RpcCall, RpcError, RpcId, RpcRequest } from "./read-r
 import type { Subscriptions } from "./subscriptions.ts";
 import { type RpcResponse, writeBatch, writeError, writeResult } from "./write-response.ts";
 
-/** How long calls of one request may run code without a transaction, in milliseconds. */
+/** The longest time that calls of one request may run code without a transaction, in milliseconds. */
 export const runMs = 10_000;
-/** How many calls go to Anvil in one message. */
+/** The number of calls that go to Anvil in one message. */
 const batchSize = 128;
 
 type TracePlan = Extract<Plan, { kind: "trace" }>;
@@ -27,7 +27,7 @@ interface PlannedCall {
   plan: Plan;
 }
 
-/** What the front needs of the chain besides answers. */
+/** The methods of the chain that the front needs besides answers. */
 export interface FrontedChain {
   /** Reads how many seconds apart blocks are made; null when they are not made by interval. */
   interval: () => Promise<number | null>;
@@ -277,7 +277,7 @@ function explainGas(answer: RpcResponse): RpcResponse {
   return Buffer.from(answer.toString().replace(outOfGas, `$1. A call may use ${mostGas} gas at most."`));
 }
 
-/** What is answered when the chain is silent. */
+/** Returns the answer to a request while the chain is silent. */
 export function silence(request: RpcRequest, { message }: ChainSilentError): Buffer {
   const error = { code: rpcErrorCodes.internalError, message };
   const ids = request.calls.flatMap((call) => (call.id === undefined ? [] : [call.id]));

@@ -1,9 +1,9 @@
 import { Agent, type IncomingMessage, request as requestOf } from "node:http";
 import { readBytes } from "../../lib/http/read-bytes.ts";
 
-/** How long Anvil may take for an answer, in milliseconds; it waits 30 s itself for the block of a transaction. */
+/** The longest time for an answer of Anvil, in milliseconds; it waits 30 s itself for the block of a transaction. */
 export const answerMs = 60_000;
-/** How large an answer may be, in bytes: it is kept until it is whole, so that a slow reader holds nothing up. */
+/** The largest size of an answer, in bytes: it is kept until it is whole, so that a slow reader holds nothing up. */
 export const largestAnswer = 256 * 1024 * 1024;
 
 /** Anvil gives no answer, or none that can be passed on. */

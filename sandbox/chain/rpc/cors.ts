@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** How long a browser may keep the answer to a preflight, in seconds. */
+/** The time that a browser may keep the answer to a preflight, in seconds. */
 const preflightSeconds = 600;
 
 /** Has the browser show a page the answer. The listener has let the page in. */

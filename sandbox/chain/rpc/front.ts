@@ -15,9 +15,9 @@ import { readRequest } from "./read-request.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { writeError } from "./write-response.ts";
 
-/** What Anvil takes in one request, in bytes. */
+/** The largest request that Anvil takes, in bytes. */
 export const largestBody = 2 * 1024 * 1024;
-/** How many messages of one WebSocket are answered at a time. */
+/** The number of messages of one WebSocket that are answered at a time. */
 const mostUnderWay = 64;
 
 /**
@@ -153,7 +153,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   return await readBytes(request.iterator({ destroyOnReturn: false }), largestBody);
 }
 
-/** What is known of a handshake that is none. */
+/** The known fields of a handshake that is not valid. */
 const unread = { method: null, path: "/" };
 
 /** Answers what the port refuses as JSON-RPC clients read it: an invalid request, with the HTTP status. */

@@ -26,7 +26,7 @@ export interface InvalidCall {
   invalid: RpcError;
 }
 
-/** What one HTTP body or one WebSocket message asks. */
+/** The calls of one HTTP body or one WebSocket message. */
 export interface RpcRequest {
   isBatch: boolean;
   calls: readonly (RpcCall | InvalidCall)[];

@@ -2,7 +2,7 @@ import { type RawData, WebSocket } from "ws";
 import { z } from "zod";
 import { ChainSilentError } from "./anvil-http.ts";
 
-/** What may wait for a subscriber that reads slowly, in bytes, before it is let go. */
+/** The largest backlog of a subscriber that reads slowly, in bytes; above it the subscriber is disconnected. */
 const largestBacklog = 16 * 1024 * 1024;
 
 const answerSchema = z.object({ id: z.int() });

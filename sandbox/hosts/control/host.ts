@@ -25,7 +25,7 @@ import { scenarioRoutes } from "./scenario-routes.ts";
 import { snapshotFileRoutes } from "./snapshot-file-routes.ts";
 import { snapshotRoutes } from "./snapshot-routes.ts";
 
-/** What the control API reads and changes. */
+/** The parts of a sandbox that the control API reads and changes. */
 export interface ControlledSandbox {
   description: SandboxDescription;
   chain: ChainNode;

@@ -43,7 +43,7 @@ export function refuseError(error: unknown, response: Response): void {
   else refuse(response, 500, error instanceof Error ? error.message : "The sandbox failed.");
 }
 
-/** Whether the service, too, answers an error with a code. */
+/** Returns whether the service, too, answers an error with a code. */
 function isOfService(error: unknown): boolean {
   return (
     error instanceof ChainMismatchError ||
@@ -57,14 +57,17 @@ function refuseAsService({ status, headers, message, code, errors }: Problem, re
   refuse(response.set(headers), status, message, errors.length === 0 ? { code } : { code, errors });
 }
 
-/** Whether the node gave no answer, to the sandbox itself, the relayer or the service. */
+/** Returns whether the node gave no answer, to the sandbox itself, the relayer or the service. */
 function isSilence(error: unknown): boolean {
   return causesOf(error).some(
     (cause) => cause instanceof AnvilSilentError || cause instanceof ChainUnavailableError,
   );
 }
 
-/** What express and its body parser refuse: too large a body, an unknown encoding, a path that is not percent-encoding. */
+/**
+ * Returns whether Express or its body parser refused the request: too large a body, an unknown encoding, a path that is
+ * not percent-encoding.
+ */
 function isClientError(error: unknown): error is Error & { status: number } {
   return (
     error instanceof Error && "status" in error && typeof error.status === "number" && error.status < 500

@@ -12,7 +12,7 @@ interface KeptSnapshot {
   snapshot: Snapshot;
 }
 
-/** How many are kept; the oldest one is forgotten for a new one. */
+/** The number of snapshots that are kept; the oldest one is forgotten for a new one. */
 export const keptSnapshots = 20;
 
 /**

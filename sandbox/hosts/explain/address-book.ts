@@ -24,7 +24,7 @@ export function contractAt(deployment: Deployment, address: Address | null): Kno
   return contractsOf(deployment).find((contract) => sameAddress(contract.address, address)) ?? null;
 }
 
-/** What is at an address, in words. */
+/** Returns the name of an address, in words. */
 export function nameOf(deployment: Deployment, address: Address | null): string {
   if (address === null) return "a new contract";
   return contractAt(deployment, address)?.name ?? "an unknown address";

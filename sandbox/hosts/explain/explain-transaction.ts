@@ -68,7 +68,7 @@ export async function explainTransaction(
   };
 }
 
-/** Why there was nothing to compare a transaction with. */
+/** Returns the reason why there was nothing to compare a transaction with. */
 function strange({ envelope }: ObservedTransaction): string {
   return envelope === null
     ? "The chain knows no transaction with this hash: it was never sent here, was replaced, or left with a reorganization."

@@ -15,7 +15,7 @@ const wordDifference = z.object({
   offset: z.int(),
   expected: z.string(),
   actual: z.string(),
-  /** Which bytes of the word differ, from 0; a missing byte differs. */
+  /** The indexes of the bytes of the word that differ, from 0; a missing byte differs. */
   differing: z.array(z.int()),
 });
 
@@ -32,11 +32,11 @@ const frameFields = {
   type: z.string(),
   from: checksumAddressSchema,
   to: checksumAddressSchema.nullable(),
-  /** What is at `to`, in words. */
+  /** The name of the contract or account at `to`. */
   contract: z.string(),
   /** The call as the contract's ABI reads it, or its selector. */
   call: z.string(),
-  /** What it failed with, or null. */
+  /** The error of the call, or null. */
   failure: z.string().nullable(),
 };
 
@@ -45,7 +45,7 @@ export type Frame = z.infer<z.ZodObject<typeof frameFields>> & { calls: Frame[] 
 
 const frame: z.ZodType<Frame> = z.lazy(() => z.object({ ...frameFields, calls: z.array(frame) }));
 
-/** Whether a transaction would be accepted and for what, and if not why. */
+/** The schema of an explanation: whether a transaction would be accepted and for which step, and if not why. */
 export const explanationSchema = z.object({
   transaction_hash: hashSchema,
   accepted: z.boolean(),
@@ -83,5 +83,5 @@ export const explanationSchema = z.object({
   compared: z.array(step),
 });
 
-/** Whether a transaction would be accepted and for what, and if not why. */
+/** An explanation: whether a transaction would be accepted and for which step, and if not why. */
 export type Explanation = z.infer<typeof explanationSchema>;

@@ -141,7 +141,7 @@ async function candidatesOf(
   }
 }
 
-/** What a transaction would serve, about one merchant or purchase. */
+/** Returns the step that a transaction would serve, for one merchant or purchase. */
 function useOf(
   { hash }: ObservedTransaction,
   step: Use["step"],
@@ -192,7 +192,10 @@ async function openings(
   );
 }
 
-/** What an approval could be for: a wallet can be a merchant's and a buyer's, and the spender can be the wrong one of the two. */
+/**
+ * Returns the possible purposes of an approval: a wallet can be a merchant's and a buyer's, and the spender can be the
+ * wrong one of the two.
+ */
 function approvals(
   { args, sender }: MadeCall,
   observed: ObservedTransaction,

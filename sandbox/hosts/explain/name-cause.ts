@@ -4,7 +4,7 @@ import type { Json } from "../../../protocol/values/json.ts";
 import { sameAddress } from "../../../protocol/values/same-address.ts";
 import type { Explanation } from "./explanation.ts";
 
-/** What a sentence about a refusal is made of. */
+/** The facts that a sentence about a refusal is made of. */
 export interface Facts {
   checks: readonly BindingCheck[];
   call: Explanation["call"];

@@ -20,7 +20,7 @@ export interface TracedCall {
   calls?: TracedCall[] | undefined;
 }
 
-/** What `debug_traceTransaction` answers with the tracer `callTracer`. */
+/** The answer of `debug_traceTransaction` with the tracer `callTracer`. */
 export const tracedCall: z.ZodType<TracedCall> = z.lazy(() =>
   z.object({
     type: z.string(),

@@ -10,7 +10,7 @@ import type { Watch } from "./live/watch.ts";
 import { explorerRoutes } from "./routes.ts";
 import { connectNode } from "./sources.ts";
 
-/** How often the stream sends a client a heartbeat, in milliseconds. */
+/** The interval of the stream's heartbeats, in milliseconds. */
 export const heartbeatMs = 15_000;
 
 /** The explorer: routes for the control host, and the stream of changes. */

@@ -47,22 +47,22 @@ export interface Overview {
   now: string;
   block: BlockPointView;
   chain: { chain_id: number; epoch: string };
-  /** How often Anvil has ended since the start, and the chain was made again from the journal. */
+  /** The number of times that Anvil has ended since the start, and the chain was made again from the journal. */
   anvil_restarts: number;
   urls: { api: string; docs: string; rpc: string; control: string };
   contracts: { token: string; registrar: string; funding_source: string };
   token: { symbol: string; decimals: number };
   programs: ProgramView[];
-  /** How many operations of the relayer are not settled, by status. */
+  /** The number of the relayer's operations that are not settled, by status. */
   unsettled: { [status: string]: number };
   /** A sentence for each operation whose block a reorg took, while the node does not say what became of it. */
   unknown: string[];
-  /** How many transactions wait for a block. */
+  /** The number of transactions that wait for a block. */
   pending_transactions: number;
   faults: FaultView[];
   delivery_faults: { remaining: number; fault: { [name: string]: unknown } }[];
   refusals: number;
-  /** Where each fault can act: points by action. */
+  /** The points where each fault can act, by action. */
   fault_placements: { [action: string]: string[] };
 }
 
@@ -193,7 +193,7 @@ export interface RefusalView {
   /** Counts refusals from 1. */
   number: number;
   at: string;
-  /** How often the same was refused in a row. */
+  /** The number of times that the same was refused in a row. */
   times: number;
   operation: string;
   step: string;
@@ -203,7 +203,7 @@ export interface RefusalView {
   detail: string;
   transaction_hash: string;
   checks: CheckView[];
-  /** Where the transaction is explained field by field. */
+  /** The address of the page that explains the transaction field by field. */
   explain: string;
 }
 
@@ -245,7 +245,7 @@ export interface TimelineEntry {
     | "refused";
   /** One sentence. */
   title: string;
-  /** Who did it. */
+  /** The actor. */
   actor: string;
   block_number: number | null;
   transaction_hash: string | null;
@@ -275,14 +275,14 @@ export interface SearchResult {
   purchase_id: string | null;
 }
 
-/** What changed, as `GET /stream` tells it. */
+/** A change, as `GET /stream` sends it. */
 export interface ExplorerChange {
   topics: ChangeTopic[];
   /** The purchases that changed; null when there are too many to name. */
   purchases: string[] | null;
 }
 
-/** What can change. */
+/** The topic of a change. */
 export type ChangeTopic =
   | "blocks"
   | "purchases"

@@ -10,7 +10,7 @@ import type { Exchange } from "./watch-answer.ts";
 
 const issued = z.object({ credential: z.string(), credential_id: z.string() });
 
-/** Who may call: accounts by their keys, credentials as they are issued. */
+/** The known callers: accounts by their keys, credentials as they are issued. */
 export interface KnownCallers {
   accounts: SandboxDescription["accounts"];
   /** The ids of credentials by their secrets, to which those are added that an answer issues. */

@@ -5,7 +5,7 @@ import { readBearer } from "./describe-request.ts";
 /** Methods that a step may have. */
 const methods = ["GET", "POST", "DELETE"];
 
-/** What a step says of a request's headers, each once. */
+/** The headers that a step records of a request, each once. */
 const keptHeaders = ["authorization", "content-type", "idempotency-key"];
 
 /**

@@ -27,11 +27,11 @@ interface Recording {
   head: SeenBlock;
   /** Credentials by their secret. */
   credentials: Map<string, string>;
-  /** Why it cannot be repeated. */
+  /** The reason why it cannot be repeated. */
   spoilt: string | null;
 }
 
-/** What a recording is read from. */
+/** The sources of a recording. */
 interface RecorderSources {
   settings: SandboxSettings;
   gate: RequestGate;
@@ -56,7 +56,7 @@ export class Recorder {
     this.#sources = sources;
   }
 
-  /** How many steps are recorded; null when nothing is. */
+  /** The number of recorded steps; null when nothing is recorded. */
   get steps(): number | null {
     return this.#recording?.steps.length ?? null;
   }

@@ -10,7 +10,7 @@ const requestFields = {
   title,
   /** Whose key or credential it carries: an account's or a credential's id. */
   as: z.string().optional(),
-  /** What else it carries as its bearer token. */
+  /** Another bearer token of the request. */
   bearer: z.string().optional(),
   idempotency_key: z.string().optional(),
   body: z.json().optional(),
@@ -30,7 +30,7 @@ const requestLine = z.string().regex(/^(?:GET|POST|DELETE) \/\S*$/, "must be a m
 const transaction = z.strictObject({
   /** The wallet's name, or its address. */
   from: z.string(),
-  /** What it says, for people. */
+  /** A description of the call, for readers. */
   call: z.string(),
   hash: hex,
   status: z.enum(["success", "reverted"]),
@@ -56,7 +56,7 @@ export type RequestStep = Extract<Step, { answer: unknown }>;
 /** A transaction that a wallet sent. */
 export type WalletStep = Extract<Step, { transactions: unknown }>;
 
-/** What was done to a fresh sandbox, and what came of it, to the last hash. */
+/** The steps that were done to a fresh sandbox, and the result, to the last hash. */
 export const scenarioSchema = z.strictObject({
   format: z.literal("routing-sandbox-scenario"),
   version: z.literal(1),
@@ -66,11 +66,11 @@ export const scenarioSchema = z.strictObject({
   confirmations: z.int().positive(),
   gas_budget_wei: z.string().regex(/^\d+$/),
   steps: z.array(step),
-  /** What the sandbox has come to. */
+  /** The final state of the sandbox. */
   end: z.strictObject({ epoch: hex, block, state_root: hex, journal: hex, store: hex, digest: hex }),
 });
 
-/** What {@link scenarioSchema} describes. */
+/** The parsed form of {@link scenarioSchema}. */
 export type Scenario = z.infer<typeof scenarioSchema>;
 
 /** A block as steps name it. */

@@ -3,7 +3,7 @@ import { SandboxError } from "./sandbox-error.ts";
 /** Says what has happened to a sandbox that was closed. */
 export const closedMessage = "The sandbox is closed. Open another one with createSandbox().";
 
-/** What a sandbox that was closed refuses a call with. */
+/** Returns the error of a call on a closed sandbox. */
 export function closedError(): SandboxError {
   return new SandboxError("closed", closedMessage);
 }

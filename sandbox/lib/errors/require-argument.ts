@@ -1,6 +1,6 @@
 import { SandboxError } from "./sandbox-error.ts";
 
-/** What a method takes, and the fields by which it is known. */
+/** The kinds of arguments of methods, and the fields that identify them. */
 const kinds = {
   purchase: { fields: ["commitment", "figures", "deadlines"], as: "a purchase as the API answers it" },
   merchant: { fields: ["enrollment", "funding"], as: "a merchant as the API answers it" },

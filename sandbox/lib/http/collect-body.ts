@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-/** How much of a body is kept; receivers take 32 KiB. */
+/** The number of bytes of a body that are kept; receivers take 32 KiB. */
 const bodyBytes = 64 * 1024;
 
 /** Keeps the bytes of a body as they come from the connection, for later readers. */

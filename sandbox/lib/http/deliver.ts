@@ -5,12 +5,12 @@ import type { DeliveryOutcome } from "../../../server/services.ts";
 import { unlessAborted } from "../time/deadline.ts";
 import { bareHost, type PinnedReceiver } from "./pin-receiver.ts";
 
-/** How much of an answer is read and kept, in bytes; more than a receipt has. */
+/** The number of bytes of an answer that are read and kept; more than a receipt has. */
 export const answerBytes = 2_048;
 
-/** How deliveries are made. */
+/** The options of deliveries. */
 export interface DeliveryOptions {
-  /** How long one may take from connection to the end of the answer, in milliseconds. */
+  /** The longest time from connection to the end of the answer, in milliseconds. */
   timeoutMs: number;
   /** Tells how much time passed between two calls, in milliseconds. */
   stopwatch: () => number;

@@ -15,11 +15,11 @@ import {
 /** Takes a connection over that wants another protocol. */
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
-/** What answers behind a port. */
+/** The host that answers behind a port. */
 export interface Host {
   handle: RequestListener;
   upgrade?: UpgradeListener;
-  /** How it answers what the port refuses; a plain problem by default. */
+  /** The form of its answers to requests that the port refuses; a plain problem by default. */
   refusals?: RefusalForm;
 }
 

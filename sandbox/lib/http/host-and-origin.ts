@@ -2,7 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { Problem } from "../../../server/api/errors/problem.ts";
 
 /**
- * Which pages in a browser may call a listener. Programs say nothing of a page and are not asked for one.
+ * A function that decides which pages in a browser may call a listener. Programs say nothing of a page and are not
+ * asked for one.
  *
  * @param origin - null when the browser says no more than that the page is of another origin.
  */

@@ -15,16 +15,16 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** Where a listener listens, and to whom. */
+/** The options of a listener. */
 export interface ListenOptions {
   /** TCP port on 127.0.0.1; 0 lets the kernel choose. */
   port: number;
-  /** What a person calls the port, for the message when it is in use. */
+  /** The name of the port's option, for the message when it is in use. */
   option: string;
-  /** Which pages in a browser may call. */
+  /** The pages in a browser that may call. */
   pages: PagePolicy;
   limits?: ConnectionLimits;
-  /** Where the pages of error codes are; on this port by default. */
+  /** The base URL of the pages of error codes; on this port by default. */
   docsUrl?: string;
 }
 

@@ -11,7 +11,7 @@ export interface Address {
 /** Answers the address of a host name. */
 export type Resolve = (hostname: string) => Promise<Address>;
 
-/** Where notifications go: a URL whose address was resolved once and for all. */
+/** The receiver of notifications: a URL whose address was resolved once and for all. */
 export interface PinnedReceiver extends Address {
   url: URL;
 }

@@ -6,7 +6,10 @@ import { Problem } from "../../../server/api/errors/problem.ts";
 import { type Answer, problemAnswer } from "../../../server/http/answers/answer.ts";
 import type { RefusalForm } from "../../../server/http/answers/refusal-form.ts";
 
-/** How long a client may continue sending after its refusal, in milliseconds: closing at once could lose the answer. */
+/**
+ * The time that a client may continue sending after its refusal, in milliseconds: closing at once could lose the
+ * answer.
+ */
 const lingerMs = 500;
 
 /** A problem without a type of its own (RFC 9457, 4.2.1): for hosts that have no catalogue of codes. */
@@ -32,7 +35,7 @@ export function startingRefusals(port: number, docsUrl: string): RefusalForm {
   };
 }
 
-/** What Node's HTTP parser gives up on, by its error code; everything else is malformed. */
+/** The answers to requests that Node's HTTP parser cannot read, by its error code; every other one is malformed. */
 const unread: { readonly [reason: string]: readonly [code: ErrorCode, detail: string] } = {
   HPE_HEADER_OVERFLOW: [
     "headers_too_large",

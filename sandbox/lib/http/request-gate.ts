@@ -3,7 +3,7 @@ import { type Gate, type GateTurn, UndoneError } from "../../../server/http/gate
 import { SandboxError } from "../errors/sandbox-error.ts";
 import { endsWithin } from "../time/deadline.ts";
 
-/** How long a snapshot or a restore may wait, in milliseconds of real time. */
+/** The longest waits of a snapshot or a restore, in milliseconds of real time. */
 export interface GateTimes {
   /** For everything that is under way, before it is refused. */
   timeoutMs: number;
@@ -11,10 +11,10 @@ export interface GateTimes {
   closedMs?: number;
 }
 
-/** Why what waits outside has to stop. */
+/** The reason that waiting requests are ended with. */
 const undone = "The sandbox was restored meanwhile.";
 
-/** What is inside. */
+/** A piece of work in progress. */
 interface WorkUnderWay {
   what: string;
   /** Milliseconds of `performance.now()`. */

@@ -1,4 +1,4 @@
-/** Whether a promise resolves within so many milliseconds; no timer is left when it does. */
+/** Returns whether a promise resolves within a number of milliseconds; no timer is left when it does. */
 export async function endsWithin(promise: Promise<unknown>, milliseconds: number): Promise<boolean> {
   const { promise: late, resolve } = Promise.withResolvers<false>();
   const timer = setTimeout(() => resolve(false), Math.max(milliseconds, 0));

@@ -10,7 +10,7 @@ export interface Wait {
   sent: number;
 }
 
-/** How a request is repeated. */
+/** The policy for repeating a request. */
 export interface RetryPolicy {
   /** The largest number of identical requests. */
   mostRequests: number;
@@ -18,7 +18,7 @@ export interface RetryPolicy {
   wait: (wait: Wait) => Promise<void>;
 }
 
-/** How many identical requests are sent at most, unless a policy says something else. */
+/** The default of the largest number of identical requests. */
 export const mostRequests = 20;
 
 /** The longest pause that an answer can ask for, in seconds. */

@@ -10,9 +10,9 @@ import type { SandboxUrls } from "../../state/description.ts";
 /** The processes that answer for one sandbox, as one of them sees the others, and the store that they share. */
 export interface Cluster extends AsyncDisposable {
   readonly store: Store;
-  /** Where the relayer keeps its journal. */
+  /** The store of the relayer's journal. */
   readonly relayerJournal: RelayerJournalStore;
-  /** What a start waits for here, as in "Anvil to answer". */
+  /** The event that a start waits for here, as in "Anvil to answer". */
   readonly awaited: string;
   /** Returns a relayer that follows the chain only while this process leads. */
   leading(relayer: Relayer): Relayer;

@@ -4,10 +4,10 @@ import type { ClusterMember } from "../../../server/store/postgres/cluster-membe
 import { StoreUnavailableError } from "../../../server/store/store.ts";
 import { wait } from "../../lib/time/wait.ts";
 
-/** How long a request waits for one process or another to lead, in milliseconds. */
+/** The longest time that a request waits for a process to lead, in milliseconds. */
 export const leaderWaitMs = 5_000;
 
-/** How long between two looks for one, in milliseconds. */
+/** The pause between two checks for a leader, in milliseconds. */
 const leaderPollMs = 25;
 
 const passedOn = ["Content-Type", "Idempotent-Replayed", "Retry-After", "WWW-Authenticate", "X-Request-Id"];

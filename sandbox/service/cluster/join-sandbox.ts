@@ -27,7 +27,7 @@ import { SharedStore } from "./shared-store.ts";
 
 /** A process that answers the API of a sandbox which another one runs. */
 export interface JoinedSandbox extends AsyncDisposable {
-  /** Where it answers. */
+  /** The URL of its API. */
   apiUrl: string;
   /** Resolves when the chain has ended. */
   ended: Promise<void>;

@@ -8,7 +8,7 @@ import { askControl } from "../../state/ask-control.ts";
 
 const path = "/chain/kept";
 
-/** How many commits of the database a process knows of. */
+/** The number of commits of the database that a process knows of. */
 const askedSchema = z.strictObject({ commits: z.int() });
 const keptSchema = z.object({ records: z.int().nullable() });
 

@@ -5,7 +5,10 @@ import type { Store } from "../../../server/store/store.ts";
 import type { Observer } from "../start-service.ts";
 import { tellRefusals } from "./refusals.ts";
 
-/** What a process that joined sees: the explorer is in the first process, which the database tells of commits; refusals are sent to it here. */
+/**
+ * The observer in a process that joined: the explorer is in the first process, which the database tells of commits;
+ * refusals are sent to it here.
+ */
 export class MemberObserver implements Observer {
   readonly refused: Services["refused"];
 

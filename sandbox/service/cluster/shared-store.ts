@@ -27,11 +27,11 @@ const url = z.codec(z.url(), z.instanceof(URL), {
   encode: ({ href }) => href,
 });
 
-/** What the first process of a shared sandbox writes down for those that join it. */
+/** The record that the first process of a shared sandbox writes for those that join it. */
 const sharedSandbox = z.object({
   version: z.literal(1),
   mode: z.enum(["deterministic", "live"]),
-  /** What every process answers by. */
+  /** The settings that every process answers by. */
   settings: z.object({
     seed: z.string(),
     programs: z.array(programSchema).readonly(),
@@ -44,7 +44,7 @@ const sharedSandbox = z.object({
   }),
   /** Resolved once, for all processes. */
   receiver: z.object({ url, address: z.string(), family: z.int() }),
-  /** Where Anvil itself answers; only the sandbox's own processes know it. */
+  /** The URL of Anvil itself; only the sandbox's own processes know it. */
   anvilUrl: z.string(),
   /** The newest block that Anvil loaded when it started. */
   loadedBlock: z.int(),
@@ -53,7 +53,7 @@ const sharedSandbox = z.object({
   accounts,
 });
 
-/** What {@link sharedSandbox} describes. */
+/** The parsed form of {@link sharedSandbox}. */
 type SharedSandbox = z.infer<typeof sharedSandbox>;
 
 /** A store in a database, and this process's place among those that share it. */
@@ -69,7 +69,7 @@ export class SharedStore implements Cluster {
     this.#log = log;
   }
 
-  /** What the relayer's journal is kept in. */
+  /** The store of the relayer's journal. */
   get relayerJournal(): RelayerJournalStore {
     return this.member.relayerJournal;
   }
@@ -156,7 +156,7 @@ export class SharedStore implements Cluster {
     await this.store.writeAbout("sandbox", JSON.stringify(encoded));
   }
 
-  /** What the first process wrote down. @throws SandboxError database_mismatch when there was none. */
+  /** Reads the record of the first process. @throws SandboxError database_mismatch when there was none. */
   async read(): Promise<SharedSandbox> {
     const text = await this.store.about("sandbox");
     if (text === null)

@@ -9,7 +9,7 @@ import { succeed } from "./succeed.ts";
 type Merchant = components["schemas"]["Merchant"];
 
 const defaultName = "Corner Books";
-/** What every wallet holds from the start, so that the cap is no bound of its own. */
+/** The default cap: the initial balance of every wallet, so that the cap is not a further bound. */
 const defaultCap = "1000000000000";
 
 /** Gives a merchant: the one that the wallet is enrolled as, or a new one. */

@@ -11,7 +11,7 @@ type Schemas = components["schemas"];
 type Merchant = Schemas["Merchant"];
 type Purchase = Schemas["Purchase"];
 
-/** What each step of making a purchase needs. */
+/** The inputs of each step of making a purchase. */
 interface Making {
   plan: PurchasePlan;
   merchant: Merchant;

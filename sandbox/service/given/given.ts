@@ -72,7 +72,7 @@ export interface GivenMeans {
   guard: <T extends object>(calls: T) => T;
 }
 
-/** What given states are made from. */
+/** The sources of given states. */
 export interface GivenSources {
   description: SandboxDescription;
   services: Services;
@@ -103,7 +103,7 @@ export class Given {
     return this.#actors.reviewer;
   }
 
-  /** What delivers events with the same means. */
+  /** The deliveries of events. */
   get deliveries(): Deliveries {
     return this.#actors.deliveries;
   }

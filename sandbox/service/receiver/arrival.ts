@@ -11,7 +11,7 @@ export interface Arrival {
   body: string;
   /** Whether its signature verifies against the current keys; the time is not judged here. */
   verified: boolean;
-  /** What the receiver answered; null when the connection was gone before. */
+  /** The status that the receiver answered; null when the connection was gone before. */
   status: number | null;
 }
 

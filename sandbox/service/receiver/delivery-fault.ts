@@ -4,7 +4,7 @@ import type { Finding } from "../../../server/api/errors/problem.ts";
 import { check } from "../../../server/http/request/validate.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 
-/** Where the sandbox's process can die while it delivers. */
+/** The points where the sandbox's process can die while it delivers. */
 export const crashPoints = [
   /** The attempt is recorded, nothing is sent. */
   "before_delivery",
@@ -14,7 +14,7 @@ export const crashPoints = [
   "before_pause",
 ] as const;
 
-/** Where the sandbox's process can die while it delivers. */
+/** A point where the sandbox's process can die while it delivers. */
 export type CrashPoint = (typeof crashPoints)[number];
 
 /** Headers that HTTP can carry: refused when the fault is set, not when the answer is written. */
@@ -33,30 +33,30 @@ const headersSchema = z.record(z.string(), z.string()).superRefine((headers, con
   }
 });
 
-/** How a receiver's answer goes wrong. */
+/** The schema of a fault of a receiver's answer. */
 export const receiverFaultSchema = z.union([
   z.strictObject({
-    /** What the receiver answers instead of taking the event: anything but a success. */
+    /** The status that the receiver answers instead of taking the event: anything but a success. */
     status: z.int().min(300).max(599),
     headers: headersSchema.optional(),
     body: z.string().optional(),
   }),
-  /** How long the receiver waits before it takes the event, in real milliseconds. */
+  /** The time that the receiver waits before it takes the event, in real milliseconds. */
   z.strictObject({ delayMs: z.int().min(1).max(60_000) }),
   /** The connection is dropped without an answer. */
   z.strictObject({ drop: z.literal(true) }),
 ]);
 
-/** How a delivery goes wrong: at the receiver, or because the sandbox's own process dies (SIGKILL). */
+/** The schema of a delivery's fault: at the receiver, or because the sandbox's own process dies (SIGKILL). */
 export const deliveryFaultSchema = z.union(
   [...receiverFaultSchema.options, z.strictObject({ crash: z.enum(crashPoints) })],
   { error: "must be one of { status }, { delayMs }, { drop: true } and { crash }" },
 );
 
-/** How a receiver's answer goes wrong. */
+/** A fault of a receiver's answer. */
 export type ReceiverFault = z.infer<typeof receiverFaultSchema>;
 
-/** How a delivery goes wrong. */
+/** A fault of a delivery. */
 export type DeliveryFault = z.infer<typeof deliveryFaultSchema>;
 
 /** A fault that is set, and how often it will still act. */
@@ -78,7 +78,7 @@ export class DeliveryFaults {
     this.#pending.push({ remaining: count, fault: data });
   }
 
-  /** What will still act. */
+  /** Returns the faults that will still act. */
   list(): PendingFault[] {
     return structuredClone(this.#pending);
   }

@@ -2,7 +2,7 @@ import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { isPinnedAs, type PinnedReceiver, pinReceiver, type Resolve } from "../../lib/http/pin-receiver.ts";
 import type { Part } from "../../lib/part.ts";
 
-/** What a snapshot keeps of the pin. */
+/** The state of the pin in a snapshot. */
 interface PinState {
   pinned: PinnedReceiver;
   isChosen: boolean;
@@ -48,7 +48,7 @@ export class ReceiverPin implements Part<PinState> {
     return this.#pinned;
   }
 
-  /** Where notifications go. */
+  /** The URL that notifications go to. */
   get url(): string {
     return this.#pinned.url.href;
   }
@@ -76,7 +76,7 @@ export class ReceiverPin implements Part<PinState> {
     this.#isChosen = true;
   }
 
-  /** What a snapshot keeps. */
+  /** Returns the state for a snapshot. */
   capture(): PinState {
     return { pinned: this.#pinned, isChosen: this.#isChosen, hasDelivered: this.#hasDelivered };
   }

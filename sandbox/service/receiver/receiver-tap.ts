@@ -13,7 +13,7 @@ export class ReceiverTap {
   readonly #path: string | null;
   readonly #faults: DeliveryFaults;
   readonly #arrived: (arrival: Omit<Arrival, "verified">, body: Buffer) => void;
-  /** How many deliveries have arrived; part of a snapshot. */
+  /** The number of deliveries that have arrived; part of a snapshot. */
   count = 0;
 
   constructor(tap: {

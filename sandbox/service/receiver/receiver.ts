@@ -10,13 +10,13 @@ import type { DeliveryFault, DeliveryFaults, PendingFault } from "./delivery-fau
 import type { ReceiverPin } from "./receiver-pin.ts";
 import { ReceiverTap } from "./receiver-tap.ts";
 
-/** How long {@link SandboxReceiver.next} waits by default, in milliseconds. */
+/** The default time that {@link SandboxReceiver.next} waits, in milliseconds. */
 const nextTimeoutMs = 5_000;
 
-/** How many arrivals are kept. */
+/** The number of arrivals that are kept. */
 const keptArrivals = 1_000;
 
-/** What a snapshot keeps of the receiver. */
+/** The state of the receiver in a snapshot. */
 export interface ReceiverState {
   count: number;
   arrivals: readonly Arrival[];
@@ -54,7 +54,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
   #waiters: readonly Waiter[] = [];
 
   constructor(receiver: {
-    /** Which receiver notifications go to. */
+    /** The pinned receiver of notifications. */
     pin: ReceiverPin;
     /** Has another receiver pinned, and publishes it. */
     pinned: (url: string) => Promise<void>;
@@ -75,7 +75,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
     });
   }
 
-  /** Where notifications go. */
+  /** The URL that notifications go to. */
   get url(): string {
     return this.#pin.url;
   }
@@ -168,7 +168,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
     return { status: response.status, body: await response.text() };
   }
 
-  /** What a snapshot keeps. */
+  /** Returns the state for a snapshot. */
   capture(): ReceiverState {
     return {
       count: this.#tap.count,
@@ -206,7 +206,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
   }
 }
 
-/** What the waiting caller's own function throws is the caller's. */
+/** Returns whether a waiting caller wants an arrival; an error of its own function goes to that caller. */
 function isWanted({ matches, reject }: Waiter, arrival: Arrival): boolean {
   try {
     return matches(arrival);

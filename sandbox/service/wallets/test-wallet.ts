@@ -177,7 +177,7 @@ export class TestWallet extends Wallet {
     return signedPermit(deadline, await this.signTypedData(permit));
   }
 
-  /** What is outstanding of a purchase on the chain now, in base units. */
+  /** Returns the amount of a purchase that is outstanding on the chain now, in base units. */
   async #outstanding({ amount, commitment }: Purchase): Promise<bigint> {
     const { registrar: address } = this.#contracts;
     const figures = { address, abi: purchaseRegistrarAbi, functionName: "figures" } as const;
@@ -187,7 +187,7 @@ export class TestWallet extends Wallet {
     return BigInt(amount) - paid;
   }
 
-  /** What is outstanding of a purchase. @throws SandboxError argument_invalid when nothing is. */
+  /** Returns the outstanding amount of a purchase. @throws SandboxError argument_invalid when nothing is. */
   async #owed(method: string, purchase: Purchase): Promise<bigint> {
     const outstanding = await this.#outstanding(purchase);
     if (outstanding > 0n) return outstanding;

@@ -9,7 +9,7 @@ import { chainRecord } from "../../chain/genesis/start-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { defaultPrograms, programSchema } from "../../options/programs.ts";
 
-/** What a sandbox was made with; it cannot continue with anything else. */
+/** The settings that a sandbox was made with; it cannot continue with any others. */
 export const keptSettings = z.object({
   version: z.literal(1),
   seed: z.string(),
@@ -19,10 +19,10 @@ export const keptSettings = z.object({
   in_database: z.boolean().default(false),
 });
 
-/** What {@link keptSettings} describes. */
+/** The parsed form of {@link keptSettings}. */
 export type KeptSettings = z.infer<typeof keptSettings>;
 
-/** What the journal of a data directory begins with. */
+/** The first record of the journal of a data directory. */
 export const beginning = z.object({
   settings: keptSettings,
   chain: chainRecord,
@@ -30,15 +30,15 @@ export const beginning = z.object({
   state: z.string(),
 });
 
-/** What {@link beginning} describes. */
+/** The parsed form of {@link beginning}. */
 export type Beginning = z.infer<typeof beginning>;
 
-/** Where a data directory has its journal. */
+/** Returns the path of the journal in a data directory. */
 export function journalIn(directory: string): string {
   return join(directory, "store");
 }
 
-/** Where a journal has the state that its chain came from. */
+/** Returns the path of the state that the chain of a journal came from. */
 export function stateIn(journal: string): string {
   return join(journal, "chain.json");
 }
@@ -50,7 +50,7 @@ export async function removeFirstVersion(directory: string): Promise<void> {
     await rm(join(directory, name), { recursive: true, force: true });
 }
 
-/** What a first start of the first version has until it has ended. */
+/** The name of the file that a first start of the first version has until it has ended. */
 const unfinished = "unfinished";
 
 async function isFirstVersion(directory: string): Promise<boolean> {

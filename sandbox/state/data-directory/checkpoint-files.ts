@@ -7,7 +7,7 @@ import { replaceFile } from "../../../server/lib/replace-file.ts";
 import type { ChainChange } from "../../../server/store/chain-log.ts";
 import type { KeptCheckpoint } from "../../chain/genesis/start-chain.ts";
 
-/** What the files of checkpoints are called; the state that the chain came from is `chain.json`. */
+/** The names of the files of checkpoints; the state that the chain came from is `chain.json`. */
 const checkpointName = /^chain\.[0-9a-f]{16}\.json/;
 
 /**

@@ -4,9 +4,14 @@ import type { ChainJournal } from "../../chain/journal/chain-journal.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
 import type { SandboxJournal } from "./open-journal.ts";
 
-/** How many blocks a stop leaves behind the newest checkpoint: to make them again takes no longer than to load one more. */
+/**
+ * The number of blocks that a stop leaves behind the newest checkpoint: to make them again takes no longer than to load
+ * one more.
+ */
 const fewBlocks = 16;
-/** How many blocks there are behind the newest checkpoint at least, and for how many in all there is one, before another is written. */
+/**
+ * The smallest number of blocks behind the newest checkpoint before another is written, and its share of all blocks.
+ */
 const manyBlocks = 256;
 const share = 16;
 
@@ -21,7 +26,7 @@ export class Checkpoints {
   readonly #log: Log;
   #gate: RequestGate | null = null;
   #writing: Promise<void> | null = null;
-  /** How many blocks there have to be behind the newest checkpoint when the last try has failed. */
+  /** The number of blocks behind the newest checkpoint at which a failed checkpoint is tried again. */
   #againAt = 0;
 
   constructor(chain: ChainNode, source: ChainJournal, journal: SandboxJournal, log: Log) {

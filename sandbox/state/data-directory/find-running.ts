@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { SandboxDescription } from "../description.ts";
 import { isCopy } from "./lock.ts";
 
-/** How long a sandbox may take to say who it is, in milliseconds. */
+/** The longest time for a sandbox to identify itself, in milliseconds. */
 const answerTimeoutMs = 10_000;
 
 const described = z.looseObject({ pid: z.int(), urls: z.looseObject({ control: z.url() }) });
@@ -28,7 +28,7 @@ export async function findRunning(directory: string): Promise<SandboxDescription
   return data?.pid === description.pid && data.urls.control === description.urls.control ? description : null;
 }
 
-/** What a sandbox wrote of itself; null for what none has written whole. */
+/** Parses the description that a sandbox wrote of itself; null when it is not complete. */
 function parseDescription(text: string): SandboxDescription | null {
   try {
     const description: SandboxDescription = JSON.parse(text);

@@ -11,10 +11,10 @@ import { endsWithin } from "../../lib/time/deadline.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import type { SandboxJournal } from "./open-journal.ts";
 
-/** How long a stop waits for the block of what was sent last, in milliseconds. */
+/** The time that a stop waits for the block of the last transactions, in milliseconds. */
 const mineDeadlineMs = 2_000;
 
-/** How often an Anvil is started in the place of one before the sandbox ends: something may kill it again and again. */
+/** The number of times that an Anvil is replaced before the sandbox ends: something may kill it again and again. */
 const attempts = 20;
 
 /** Keeps what happens on a chain. */
@@ -25,7 +25,7 @@ export interface KeptChain {
   started(sandbox: StartedSandbox): void;
 }
 
-/** What a running sandbox has that its chain needs. */
+/** The parts of a running sandbox that its chain needs. */
 export interface StartedSandbox {
   /** Holds requests back while a checkpoint is written, and while the chain is made again. */
   gate: RequestGate;

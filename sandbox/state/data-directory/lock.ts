@@ -83,7 +83,7 @@ export async function readOwner(directory: string): Promise<ProcessRecord | null
   return (await isCopy(directory)) ? null : await readLock(directory);
 }
 
-/** Whether a directory is a copy of one that a process had taken. */
+/** Returns whether a directory is a copy of one that a process had taken. */
 export async function isCopy(directory: string): Promise<boolean> {
   const owner = await readLock(directory);
   return owner?.directory !== undefined && owner.directory !== (await identityOf(directory));
@@ -98,7 +98,7 @@ async function readLock(directory: string): Promise<z.infer<typeof lockRecord> |
   }
 }
 
-/** What a lock says; `directory` is the {@link identityOf} the one that was taken. */
+/** The content of a lock; `directory` is the {@link identityOf} the one that was taken. */
 const lockRecord = processRecord.extend({ directory: z.string().optional() });
 
 /** Distinguishes a directory from its copies; it stays when the directory is renamed or mounted elsewhere. */

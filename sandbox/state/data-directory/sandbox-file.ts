@@ -6,7 +6,7 @@ import { unwritable } from "../../../server/store/directory/directory-store.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { SandboxDescription } from "../description.ts";
 
-/** What each line of `.env` begins with. */
+/** The prefix of each line of `.env`. */
 const variable = "ROUTING_SANDBOX_";
 
 /**

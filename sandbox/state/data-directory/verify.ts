@@ -9,13 +9,13 @@ import { findCheckpoint } from "./checkpoint-files.ts";
 import { lockForReading } from "./lock.ts";
 import { requireState } from "./open-journal.ts";
 
-/** What a data directory was found to hold. */
+/** The verified contents of a data directory. */
 export interface VerifiedDirectory {
   seed: string;
   mode: string;
-  /** How many records the store has, all of which match their checksums. */
+  /** The number of records of the store, all of which match their checksums. */
   records: number;
-  /** How many blocks were made again, each with the hash that the journal has. */
+  /** The number of blocks that were made again, each with the hash that the journal has. */
   blocks: number;
   /** The newest block; null when the chain is as it began. */
   head: { number: number; hash: string } | null;

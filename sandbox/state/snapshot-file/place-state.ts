@@ -35,7 +35,7 @@ export async function placeState(
   };
 }
 
-/** Where a data directory has the state that is just being loaded. */
+/** Returns the path in a data directory of the state that is being loaded. */
 export function loadingIn(directory: string): string {
   return join(directory, "loading");
 }

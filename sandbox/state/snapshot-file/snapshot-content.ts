@@ -9,7 +9,10 @@ const wei = z.codec(z.string().regex(/^\d+$/), z.bigint(), {
   encode: (value) => value.toString(),
 });
 
-/** What a snapshot file holds besides the chain's state; test keys only. The checksum vouches for what has its type from here. */
+/**
+ * The content of a snapshot file besides the chain's state; test keys only. The checksum vouches for what has its type
+ * from here.
+ */
 export const snapshotContent = z.object({
   settings: keptSettings.omit({ in_database: true }).extend({ confirmations: z.int(), gas_budget_wei: wei }),
   chain: chainRecord,

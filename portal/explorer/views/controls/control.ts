@@ -5,7 +5,7 @@ import type { Scene } from "../../view.ts";
 interface Control {
   /** On the button. */
   label: string;
-  /** What is said when it was done. */
+  /** The message after the action. */
   done: string;
   fields?: TemplateResult;
   act: (form: FormData) => Promise<unknown>;

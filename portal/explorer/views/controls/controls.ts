@@ -21,7 +21,7 @@ interface Mark {
   now: number;
 }
 
-/** What can be done to the sandbox. */
+/** The view of the actions on the sandbox. */
 export const controls = defineView<{ data: Mark[] }>({
   title: () => "Controls",
   topics: [],

@@ -15,7 +15,7 @@ export function describeFault({ point, action, match, remaining, hits }: FaultVi
   return `${words(action)} at ${words(point)}${who && ` for ${who}`}: acted ${hits}, ${left}`;
 }
 
-/** What shall go wrong in the relayer: what is set, a form for more, and the button that takes all away. */
+/** Renders the relayer's faults: those that are set, a form for more, and the button that clears all. */
 export function relayerFaults(scene: Scene): TemplateResult {
   const { fault_placements: placements, faults } = scene.overview;
   const set = (form: FormData) => {
@@ -99,7 +99,7 @@ function faultFields(
   }`;
 }
 
-/** What shall go wrong at the sandbox's own receiver. */
+/** Renders the faults of the sandbox's own receiver. */
 export function deliveryFaults(scene: Scene): TemplateResult {
   const { delivery_faults: faults } = scene.overview;
   const set = (form: FormData) => {

@@ -78,7 +78,7 @@ function filter(query: URLSearchParams): TemplateResult {
   </form>`;
 }
 
-/** Who takes part in a purchase. */
+/** Renders the participants of a purchase. */
 export function parties({ merchant, buyer, beneficiary }: PurchaseView): TemplateResult {
   return html`<dt>Buyer</dt><dd>${account(buyer)}</dd>
     <dt>Merchant</dt><dd>${account(merchant)}</dd>

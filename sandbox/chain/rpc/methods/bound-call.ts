@@ -1,16 +1,21 @@
 import { maxUint64, toHex } from "viem";
 import { z } from "zod";
 
-/** What a call may use that runs without a transaction, and a block; in gas. An endless loop takes some tenths of a second for it. */
+/**
+ * The gas limit of a call that runs without a transaction, and of a block. An endless loop takes some tenths of a
+ * second for it.
+ */
 export const mostGas = 60_000_000n;
 
-/** What a traced call may use, in gas: it is measured first, step by step, which takes up to a few seconds for so much. */
+/**
+ * The gas limit of a traced call: it is measured first, step by step, which takes up to a few seconds for this limit.
+ */
 export const mostTracedGas = 300_000n;
 
-/** How many blocks a call mines at most whose answer shows them. */
+/** The largest number of blocks that a call mines if its answer shows them. */
 export const mostDetailedBlocks = 100;
 
-/** How many blocks the history of fees shows at most, as other nodes do. */
+/** The largest number of blocks in the history of fees, as in other nodes. */
 const mostFeeBlocks = 1_024n;
 
 /** The params of a call do not fit its limits, or cannot be read well enough to know. */
@@ -44,7 +49,7 @@ const blockReplayReason =
 /** Params as they are passed on. */
 type Params = readonly unknown[];
 
-/** What brings the params of a call within its limits. @throws ParamsError */
+/** The functions that bring the params of a call within its limits. @throws ParamsError */
 export const bounders: ReadonlyMap<string, (params: Params) => Params> = new Map<
   string,
   (params: Params) => Params

@@ -2,7 +2,10 @@ import { z } from "zod";
 import { rpcErrorCodes } from "../error-codes.ts";
 import type { RpcError } from "../read-request.ts";
 
-/** How much input the inner calls of a traced call may have together, in bytes: the trace and its answer take many times as much. */
+/**
+ * The largest input of the inner calls of a traced call together, in bytes: the trace and its answer take many times as
+ * much.
+ */
 export const mostTracedBytes = 4 * 1024 * 1024;
 
 /**
@@ -29,7 +32,7 @@ export function measuringParams([call, block, options]: readonly unknown[]): rea
 }
 
 /**
- * What a measurement says: null when the trace may run, the error when it would take too much memory.
+ * Judges a measurement: null when the trace may run, the error when it would take too much memory.
  *
  * @returns undefined when the answer is no measurement but says what is wrong with the call.
  */

@@ -15,9 +15,9 @@ export interface PassedMethods {
 /** Methods that the front refuses although Anvil has them. */
 export interface RefusedMethods {
   methods: readonly string[];
-  /** What would go wrong, as the end of a sentence. */
+  /** The reason for the refusal, as the end of a sentence. */
   why: string;
-  /** What does it instead. */
+  /** The alternative to the call. */
   instead: string;
 }
 
@@ -216,11 +216,11 @@ export const passedMethods: readonly PassedMethods[] = [
   },
 ];
 
-/** What replaces a call that would move the time. */
+/** The alternative to a call that would move the time. */
 export const timeInstead =
   "Move the time of chain and API together: routing-sandbox travel, or sandbox.clock.travel().";
 
-/** What Anvil has and the front refuses, with the reason. */
+/** The methods that Anvil has and the front refuses, with the reason. */
 export const refusedMethods: readonly RefusedMethods[] = [
   {
     methods: ["evm_snapshot", "anvil_snapshot", "evm_revert", "anvil_revert"],
@@ -294,12 +294,12 @@ export const refusedMethods: readonly RefusedMethods[] = [
 const passed = new Set(passedMethods.flatMap(({ methods }) => methods));
 const refused = new Map(refusedMethods.flatMap((group) => group.methods.map((method) => [method, group])));
 
-/** Whether a method is passed on to Anvil. */
+/** Returns whether a method is passed on to Anvil. */
 export function isPassed(method: string): boolean {
   return passed.has(method);
 }
 
-/** Why a method is refused; undefined for one that Anvil does not have or that is passed on. */
+/** Returns the reason why a method is refused; undefined for one that Anvil does not have or that is passed on. */
 export function findRefused(method: string): RefusedMethods | undefined {
   return refused.get(method);
 }

@@ -15,7 +15,7 @@ import {
   timeInstead,
 } from "./methods.ts";
 
-/** How a call is passed on. */
+/** The plan for passing on a call. */
 export type Plan =
   /** As it is. */
   | { kind: "ask"; params: readonly unknown[] }
@@ -27,7 +27,7 @@ export type Plan =
   | { kind: "run"; params: readonly unknown[] }
   /** It runs code, too, if measuring it first shows that its trace fits into memory. */
   | { kind: "trace"; measuring: readonly unknown[]; params: readonly unknown[] }
-  /** When no block is being made. */
+  /** The call waits until no block is being made. */
   | { kind: "awaits_block"; params: readonly unknown[] }
   /** Not to Anvil, whose own interval is off: its answer is what the sandbox mines by. */
   | { kind: "interval" }
@@ -109,7 +109,7 @@ function planMining({ method, params }: RpcCall): Plan {
   return { kind: "mine", blocks: Number(blocks), answer: method === "evm_mine" ? "0x0" : null };
 }
 
-/** What is asked for: seconds or a moment, and a number of blocks. */
+/** The arguments of a call for blocks: seconds or a timestamp, and a number of blocks. */
 interface AskedBlocks {
   time: unknown;
   count: unknown;

@@ -6,11 +6,11 @@ export interface NumberedChange extends ExplorerChange {
   id: string;
 }
 
-/** How many changes are kept for clients that come back. */
+/** The number of changes that are kept for clients that come back. */
 const kept = 256;
-/** How many purchases one change names at most. */
+/** The largest number of purchases that one change names. */
 export const namedPurchases = 50;
-/** What happens within so many milliseconds is reported as one change. */
+/** The window, in milliseconds, whose changes are reported as one. */
 export const windowMs = 40;
 
 /**
@@ -52,7 +52,7 @@ export class ChangeFeed {
     return `${this.#feedId}-${this.#count}`;
   }
 
-  /** What came after a change, or null when that is not known any more. */
+  /** Returns the changes after a change, or null when they are not known any more. */
   since(id: string): readonly NumberedChange[] | null {
     this.#tell();
     if (id === this.latest()) return [];

@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import type { ChangeFeed, NumberedChange } from "./change-feed.ts";
 
-/** How many clients are served at the same time. */
+/** The number of clients that are served at the same time. */
 const mostClients = 64;
 
 interface Client {
@@ -32,7 +32,7 @@ export class EventStream {
     this.#heartbeat = setInterval(() => this.#beat(), heartbeatMs).unref();
   }
 
-  /** How many clients are connected. */
+  /** The number of connected clients. */
   get size(): number {
     return this.#clients.size;
   }

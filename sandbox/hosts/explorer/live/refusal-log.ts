@@ -6,11 +6,11 @@ import type { ChangeFeed } from "./change-feed.ts";
 export interface KeptRefusal extends Refusal {
   /** Counts refusals from 1. */
   number: number;
-  /** How often the same was refused in a row. */
+  /** The number of times that the same was refused in a row. */
   times: number;
 }
 
-/** How many refusals are kept; what is older is forgotten. */
+/** The number of refusals that are kept; older ones are forgotten. */
 export const keptRefusals = 500;
 
 /**
@@ -43,7 +43,7 @@ export class RefusalLog implements Part<null> {
     this.#feed.note("refusals", refusal.subject.startsWith("pur_") ? [refusal.subject] : []);
   }
 
-  /** What is kept, the newest first. */
+  /** Returns the kept refusals, the newest first. */
   newest(): readonly KeptRefusal[] {
     return this.#refusals.toReversed();
   }

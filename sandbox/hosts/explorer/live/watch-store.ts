@@ -4,7 +4,7 @@ import type { Change, Store, StoreImage } from "../../../../server/store/store.t
 import { withMethods } from "../../../lib/with-methods.ts";
 import type { ChangeTopic } from "../views.ts";
 
-/** What a change of a collection means to a reader of the explorer; credentials and idempotency keys are never shown. */
+/** The topic of the explorer for each collection that it shows; credentials and idempotency keys are never shown. */
 const topics: { readonly [C in CollectionName]?: ChangeTopic } = {
   merchants: "merchants",
   purchases: "purchases",

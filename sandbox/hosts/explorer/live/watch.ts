@@ -47,12 +47,12 @@ export class Watch {
     };
   }
 
-  /** What is sent about a transaction that a step did not accept. */
+  /** Records and sends a refusal of a transaction. */
   readonly refused = async (refusal: Refusal): Promise<void> => this.refusals.record(refusal);
 
-  /** What is sent when a database says that a process has committed. */
+  /** Sends a change when a database says that a process has committed. */
   readonly changedElsewhere = (): void => this.feed.note("everything");
 
-  /** What is sent about a new head of the chain. */
+  /** Sends a change for a new head of the chain. */
   readonly head = (): void => this.feed.note("blocks");
 }

@@ -3,9 +3,9 @@ import type { CollectionName, Collections } from "../../../../server/store/recor
 import type { Filter, Store, Stored } from "../../../../server/store/store.ts";
 import type { ViewPage } from "../views.ts";
 
-/** How many items a page has. */
+/** The number of items in a page. */
 export const pageSize = 50;
-/** How many records one page looks at while it searches; what lies further back is on the next page. */
+/** The largest number of records that one page reads while it searches; those further back are on the next page. */
 export const mostScanned = 2_000;
 
 /** The query of a list: where the page begins, and what it is about. */
@@ -16,7 +16,7 @@ export const pageQuery = z.strictObject({
   q: z.string().trim().max(200).optional(),
 });
 
-/** What {@link pageQuery} gives. */
+/** The parsed form of {@link pageQuery}. */
 export type PageQuery = z.output<typeof pageQuery>;
 
 /**

@@ -9,14 +9,14 @@ import { contractAt } from "../../explain/address-book.ts";
 import type { Sources } from "../sources.ts";
 import type { BlockView, TransactionView, ViewPage } from "../views.ts";
 
-/** What is read of a transaction's receipt. */
+/** The fields that are read of a transaction's receipt. */
 interface TransactionReceipt {
   transactionHash: Hex;
   status: Hex;
   logs: { address: Address; topics: Hex[] }[];
 }
 
-/** How many blocks a page has. */
+/** The number of blocks in a page. */
 const pageSize = 50;
 
 /** Reads a page of blocks, the newest first, with their transactions named by what they do; the cursor is a block's number. */

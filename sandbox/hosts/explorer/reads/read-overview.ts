@@ -5,7 +5,7 @@ import type { Sources } from "../sources.ts";
 import type { FaultView, Overview } from "../views.ts";
 import { viewBlockPoint } from "./view-block-point.ts";
 
-/** What has not come to its end; each status is an index, and none of them is long in a sandbox that works. */
+/** The statuses that are not final; each status is an index, and none of them is long in a sandbox that works. */
 const unsettled = ["accepted", "signed", "broadcast", "mined", "needs_attention"] as const;
 /** More than so many are not counted. */
 const mostCounted = 1_000;

@@ -70,7 +70,7 @@ export function viewPurchase(
   };
 }
 
-/** Whether a purchase has a text in one of its ids, hashes, addresses or its reference. */
+/** Returns whether a purchase has a text in one of its ids, hashes, addresses or its reference. */
 function mentions(purchase: PurchaseRecord, text: string | undefined): boolean {
   if (text === undefined || text === "") return true;
   const wanted = text.toLowerCase();

@@ -69,10 +69,13 @@ const eventNames = Object.keys(purchaseEvents).filter(
 const approval = parseAbiItem(
   "event Approval(address indexed owner, address indexed spender, uint256 value)",
 );
-/** How many approvals of the buyer are reported at most, the newest ones. */
+/** The largest number of approvals of the buyer that are reported, the newest ones. */
 const mostApprovals = 20;
 
-/** What the chain holds of a purchase: the registrar's events about it, and what its buyer approved since it was created. */
+/**
+ * Returns a purchase's entries from the chain: the registrar's events about it, and its buyer's approvals since it was
+ * created.
+ */
 export async function chainEntries(
   purchase: PurchaseRecord,
   head: BlockPoint,

@@ -11,7 +11,10 @@ import type { AddressLabels } from "../address-labels.ts";
 import type { RelayOperationView } from "../views.ts";
 import { type OrderedEntry, type TimelineStep, timelineEntry } from "./timeline-entry.ts";
 
-/** What the service recorded of a purchase: its creation, the relayer's work, reconciliations, claim, decision and refund. */
+/**
+ * Returns a purchase's entries from the service's records: its creation, the relayer's work, reconciliations, claim,
+ * decision and refund.
+ */
 export function recordEntries(
   purchase: PurchaseRecord,
   { claim, decision, refund }: PurchaseParts,

@@ -6,7 +6,9 @@ import type { Sources } from "../sources.ts";
 import type { EventView } from "../views.ts";
 import { type OrderedEntry, timelineEntry, timelineSteps } from "./timeline-entry.ts";
 
-/** What the service told and refused about a purchase: wallet submissions, outbox events, their deliveries, and refusals. */
+/**
+ * Returns the service's messages about a purchase: wallet submissions, outbox events, their deliveries, and refusals.
+ */
 export async function serviceEntries({ id }: PurchaseRecord, sources: Sources): Promise<OrderedEntry[]> {
   const { services, refusals } = sources;
   const [submissions, events] = await Promise.all([

@@ -6,7 +6,7 @@ import type { MerchantReads } from "./merchant-reads.ts";
 import type { ProgramApi } from "./program-api.ts";
 import type { Reviewer } from "./reviewer.ts";
 
-/** What makes given states: API, wallets, reviewer and clock. */
+/** The actors that make given states: API, wallets, reviewer and clock. */
 export interface GivenActors {
   firstProgram: string;
   wallets: TestWallets;

@@ -13,7 +13,7 @@ export interface ProgramApi {
   retrying: RetryingClient;
 }
 
-/** How many requests may wait for a transaction, beyond one for each required confirmation. */
+/** The number of requests that may wait for a transaction, beyond one for each required confirmation. */
 const moreRequests = 10;
 
 /** Opens the API operations of a program. */
