@@ -13,7 +13,7 @@ export abstract class CodedError<Code extends string = string> extends Error {
   }
 }
 
-/** Returns an error and everything that caused it, the last effect first; nothing for what is no error. */
+/** Returns an error and its causes, the last effect first; nothing for a value that is not an error. */
 export function causesOf(error: unknown): Error[] {
   const causes: Error[] = [];
   for (let cause = error; cause instanceof Error && !causes.includes(cause); cause = cause.cause)
@@ -21,7 +21,7 @@ export function causesOf(error: unknown): Error[] {
   return causes;
 }
 
-/** Returns what an error says; of what is no error, its text. */
+/** Returns an error's message; for a value that is not an error, its text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -22,7 +22,7 @@ export type BeforeClaim = (
 ) => Promise<void>;
 
 /**
- * Says what the mined transaction of an operation has done in place of what its call was sent for, because the precondition did not hold
+ * A function that returns the other effect that the mined transaction of an operation has had, because the precondition did not hold
  * in its block; null when it did that. It reads the logs of the transaction.
  */
 export type EffectCheck = (

@@ -201,10 +201,10 @@ async function openSandbox(
   openHosts(listeners, { ...service, ...state, ...tools, chain, description, watch, given }, opened);
   await deadline.within(cluster.awaited, publishProcess(process));
   if (settings.autoDeliver) opened.use(new AutoDelivery(given.deliveries, watch.feed, service.services));
-  // From here on nothing else is waited for, so that the deadline cannot pass any more.
+  // From here on nothing else is waited for, so that the deadline can no longer pass.
   await directory.publish(description);
   superviseChain(kept, process, { heads, relayer: service.relayer, ...tools });
-  // Closed first: what is under way could not end.
+  // Closed first: work in progress could not end.
   opened.defer(() => chain.anvil.run());
   return sandboxOf({ chain, description, service, state, tools, wallets, given, opened: opened.move() });
 }

@@ -28,11 +28,11 @@ import { quickOptimizer } from "./quick-optimizer.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const WORKSPACES = join(ROOT, "cache", "mutation");
-/** How many mutants are tried at one time. */
+/** The number of mutants that are tried at one time. */
 const AT_ONCE = 2;
 const ALLOWED = join(ROOT, "contracts", "mutants-allowed.json");
 
-/** Which deployed contracts carry the code of which source. */
+/** The deployed contracts that carry the code of each source. */
 const CARRIERS: Record<string, string[]> = {
   CanonicalCalldata: ["FundingSource", "PurchaseRegistrar"],
   ExactTransfer: ["FundingSource", "PurchaseRegistrar"],

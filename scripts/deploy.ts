@@ -52,7 +52,7 @@ import { isRunning } from "../sandbox/lib/processes.ts";
 const GAS_LIMIT = 12_000_000n;
 /** In wei per gas: twice the base fee of block 0. */
 const MAX_FEE = 2_000_000_000n;
-/** What the folder of a genesis that is being built starts with; its builder's process id follows. */
+/** The prefix of the folder of a genesis that is being built; its builder's process id follows. */
 const PART_PREFIX = ".part-";
 
 /** Derives the keys of every account that acts on chain. */

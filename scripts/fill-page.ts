@@ -12,7 +12,7 @@ import {
 import { pageLimits } from "./page-limits.ts";
 import { rpcTables } from "./rpc-tables.ts";
 
-/** Where a sandbox answers when its start names no ports. */
+/** The URLs of a sandbox whose start names no ports. */
 export const defaultUrls = { api: "http://127.0.0.1:4020", docs: "http://127.0.0.1:4021" };
 
 interface Texts {

@@ -2,8 +2,8 @@ import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
 /**
- * What Chromium and Chrome are called. First the build without a window, which the pages need a third less processor time in; Ubuntu's
- * chromium-browser is last, because it may only say that there is a snap.
+ * The program names of Chromium and Chrome. First the build without a window, which the pages need a third less
+ * processor time in; Ubuntu's chromium-browser is last, because it may only say that there is a snap.
  */
 const names = [
   "chromium-headless-shell",

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** Where Debian and Ubuntu keep the programs of each version; only some of them are on the PATH. */
+/** The folder in which Debian and Ubuntu keep the programs of each version; only some of them are on the PATH. */
 const versions = "/usr/lib/postgresql";
 
 /**

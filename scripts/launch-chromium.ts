@@ -26,7 +26,7 @@ const disabledFeatures = [
   "ThirdPartyStoragePartitioning",
 ];
 
-/** What is known to keep Chromium quiet and running on a closed network, also as root. */
+/** The flags that keep Chromium quiet and running on a closed network, also as root. */
 const flags = [
   "--headless",
   "--no-sandbox",

@@ -16,7 +16,7 @@ import { mutants, sampleOf } from "./mutate/all.ts";
 import { type Mutant, plant } from "./mutate/mutant.ts";
 import { root, Workspace } from "./mutate/workspace.ts";
 
-/** How many bugs are tried at one time, each in a copy of the checkout of its own. */
+/** The number of bugs that are tried at one time, each in its own copy of the checkout. */
 const atOnce = 2;
 
 const reasons = z.record(z.string(), z.string());

@@ -149,7 +149,7 @@ function typeOf(schema: unknown, indent: number): string {
   }
 }
 
-/** Whether any text is among the choices, besides those that are listed. */
+/** Returns whether any text is among the choices, besides those that are listed. */
 function isOpen(choices: readonly Node[]): boolean {
   return choices.some((choice) => choice["type"] === "string" && choice["enum"] === undefined);
 }

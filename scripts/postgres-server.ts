@@ -16,7 +16,7 @@ const user: { uid?: number; gid?: number } | null = process.getuid?.() === 0 ? u
 /** Whether a server can be started here. */
 export const hasPostgres = programs !== undefined && user !== null;
 
-/** What tests without a server are reported under. */
+/** The title of the tests that need a server. */
 export const inPostgres = hasPostgres
   ? "in PostgreSQL"
   : "in PostgreSQL (skipped: its server is not installed; apt-get install postgresql)";

@@ -43,12 +43,12 @@ function smallestPackage(name: string): string {
   return name === "chromium" && offered().stdout?.startsWith(shell) ? shell : name;
 }
 
-/** Whether a command is there and succeeds. */
+/** Returns whether a command exists and succeeds. */
 function succeeds(program: string, ...args: string[]): boolean {
   return spawnSync(program, args, { stdio: "ignore" }).status === 0;
 }
 
-/** Whether a command runs and succeeds; what it says is shown only when it does not. */
+/** Returns whether a command runs and succeeds; its output is shown only when it does not. */
 function runs([program = "", ...args]: string[]): boolean {
   const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8", timeout: 600_000 });
   if (status !== 0 && stderr) process.stderr.write(`${stdout}${stderr}`);

@@ -33,7 +33,10 @@ export async function writeBundle(
   await writeForAll(sourcesFile, sources.map(describe).join("\n"));
 }
 
-/** Whether a bundle is there and its sources are as they were; scripts/setup.mjs asks the same before anything is installed. */
+/**
+ * Returns whether a bundle exists and its sources are unchanged; scripts/setup.mjs checks the same before anything is
+ * installed.
+ */
 export function isCurrent(sourcesFile: string): boolean {
   try {
     const lines = readFileSync(sourcesFile, "utf8").split("\n");

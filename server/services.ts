@@ -116,9 +116,9 @@ export interface Services {
   /** The keys of notifications, receipts and reviewers. */
   keyRing: KeyRing;
   deliver: Deliver;
-  /** Lets so many milliseconds of sandbox time pass, rounded up to whole seconds where the clock knows nothing smaller. */
+  /** Lets the given number of milliseconds of sandbox time pass, rounded up to whole seconds where the clock knows nothing smaller. */
   pause: (milliseconds: number, outside: GateTurn["outside"]) => Promise<void>;
-  /** Aborted when the process begins to close: no attempt and no pause is begun any more. */
+  /** Aborted when the process begins to close: no further attempt or pause begins. */
   closing: AbortSignal;
   /** Everything that reads or writes for a request runs inside. */
   gate: Gate;
@@ -126,7 +126,7 @@ export interface Services {
   rateLimiter: RateLimiter;
   /** Numbers the requests, from 1. */
   requests: { next(): number };
-  /** Resolves after so many milliseconds of real time, or at once when it is stopped. */
+  /** Resolves after the given number of milliseconds of real time, or at once when it is stopped. */
   wait: (milliseconds: number, stop?: AbortSignal) => Promise<void>;
   log: Log;
   /**

@@ -17,7 +17,7 @@ async function reorganize(fixture: ContractFixture, depth: number): Promise<void
   await fixture.client.request({ method: "anvil_dropAllTransactions" });
 }
 
-/** Reconciles a valid payment while the newest block is another one when it is looked at again, so many times. */
+/** Reconciles a valid payment while each of the given number of checks finds another newest block. */
 async function reconcileUnderReorgs(fixture: ContractFixture, times: number): Promise<FixtureAnswer> {
   let changed = 0;
   const answer = await fixture.reconcileAfter(async () => {
@@ -223,7 +223,7 @@ async function emptyTokens(fixture: ContractFixture): Promise<void> {
   await fixture.succeed("deployer", { to: fixture.contracts.token, data: `${blocklist}${account}` });
 }
 
-/** Files a claim whose transaction is mined so many seconds after the deadline. */
+/** Files a claim whose transaction is mined the given number of seconds after the deadline. */
 async function claimAt(fixture: ContractFixture, seconds: number): Promise<FixtureAnswer> {
   await fixture.paid();
   const { claim, call } = fixture.claim(fixture.purchase);

@@ -21,7 +21,7 @@ export async function examineDataDirectory(
 ): Promise<Finding[]> {
   const folder = resolve(dataDirectory);
   const writing = await examineWriting(folder);
-  // In what is no directory there is nothing else to look at.
+  // If it is not a directory, nothing else can be checked.
   if (!writing.ok && !(await mayBeDirectory(folder))) return [writing];
   return [
     writing,

@@ -51,7 +51,7 @@ const units = [
   ["minute", 60],
 ] as const;
 
-/** A moment in words, in UTC. */
+/** Formats a time in words, in UTC. */
 export function formatTime(text: string): string {
   return absolute.format(new Date(text));
 }

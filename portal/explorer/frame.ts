@@ -55,7 +55,7 @@ export function frame(route: Route, overview: Overview | null, connection: Conne
     </div>`;
 }
 
-/** Transactions and findings are no entry of the menu. */
+/** Transactions and findings are not entries of the menu. */
 function shownAs(view: string): string {
   return view === "transactions" ? "blocks" : view;
 }

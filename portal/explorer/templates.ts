@@ -64,7 +64,7 @@ export function account({ name, address }: AccountView): TemplateResult {
   )}`;
 }
 
-/** A moment: how far it is from sandbox time, and when it was. */
+/** Renders a time: its distance from sandbox time, and the time itself. */
 export function time(at: string, { now }: Measure): TemplateResult {
   return html`<time datetime=${at} title=${`${formatTime(at)} UTC`}
     >${formatDistance(at, now)}<span class="quiet at">${formatTime(at)}</span></time

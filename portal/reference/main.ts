@@ -13,7 +13,7 @@ interface ReferenceOptions {
 }
 
 declare global {
-  /** Swagger UI, which is no module and says so. */
+  /** Swagger UI, which is not a module and says so. */
   var SwaggerUIBundle: (options: ReferenceOptions) => unknown;
 }
 

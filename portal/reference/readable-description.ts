@@ -30,7 +30,7 @@ interface Description {
 }
 
 /**
- * The description as a person reads and tries it: each write has an Idempotency-Key of its own in place of the one example, and refusals
+ * The description as a person reads and tries it: each write has an Idempotency-Key of its own instead of the one example, and refusals
  * come without their headers, which are the same everywhere and would fill half of the page, and with the one schema that they share.
  */
 export function readableDescription(

@@ -143,7 +143,7 @@ async function untilPlanned(own: ActionState): Promise<void> {
   } while (awaited !== own.planning);
 }
 
-/** Asks the service for the bytes of what was typed; the answer for what was typed before it does not count any more. */
+/** Asks the service for the bytes of the current input; the answer to an earlier input no longer counts. */
 async function plan(name: ActionName): Promise<void> {
   const own = state.actions[name];
   const asked = own.wish;
@@ -157,7 +157,7 @@ async function plan(name: ActionName): Promise<void> {
   if (!isReadable) return;
   try {
     const planned = await readAction(name, parsed);
-    // What is not possible as typed may not be possible at all any more.
+    // An action that is not possible with this input may no longer be possible at all.
     const offered = planned?.allowed === false ? await readAction(name) : undefined;
     if (own.wish !== asked || state.wallet === null) return;
     own.planned = planned?.allowed ? planned : null;
@@ -201,7 +201,7 @@ async function run(
   show();
 }
 
-/** Continues with what was under way at an action when the page was closed, or in another tab. */
+/** Continues an action that was in progress when the page was closed, or in another tab. */
 function resume(name: ActionName): void {
   const { capabilities, actions } = state;
   const kept = findAttempt(name);
@@ -218,7 +218,7 @@ function resume(name: ActionName): void {
 /** Looks, for as long as the page is open, whether the chain still knows the transactions that are shown as accepted. */
 async function watchAccepted(): Promise<void> {
   let missing: string[] = [];
-  // The service may not answer while a reorg is under way.
+  // The service may not answer while a reorg is in progress.
   let isLoaded = true;
   for (let first = true; ; first = false) {
     const isSuspect = missing.some((hash) => !state.lost.has(hash));

@@ -1,5 +1,5 @@
 /**
- * Tells whether two texts are one address, whatever the case of their digits; a text that is no address equals none.
+ * Tells whether two texts are one address, whatever the case of their digits; a text that is not an address equals none.
  *
  * @example sameAddress("0xE7F1…0512", "0xe7f1…0512") // true
  */

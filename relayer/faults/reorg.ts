@@ -9,7 +9,7 @@ import { lookUntil } from "./look-until.ts";
  * Has the newest blocks leave the chain, among them that of a transaction just sent: automine answers before it makes the block.
  *
  * Anvil makes blocks while it reorganizes. The chain then lacks a block, and has receipts whose effects are not in its state.
- * So no block may be under way and none may begin: automine is off, and there is nothing that it could have begun with.
+ * So no block may be in progress and none may begin: automine is off, and there is nothing that it could have begun with.
  *
  * @throws FaultInvalidError when the node refuses, as it does for more blocks than it can take.
  */

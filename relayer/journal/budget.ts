@@ -63,7 +63,7 @@ export async function writeWithBudget(
 }
 
 /**
- * Puts the next attempt in the place of the current one, which is kept as superseded, together with what that means for the budget.
+ * Replaces the current attempt with the next one, keeps it as superseded, and updates the budget with both.
  *
  * `next` sees the budget before the change and may throw; then nothing is written.
  */

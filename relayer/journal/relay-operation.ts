@@ -148,7 +148,7 @@ export interface RelayOperationRecord extends Omit<RelayOperation, "hashes"> {
   epoch: Hex;
   business_key: Hex;
   transactions: SignedTransaction[];
-  /** Whether a later attempt has taken its place. Its call must not be mined any more. */
+  /** Whether a later attempt has taken its place. Its call must no longer be mined. */
   superseded: boolean;
   /** The lowest nonce that it may claim, set when a person resumed it after foreign use of the signer. */
   nonce_floor: number;
@@ -261,7 +261,7 @@ function hasEffect(superseded: RelayOperationRecord): boolean {
 /**
  * Returns a journaled operation as the API shows it.
  *
- * @param superseded - its earlier attempts. One that took effect after all is shown in place of the current attempt.
+ * @param superseded - its earlier attempts. One that took effect after all is shown instead of the current attempt.
  * @example toRelayOperation(record, []).hashes // without the signed bytes
  */
 export function toRelayOperation(

@@ -88,7 +88,7 @@ async function lookWithoutLock(
 
 /**
  * Finds the operations that name a block that has left the chain: the node does not say what became of their transactions, or a
- * look at them is under way. Nothing is written. A node that does not answer at all leaves everything as the journal has it.
+ * look at them is in progress. Nothing is written. A node that does not answer at all leaves everything as the journal has it.
  */
 export async function unknownOutcomes(context: RelayerContext): Promise<OutcomeUnknownError[]> {
   try {

@@ -13,7 +13,7 @@ const poolSchema = z.object({
 /**
  * Frees a signer whose next transaction the node has and will never mine, so that all behind it wait in vain.
  *
- * Anvil takes a transaction that comes in the moment in which its predecessor is mined for one with a gap before it, and keeps it
+ * Anvil takes a transaction that arrives while its predecessor is mined for one with a gap before it, and keeps it
  * so. What it keeps for this signer is taken out of the pool and sent again in order, the same bytes.
  *
  * @returns whether the signer was stranded.
@@ -32,7 +32,7 @@ export function freeStranded(
     );
     if (waiting[0]?.nonce !== next) return false;
     await ask(node, "anvil_removePoolTransactions", [from], z.unknown());
-    // One that was mined in this moment is refused, which is as good.
+    // One that has just been mined is refused, which is as good.
     for (const { raw } of waiting.map(currentTransaction))
       await sendRaw(node, raw).catch((error: unknown) => {
         if (!(error instanceof RpcRefusedError)) throw error;

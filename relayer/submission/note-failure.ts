@@ -4,7 +4,7 @@ import type { RelayOperationRecord, RelayOperationStatus } from "../journal/rela
 
 const underWay: readonly RelayOperationStatus[] = ["accepted", "signed", "broadcast"];
 
-/** Journals why an operation that is under way does not move on. */
+/** Journals why an operation that is in progress does not move on. */
 export async function note(
   context: RelayerContext,
   operation: RelayOperationRecord,

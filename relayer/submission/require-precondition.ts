@@ -3,7 +3,7 @@ import { RpcUnavailableError } from "../errors.ts";
 import { supersede, writeWithBudget } from "../journal/budget.ts";
 import { type RelayOperationRecord, unsignedAttempt } from "../journal/relay-operation.ts";
 
-/** The call of an operation must not be mined any more. */
+/** The call of an operation must no longer be mined. */
 export class PreconditionError extends Error {}
 
 /**

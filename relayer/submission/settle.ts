@@ -61,7 +61,7 @@ export function asMined(operation: RelayOperationRecord, receipt: TransactionRec
   };
 }
 
-/** Returns an operation that so many blocks confirm, which is enough. */
+/** Returns an operation with the required number of confirmations. */
 export function asConfirmed(operation: RelayOperationRecord, confirmations: number): RelayOperationRecord {
   const status = currentTransaction(operation).outcome === "reverted" ? "reverted" : "confirmed";
   return { ...operation, status, confirmations };

@@ -8,7 +8,7 @@ import type { RequestGate } from "../lib/http/request-gate.ts";
 export interface HeadFollower {
   /** Follows the node that answers now, whose connection is a new one. */
   reconnect(): Promise<void>;
-  /** Ends it, once the look under way has ended. */
+  /** Ends it, once the check in progress has ended. */
   end(): Promise<void>;
 }
 

@@ -21,7 +21,7 @@ export class ClosingStack implements AsyncDisposable {
     return part;
   }
 
-  /** Hands everything over to a new stack; this one closes nothing any more. */
+  /** Hands everything over to a new stack; this one no longer closes anything. */
   move(): ClosingStack {
     const moved = new ClosingStack();
     moved.#closers = this.#closers;

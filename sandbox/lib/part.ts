@@ -24,7 +24,7 @@ export interface Part<S = unknown> {
   readonly schema: z.ZodType<S> | null;
   /** Whether a restore writes it to disk: such parts are restored first, before the chain, so that a disk that refuses changes nothing. */
   readonly isDurable?: boolean;
-  /** Returns the state. Nothing changes it meanwhile: no request, delivery or relay operation is under way. */
+  /** Returns the state. Nothing changes it meanwhile: no request, delivery or relay operation is in progress. */
   capture(): S | Promise<S>;
   /** Goes back to a state that `capture` returned. */
   restore(state: S): void | Promise<void>;

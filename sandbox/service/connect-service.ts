@@ -46,7 +46,7 @@ export interface ServiceProcess {
   urls: SandboxUrls;
   receiver: ReceiverPin;
   deliveryFaults: DeliveryFaults;
-  /** Ends the deliveries that are under way. */
+  /** Ends the deliveries that are in progress. */
   closing: AbortSignal;
   gate: Gate;
   requests: RequestCounter;

@@ -16,7 +16,7 @@ export interface Snapshot {
    * Restores this state, any number of times.
    *
    * @throws SandboxError stale_snapshot when an older snapshot was restored after this one was taken, or a reorg took its block
-   * away; snapshot_timeout when something under way does not end in time. Nothing is changed then.
+   * away; snapshot_timeout when something in progress does not end in time. Nothing is changed then.
    */
   restore(): Promise<void>;
 }
@@ -57,9 +57,9 @@ export class Snapshots {
   }
 
   /**
-   * Takes a snapshot once everything under way has ended; requests that come meanwhile wait.
+   * Takes a snapshot once everything in progress has ended; requests that come meanwhile wait.
    *
-   * @throws SandboxError snapshot_timeout when something under way does not end in time.
+   * @throws SandboxError snapshot_timeout when something in progress does not end in time.
    */
   async take(): Promise<Snapshot> {
     const { gate, chain, relayer, parts, runAsOnlyProcess } = this.#sources;
@@ -120,7 +120,7 @@ export class Snapshots {
     await restored();
   }
 
-  /** Has what is on disk go back, in one moment, and then the chain. */
+  /** Restores the files on disk atomically, and then the chain. */
   async #goBack({ chainId, block, parts }: SnapshotState): Promise<void> {
     const { client, journal } = this.#sources.chain;
     await journal?.pause();

@@ -1,15 +1,15 @@
-/** What a ratio to the baseline must hold to. */
+/** The bound of a ratio to the baseline. */
 export type Bar = { readonly atMost: number } | { readonly atLeast: number };
 
-/** What a measured value itself must hold to, in its unit. */
+/** The bound of a measured value itself, in its unit. */
 export type Limit = { readonly noMoreThan: number } | { readonly noLessThan: number };
 
-/** What one round of a subject measures; times and sizes are better when smaller, rates when larger. */
+/** The unit of one round's measurement; times and sizes are better when smaller, rates when larger. */
 export type Unit = "ms" | "MiB" | "KiB per block" | "per second";
 
 /** One benchmark: subjects that do the same, one of them the floor or peer that the others are compared with. */
 export interface Benchmark {
-  /** What is measured, in one sentence. */
+  /** The measurement, in one sentence. */
   readonly title: string;
   /** The subject that the others are compared with. */
   readonly baseline: string;

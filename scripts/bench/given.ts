@@ -79,7 +79,7 @@ async function byHand(): Promise<void> {
   );
 }
 
-/** What takes a step's time from the same beginning. */
+/** Measures the time of a step from the same starting state. */
 async function fromStart(work: () => Promise<unknown>): Promise<number> {
   await start.restore();
   return await elapsed(work);

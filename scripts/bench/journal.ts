@@ -1,4 +1,6 @@
-/** What a block takes in a data directory behind the last checkpoint, compared with its signed transaction. */
+/**
+ * Measures the size of a block in a data directory behind the last checkpoint, compared with its signed transaction.
+ */
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { z } from "zod";
 
-/** What is asked, again and again. */
+/** The request that is repeated. */
 export interface Target {
   url: string;
   headers?: { [name: string]: string };

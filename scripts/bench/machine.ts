@@ -1,7 +1,7 @@
 import { cpus, release, totalmem, type } from "node:os";
 import { anvilVersion } from "../../sandbox/chain/anvil/anvil-binary.ts";
 
-/** What the numbers were measured on, in one line. */
+/** Describes the machine of the measurements, in one line. */
 export function nameMachine(): string {
   const [cpu] = cpus();
   return [

@@ -1,7 +1,7 @@
 /** Opens a store's directory in a process of its own and prints how long that took and what it holds in memory. */
 import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";
 
-/** What {@link file://./store.ts} reads. */
+/** The measurements that {@link file://./store.ts} reads. */
 export interface OpenedStore {
   milliseconds: number;
   /** Resident memory after a collection, in bytes. */

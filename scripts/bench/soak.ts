@@ -14,11 +14,11 @@ import { serveSandbox } from "./serve.ts";
 /** Ten requests in a second, for an hour. */
 const anHour = 36_000;
 const lanes = 4;
-/** What a stored purchase may take: its record, event and answers, in MiB. */
+/** The largest memory of a stored purchase: its record, event and answers, in MiB. */
 const perPurchase = 0.05;
-/** How much slower the median of the last third may be than that of the first. */
+/** The largest ratio of the median of the last third to that of the first. */
 const slower = 1.5;
-/** What garbage may come and go, in MiB. */
+/** The memory that garbage may use for a while, in MiB. */
 const slack = 64;
 
 const { operations, seconds } = new Command("soak")

@@ -1,4 +1,4 @@
-/** What a write costs with few and with many purchases in the store, and in the three stores; and what a start costs. */
+/** Measures a write with few and with many purchases in the store, and in the three stores; and a start. */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -26,7 +26,7 @@ const root = await mkdtemp(join(tmpdir(), "routing-sandbox-bench-"));
 opened.defer(async () => await rm(root, { recursive: true, force: true }));
 let last = 0;
 
-/** What the creation of a purchase writes: the purchase, its event and the stored answer, in one commit. */
+/** Writes the records of a new purchase: the purchase, its event and the stored answer, in one commit. */
 async function createPurchase(store: Store): Promise<void> {
   last += 1;
   const id = `pur_${last}`;

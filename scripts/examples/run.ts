@@ -7,7 +7,7 @@ import { accessSchema } from "../../server/api/schemas/access.ts";
 import type { purchaseSchema } from "../../server/api/schemas/purchases.ts";
 import type { Operation } from "../../server/http/operation.ts";
 
-/** What a wallet hands in. */
+/** The evidence that a wallet submits. */
 export interface Evidence {
   transaction_hash?: Hex;
   signature?: Hex;
@@ -17,7 +17,7 @@ export interface Evidence {
 export interface ExampleStep {
   /** The operation's id. */
   operation: string;
-  /** What wallets do before it; it is done when the examples are recorded, and again when they are tried. */
+  /** The wallets' actions before it; they are done when the examples are recorded, and again when they are tried. */
   before?: (run: ExampleRun) => Promise<void>;
   /** The example, from what was answered before. */
   request: (run: ExampleRun) => RequestExample | Promise<RequestExample>;
@@ -41,7 +41,7 @@ export class ExampleRun {
     this.sandbox = sandbox;
   }
 
-  /** What an operation answered. */
+  /** Returns the answer of an operation. */
   answer<T extends z.ZodType>(operation: string, schema: T): z.output<T> {
     return schema.parse(this.#answers.get(operation));
   }

@@ -5,14 +5,14 @@ import { join, relative } from "node:path";
 import { z } from "zod";
 import { startsPrograms } from "./starts-programs.ts";
 
-/** What became of a run. */
+/** The result of a run. */
 export interface TestRun {
   /** The tests that failed, by file and full name; what failed outside of a test is named by its file. */
   failed: string[];
   passed: number;
 }
 
-/** How long the tests of one file may take before they are taken to hang, in milliseconds. */
+/** The time after which the tests of one file are taken to hang, in milliseconds. */
 const longestMs = 300_000;
 
 const report = z.object({

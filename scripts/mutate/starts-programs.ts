@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** What knows where the programs are that tests start. */
+/** The files that know the paths of the programs that tests start. */
 const programs = new Set(["test/cli/program.ts", "test/program-file.ts"]);
 
 /** Tells whether a test file, or what it imports from the tests, starts a program that is bundled from the sources. */

@@ -7,7 +7,7 @@ import { runTests, type TestRun } from "./run-tests.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** What a copy does without, or gets in another way. */
+/** The files that are not copied, or are added in another way. */
 const leftOut = new Set([".git", "cache", "coverage", "dist", "node_modules", ".sandbox"]);
 
 /** A copy of the checkout in which bugs are planted; its packages are links to those of the checkout. */

@@ -80,7 +80,7 @@ async function readPurchaseAt(
   };
 }
 
-/** The contract puts the decision hash in the place of the claim hash: only the log of the refund still has it. */
+/** The contract replaces the claim hash with the decision hash: only the log of the refund still has it. */
 async function readCollectedClaim(
   id: Hex,
   { number }: BlockPoint,

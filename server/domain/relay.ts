@@ -25,7 +25,7 @@ export type Relayed =
 interface RelayedStep {
   step: "offer" | "refund";
   purchase: PurchaseRecord;
-  /** Refuses what is not to be sent any more, for an operation that the relayer has withdrawn. */
+  /** Refuses a call that must no longer be sent, for an operation that the relayer has withdrawn. */
   recheck?: () => Promise<void>;
   /** Has a confirmed transaction bound to what it must be. */
   bind: (hash: Hex) => Promise<void>;
@@ -70,7 +70,7 @@ export async function isSigned(effect: Effect, services: Services): Promise<bool
 
 /**
  * Returns whether a step has recorded an effect by this attempt, or by a later one. A reorg can have another
- * transaction of it mined, with a higher fee: that is no second effect, and has no second event.
+ * transaction of it mined, with a higher fee: that is not a second effect, and has no second event.
  */
 export async function isRecorded(
   { attempt, hashes }: Pick<RelayOperation, "attempt" | "hashes">,

@@ -16,7 +16,7 @@ export interface Gate {
   runShared<T>(what: string, work: (turn: GateTurn) => Promise<T>): Promise<T>;
 }
 
-/** The sandbox was restored while this was under way. */
+/** The sandbox was restored while this was in progress. */
 export class UndoneError extends Error {
   override readonly name = "UndoneError";
 }

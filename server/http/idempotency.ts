@@ -67,7 +67,7 @@ export function requireSameRequest(
     );
 }
 
-/** The refusal of a repeat that came while the first request is under way. */
+/** The refusal of a repeat that came while the first request is in progress. */
 export function inFlight(): Problem {
   return new Problem("idempotency_in_flight", "The request with this Idempotency-Key is still under way.", {
     headers: { "Retry-After": "1" },

@@ -59,7 +59,7 @@ export class OperationRunner {
     }
   }
 
-  /** Waits for the request under way, for a while; no timer is left when it ends in time. */
+  /** Waits for the request in progress, up to a deadline; no timer is left when it ends in time. */
   async #endsInTime(running: Promise<void>): Promise<boolean> {
     const { wait, settings } = this.#services;
     const stop = new AbortController();

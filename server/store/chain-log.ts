@@ -57,7 +57,7 @@ export interface CheckpointChange {
 /** A change of the mining mode. */
 export interface MiningChange {
   kind: "mining";
-  /** At each transaction, so many seconds apart, or only when they are asked for. */
+  /** At each transaction, at a fixed interval in seconds, or only on request. */
   every: "transaction" | "never" | number;
 }
 
@@ -75,7 +75,7 @@ export interface DropChange {
   waiting: readonly string[];
 }
 
-/** The records are in a database, which had so many commits by then. */
+/** The records are in a database, which had this number of commits by then. */
 export interface DatabaseChange {
   kind: "database";
   commits: number;

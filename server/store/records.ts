@@ -121,7 +121,7 @@ export interface EventRecord {
   delivery: "undelivered" | "delivered" | "exhausted";
 }
 
-/** One delivery attempt; its outcome is null while it is under way. */
+/** One delivery attempt; its outcome is null while it is in progress. */
 export interface AttemptRecord {
   number: number;
   at: number;

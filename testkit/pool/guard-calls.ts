@@ -3,7 +3,7 @@ import type { LeaseGuard } from "./lease-guard.ts";
 /**
  * Guards an object: its methods are refused once the lease is over, and what they begin before is noted.
  *
- * @param own - what the test finds in place of the object's, which notes for itself what has to be waited for.
+ * @param own - the functions that replace the object's, which note themselves which promises must be awaited.
  * @param isStepwise - whether all methods note for themselves, step by step; as a whole, some of them may wait without end.
  */
 export function guardCalls<T extends object>(

@@ -10,7 +10,7 @@ import { leasedChain } from "./leased-chain.ts";
 import { LeasedWallet } from "./leased-wallet.ts";
 
 /**
- * A sandbox that refuses callers that still use it when the lease is over, and notes what is begun before: what a test leaves under way
+ * A sandbox that refuses callers that still use it when the lease is over, and notes what is begun before: what a test leaves in progress
  * must not reach the next one. Only what is asked of the URLs themselves, and middleware that the client is given, go past this.
  */
 export function leasedSandbox(sandbox: Sandbox, guard: LeaseGuard): Sandbox {

@@ -8,7 +8,7 @@ import { leasedSandbox } from "./leased-sandbox.ts";
 /** A sandbox that a test has for as long as it runs. */
 export interface Lease {
   sandbox: Sandbox;
-  /** Ends the lease: from here on the sandbox refuses this test; resolves when what it had under way has ended. */
+  /** Ends the lease: from here on the sandbox refuses this test; resolves when its calls in progress have ended. */
   end: () => Promise<void>;
 }
 

@@ -99,7 +99,7 @@ function viewWish(
   if (!hasAmount(name) || capabilities === null) return nothing;
   const { token } = capabilities.contracts;
   const filledIn = amount === undefined ? "" : writeAmount(amount, token);
-  // What is under way may have changed already what is possible next.
+  // An action in progress may already have changed the next possible actions.
   const wrong = busy ? null : mistake;
   const inputOf = (event: Event) => (event.target instanceof HTMLInputElement ? event.target.value : "");
   return html`<div class="wish">

@@ -27,7 +27,7 @@ type AnvilMethods = [
   },
   /** Seconds between blocks, or null. */
   { Method: "anvil_getIntervalMining"; Parameters?: undefined; ReturnType: number | null },
-  /** Makes other blocks in the place of the newest ones, by default empty ones. */
+  /** Replaces the newest blocks with others, by default empty ones. */
   {
     Method: "anvil_reorg";
     Parameters: [depth: number, transactions: readonly (readonly [string | object, number])[]];

@@ -16,7 +16,7 @@ interface RunningInterval {
 }
 
 /**
- * Mines at an interval in the place of Anvil, whose own interval stays off because its blocks cannot be delayed. Requests that read or set
+ * Mines at an interval instead of Anvil, whose own interval stays off because its blocks cannot be delayed. Requests that read or set
  * Anvil's interval are answered as Anvil would.
  */
 export class IntervalMiner {

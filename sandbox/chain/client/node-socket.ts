@@ -42,7 +42,7 @@ const answersSchema = z.array(
  * Speaks JSON-RPC 2.0 over WebSockets: what is asked in one turn of the event loop goes as one message, without waiting for more.
  *
  * viem's HTTP transport makes a fetch of each question, or has a timer gather them; either takes several times as long as Anvil's
- * answer. There is one message under way on each socket: Anvil would hold a second answer back until the first is acknowledged,
+ * answer. One message is in progress on each socket: Anvil would hold a second answer back until the first is acknowledged,
  * which takes 40 ms.
  *
  * @param url - of the node's HTTP server; a function for one that may change, which is asked for each connection.

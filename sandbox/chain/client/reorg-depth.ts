@@ -18,7 +18,7 @@ export class ReorgDepthError extends Error {
 }
 
 /**
- * Makes sure that Anvil can take so many blocks off the chain. Of blocks before the newest one that it loaded it has no contract code
+ * Makes sure that Anvil can take the given number of blocks off the chain. Of blocks before the newest one that it loaded it has no contract code
  * to go back to, and leaves every address without code while it answers success; of blocks whose state it no longer keeps it has nothing.
  * Without the block of its epoch, the chain would be another one.
  *

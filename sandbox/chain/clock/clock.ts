@@ -66,7 +66,7 @@ export async function createClock(
 ): Promise<SandboxClock> {
   const clock = mode === "deterministic" ? deterministicClock(client) : liveClock(client, kept);
   await clock.pin();
-  // One after the other: two moves from the same moment would ask for a block before the latest one.
+  // One after the other: two moves from the same time would ask for a block before the latest one.
   const moves = new Mutex();
   const move = async (step: () => Promise<number>) =>
     await moves.runExclusive(async () => {

@@ -21,7 +21,7 @@ export function toSeconds(duration: Duration): number {
 const parts = ["days", "hours", "minutes", "seconds"];
 
 /**
- * Refuses what is no duration, which TypeScript would.
+ * Refuses a value that is not a duration, as TypeScript would.
  *
  * @throws ClockError
  */

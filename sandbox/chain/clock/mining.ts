@@ -32,7 +32,7 @@ export async function setMining(client: ChainClient, every: MiningPace): Promise
  */
 const portion = 100;
 
-/** Mines so many blocks, after that of a transaction that a node which mines at once has been sent. */
+/** Mines the given number of blocks, after the block of a transaction that an automining node has been sent. */
 export async function mineBlocks(client: ChainClient, blocks: number): Promise<void> {
   await awaitAutomine(connect(client.request));
   for (let left = blocks; left > 0; left -= portion) await client.mine({ blocks: Math.min(left, portion) });

@@ -59,7 +59,7 @@ const placed: ReadonlySet<string> = new Set([...accountMethods, ...nonceMethods,
 
 const dropping: ReadonlySet<string> = new Set(dropMethods);
 
-/** Calls that take so many blocks off the chain as their first param says; 1 block when a rollback names none. */
+/** Calls that take the number of blocks in their first param off the chain; 1 block when a rollback names none. */
 const rewinding: ReadonlySet<string> = new Set(["anvil_reorg", "anvil_rollback"]);
 
 /** Returns whether a call changes the chain between blocks, so that no block shows it. */

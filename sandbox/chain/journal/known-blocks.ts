@@ -139,7 +139,7 @@ export class KnownBlocks {
     return await this.#add(latest);
   }
 
-  /** The newest block that is known and still on the chain; null when the chain is not that long any more. */
+  /** The newest block that is known and still on the chain; null when the chain is no longer that long. */
   async #findCommon(latest: ReadBlock): Promise<KnownBlock | null> {
     for (let number = Math.min(this.#head.number, latest.number); ; number -= 1) {
       const known = this.#hashes.get(number);

@@ -53,7 +53,7 @@ export async function resumeMining(client: ChainClient, changes: readonly ChainC
   const node = connect(client.request);
   for (const change of changes)
     if (change.kind === "sent")
-      // One that is no longer possible was none that would have been mined.
+      // A transaction that is no longer possible would not have been mined.
       await node("eth_sendRawTransaction", [change.transaction]).catch((error: unknown) => {
         if (!(error instanceof RpcRefusedError)) throw error;
       });

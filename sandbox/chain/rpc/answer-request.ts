@@ -33,9 +33,9 @@ export interface FrontedChain {
   interval: () => Promise<number | null>;
   /** Makes a call that mines, when no block is being made. @throws StoreUnavailableError when its blocks cannot be kept. */
   mineBy: (run: () => Promise<RpcResponse>) => Promise<RpcResponse>;
-  /** Mines so many blocks. */
+  /** Mines the given number of blocks. */
   mine: (blocks: number) => Promise<void>;
-  /** Makes other blocks in the place of the newest ones. */
+  /** Replaces the newest blocks with others. */
   reorg: (params: readonly unknown[]) => Promise<void>;
   /** Sends a signed transaction. @throws StoreUnavailableError when it cannot be kept. */
   send: (

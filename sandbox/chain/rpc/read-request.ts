@@ -20,7 +20,7 @@ export interface RpcCall {
   params: readonly unknown[];
 }
 
-/** An entry of a request that is no call. */
+/** An entry of a request that is not a call. */
 export interface InvalidCall {
   id: null;
   invalid: RpcError;

@@ -48,7 +48,7 @@ export function snapshotRoutes({
         `There is no snapshot ${request.params.number}; take one with POST /snapshots.`,
       );
     await entry.snapshot.restore();
-    // What was taken after it is of a time that is no more.
+    // A snapshot taken after it belongs to a state that no longer exists.
     kept = kept.filter(({ number }) => number <= entry.number);
     response.json(list());
   });

@@ -157,7 +157,7 @@ export interface RelayOperationView {
 export interface DeliveryAttemptView {
   number: number;
   at: string;
-  /** False while it is under way, or when a crash lost what came of it. */
+  /** False while it is in progress, or when a crash lost what came of it. */
   ended: boolean;
   status_code: number | null;
   error: string | null;

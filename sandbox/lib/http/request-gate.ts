@@ -5,7 +5,7 @@ import { endsWithin } from "../time/deadline.ts";
 
 /** The longest waits of a snapshot or a restore, in milliseconds of real time. */
 export interface GateTimes {
-  /** For everything that is under way, before it is refused. */
+  /** For everything that is in progress, before it is refused. */
   timeoutMs: number;
   /** With the gate closed, before it opens again for a while; 2,000 by default. */
   closedMs?: number;
@@ -56,10 +56,10 @@ export class RequestGate implements Gate {
   }
 
   /**
-   * Runs work while nothing else runs. What is under way is waited for first; what comes meanwhile continues, until only that is left,
-   * which is short: then it waits for a moment.
+   * Runs work while nothing else runs. Waits first for the work in progress; new work continues meanwhile, until only new work is left,
+   * which then waits.
    *
-   * @throws SandboxError snapshot_timeout when something under way does not end in time; the work is not run then.
+   * @throws SandboxError snapshot_timeout when something in progress does not end in time; the work is not run then.
    */
   async runExclusive<T>(work: () => Promise<T>): Promise<T> {
     const deadline = performance.now() + this.#timeoutMs;

@@ -1,5 +1,5 @@
 /**
- * Answers with a reading that began after it was asked for: callers that ask while one is under way share the next with all others
+ * Returns a reading that began after the call: callers that ask while one is in progress share the next with all others
  * who do. So no caller gets what was true before they asked, and any number of callers costs two readings at a time.
  *
  * @example const now = freshReading(() => latestTimestamp(client))

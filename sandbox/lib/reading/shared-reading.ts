@@ -1,5 +1,5 @@
 /**
- * Gives every caller that asks while a question is under way its answer.
+ * Gives every caller that asks while a question is in progress the same answer.
  *
  * @example const now = sharedReading(() => clock.now())
  */

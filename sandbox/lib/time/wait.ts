@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-/** Resolves after so many milliseconds of real time, or at once when it is stopped; then no timer is left. */
+/** Resolves after the given number of milliseconds of real time, or at once when it is stopped; then no timer is left. */
 export async function wait(milliseconds: number, stop?: AbortSignal): Promise<void> {
   try {
     await pause(milliseconds, undefined, stop === undefined ? {} : { signal: stop });

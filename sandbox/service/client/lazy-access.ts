@@ -18,7 +18,7 @@ export interface LazyAccess extends Part<Held | null> {
 /**
  * Issues an account's access when a client first needs it. It is never renewed in silence: a test that travels past its
  * seven days sees the refusal that a real client would see. Only what a restore meets on its way is sent once more, with the access
- * of the moment that was restored.
+ * of the state that was restored.
  *
  * @example client.use(lazyAccess(urls.api, account.key).middleware)
  */
@@ -26,7 +26,7 @@ export function lazyAccess(apiUrl: string, accountKey: string, send: SendRequest
   let access: Held | null = null;
   let issuing: Promise<Held> | null = null;
   let restores = 0;
-  /** Requests under way, as they can be sent once more. */
+  /** Requests in progress, as they can be sent once more. */
   const sent = new Map<string, { request: Request; restores: number }>();
 
   const current = async (): Promise<Held> => {

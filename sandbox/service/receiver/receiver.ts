@@ -141,7 +141,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
     this.faults.add(count, fault);
   }
 
-  /** Ends all waiting: nothing arrives any more. */
+  /** Ends all waiting: no more events arrive. */
   close(): void {
     this.#isClosed = true;
     for (const { reject } of this.#waiters) reject(closedError());

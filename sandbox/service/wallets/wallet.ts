@@ -36,7 +36,7 @@ const receiptPollMs = 4;
 const looksBetween = 10;
 const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 
-/** Runs what sends a transaction, when no snapshot or restore is under way. */
+/** Runs a function that sends a transaction, when no snapshot or restore is in progress. */
 export type SendRunner = (send: () => Promise<Hex>) => Promise<Hex>;
 
 /** A mined transaction of a wallet. */

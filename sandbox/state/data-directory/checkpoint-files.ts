@@ -57,7 +57,7 @@ async function digestOf(file: string): Promise<string | null> {
   try {
     await pipeline(createReadStream(file, { highWaterMark: 2 ** 20 }), hash);
   } catch {
-    // A file that cannot be read is no better than a damaged one: the journal has everything that is in it.
+    // An unreadable file counts as a damaged one: the journal has all of its content.
     return null;
   }
   return hash.digest("hex");

@@ -96,7 +96,7 @@ export function keepChain(
   };
 }
 
-/** Runs a step once nothing else is under way: what is ends soon, as the chain does not answer. */
+/** Runs a step once nothing else is in progress: other work ends soon, as the chain does not answer. */
 async function runOnceIdle(
   gate: RequestGate,
   { anvil }: ChainNode,

@@ -25,7 +25,7 @@ export interface SandboxJournal {
   store: JournaledStore;
   /** The chain to continue with; null for a new sandbox. */
   kept: Omit<ChainHistory, "made"> | null;
-  /** Has a new sandbox kept from now on, in the place of whatever was there: in one moment, or not at all. */
+  /** Stores a new sandbox from now on and replaces the old content atomically. */
   begin(chain: Pick<ChainNode, "deployment" | "accounts" | "stateFile">): Promise<void>;
   /** Finds what the chain can be made again from now. @throws StoreDamagedError */
   latest(): Promise<Pick<ChainHistory, "stateFile" | "changes" | "checkpoint">>;

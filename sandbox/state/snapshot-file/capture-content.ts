@@ -26,9 +26,9 @@ export interface ContentSources {
 }
 
 /**
- * Takes everything that a snapshot file holds once everything under way has ended; requests that come meanwhile wait.
+ * Takes everything that a snapshot file holds once everything in progress has ended; requests that come meanwhile wait.
  *
- * @throws SandboxError snapshot_timeout when something under way does not end in time.
+ * @throws SandboxError snapshot_timeout when something in progress does not end in time.
  */
 export async function captureContent(sources: ContentSources): Promise<SnapshotContent> {
   const { settings, gate, chain, relayer, parts } = sources;

@@ -12,7 +12,7 @@ export const openAnswers: Override = ({ jsonSchema, io }) => {
   for (const word of [openEnumMark, "example", "param"]) Reflect.deleteProperty(jsonSchema, word);
   if (io !== "output") return;
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-  // What every number of JavaScript keeps is no bound of the service.
+  // A bound that every JavaScript number keeps is not a bound of the service.
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (!open) return;

@@ -13,7 +13,7 @@ export function openEnum<const T extends readonly string[]>(codes: T) {
   return z.enum(codes).meta({ [openEnumMark]: true });
 }
 
-/** The error of a schema for a value of another type, which says what is wanted in place of the name of a type. */
+/** The error of a schema for a value of another type, which names the expected value instead of a type. */
 function wanting(wanted: string) {
   return {
     error: ({ code, input }: z.core.$ZodRawIssue) =>

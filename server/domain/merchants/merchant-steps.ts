@@ -32,7 +32,7 @@ export function whyNotPending(merchant: MerchantRecord, funding: ChainFunding): 
 /**
  * Asks whether a merchant's enrollment can be confirmed.
  *
- * @throws Problem state_conflict: a merchant whose enrollment is confirmed or revoked takes no operation of its own any more.
+ * @throws Problem state_conflict: a merchant whose enrollment is confirmed or revoked no longer takes operations of its own.
  */
 export function assertPending(merchant: MerchantRecord, funding: ChainFunding): void {
   const whyNot = whyNotPending(merchant, funding);
@@ -136,7 +136,7 @@ function currentStatus(
   return authorization === null ? "pending" : status;
 }
 
-/** Says under which merchant to create a purchase in place of one that has revoked its enrollment. */
+/** Returns the merchant under which to create a purchase instead of one that has revoked its enrollment. */
 async function nameInstead(
   { program, wallet }: MerchantRecord,
   { chain, store }: Pick<Services, "chain" | "store">,

@@ -118,7 +118,7 @@ export function changesOf(ledgers: readonly Ledger[], event_id: string): Change[
   return [...updates, ...usesOf(ledgers)];
 }
 
-/** Every transaction that has a receipt now is used; one that has none any more is free again. */
+/** Every transaction that has a receipt now is used; one that no longer has any is free again. */
 function usesOf(ledgers: readonly Ledger[]): Change[] {
   const hashes = (pick: (ledger: Ledger) => PaymentReceipt[]) =>
     new Set(ledgers.flatMap((ledger) => pick(ledger).map(({ transaction_hash }) => transaction_hash)));

@@ -5,7 +5,7 @@ import type { PurchaseRecord } from "../../store/records.ts";
 import { findParts, findStored, type PurchaseParts, readOnChain } from "../records/find.ts";
 import { currentPurchase, type RelayedServices } from "./status-after-reorg.ts";
 
-/** A purchase, what belongs to it and what the chain has of it, all of one moment. */
+/** A purchase, its records and its state on the chain, all read at the same time. */
 export interface PurchaseNow {
   purchase: PurchaseRecord;
   parts: PurchaseParts;

@@ -10,7 +10,7 @@ import { findCollected, type RefundOperation } from "./record-due-refund.ts";
 
 /**
  * Makes the precondition of collections: the chain has the claim that was decided. The contract pays for any claim that it has, and a
- * reorg can put another one in the place of the decided one.
+ * reorg can replace the decided one with another one.
  */
 export function preconditionOfRefunds(services: {
   chain: Pick<ChainReader, "purchase">;

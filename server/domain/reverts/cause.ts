@@ -4,7 +4,7 @@ export interface Cause {
   wrong: string;
   /** The change that makes the call succeed; null when nothing does. */
   remedy: string | null;
-  /** A sentence: what to do in place of the call, where nothing makes it succeed. */
+  /** A sentence with the alternative to the call, if nothing makes it succeed. */
   instead?: string;
 }
 

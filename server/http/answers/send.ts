@@ -11,7 +11,7 @@ const drainedBytes = 1024 * 1024;
  * Sends an answer as it is, with what `response.locals.headers` adds: set one by one before, they would take Node a slower way.
  *
  * A client that is still sending its body when it is refused must get the answer too: closing at once would reset the connection
- * and lose it. So the answer goes out whole, and what still comes is read off and thrown away, for a moment.
+ * and lose it. So the whole answer is sent, and further input is read and discarded within limits.
  */
 export function sendAnswer(
   request: Request,

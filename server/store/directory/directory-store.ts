@@ -63,7 +63,7 @@ async function openIn(directory: string, compactAbove: number): Promise<Journale
 export interface NewDirectoryStore {
   store: JournaledStore;
   /**
-   * Puts everything that the store holds in the place of the directory, in one moment: a process that is killed before it leaves what was
+   * Replaces the directory with the contents of the store atomically: a process that is killed before it leaves what was
    * there, one that is killed after it the new store.
    *
    * @param begin - what the directory is begun with.
@@ -148,7 +148,7 @@ async function load(directory: string, isNew: boolean): Promise<LoadedStore & { 
   return { end, ...loaded };
 }
 
-/** Writes a directory next to another one and gives it its name. What has the name is whole at every moment, or both are there to finish with. */
+/** Writes a directory next to another one and gives it its name. The directory with the name is always complete, or both exist to finish the step with. */
 async function replaceDirectory(
   directory: string,
   contents: StoreContents,

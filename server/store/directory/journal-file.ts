@@ -81,7 +81,7 @@ export class JournalFile {
       // Without an empty journal next to it, one that is put aside looks like one whose end was removed.
       await syncDirectory(dirname(this.#file));
       await rename(this.#file, this.#aside);
-      // What is put aside is removed later: unless the next step is done, nothing may be written any more.
+      // The file that was moved aside is removed later: unless the next step is done, nothing more may be written.
       this.#broken = true;
       await rename(next, this.#file);
       this.#broken = false;

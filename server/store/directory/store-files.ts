@@ -39,7 +39,7 @@ export function isBeingReplaced(directory: string): boolean {
 /**
  * Returns whether a directory holds a store; false when it is missing or empty.
  *
- * @throws StoreDamagedError when its snapshot is missing, or when what is there is no store.
+ * @throws StoreDamagedError when its snapshot is missing, or when the content is not a store.
  */
 export async function holdsStore(directory: string): Promise<boolean> {
   const place = readable(directory);
@@ -70,7 +70,7 @@ export function requireJournal(directory: string): void {
 /**
  * Makes sure that a store may take the place of what a directory holds, and can.
  *
- * @throws StoreDamagedError when that is no store; Error EACCES when this user may not remove it.
+ * @throws StoreDamagedError when that is not a store; Error EACCES when this user may not remove it.
  */
 export async function requireReplaceable(directory: string): Promise<void> {
   const names = await namesIn(directory);

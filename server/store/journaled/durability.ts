@@ -11,7 +11,7 @@ export interface Durability {
   needsCompaction(): boolean;
   /** Called between two appends, before the contents of a compaction are taken. */
   prepareCompaction(): Promise<void>;
-  /** Writes a snapshot that holds the journal up to a moment; entries are appended meanwhile. */
+  /** Writes a snapshot that holds the journal up to a position; entries are appended meanwhile. */
   compact(contents: StoreContents): Promise<void>;
   /** Replaces snapshot and journal; nothing is appended meanwhile. */
   replace(contents: StoreContents): Promise<void>;

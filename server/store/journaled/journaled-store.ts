@@ -119,7 +119,7 @@ export class JournaledStore implements Store, RelayerJournalStore {
     await promise;
   }
 
-  /** Has everything kept from now on, in one moment with all that is there already. */
+  /** Stores the existing and all further entries durably, starting atomically. */
   async beginIn(begin: Json, create: (contents: StoreContents) => Promise<Durability>): Promise<void> {
     await this.recordChain();
     await this.#whileNotWriting(async () => {

@@ -3,7 +3,7 @@ import type { ChainChange } from "../chain-log.ts";
 import { type CollectionName, collectionNames } from "../records.ts";
 import type { Stored, StoreImage } from "../store.ts";
 
-/** Everything that a store held at one moment. */
+/** The contents of a store at one time. */
 export interface StoreContents {
   /** The journal entries up to this number are in it. */
   upTo: number;

@@ -20,11 +20,11 @@ export class ClusterMemberError extends CodedError<"database_in_use" | "sandbox_
 export interface ElectionListener {
   /** This process leads from now on; awaited before {@link ClusterMember.leads} says so. */
   gained: () => Promise<void>;
-  /** It does not lead any more, and will not again before this has resolved. */
+  /** It no longer leads, and will not again before this has resolved. */
   lost: () => Promise<void>;
   /** A process, perhaps this one, has committed something. */
   changed: () => void;
-  /** Resolves after so many milliseconds of real time. */
+  /** Resolves after the given number of milliseconds of real time. */
   wait: (milliseconds: number) => Promise<void>;
 }
 
@@ -141,7 +141,7 @@ export class ClusterMember {
     else await client.query(`SELECT pg_advisory_unlock(${database.lock("owner")})`);
   }
 
-  /** Takes part in elections until it is closed, with a new connection in the place of each that has ended. */
+  /** Takes part in elections until it is closed, with a new connection for each that has ended. */
   async #keepElecting(name: string, listener: ElectionListener): Promise<void> {
     for (;;) {
       const client = this.#client;

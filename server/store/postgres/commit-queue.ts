@@ -5,7 +5,7 @@ import type { Database, Query } from "./database.ts";
 /** Runs a transaction, one at a time and in the order in which they are asked for. */
 export type Transact = <T>(step: (query: Query) => Promise<T>) => Promise<T>;
 
-/** Gathers the commits that come while a transaction is under way and writes them together in the next one. */
+/** Gathers the commits that arrive during a transaction and writes them together in the next one. */
 export class CommitQueue {
   readonly #transact: Transact;
   readonly #database: Database;

@@ -30,7 +30,7 @@ export interface KeptChain {
    * @returns how many records of the chain there are once what the commits rely on is durable; null when they are kept nowhere.
    */
   keep(): Promise<number | null>;
-  /** Called once the database has so many commits. */
+  /** Called once the database has the given number of commits. */
   committed(commits: number): void;
   /** Returns the durable changes of the chain; undefined when they are stored nowhere. */
   records(): readonly ChainChange[] | undefined;

@@ -35,7 +35,7 @@ const simulation = z.looseObject({
   blockStateCalls: z.array(z.looseObject({ blockOverrides, calls: z.array(transaction).nullish() })),
 });
 
-/** Tracers that Anvil has. It would run any other as a JavaScript program, for which gas is no limit, or answer nothing. */
+/** Tracers that Anvil has. It would run any other as a JavaScript program, which gas does not limit, or answer nothing. */
 const tracers = new Set(["callTracer", "prestateTracer", "noopTracer"]);
 
 /** The last of Ethereum's types of transaction: EIP-7702. */

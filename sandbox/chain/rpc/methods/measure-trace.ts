@@ -34,7 +34,7 @@ export function measuringParams([call, block, options]: readonly unknown[]): rea
 /**
  * Judges a measurement: null when the trace may run, the error when it would take too much memory.
  *
- * @returns undefined when the answer is no measurement but says what is wrong with the call.
+ * @returns undefined when the answer is not a measurement but an error of the call.
  */
 export function judgeMeasurement(answer: Buffer): RpcError | null | undefined {
   const { data } = measured.safeParse(JSON.parse(answer.toString()));

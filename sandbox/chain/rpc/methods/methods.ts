@@ -30,7 +30,7 @@ export const miningMethods = [
   "anvil_mine_detailed",
 ] as const;
 
-/** Calls that run contract code without a transaction; each may use so much gas and runs alone. */
+/** Calls that run contract code without a transaction; each may use the gas limit and runs alone. */
 export const executionMethods = [
   "eth_call",
   "eth_estimateGas",

@@ -31,7 +31,7 @@ export type Plan =
   | { kind: "awaits_block"; params: readonly unknown[] }
   /** Not to Anvil, whose own interval is off: its answer is what the sandbox mines by. */
   | { kind: "interval" }
-  /** While nothing else happens to the chain, and if that can go back so many blocks. */
+  /** While nothing else happens to the chain, and if that can go back the given number of blocks. */
   | { kind: "reorg"; params: readonly unknown[] }
   /** So many blocks, in portions. */
   | { kind: "mine"; blocks: number; answer: "0x0" | null }

@@ -52,7 +52,7 @@ export class ChangeFeed {
     return `${this.#feedId}-${this.#count}`;
   }
 
-  /** Returns the changes after a change, or null when they are not known any more. */
+  /** Returns the changes after a change, or null when they are no longer known. */
   since(id: string): readonly NumberedChange[] | null {
     this.#tell();
     if (id === this.latest()) return [];

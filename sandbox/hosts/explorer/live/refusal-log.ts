@@ -14,7 +14,7 @@ export interface KeptRefusal extends Refusal {
 export const keptRefusals = 500;
 
 /**
- * Keeps the newest transactions that were refused, in memory: they are no state of the service, so a restore clears the log.
+ * Keeps the newest transactions that were refused, in memory: they are not state of the service, so a restore clears the log.
  *
  * One that is not confirmed yet is not refused; repeated requests about one are kept once and counted.
  *

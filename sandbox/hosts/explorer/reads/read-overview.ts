@@ -7,7 +7,7 @@ import { viewBlockPoint } from "./view-block-point.ts";
 
 /** The statuses that are not final; each status is an index, and none of them is long in a sandbox that works. */
 const unsettled = ["accepted", "signed", "broadcast", "mined", "needs_attention"] as const;
-/** More than so many are not counted. */
+/** More than this number are not counted. */
 const mostCounted = 1_000;
 
 /** Reads the state of the sandbox at one glance; what it costs does not grow with the number of purchases. */

@@ -26,7 +26,7 @@ export class Deliveries {
 
   /**
    * Delivers every undelivered event, program by program and the oldest first, those that are added meanwhile included. An event whose
-   * attempts are exhausted is not undelivered any more. One call runs at a time.
+   * attempts are exhausted no longer counts as undelivered. One call runs at a time.
    *
    * @returns the notifications that were delivered or exhausted by this call.
    * @throws ProblemError when the API refuses.

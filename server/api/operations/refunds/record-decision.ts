@@ -197,7 +197,7 @@ async function assertStillOnChain(
   await assertPaymentsOnChain(purchase, onChain, services);
 }
 
-/** The refusal of a claim whose transaction the chain does not know any more: what is missing, and who can still send it again. */
+/** Returns the refusal of a claim whose transaction the chain no longer knows: the missing transaction, and who can send it again. */
 async function explainGone(
   refused: RefusedTransaction,
   purchase: PurchaseRecord,
