@@ -3,6 +3,7 @@ import type { Hex } from "viem";
 import type { Relayer } from "../../../relayer/relayer.ts";
 import { hashSchema } from "../../../server/api/schemas/primitives.ts";
 import type { Gate } from "../../../server/http/gate.ts";
+import { hasBody, requireJsonType } from "../../../server/http/request/read-body.ts";
 import { validate } from "../../../server/http/request/validate.ts";
 import type { KeyUse } from "../../../server/keys/key-use.ts";
 import type { Services } from "../../../server/services.ts";
@@ -51,6 +52,8 @@ export function createControlHost(sandbox: ControlledSandbox): Express {
   const app = express();
   app.disable("x-powered-by");
   app.use((request, response, next) => {
+    // Before any parser: it would leave out a body of another type, and its defaults would be done instead.
+    if (hasBody(request)) requireJsonType(request);
     // Every body is taken; the listener has refused all other expectations.
     if (request.headers.expect !== undefined) response.writeContinue();
     next();

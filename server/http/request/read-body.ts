@@ -14,7 +14,7 @@ export function hasBody({ headers }: Pick<Request, "headers">): boolean {
  */
 export async function readBody(request: Request, response: Response): Promise<Buffer> {
   assertEncoding(request.headersDistinct["content-encoding"]);
-  assertJsonType(request.headersDistinct["content-type"]);
+  requireJsonType(request);
   const declared = Number(request.headers["content-length"] ?? 0);
   if (declared > limits.body_bytes) throw tooLarge(declared);
   if (/^100-continue$/i.test(request.headers.expect ?? "")) response.writeContinue();
@@ -48,8 +48,14 @@ function assertEncoding(values: readonly string[] | undefined): void {
   throw new Problem("content_encoding_unsupported", "The body is encoded; send it as it is.");
 }
 
-function assertJsonType(values: readonly string[] | undefined): void {
-  const [type = "", ...more] = values ?? [];
+/**
+ * Requires that a body is declared as JSON in UTF-8.
+ *
+ * @throws Problem content_type_unsupported
+ * @example if (hasBody(request)) requireJsonType(request);
+ */
+export function requireJsonType({ headersDistinct }: Pick<Request, "headersDistinct">): void {
+  const [type = "", ...more] = headersDistinct["content-type"] ?? [];
   if (more.length === 0 && /^application\/json(?:\s*;\s*charset=(?:utf-8|"utf-8"))?\s*$/i.test(type)) return;
   throw new Problem(
     "content_type_unsupported",

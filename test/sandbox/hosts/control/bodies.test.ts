@@ -60,3 +60,49 @@ describe("the control API names the field that is wrong, and what it must be", (
     });
   });
 });
+
+describe("the control API refuses a body that is not declared as JSON, and does nothing", () => {
+  test.each<[path: string, body: string, type: string]>([
+    ["/blocks", '{"blocks":5}', "application/x-www-form-urlencoded"],
+    ["/blocks", '{"blocks":5}', "text/plain"],
+    ["/blocks", '{"blocks":5}', "application/json; charset=utf-16"],
+    ["/clock", '{"seconds":60}', "application/x-www-form-urlencoded"],
+    ["/mining", '{"every":"never"}', "application/x-www-form-urlencoded"],
+    ["/given", '{"merchant":{"state":"pending"}}', "application/x-www-form-urlencoded"],
+    ["/keys/rotate", '{"uses":["receipts"]}', "application/x-www-form-urlencoded"],
+    ["/scenario", '{"title":"checkout"}', "application/x-www-form-urlencoded"],
+    ["/operations/op_x/resume", '{"abandon":true}', "application/x-www-form-urlencoded"],
+    ["/snapshots", "{}", "application/x-www-form-urlencoded"],
+  ])("POST %s %s as %s", async (path, body, type) => {
+    const before = await sandbox.fingerprint();
+    const response = await fetch(`${sandbox.description.urls.control}${path}`, {
+      method: "POST",
+      headers: { "content-type": type },
+      body,
+    });
+    expect(response.headers.get("content-type")).toMatch(/^application\/problem\+json/);
+    expect(await response.json()).toMatchObject({
+      status: 415,
+      code: "content_type_unsupported",
+      detail: "Send application/json in UTF-8.",
+    });
+    expect(await sandbox.fingerprint()).toEqual(before);
+  });
+
+  test("a body without a type", async () => {
+    const response = await fetch(`${sandbox.description.urls.control}/blocks`, {
+      method: "POST",
+      body: new TextEncoder().encode('{"blocks":5}'),
+    });
+    expect(await response.json()).toMatchObject({
+      status: 415,
+      detail: "The content type is missing; send application/json.",
+    });
+  });
+
+  test("no body at all is allowed where every field has a default", async () => {
+    const before = await sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
+    const response = await fetch(`${sandbox.description.urls.control}/blocks`, { method: "POST" });
+    expect(await response.json()).toEqual({ block_number: Number(before) + 1 });
+  });
+});
