@@ -268,6 +268,18 @@ export const clock: readonly MutantGroup[] = [
     ],
   },
   {
+    file: "sandbox/state/data-directory/verify.ts",
+    tests: ["test/sandbox/state/checkpoint.test.ts"],
+    mutants: [
+      {
+        rule: "A journal without the block that the epoch is made of is not whole.",
+        find: "if (found === undefined || found.hash === hash) return;",
+        replace: "if (found === undefined || found.number === number) return;",
+        only: "epoch",
+      },
+    ],
+  },
+  {
     file: "sandbox/state/data-directory/lock.ts",
     tests: ["test/cli/doctor.test.ts", "test/end-to-end/restart.test.ts"],
     mutants: [

@@ -1,10 +1,13 @@
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { cp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
+import { verifyDirectory } from "../../../sandbox/state/data-directory/verify.ts";
+import { toLine } from "../../../server/store/directory/checked-lines.ts";
 import { cli } from "../../cli/program.ts";
 import { kill } from "../../end-to-end/kill.ts";
 import { startSandbox } from "../../end-to-end/started-sandbox.ts";
@@ -151,5 +154,25 @@ test("data verify reads all, makes every block again and compares it, says what 
     complaint: expect.stringMatching(
       /store\.json, line 1: it does not match its checksum \(byte 0\)\. Restore/,
     ),
+  });
+});
+
+test("data verify refuses a journal whose blocks are whole but do not have the block that the chain's epoch is made of", async () => {
+  const dataDirectory = await temporaryFolder();
+  const sandbox = await createSandbox({ dataDirectory });
+  const { number, hash } = sandbox.chain.deployment.epochBlock;
+  await sandbox.close();
+  await verifyDirectory(dataDirectory, () => {});
+  const snapshot = join(dataDirectory, "store", "store.json");
+  const lines = (await readFile(snapshot, "utf8")).split("\n").slice(0, -1);
+  const [header, ...rest] = lines.map((line) => JSON.parse(line.slice(17)));
+  const other = `0x${"ab".repeat(32)}`;
+  header.begin.chain.deployment.epochBlock.hash = other;
+  const changed = [header, ...rest.slice(0, -1)].map(toLine);
+  const sums = createHash("sha256").update(changed.map((line) => line.slice(0, 16)).join(""));
+  await writeFile(snapshot, [...changed, toLine({ ...rest.at(-1), lines: sums.digest("hex") })].join(""));
+  await expect(verifyDirectory(dataDirectory, () => {})).rejects.toMatchObject({
+    name: "StoreDamagedError",
+    message: `The journal in ${join(dataDirectory, "store")} has another block ${number} (${hash}) than the chain began with (${other}). Restore the data directory from a backup, or choose another one with --data-dir.`,
   });
 });
