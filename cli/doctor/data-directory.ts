@@ -6,6 +6,7 @@ import { isRunning } from "../../sandbox/lib/processes.ts";
 import { journalIn, readBeginning } from "../../sandbox/state/data-directory/beginning.ts";
 import { readOwner } from "../../sandbox/state/data-directory/lock.ts";
 import { requireState } from "../../sandbox/state/data-directory/open-journal.ts";
+import { requireFiles, requireOwnEnvironment } from "../../sandbox/state/data-directory/sandbox-file.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
 import { makeDirectory } from "../../server/lib/make-directory.ts";
@@ -25,6 +26,7 @@ export async function examineDataDirectory(
   if (!writing.ok && !(await mayBeDirectory(folder))) return [writing];
   return [
     writing,
+    ...(await examineFiles(folder)),
     await examineOwner(folder, running),
     ...(running === null ? [await examineStore(folder)] : []),
   ];
@@ -48,6 +50,19 @@ async function examineWriting(folder: string): Promise<Finding> {
       `${folder} cannot be written to: ${reason}.`,
       "Make it belong to you and writable, or choose another folder with --data-dir.",
     );
+  }
+}
+
+/** What keeps a start from writing its files next to the store. */
+async function examineFiles(folder: string): Promise<Finding[]> {
+  try {
+    await requireFiles(folder);
+    await requireOwnEnvironment(folder);
+    return [];
+  } catch (error) {
+    return [
+      broken("data directory", messageOf(error), "Do as it says; nothing in the directory was changed."),
+    ];
   }
 }
 

@@ -391,9 +391,28 @@ export const store: readonly MutantGroup[] = [
     ],
   },
   {
+    file: "server/store/directory/directory-store.ts",
+    tests: ["test/sandbox/state/data-directory.test.ts"],
+    mutants: [
+      {
+        rule: "A start removes no directory that holds no store.",
+        find: "    await requireReplaceable(left);\n",
+        replace: "",
+        only: "named store",
+      },
+    ],
+  },
+  {
     file: "server/store/directory/store-files.ts",
     tests: [embedded],
     mutants: [
+      {
+        rule: "What is not a file is not read as one of the store.",
+        find: '(await fileKind(file)) === "other"',
+        replace: "file === directory",
+        tests: ["test/sandbox/state/data-directory.test.ts"],
+        only: "directory in the place of a file",
+      },
       {
         rule: "A directory without its snapshot is refused and left alone.",
         find: "if (names.length === 0) return false;",

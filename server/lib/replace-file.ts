@@ -1,5 +1,9 @@
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { constants, type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+
+const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
+/** A pipe that nothing reads would never open. Windows has no such flag, and no such pipes. */
+const nonblocking = constants.O_NONBLOCK ?? 0;
 
 /** The content of a file: all of it, or a function that writes it. */
 export type FileContent = string | Uint8Array | ((file: FileHandle) => Promise<void>);
@@ -28,7 +32,7 @@ export async function replaceFile(
   { mode = 0o600, next = `${file}.next` }: ReplaceOptions = {},
 ): Promise<void> {
   try {
-    await using handle = await open(next, "w", mode);
+    await using handle = await open(next, O_WRONLY | O_CREAT | O_TRUNC | nonblocking, mode);
     if (typeof content === "function") await content(handle);
     else await handle.writeFile(content);
     await handle.sync();

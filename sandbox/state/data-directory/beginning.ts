@@ -1,12 +1,14 @@
 import { existsSync } from "node:fs";
-import { readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
+import { readText } from "../../../server/lib/file-kind.ts";
 import { readDirectoryBegin } from "../../../server/store/directory/directory-store.ts";
 import { howToConvert } from "../../../server/store/directory/store-snapshot.ts";
 import { chainRecord } from "../../chain/genesis/start-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
+import { readJson } from "../../lib/read-json.ts";
 import { defaultPrograms, programSchema } from "../../options/programs.ts";
 
 /** The settings that a sandbox was made with; it cannot continue with any others. */
@@ -54,13 +56,8 @@ export async function removeFirstVersion(directory: string): Promise<void> {
 const unfinished = "unfinished";
 
 async function isFirstVersion(directory: string): Promise<boolean> {
-  if (existsSync(join(directory, unfinished))) return true;
-  try {
-    const settings: unknown = JSON.parse(await readFile(join(directory, "settings.json"), "utf8"));
-    return keptSettings.safeParse(settings).success;
-  } catch {
-    return false;
-  }
+  const settings = readJson((await readText(join(directory, "settings.json"))) ?? "");
+  return keptSettings.safeParse(settings).success;
 }
 
 /**
@@ -75,11 +72,14 @@ export async function readKeptSettings(directory: string): Promise<KeptSettings 
 
 /** Reads what the journal of a data directory begins with; null when there is none. @throws as {@link readKeptSettings} */
 export async function readBeginning(directory: string): Promise<Beginning | null> {
+  const isFirst = await isFirstVersion(directory);
   // What a first start of the first version left is nothing to continue with.
-  if (existsSync(join(directory, unfinished))) return null;
-  const begin = (await readDirectoryBegin(journalIn(directory))) ?? null;
-  if (begin !== null) return beginning.parse(begin);
-  if (await isFirstVersion(directory))
+  const isUnfinished = isFirst && existsSync(join(directory, unfinished));
+  const begin = await readDirectoryBegin(journalIn(directory)).catch((error: unknown) => {
+    if (!isUnfinished) throw error;
+  });
+  if (begin !== undefined) return beginning.parse(begin);
+  if (isFirst && !isUnfinished)
     throw new SandboxError(
       "data_directory_mismatch",
       `${directory} was made by an earlier version, which kept chain and settings in other files. ${howToConvert}`,

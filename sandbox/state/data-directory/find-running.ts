@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { readText } from "../../../server/lib/file-kind.ts";
 import type { SandboxDescription } from "../description.ts";
 import { isCopy } from "./lock.ts";
 
@@ -15,7 +15,7 @@ const described = z.looseObject({ pid: z.int(), urls: z.looseObject({ control: z
  * @returns null when none answers, or another one where that of this directory was; and for a copy of a directory in which one runs.
  */
 export async function findRunning(directory: string): Promise<SandboxDescription | null> {
-  const text = await readFile(join(directory, "sandbox.json"), "utf8").catch(() => null);
+  const text = await readText(join(directory, "sandbox.json"));
   const description = text === null ? null : parseDescription(text);
   if (description === null || (await isCopy(directory))) return null;
   const answer = await fetch(`${description.urls.control}/status`, {

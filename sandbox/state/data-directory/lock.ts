@@ -1,12 +1,14 @@
-import { access, constants, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { access, constants, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { lock } from "proper-lockfile";
 import { z } from "zod";
 import { causesOf } from "../../../protocol/coded-error.ts";
+import { readText } from "../../../server/lib/file-kind.ts";
 import { makeDirectory } from "../../../server/lib/make-directory.ts";
 import { unwritable } from "../../../server/store/directory/directory-store.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { isRunning, type ProcessRecord, processRecord, recordProcess } from "../../lib/processes.ts";
+import { requireFiles } from "./sandbox-file.ts";
 
 // Node ignores this signal, so that a limit on the size of files refuses a write. proper-lockfile has it end the process unless there is
 // another listener.
@@ -45,6 +47,7 @@ export async function lockForReading(directory: string): Promise<() => Promise<v
 
 async function takeLock(directory: string): Promise<() => Promise<void>> {
   await makeDirectory(directory);
+  await requireFiles(directory);
   // Without this, the lock would be tried for 10 s.
   await access(directory, constants.W_OK);
   const file = lockFileIn(directory);
@@ -92,7 +95,7 @@ export async function isCopy(directory: string): Promise<boolean> {
 /** Reads a lock; null when it is absent, or torn by a crash while it was written: in either case it is not held. */
 async function readLock(directory: string): Promise<z.infer<typeof lockRecord> | null> {
   try {
-    return lockRecord.parse(JSON.parse(await readFile(lockFileIn(directory), "utf8")));
+    return lockRecord.parse(JSON.parse((await readText(lockFileIn(directory))) ?? ""));
   } catch {
     return null;
   }

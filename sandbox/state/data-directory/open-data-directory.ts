@@ -4,7 +4,7 @@ import type { ClosingStack } from "../../lib/closing-stack.ts";
 import type { SandboxSettings } from "../../options/options.ts";
 import type { StartDeadline } from "../../options/start-deadline.ts";
 import type { SandboxDescription } from "../description.ts";
-import { loadingIn } from "../snapshot-file/place-state.ts";
+import { removeLoading } from "../snapshot-file/place-state.ts";
 import { type KeptSettings, requireSettings } from "./beginning.ts";
 import { lockDataDirectory } from "./lock.ts";
 import { openJournal, type SandboxJournal } from "./open-journal.ts";
@@ -56,7 +56,7 @@ export async function openDataDirectory(
     async openJournal() {
       await unpublish(directory);
       // What a killed load left.
-      await rm(loadingIn(directory), { recursive: true, force: true });
+      await removeLoading(directory);
       const { seed, mode, programs, fresh } = settings;
       const made: KeptSettings = {
         version: 1,

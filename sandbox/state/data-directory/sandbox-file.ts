@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { fileKind } from "../../../server/lib/file-kind.ts";
 import { replaceFile } from "../../../server/lib/replace-file.ts";
 import { unwritable } from "../../../server/store/directory/directory-store.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
@@ -32,11 +33,25 @@ export async function publish(
 }
 
 /**
- * Takes away what a killed sandbox left, so that no program waits for a sandbox that does not run.
+ * Makes sure that no directory, pipe or device has the name of a file that a start reads or writes next to the store.
  *
- * @throws SandboxError data_directory_mismatch when the directory has an `.env` of something else.
+ * @throws SandboxError data_directory_mismatch
  */
-export async function unpublish(directory: string): Promise<void> {
+export async function requireFiles(directory: string): Promise<void> {
+  for (const name of ["lock.json", "sandbox.json", ".env"])
+    if ((await fileKind(join(directory, name))) === "other")
+      throw new SandboxError(
+        "data_directory_mismatch",
+        `${join(directory, name)} is not a file. Move it away, or choose another data directory with --data-dir.`,
+      );
+}
+
+/**
+ * Makes sure that a `.env` is a sandbox's.
+ *
+ * @throws SandboxError data_directory_mismatch
+ */
+export async function requireOwnEnvironment(directory: string): Promise<void> {
   const environment = join(directory, ".env");
   const text = existsSync(environment) ? await readFile(environment, "utf8") : variable;
   if (!text.startsWith(variable))
@@ -44,6 +59,15 @@ export async function unpublish(directory: string): Promise<void> {
       "data_directory_mismatch",
       `${environment} is not a sandbox's. Move it away, or choose another data directory with --data-dir.`,
     );
+}
+
+/**
+ * Takes away what a killed sandbox left, so that no program waits for a sandbox that does not run.
+ *
+ * @throws SandboxError data_directory_mismatch when the directory has an `.env` of something else.
+ */
+export async function unpublish(directory: string): Promise<void> {
+  await requireOwnEnvironment(directory);
   for (const name of ["sandbox.json", ".env"]) await rm(join(directory, name), { force: true });
 }
 

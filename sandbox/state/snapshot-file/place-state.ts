@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, rmdir, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeDirectory } from "../../../server/lib/make-directory.ts";
@@ -31,12 +31,23 @@ export async function placeState(
     stateFile,
     baseFee: saved.base_fee,
     offset: saved.offset,
-    [Symbol.asyncDispose]: async () => await rm(folder, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: async () => await removeState(folder),
   };
 }
 
+/** Removes the state that a killed load left in a data directory. */
+export async function removeLoading(directory: string): Promise<void> {
+  await removeState(loadingIn(directory));
+}
+
+/** Removes a state and its folder, unless a user's own files are in that. */
+async function removeState(folder: string): Promise<void> {
+  await rm(join(folder, "state.json"), { force: true });
+  await rmdir(folder).catch(() => undefined);
+}
+
 /** Returns the path in a data directory of the state that is being loaded. */
-export function loadingIn(directory: string): string {
+function loadingIn(directory: string): string {
   return join(directory, "loading");
 }
 

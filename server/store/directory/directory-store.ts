@@ -83,7 +83,7 @@ export async function newDirectoryStore(
   compactAbove = smallestCompaction,
 ): Promise<NewDirectoryStore> {
   try {
-    await requireReplaceable(directory);
+    for (const place of [directory, nextOf(directory), oldOf(directory)]) await requireReplaceable(place);
     await finishReplacement(directory);
     await removeReplaced(directory);
   } catch (cause) {
@@ -169,12 +169,16 @@ async function replaceDirectory(
 
 /** Finishes what a killed process began once the old directory had given up its name. */
 async function finishReplacement(directory: string): Promise<void> {
-  if (isBeingReplaced(directory)) await renameFile(nextOf(directory), directory);
+  if (isBeingReplaced(directory) && existsSync(nextOf(directory)))
+    await renameFile(nextOf(directory), directory);
 }
 
-/** Removes the directory that was replaced, and one that was not finished. */
+/** Removes the directory that was replaced, and one that was not finished. @throws StoreDamagedError when one of them is no store. */
 async function removeReplaced(directory: string): Promise<void> {
-  for (const left of [nextOf(directory), oldOf(directory)]) await rm(left, { recursive: true, force: true });
+  for (const left of [nextOf(directory), oldOf(directory)]) {
+    await requireReplaceable(left);
+    await rm(left, { recursive: true, force: true });
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { constants, existsSync } from "node:fs";
 import { access, lstat, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { fileKind } from "../../lib/file-kind.ts";
 import { StoreDamagedError } from "./checked-lines.ts";
 
 /** The files that may be in the directory of a store, with what is written aside before it takes its name. */
@@ -39,18 +40,22 @@ export function isBeingReplaced(directory: string): boolean {
 /**
  * Returns whether a directory holds a store; false when it is missing or empty.
  *
- * @throws StoreDamagedError when its snapshot is missing, or when the content is not a store.
+ * @throws StoreDamagedError when its snapshot is missing, when something else has the name of a file, or when the content is not a store.
  */
 export async function holdsStore(directory: string): Promise<boolean> {
   const place = readable(directory);
   const names = (await namesIn(place)) ?? [];
-  const { snapshot, journal } = filesOf(place);
-  for (const file of [snapshot, journal, asideOf(journal)])
-    if (existsSync(file) && !(await stat(file)).isFile())
-      throw new StoreDamagedError(`${file} is not a file. ${restore}`);
+  const { snapshot } = filesOf(place);
+  // What is written aside is opened so that it cannot block.
+  const own = names.filter((name) => ownName.test(name) && !name.endsWith(".next"));
+  for (const file of own.map((name) => join(place, name)))
+    if ((await fileKind(file)) === "other") throw new StoreDamagedError(`${file} is not a file. ${restore}`);
   if (existsSync(snapshot)) return true;
-  // A directory gets its name when it is whole.
-  if (place !== directory) throw missing(snapshot, oldOf(directory));
+  if (place !== directory) {
+    // A directory gets its name when it is whole.
+    await requireReplaceable(oldOf(directory));
+    throw missing(snapshot, oldOf(directory));
+  }
   if (names.length === 0) return false;
   throw missing(snapshot, join(place, requireOwn(place, names)));
 }

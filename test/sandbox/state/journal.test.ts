@@ -43,13 +43,11 @@ test("a data directory of the first version is refused with what to do, and left
 test.for([
   ["below a file", "file/inside", "a part of the path is a file \\(ENOTDIR, "],
   ["that is a file", "file", "a file has this name \\(EEXIST, "],
-  ["with a directory in place of its lock", "locked", "a directory has this name \\(EISDIR, "],
 ] as const)(
   "a data directory %s is refused with the path, the reason and what to do",
   async ([, name, reason]) => {
     const folder = await temporaryFolder();
     await writeFile(join(folder, "file"), "");
-    await mkdir(join(folder, "locked", "lock.json"), { recursive: true });
     const dataDirectory = join(folder, name);
     await expect(createSandbox({ dataDirectory })).rejects.toMatchObject({
       code: "storage_unavailable",
@@ -437,8 +435,10 @@ test("what cannot be removed of a store that was replaced does not fail the star
     expect([second.description.seed, second.chain.resumed]).toEqual(["second", true]);
     await second.close();
     await expect(createSandbox({ dataDirectory, fresh: true })).rejects.toMatchObject({
-      code: "storage_unavailable",
-      message: expect.stringContaining(left),
+      name: "StoreDamagedError",
+      message: expect.stringContaining(
+        `${join(dataDirectory, "store.old")} holds kept and no file of a store.`,
+      ),
     });
     await chmod(left, 0o755);
   });
