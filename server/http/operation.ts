@@ -63,7 +63,7 @@ export type Outcome =
       status: number;
       /** The event that this write causes, in the same commit. */
       event?: NewEvent;
-      /** The answer instead of the body, if an effect that was not the right one is recorded anyway. */
+      /** The problem that is answered instead of the body, if an effect that was not the right one is recorded anyway. */
       refusal?: Problem;
       /** Builds the changes and the answer; pure, and called once the event's id is known. */
       write: (eventId: string) => { changes: Change[]; body: Json };

@@ -139,7 +139,7 @@ test.each([
   expect(failuresOf(contract).map(([name]) => name)).toEqual(rulesBroken);
 });
 
-test("JUnit tells each case, and marks what would break XML", () => {
+test("JUnit lists each case, and escapes text that would break XML", () => {
   const xml = toJunit([
     {
       contract: 'A<B>&"',

@@ -62,7 +62,7 @@ test("resume --abandon gives an operation up whose nonce was taken", async () =>
   expect((await send(sandbox.description, storefront.credential, taken)).status).toBe(200);
 });
 
-test("keys rotate changes the secret that sandbox.json tells", async () => {
+test("keys rotate changes the secret in sandbox.json", async () => {
   const { hmac_secret } = sandbox.description.receiver;
   const answer = await runCli("keys", "rotate", "notifications", "--json", "--data-dir", folder);
   expect(JSON.parse(answer)).toEqual({ rotated: ["notifications"] });
@@ -123,7 +123,7 @@ test("given says what is wrong with an option and what to do", async () => {
   });
 });
 
-test("demo tells each step as a line of JSON", async () => {
+test("demo prints each step as a line of JSON", async () => {
   const lines = (await runCli("demo", "--json", "--data-dir", folder)).trimEnd().split("\n");
   const steps = lines.map((line) => JSON.parse(line));
   expect(steps[0]).toEqual({ section: "A purchase, from enrollment to refund" });

@@ -127,7 +127,7 @@ test("a request under way when Anvil gets SIGKILL has its effect once, and is an
     expect(all.filter(({ topics }) => topics.includes(request.commitment))).toHaveLength(1);
 });
 
-test("an Anvil that gets SIGKILL while it takes the place of another one is replaced as well", {
+test("an Anvil that gets SIGKILL while it replaces another one is replaced as well", {
   timeout: 90_000,
 }, async () => {
   await using sandbox = await startSandbox(await temporaryFolder());

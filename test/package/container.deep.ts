@@ -18,7 +18,7 @@ function instructions(name: string): string[] {
   return [...dockerfile.matchAll(new RegExp(`^${name} (.*)$`, "gm"))].map(([, rest = ""]) => rest);
 }
 
-test("the Dockerfile is well-formed, and takes the tarball that npm pack writes", () => {
+test("the Dockerfile is well-formed, and uses the tarball that npm pack writes", () => {
   expect(validate(dockerfile)).toEqual([]);
   expect(instructions("COPY")).toEqual([`${basename(inject("tarball"))} ./`]);
 });

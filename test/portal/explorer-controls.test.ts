@@ -55,7 +55,7 @@ test("the controls set and clear faults, at the points where they can act", asyn
   expect(kit.sandbox.receiver.faults.list()).toEqual([]);
 });
 
-test("the controls take a snapshot and go back to it", async () => {
+test("the controls take a snapshot and restore it", async () => {
   const page = await kit.open("#/controls");
   const before = await kit.sandbox.fingerprint();
   await page.getByRole("button", { name: "Take a snapshot" }).click();

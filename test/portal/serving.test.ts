@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const asBrowser = { Accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
 
-test("a page goes out under a policy that allows its own files and the chain's RPC, and nothing inline", async () => {
+test("a page is sent with a policy that allows its own files and the chain's RPC, and nothing inline", async () => {
   const { status, headers } = await fetch(page, { headers: asBrowser });
   expect(status).toBe(200);
   expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -48,7 +48,7 @@ test.each(["application/json", "*/*", "application/json, text/html;q=0.9"])(
   },
 );
 
-test("an error's page goes out under the strictest policy, and keeps it", async () => {
+test("an error's page is sent with the strictest policy, and keeps it", async () => {
   const answer = await fetch(`${sandbox.description.urls.docs}/errors/scope_missing`, { headers: asBrowser });
   expect(answer.headers.get("content-security-policy")).toContain("connect-src 'self';");
   const text = await answer.text();

@@ -375,7 +375,7 @@ describe("a text that must be the one encoding of its bytes", () => {
     expect(decodeExact(base64urlnopad, encoded)).toBeNull();
   });
 
-  test("takes the alphabet of URLs", () => {
+  test("accepts the alphabet of URLs", () => {
     expect(decodeExact(base64urlnopad, "-_-_")).toEqual(Uint8Array.from([251, 255, 191]));
   });
 });

@@ -25,7 +25,7 @@ async function readPage({ description }: Sandbox, credential: string, query: str
   return { status: response.status, body };
 }
 
-test("the transactions tell every hash, the call, the costs, the times and the budget, page by page and by status", async () => {
+test("the transactions show every hash, the call, the costs, the times and the budget, page by page and by status", async () => {
   const sandbox = await open();
   const { description } = sandbox;
   const storefront = await Storefront.open(description);

@@ -197,7 +197,7 @@ describe.each(parts)("%s", (part) => {
     },
   );
 
-  test("takes a target in absolute form that names the host itself", async () => {
+  test("accepts a target in absolute form that names the host itself", async () => {
     const path = { api: "/index.json", docs: "/portal/llms.txt", control: "/status", rpc: "/" }[part];
     const body = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}';
     const head = part === "rpc" ? `POST http://$host${path}` : `GET http://$host${path}`;
@@ -207,7 +207,7 @@ describe.each(parts)("%s", (part) => {
     expect(answer.status).toBe(200);
   });
 
-  test("takes a Host in capital letters", async () => {
+  test("accepts a Host in capital letters", async () => {
     const { port } = new URL(sandbox.description.urls[part]);
     const answer = await answerOf(
       part,

@@ -117,7 +117,7 @@ describe("every port", () => {
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 4\d\d /);
   });
 
-  test.each(parts)("%s takes so many connections and no more", async (part) => {
+  test.each(parts)("%s accepts as many connections as the limit and no more", async (part) => {
     const taken: Socket[] = [];
     for (let number = 0; number < connections; number += 1) taken.push(await open(part));
     const refused = await open(part);

@@ -79,7 +79,7 @@ describe("imports run one way", () => {
   });
 });
 
-test("what the browser loads takes types from the rest, and nothing else", async () => {
+test("browser code imports only types from the rest", async () => {
   const refused = [
     'import { a } from "../../protocol/a.ts";\na();\n',
     'import { type A, b } from "../../server/a.ts";\nexport const c: A = b();\n',

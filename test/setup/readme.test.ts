@@ -17,7 +17,7 @@ test("the first test that the README shows is one that runs here", async () => {
   for (const part of ["given.purchase(", "/refunds"]) expect(runs).toContain(part);
 });
 
-test("the README names one Node version, the oldest that the package takes", async () => {
+test("the README names one Node version, the oldest that the package supports", async () => {
   const readme = await readFile(new URL("README.md", root), "utf8");
   const { engines } = JSON.parse(await readFile(new URL("package.json", root), "utf8"));
   const named = [...readme.matchAll(/Node (\d[\d.]*\d)/g)].map(([, version]) => `>=${version}.0`);

@@ -144,7 +144,7 @@ test("the matchers are a plain object that any runner can install", async ({ san
   );
 });
 
-test("the matchers take only steps, checks and codes that there are", async ({ sandbox }) => {
+test("the matchers accept only existing steps, checks and codes", async ({ sandbox }) => {
   const { answer, transaction_hash } = await strangePayment(sandbox);
   // @ts-expect-error there is no such step
   await expect(transaction_hash).not.toBeAcceptedAs("payments");

@@ -1,5 +1,5 @@
 /**
- * What the explorer's routes answer. It is plain JSON: amounts are decimal strings in base units of the token, `…_at` is RFC 3339 in
+ * The answers of the explorer's routes. It is plain JSON: amounts are decimal strings in base units of the token, `…_at` is RFC 3339 in
  * sandbox time, hashes and addresses are hex.
  */
 

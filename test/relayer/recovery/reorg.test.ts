@@ -5,7 +5,7 @@ import { offerReservation, openRelayerKits, program } from "../../kit/relayer-ki
 
 const openKit = openRelayerKits();
 
-test("a reorg takes a mined operation back to broadcast, and the same bytes are mined again", async () => {
+test("a reorg sets a mined operation back to broadcast, and the same bytes are mined again", async () => {
   const kit = await openKit({ confirmations: 2, receiptTimeoutMs: 100 });
   const first = await kit.relayer.submit(await kit.offer("reorged"));
   expect(first).toMatchObject({ status: "mined", confirmations: 1, reserved_wei: "0" });

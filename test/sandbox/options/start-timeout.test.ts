@@ -215,7 +215,7 @@ test("a start whose Anvil continues in time succeeds", async () => {
   expect(await (await starting).chain.client.getChainId()).toBe(31_337);
 });
 
-describe("a database that takes connections and never answers", () => {
+describe("a database that accepts connections and never answers", () => {
   test("ends a start when its time is over, with its Anvil", async () => {
     const store = await silentDatabase();
     let pid = 0;

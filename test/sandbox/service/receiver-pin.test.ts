@@ -102,7 +102,7 @@ test("after a delivery, and when the start names a receiver, none is pinned", as
   expect(named.receiver.url).toBe(url);
 });
 
-test("a restore takes the pin back, so that every test can pin a receiver", async () => {
+test("a restore undoes the pin, so that every test can pin a receiver", async () => {
   await using sandbox = await createSandbox();
   const own = sandbox.receiver.url;
   const snapshot = await sandbox.snapshot();

@@ -193,7 +193,7 @@ test.each([
   expect((await second.chain.client.getBlock()).hash).toBe(hash);
 });
 
-test("a reorg that would take the block of the chain's epoch is refused, and the directory starts again", async () => {
+test("a reorg that would remove the block of the chain's epoch is refused, and the directory starts again", async () => {
   for (const programs of [undefined, ["prg_books"]]) {
     const dataDirectory = await temporaryFolder();
     const options = programs === undefined ? { dataDirectory } : { dataDirectory, programs };
@@ -551,7 +551,7 @@ test("a directory in the place of a file of the store is refused with its path",
   }
 });
 
-test("a fresh sandbox takes the place of the old one when its start has succeeded, and not before", async () => {
+test("a fresh sandbox replaces the old one when its start has succeeded, and not before", async () => {
   const dataDirectory = await temporaryFolder();
   const first = await createSandbox({ dataDirectory, seed: "first" });
   await first.chain.client.setBalance({ address, value: 1n });

@@ -39,7 +39,7 @@ test("a restore brings back chain, store, clock and faults as one", async () => 
   expect(sandbox.relayer.faults()).toEqual([]);
 });
 
-test("a fingerprint tells of the newest block, also of one that changes nothing", async () => {
+test("a fingerprint depends on the newest block, also on one that changes nothing", async () => {
   const snapshot = await sandbox.snapshot();
   const before = await sandbox.fingerprint();
   await sandbox.chain.client.mine({ blocks: 1 });

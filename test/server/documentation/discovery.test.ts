@@ -87,7 +87,7 @@ describe("the documentation host", () => {
       expect(Object.keys(described.paths[path].get.responses["200"].content)).toEqual([type]);
   });
 
-  test("gives an example that its schema takes, unsigned and fictional, and whose terms hash is right", async () => {
+  test("gives an example that its schema accepts, unsigned and fictional, and whose terms hash is right", async () => {
     const example = JSON.parse((await read(`${docs}/portal/examples/purchase.json`)).text);
     const schema = JSON.parse((await read(`${docs}/portal/schemas/purchase.json`)).text);
     expect(schema.$schema).toBe("https://json-schema.org/draft/2020-12/schema");
@@ -197,7 +197,7 @@ describe("the API's own resources", () => {
     for (const { key_id } of kit.sandbox.description.reviewers) expect(ids).toContain(key_id);
   });
 
-  test("wait for no credential and take no query for it", async () => {
+  test("need no credential and no query", async () => {
     expect((await read(`${kit.base}/v1/routing/capabilities`)).status).toBe(200);
   });
 });

@@ -306,7 +306,7 @@ test("a relayed operation that is not confirmed is 202, and the identical reques
   expect((await activate()).text).toBe(second.text);
 });
 
-test("the same key with another body cannot take over an effect that is under way", async () => {
+test("the same key with another body cannot take over an effect in progress", async () => {
   const purchase = await kit.createPurchase({ id: merchantId });
   const path = `${purchases}/${purchase.id}/activate`;
   kit.sandbox.relayer.fault({ point: "after_broadcast", action: "hold" });

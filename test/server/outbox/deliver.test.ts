@@ -99,7 +99,7 @@ describe("a delivery to the service's own receiver", () => {
 });
 
 describe("without an event", () => {
-  test("the program's oldest undelivered event goes out, then the next, until there is none", async () => {
+  test("the program's oldest undelivered event is sent, then the next, until there is none", async () => {
     const events = [await kit.events.write(), await kit.events.write()];
     await other.events.write();
     const delivered = [await kit.events.deliver(null), await kit.events.deliver(null)];

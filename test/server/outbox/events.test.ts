@@ -67,7 +67,7 @@ describe("the events of a purchase's lifecycle", () => {
   });
 });
 
-test("the largest event fits into the body that receivers take", () => {
+test("the largest event fits into the body that receivers accept", () => {
   const receipt = {
     transaction_hash: `0x${"f".repeat(64)}`,
     log_index: 999_999,

@@ -87,7 +87,7 @@ test("notifications are signed with the new keys and with those before, which re
   }
 });
 
-test("the receiver no longer takes what the key before the rotation signed", async () => {
+test("the receiver no longer accepts signatures of the key before the rotation", async () => {
   const event = await kit.events.write();
   await kit.sandbox.rotateKeys("notifications");
   const refused = await kit.events.receive({ ...(await kit.events.sign(event.id, event.body)) }, event.body);
@@ -108,7 +108,7 @@ test("program and capabilities show the key that signs now", async () => {
   expect(program.keys.reviewer).toEqual({ key_id, public_key });
 });
 
-test("a restore takes a rotation back, and the same rotation gives the same keys again", async () => {
+test("a restore undoes a rotation, and the same rotation gives the same keys again", async () => {
   const before = await publicKeys();
   const { reviewers } = kit.sandbox.description;
   await kit.sandbox.rotateKeys();

@@ -36,7 +36,7 @@ async function expectRefusal(headers: { [name: string]: string }, body: string |
   return refused;
 }
 
-describe("the receiver takes an exact signed event", () => {
+describe("the receiver accepts an exact signed event", () => {
   test("over plain HTTP, without a credential, and signs for it", async () => {
     const accepted = await kit.events.receive(
       { ...(await kit.events.sign(event.id, event.body)) },

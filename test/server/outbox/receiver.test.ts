@@ -53,7 +53,7 @@ describe("sandbox.receiver", () => {
     await expect(kit.sandbox.receiver.next(undefined, 20)).rejects.toMatchObject({ code: "no_delivery" });
   });
 
-  test("tells only the caller what its own function throws", async () => {
+  test("rejects only the caller whose own function throws", async () => {
     const { receiver } = kit.sandbox;
     const asked = receiver.next(() => {
       throw new Error("not what was expected");
@@ -87,7 +87,7 @@ describe("sandbox.receiver", () => {
     expect((await kit.events.deliver(await kit.events.write())).notification.attempts).toHaveLength(1);
   });
 
-  test("goes back with a snapshot: deliveries, their numbers and faults", async () => {
+  test("is restored with a snapshot: deliveries, their numbers and faults", async () => {
     await kit.events.deliver(await kit.events.write());
     kit.sandbox.receiver.failNext(1, { status: 500 });
     const moment = await kit.sandbox.snapshot();

@@ -64,7 +64,7 @@ test("a chain that does not answer has a commit refused, since it may rely on wh
   await store.close();
 });
 
-test("a restore takes back records and chain in one moment, but not for whom a node sends", async () => {
+test("a restore undoes records and chain atomically, but not the accounts that a node sends from", async () => {
   const { folder, store, chain } = await openFollowing();
   chain.waiting.push(block(1));
   await put(store, "0x01");
@@ -100,7 +100,7 @@ test("a record of the chain that is missing or comes twice is refused with file,
   await store.close();
 });
 
-test("a new directory takes the place of the old one in one moment: before it the old one is there, after it the new one", async () => {
+test("a new directory replaces the old one atomically: before it the old one exists, after it the new one", async () => {
   const parent = await temporaryFolder();
   const folder = join(parent, "store");
   const first = await openDirectoryStore(folder);

@@ -127,7 +127,7 @@ export function testStore(open: () => Promise<OpenedStore>): void {
     expect(outcomes.flatMap(({ read }) => read ?? [])).toEqual(Array.from({ length: 9 }, () => winner));
   });
 
-  test("while commits are under way a list shows each of them whole or not at all, and takes none back", async () => {
+  test("while commits are in progress a list shows each of them complete or not at all, and removes none", async () => {
     const [left, right] = [fresh(), fresh()];
     let underWay = true;
     const writing = (async () => {

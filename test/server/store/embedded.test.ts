@@ -86,7 +86,7 @@ describe("in a directory", () => {
     ]);
   });
 
-  test("an image that is put back is on disk at once, for the process that takes over from a killed one", async () => {
+  test("a restored image is on disk at once, for the process that replaces a killed one", async () => {
     const folder = await temporaryFolder();
     await fill(folder);
     const store = await openDirectoryStore(folder);
@@ -145,7 +145,7 @@ describe("in a directory", () => {
     );
   });
 
-  test("a write that was cut off is dropped, and the next one takes its place", async () => {
+  test("a write that was cut off is dropped, and the next one replaces it", async () => {
     for (const cut of [1, 5]) {
       const folder = await temporaryFolder();
       await fill(folder);

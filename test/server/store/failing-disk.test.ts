@@ -205,7 +205,7 @@ test("the name of a snapshot is on disk before the journal that it replaces is g
   await store.close();
 });
 
-test("the content of a snapshot is on disk before it takes the name of the one that it replaces", async () => {
+test("the content of a snapshot is on disk before it gets the name of the one that it replaces", async () => {
   const folder = await temporaryFolder();
   const store = await openDirectoryStore(folder);
   await put(store, "kept", "x".repeat(500));

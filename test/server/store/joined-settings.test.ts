@@ -86,7 +86,7 @@ describe.skipIf(!hasPostgres)(`a process that joined a sandbox ${inPostgres}`, (
     return { path: path("/merchants"), key: `joined-${count}`, body };
   };
 
-  test("takes as many requests of a caller as the first one's options say, and refuses the next one", async () => {
+  test("accepts as many requests of a caller as the first one's options allow, and refuses the next one", async () => {
     const { owner, member, credential } = await open({ rateLimit: { requests: 3, seconds: 60 } });
     for (let taken = 0; taken < 3; taken += 1)
       expect((await send(member, credential, creation(owner))).status).toBe(201);
@@ -126,7 +126,7 @@ describe.skipIf(!hasPostgres)(`a process that joined a sandbox ${inPostgres}`, (
     expect(attempts.at(-1)).toMatchObject({ error: null, status_code: 204 });
   });
 
-  test("takes as many connections as the first one's options say", async () => {
+  test("accepts as many connections as the first one's options allow", async () => {
     const { member } = await open({ connectionLimits: { connections: 4 } });
     const port = Number(new URL(member.urls.api).port);
     const opened: Socket[] = [];

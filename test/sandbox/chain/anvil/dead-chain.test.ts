@@ -93,7 +93,7 @@ test("the routing API and the chain's RPC name no address of an Anvil that has e
   for (const { text: answered } of [read, rpc]) expect(answered).not.toContain(host);
 });
 
-test("a sandbox whose Anvil has panicked tells what it said, and closes", async () => {
+test("a sandbox whose Anvil has panicked reports the panic's message, and closes", async () => {
   const sandbox = await createSandbox({ seed: "dead-chain" });
   const address = "0x00000000000000000000000000000000000000aa";
   await expect(sandbox.chain.client.setCode({ address, bytecode: "0xef01" })).rejects.toThrow("Anvil");

@@ -106,7 +106,7 @@ test.each(resumptions)(
   },
 );
 
-test("more waiting transactions than one block takes are all mined when mining resumes", async () => {
+test("more waiting transactions than fit into one block are all mined when mining resumes", async () => {
   const { client } = sandbox.chain;
   await setMining(client, "never");
   // Each of these may use 1,000,000 gas.

@@ -82,7 +82,7 @@ async function statusOf(kit: TestKit, { id }: Pick<Schema<"Purchase">, "id">) {
 }
 
 describe.each(modes)("in mode %s", (mode) => {
-  test("a reorg that takes the block of a travel leaves chain and API at the time that was travelled to", async () => {
+  test("a reorg that removes the block of a travel leaves chain and API at the time that was travelled to", async () => {
     const kit = await open({ mode });
     await kit.sandbox.clock.travel({ days: 8 });
     const said = await apiNow(kit);
@@ -258,7 +258,7 @@ describe.each(modes)("in mode %s", (mode) => {
     await expectNoEarlierThan(await open({ mode, dataDirectory }), said);
   });
 
-  test("a restore takes time back to its snapshot, also after a reorg", async () => {
+  test("a restore sets the time back to that of its snapshot, also after a reorg", async () => {
     const kit = await open({ mode });
     await kit.sandbox.clock.travel({ days: 8 });
     const said = await apiNow(kit);

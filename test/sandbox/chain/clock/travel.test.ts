@@ -110,7 +110,7 @@ test("an offer that was not paid in time is expired for API and chain alike, and
   expect(await steps.readPurchase(later, purchase)).toMatchObject({ expired: true });
 });
 
-test("a paused program takes no offer until its admin lets it continue, and a wallet can be given test money", async () => {
+test("a paused program accepts no offer until its admin resumes it, and a wallet can be given test money", async () => {
   const { deployer, stranger } = sandbox.wallets;
   const session = await Session.open(castActors(sandbox.description), silentPrinter);
   const purchase = await steps.createPurchase(session, await enrollMerchant(session), "purchase", "25000000");

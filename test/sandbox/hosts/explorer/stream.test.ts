@@ -46,7 +46,7 @@ async function readyId(stream: OpenStream): Promise<string> {
   return ready.id;
 }
 
-test("tells commits, blocks, faults, keys and refusals where they happen, and which purchases they are about", async () => {
+test("reports commits, blocks, faults, keys and refusals where they happen, and the purchases that they concern", async () => {
   const merchant = await kit.enrolledMerchant();
   const stream = await open();
   expect(stream.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
@@ -67,7 +67,7 @@ test("tells commits, blocks, faults, keys and refusals where they happen, and wh
   expect((await stream.change("refusals")).purchases).toContain(purchase.id);
 });
 
-test("does not tell a client that comes back again what it has seen", async () => {
+test("does not repeat to a reconnected client the changes that it has seen", async () => {
   const first = await open();
   await readyId(first);
   await kit.sandbox.rotateKeys("receipts");
@@ -80,7 +80,7 @@ test("does not tell a client that comes back again what it has seen", async () =
   expect(JSON.parse(missed?.data ?? "")).toMatchObject({ topics: expect.arrayContaining(["merchants"]) });
 });
 
-test("tells a client that comes back only what it missed", async () => {
+test("sends a reconnected client only the changes that it missed", async () => {
   const first = await open();
   const seen = await readyId(first);
   first.close();
@@ -99,7 +99,7 @@ test.each(["gone-1", "", "0123456789ab-1"])(
   },
 );
 
-test("tells every page to read everything when a snapshot is restored, and forgets the refusals", async () => {
+test("asks every page to read everything when a snapshot is restored, and forgets the refusals", async () => {
   const snapshot = await kit.sandbox.snapshot();
   await kit.post(kit.path("/merchants/mer_none/enrollment"), {
     transaction_hash: `0x${"00".repeat(32)}`,
@@ -112,7 +112,7 @@ test("tells every page to read everything when a snapshot is restored, and forge
   expect(await refusals.json()).toEqual({ data: [], next_cursor: null });
 });
 
-test("tells a burst as one change, and does not name more than fifty purchases", async () => {
+test("reports a burst as one change, and does not name more than fifty purchases", async () => {
   const feed = new ChangeFeed();
   const stream = await open(await serve(feed, 60_000));
   await readyId(stream);
@@ -124,7 +124,7 @@ test("tells a burst as one change, and does not name more than fifty purchases",
   expect((await stream.change("purchases")).purchases).toBeNull();
 });
 
-test("serves sixty-four clients, asks a further one to come later, and takes it when one has left", async () => {
+test("serves sixty-four clients, asks a further one to retry later, and accepts it when one has left", async () => {
   const url = await serve(new ChangeFeed(), 60_000);
   const streams = await Promise.all(Array.from({ length: 64 }, async () => await open(url)));
   const refused = await fetch(url);

@@ -63,7 +63,7 @@ test("equal seeds give equal transactions, ids and fingerprints", async () => {
   expect((await give("other")).transactions).not.toEqual(first.transactions);
 });
 
-test("a restore takes given states back, and the same call gives the same again", async () => {
+test("a restore undoes given states, and the same call gives the same again", async () => {
   await using sandbox = await createSandbox({ seed: "given-restore" });
   const start = await sandbox.snapshot();
   await sandbox.given.purchase({ state: "approved" });
@@ -275,7 +275,7 @@ test("a lease ends with what a test left of a given state, and the next test has
   await pool.close();
 });
 
-test("the reviewer signs any decision, and records only what the API takes", async () => {
+test("the reviewer signs any decision, and records only those that the API accepts", async () => {
   const sandbox = await freshSandbox();
   const { given, reviewer, client, rotateKeys } = sandbox;
   const { purchase, claim } = await given.purchase({ state: "claimed", claimed: "10000000" });

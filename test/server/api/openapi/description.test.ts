@@ -152,7 +152,7 @@ describe("the API's description", () => {
     }
   });
 
-  test("lets only a purchase's wallet route take an amount and a reason, as the service does", async () => {
+  test("lets only a purchase's wallet route accept an amount and a reason, as the service does", async () => {
     const { paths } = parseDescription(await committed("routing"));
     const queryOf = (type: string) =>
       paths[`/wallet/{program}/${type}/{id}`]?.["get"]?.parameters?.flatMap((parameter) =>

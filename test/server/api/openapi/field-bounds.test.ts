@@ -429,7 +429,7 @@ describe("the form of a field", () => {
     ]);
   });
 
-  test("of no write takes a field that the description does not have", async () => {
+  test("of no write accepts a field that the description does not have", async () => {
     for (const write of Object.keys(writes) as Write[]) {
       const answer = await send(write, { "odd/name~": 1 });
       expect(problem(answer), write).toMatchObject({

@@ -184,7 +184,7 @@ describe.each(names)("the list of %s", (name) => {
     });
   });
 
-  test("refuses a cursor of this program in another one, which takes its own", async () => {
+  test("refuses a cursor of this program in another one, which accepts its own", async () => {
     const answer = await ask(name, `?cursor=${all(name)[0]}`, other);
     expect(answer.status).toBe(422);
     expect(problem(answer).errors).toMatchObject([{ pointer: "/query/cursor", code: "unknown_cursor" }]);

@@ -141,7 +141,7 @@ test("a contradiction shows the hash and the block that differ", async () => {
   expect(other).toMatchObject({ transaction_hash: otherHash, block_hash: otherHash });
 });
 
-test("a transaction that the node always tells without a block is reported as pending, though it has a receipt", async () => {
+test("a transaction that the node always returns without a block is reported as pending, though it has a receipt", async () => {
   const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
   const pending = (answer: unknown) => ({ ...object.parse(answer), blockHash: null, blockNumber: null });
   fixture.tampered.change("eth_getTransactionByHash", pending);

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test("a created purchase takes three messages to the node, and a block that one of them shows is on disk before the purchase", async () => {
+test("a created purchase needs three messages to the node, and a block that one of them shows is on disk before the purchase", async () => {
   const dataDirectory = await temporaryFolder();
   await using kit = await TestKit.open({ mode: "live", seed: "questions", dataDirectory });
   const merchant = await kit.enrolledMerchant("50000000");

@@ -98,7 +98,7 @@ test("the figures of a purchase follow every payment, and reconciled what was re
   expect(await figures()).toEqual(["paid", "0", "25000000", "0", "25000000", "0"]);
 });
 
-test("a reconciliation of nothing new tells what is recorded already, writes nothing and causes no event", async () => {
+test("a reconciliation of nothing new answers with the existing records, writes nothing and causes no event", async () => {
   const purchase = await kit.activePurchase(merchant);
   const hash = await kit.pay(purchase);
   const first = await kit.reconcile(purchase);

@@ -244,7 +244,7 @@ describe.each(["offer", "collect_refund"] as const)(
       expect(await logsOf(effect)).toEqual([(await operation())?.hash]);
     });
 
-    test("the explorer does not say either what became of it, and shows it again once the node tells", async () => {
+    test("the explorer does not say either what became of it, and shows it again once the node answers", async () => {
       const effect = await prepare[kind]();
       expect((await effect.ask()).status).toBe(effect.success);
       const confirmed = await operation();
@@ -280,7 +280,7 @@ describe.each(["offer", "collect_refund"] as const)(
       expect(await (await explore("overview")).json()).toMatchObject({ unknown: [] });
     });
 
-    test("a request that its first key repeats answers 503 too, and finishes it once the node tells", async () => {
+    test("a request that its first key repeats answers 503 too, and finishes it once the node answers", async () => {
       const effect = await prepare[kind]();
       const { relayer, chain } = kit.sandbox;
       relayer.fault({ point: "after_signed", action: "hold" });

@@ -227,7 +227,7 @@ async function statusOf(purchase: Purchase): Promise<string> {
 }
 
 describe.each(Object.entries(states))("a purchase that is %s", (_, { given, allowed, refused = {} }) => {
-  test("answers state_conflict, with what it takes now, to every operation that it does not take", async () => {
+  test("answers state_conflict, with the operations that it accepts now, to every operation that it does not accept", async () => {
     const purchase = await given();
     await kit.renew();
     const current_state = await statusOf(purchase);
@@ -307,7 +307,7 @@ test("the refusal of a claim before reconciliation says to reconcile first", asy
   });
 });
 
-test("a merchant that is enrolled takes no operation of its own any more", async () => {
+test("an enrolled merchant no longer accepts operations of its own", async () => {
   const { transaction_hash, signature } = merchant.enrollment.confirmed ?? {};
   const refused = await kit.post(kit.path(`/merchants/${merchant.id}/enrollment`), {
     transaction_hash,

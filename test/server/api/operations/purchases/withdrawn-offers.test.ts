@@ -41,7 +41,7 @@ async function submitApproval(transaction_hash: Hex): Promise<Answer> {
 describe("an offer that was withdrawn", () => {
   const whyNot = "The offer was withdrawn: the purchase takes no more payments.";
 
-  test("is shown by its purchase, until a reorg takes that back", async () => {
+  test("is shown by its purchase, until a reorg undoes it", async () => {
     expect(await kit.readPurchase(purchase)).toMatchObject({ status: "active", withdrawn: false });
     await withdraw();
     expect(await kit.readPurchase(purchase)).toMatchObject({

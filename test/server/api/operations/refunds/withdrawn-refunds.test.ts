@@ -36,7 +36,7 @@ function expectPaid(approved: Approved, answer: Answer): void {
   expect(expectPaidOther(approved, answer).map(({ name }) => name)).toEqual(["log"]);
 }
 
-describe("a collection does not go out for another claim than the decided one that a reorg has put on chain", () => {
+describe("a collection is not sent for another claim than the decided one that a reorg has put on chain", () => {
   test.each(["after_signed", "broadcast"] as const)("when it was signed and held at %s", async (point) => {
     const approved = await kit.approvedPurchase(merchant);
     const action = point === "broadcast" ? "drop" : "hold";

@@ -389,7 +389,7 @@ test("an event of a submission names the object, the action and the transaction"
   });
 });
 
-test("an enrollment comes in two parts, and operation 5 takes both", async () => {
+test("an enrollment is submitted in two parts, and operation 5 uses both", async () => {
   const pending = await kit.createMerchant("1000", "other_merchant");
   const { body } = await kit.sandbox.wallets.other_merchant.enroll(pending);
   await accepted(submit(pending, { action: "enroll", signature: body.signature }));
