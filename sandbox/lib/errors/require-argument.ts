@@ -1,46 +1,103 @@
 import { SandboxError } from "./sandbox-error.ts";
+import { showValue } from "./show-value.ts";
 
 /** The kinds of arguments of methods, and the fields that identify them. */
 const kinds = {
-  purchase: { fields: ["commitment", "figures", "deadlines"], as: "a purchase as the API answers it" },
-  merchant: { fields: ["enrollment", "funding"], as: "a merchant as the API answers it" },
-  claim: { fields: ["claim_hash"], as: "a claim as the API answers it" },
-  transaction: { fields: ["to", "data"], as: "the transaction of an action, or { to, data }" },
-  verdict: { fields: ["award"], as: 'what is decided, as in { award: "10000000" }' },
-  terms: {
-    fields: ["amount", "reason"],
-    as: 'what is claimed, as in { amount: 10_000_000n, reason: "late" }',
+  purchase: {
+    what: "a purchase",
+    fields: ["commitment", "figures", "deadlines"],
+    as: "a purchase as the API answers it",
   },
+  /** What a decision needs of a purchase. */
+  decided: {
+    what: "a purchase",
+    fields: ["id", "program", "commitment"],
+    as: "a purchase as the API answers it",
+  },
+  merchant: { what: "a merchant", fields: ["enrollment", "funding"], as: "a merchant as the API answers it" },
+  claim: { what: "a claim", fields: ["id", "claim_hash"], as: "a claim as the API answers it" },
+  transaction: {
+    what: "a transaction",
+    fields: ["to", "data"],
+    as: "the transaction of an action, or { to, data }",
+  },
+  delivery: { what: "a delivery of deliveries()", fields: ["headers", "body"], as: "one of its entries" },
 } as const;
 
 /**
- * Names what was passed to a method instead of what it takes: in JavaScript often the answer around it, or a promise.
+ * Refuses a value that is not what a method takes: in JavaScript often the answer around it, or a promise.
  *
- * @throws SandboxError argument_invalid
+ * @throws SandboxError argument_invalid, with the fields that the value does not have.
  * @example requireArgument("pay", "purchase", purchase)
  */
 export function requireArgument(method: string, kind: keyof typeof kinds, value: unknown): void {
-  const { fields, as } = kinds[kind];
-  const isGiven = typeof value === "object" && value !== null;
-  if (isGiven && fields.every((field) => Reflect.get(value, field) !== undefined)) return;
-  const isPromise = value instanceof Promise;
-  const passed = isPromise ? "a promise" : isGiven ? "another object" : String(value);
-  const what = kind === "terms" ? kind : `a ${kind}`;
-  const remedy = isPromise ? "Await it first." : `Pass ${as}.`;
-  throw new SandboxError("argument_invalid", `${method} takes ${what}, not ${passed}. ${remedy}`);
+  const { what, fields, as } = kinds[kind];
+  const missing = missingFields(fields, value);
+  if (missing.length === 0) return;
+  const passed = isObject(value) ? `an object without ${listAnd(missing)}` : String(value);
+  throw wrongArgument(`${method} takes ${what}`, value, passed, `Pass ${as}.`);
 }
 
 /**
- * Names what was passed to a method instead of an amount.
+ * Refuses options of a method that lack one that it needs.
+ *
+ * @param needed - each option, with its article.
+ * @throws SandboxError argument_invalid
+ * @example requireOptions("claim", { amount: "an amount", reason: "a reason" }, terms, 'Pass { amount: 10_000_000n, reason: "late" }.')
+ */
+export function requireOptions(
+  method: string,
+  needed: { readonly [name: string]: string },
+  value: unknown,
+  remedy: string,
+): void {
+  const missing = missingFields(Object.keys(needed), value);
+  if (missing.length === 0) return;
+  const names = listAnd(missing.map((name) => needed[name] ?? name));
+  const passed = isObject(value) || value === undefined ? "" : showValue(value);
+  if (passed === "" && !(value instanceof Promise))
+    throw new SandboxError("argument_invalid", `${method} needs ${names}. ${remedy}`);
+  throw wrongArgument(`${method} takes ${names}`, value, passed, remedy);
+}
+
+/**
+ * Refuses an amount that is not a bigint from 0.
  *
  * @throws SandboxError argument_invalid
  * @example requireAmount("approve", amount)
  */
 export function requireAmount(method: string, amount: unknown): void {
   if (typeof amount === "bigint" && amount >= 0n) return;
-  const passed = typeof amount === "bigint" ? `${amount}` : JSON.stringify(amount);
-  throw new SandboxError(
-    "argument_invalid",
-    `${method} takes an amount in base units, not ${passed}. Pass a bigint from 0, such as 10_000_000n for 10 USDC.`,
+  throw wrongArgument(
+    `${method} takes an amount in base units`,
+    amount,
+    showValue(amount),
+    "Pass a bigint from 0, such as 10_000_000n for 10 USDC.",
   );
+}
+
+/**
+ * Returns the error of a wrong argument: what the method takes, what was passed, and what to do. A promise is to be awaited.
+ *
+ * @example throw wrongArgument("fund takes a merchant", value, showValue(value), "Pass a merchant as the API answers it.")
+ */
+export function wrongArgument(takes: string, value: unknown, passed: string, remedy: string): SandboxError {
+  const isPromise = value instanceof Promise;
+  return new SandboxError(
+    "argument_invalid",
+    `${takes}, not ${isPromise ? "a promise" : passed}. ${isPromise ? "Await it first." : remedy}`,
+  );
+}
+
+function missingFields(fields: readonly string[], value: unknown): readonly string[] {
+  return isObject(value) ? fields.filter((field) => Reflect.get(value, field) === undefined) : fields;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+/** Names values, as in "a, b and c". */
+function listAnd(values: readonly string[]): string {
+  return values.length === 1 ? `${values[0]}` : `${values.slice(0, -1).join(", ")} and ${values.at(-1)}`;
 }

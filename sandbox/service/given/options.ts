@@ -12,6 +12,7 @@ import {
 } from "../../../server/api/schemas/primitives.ts";
 import { check } from "../../../server/http/request/validate.ts";
 import { type WalletName, walletNames } from "../../chain/genesis/roles.ts";
+import { showValue } from "../../lib/errors/show-value.ts";
 import {
   type MerchantState,
   merchantStates,
@@ -94,11 +95,7 @@ export function invalid(option: string, value: unknown, wrong: string, todo: str
 
 function describe(option: string, value: unknown, wrong: string, todo: string): string {
   if (value === undefined) return `${option} is missing. ${todo}`;
-  return `${option} ${typeof value === "string" ? JSON.stringify(value) : show(value)} ${wrong}. ${todo}`;
-}
-
-function show(value: unknown): string {
-  return JSON.stringify(value) ?? String(value);
+  return `${option} ${showValue(value)} ${wrong}. ${todo}`;
 }
 
 function named(wrong: string, todo: string) {
@@ -152,7 +149,7 @@ function options<const S extends z.ZodRawShape>(shape: S) {
     error: ({ code, keys, input }) => {
       if (code === "unrecognized_keys" && Array.isArray(keys))
         return `There is no option ${keys.join(", ")}. Use ${list(Object.keys(shape))}.`;
-      return `The options ${show(input)} are not an object. Pass one with ${list(Object.keys(shape))}.`;
+      return `The options ${showValue(input)} are not an object. Pass one with ${list(Object.keys(shape))}.`;
     },
   });
 }

@@ -1,4 +1,5 @@
 import { type Address, BaseError, type LocalAccount } from "viem";
+import { z } from "zod";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import {
   approveCall,
@@ -27,8 +28,14 @@ import {
 import { hashId } from "../../../protocol/values/id.ts";
 import { AnvilSilentError } from "../../chain/client/anvil-silent-error.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
-import { requireAmount, requireArgument } from "../../lib/errors/require-argument.ts";
+import {
+  requireAmount,
+  requireArgument,
+  requireOptions,
+  wrongArgument,
+} from "../../lib/errors/require-argument.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
+import { showValue } from "../../lib/errors/show-value.ts";
 import type { components } from "../client/api-client.ts";
 import { readCommitment } from "./read-commitment.ts";
 import { type SendRunner, type SentTransaction, Wallet } from "./wallet.ts";
@@ -141,9 +148,8 @@ export class TestWallet extends Wallet {
    */
   async pay(purchase: Purchase, payment: bigint | PaymentOptions = {}): Promise<SentCall> {
     requireArgument("pay", "purchase", purchase);
-    const options = typeof payment === "bigint" ? { amount: payment } : payment;
+    const options = readPayment(payment);
     const { amount = await this.#owed("pay", purchase), permit = false } = options;
-    requireAmount("pay", amount);
     const { registrar } = this.#contracts;
     const { hash } = purchase.commitment;
     if (permit === false) return await this.sendCall(payCall(registrar, hash, amount));
@@ -221,9 +227,21 @@ export class TestWallet extends Wallet {
    */
   async claim(purchase: Purchase, terms: { amount: bigint; reason: string }) {
     requireArgument("claim", "purchase", purchase);
-    requireArgument("claim", "terms", terms);
+    requireOptions(
+      "claim",
+      { amount: "an amount", reason: "a reason" },
+      terms,
+      'Pass { amount: 10_000_000n, reason: "late" }.',
+    );
     const { amount, reason } = terms;
     requireAmount("claim", amount);
+    if (typeof reason !== "string")
+      throw wrongArgument(
+        "claim takes a reason as a text",
+        reason,
+        showValue(reason),
+        'Pass one such as "late".',
+      );
     const { chainId, verifyingContract } = purchase.commitment.typed_data.domain;
     const domain = registrarDomain(chainId, verifyingContract);
     const claim: Claim = {
@@ -279,6 +297,33 @@ export class TestWallet extends Wallet {
     requireAmount("faucet", amount);
     return await this.sendCall(faucetCall(this.#contracts.token, to, amount));
   }
+}
+
+const isPermit = z.object({ deadline: z.bigint(), v: z.number(), r: z.string(), s: z.string() });
+
+/** Returns the options of a payment. What is none must not pay the whole amount by default. @throws SandboxError argument_invalid */
+function readPayment(payment: unknown): PaymentOptions {
+  const options: unknown = typeof payment === "bigint" ? { amount: payment } : payment;
+  if (typeof options !== "object" || options === null || Array.isArray(options) || options instanceof Promise)
+    throw wrongArgument(
+      "pay takes an amount as bigint or { amount, permit }",
+      payment,
+      showValue(payment),
+      "Pass 10_000_000n.",
+    );
+  const unknown = Object.keys(options).find((name) => name !== "amount" && name !== "permit");
+  if (unknown !== undefined)
+    throw new SandboxError("argument_invalid", `There is no option ${unknown}. Use amount or permit.`);
+  const { amount, permit }: { amount?: unknown; permit?: unknown } = options;
+  if (amount !== undefined) requireAmount("pay", amount);
+  if (permit !== undefined && typeof permit !== "boolean" && !isPermit.safeParse(permit).success)
+    throw wrongArgument(
+      "pay takes a permit of signPermit() or true",
+      permit,
+      showValue(permit),
+      "Pass { permit: true } to sign one now.",
+    );
+  return options;
 }
 
 /** Throws what a read of a contract failed by; viem keeps it below errors of its own. */

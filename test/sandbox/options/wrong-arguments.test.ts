@@ -132,13 +132,59 @@ test("receiver.failNext refuses a count that is no whole number with a code", ()
   );
 });
 
+describe("a payment takes nothing but an amount and its options, so no mistake pays the whole amount", () => {
+  const shape = (passed: string) =>
+    `pay takes an amount as bigint or { amount, permit }, not ${passed}. Pass 10_000_000n.`;
+  test.each<[payment: unknown, message: string]>([
+    ["1000", shape('"1000"')],
+    [1000, shape("1000")],
+    [null, shape("null")],
+    [true, shape("true")],
+    [[5n], shape('["5n"]')],
+    [
+      Promise.resolve(5n),
+      "pay takes an amount as bigint or { amount, permit }, not a promise. Await it first.",
+    ],
+    [{ amonut: 5n }, "There is no option amonut. Use amount or permit."],
+    [{ amount: 5n, permti: true }, "There is no option permti. Use amount or permit."],
+    [
+      { permit: "yes" },
+      'pay takes a permit of signPermit() or true, not "yes". Pass { permit: true } to sign one now.',
+    ],
+    [
+      { permit: { deadline: 5n } },
+      'pay takes a permit of signPermit() or true, not {"deadline":"5n"}. Pass { permit: true } to sign one now.',
+    ],
+    [
+      { amount: { amount: 5n } },
+      'pay takes an amount in base units, not {"amount":"5n"}. Pass a bigint from 0, such as 10_000_000n for 10 USDC.',
+    ],
+  ])("%o", async (payment, message) => {
+    const { purchase } = await sandbox.given.purchase({ state: "active" });
+    const { buyer } = sandbox.wallets;
+    await buyer.approve(purchase);
+    const sent = async () => await sandbox.chain.client.getTransactionCount({ address: buyer.address });
+    const before = await sent();
+    await expect(untyped["buyer"]?.["pay"]?.(purchase, payment)).rejects.toMatchObject({
+      ...argumentInvalid,
+      message,
+    });
+    expect(await sent()).toBe(before);
+  });
+});
+
 describe("an action names what is passed instead of its argument", () => {
   const purchase = { commitment: {}, figures: { outstanding: "5" }, deadlines: {} };
   const pass = { purchase: "Pass a purchase as the API answers it." };
   test.each<[what: string, action: string, values: unknown[], message: string]>([
     ["nothing", "pay", [], `pay takes a purchase, not undefined. ${pass.purchase}`],
     ["a promise", "pay", [Promise.resolve({})], "pay takes a purchase, not a promise. Await it first."],
-    ["an answer", "pay", [{ data: {} }], `pay takes a purchase, not another object. ${pass.purchase}`],
+    [
+      "an answer",
+      "pay",
+      [{ data: {} }],
+      `pay takes a purchase, not an object without commitment, figures and deadlines. ${pass.purchase}`,
+    ],
     ["nothing", "approve", [], `approve takes a purchase, not undefined. ${pass.purchase}`],
     ["nothing", "signPermit", [], `signPermit takes a purchase, not undefined. ${pass.purchase}`],
     ["null", "claim", [null], `claim takes a purchase, not null. ${pass.purchase}`],
@@ -147,7 +193,31 @@ describe("an action names what is passed instead of its argument", () => {
       "no terms",
       "claim",
       [purchase],
-      'claim takes terms, not undefined. Pass what is claimed, as in { amount: 10_000_000n, reason: "late" }.',
+      'claim needs an amount and a reason. Pass { amount: 10_000_000n, reason: "late" }.',
+    ],
+    [
+      "terms without a reason",
+      "claim",
+      [purchase, { amount: 5n }],
+      'claim needs a reason. Pass { amount: 10_000_000n, reason: "late" }.',
+    ],
+    [
+      "terms without an amount",
+      "claim",
+      [purchase, { reason: "late" }],
+      'claim needs an amount. Pass { amount: 10_000_000n, reason: "late" }.',
+    ],
+    [
+      "an amount alone",
+      "claim",
+      [purchase, 5n],
+      'claim takes an amount and a reason, not 5n. Pass { amount: 10_000_000n, reason: "late" }.',
+    ],
+    [
+      "a reason that is no text",
+      "claim",
+      [purchase, { amount: 5n, reason: 7 }],
+      'claim takes a reason as a text, not 7. Pass one such as "late".',
     ],
     [
       "nothing",
@@ -166,7 +236,7 @@ describe("an action names what is passed instead of its argument", () => {
       "an amount below zero",
       "approve",
       [purchase, -1n],
-      "approve takes an amount in base units, not -1. Pass a bigint from 0, such as 10_000_000n for 10 USDC.",
+      "approve takes an amount in base units, not -1n. Pass a bigint from 0, such as 10_000_000n for 10 USDC.",
     ],
     [
       "no payments",
@@ -185,17 +255,40 @@ describe("an action names what is passed instead of its argument", () => {
     await expect(refused).rejects.toMatchObject({ ...argumentInvalid, message });
   });
 
-  test.each<[values: unknown[], message: string]>([
-    [[], "reviewer.sign takes a purchase, not undefined. Pass a purchase as the API answers it."],
-    [[purchase], "reviewer.sign takes a claim, not undefined. Pass a claim as the API answers it."],
-    [
-      [purchase, { claim_hash: "0x" }],
-      'reviewer.sign takes a verdict, not undefined. Pass what is decided, as in { award: "10000000" }.',
-    ],
-  ])("reviewer.sign of %j", async (values, message) => {
-    await expect(untyped["reviewer"]?.["sign"]?.(...values)).rejects.toMatchObject({
-      ...argumentInvalid,
-      message,
+  const claim = { id: "clm_1", claim_hash: "0x" };
+  const decided = { id: "pur_1", program: "prg_demo", commitment: {} };
+  const kinds = "Pass a purchase as the API answers it.";
+  describe.each(["sign", "decide"])("reviewer.%s", (method) => {
+    test.each<[values: unknown[], message: string]>([
+      [[], `takes a purchase, not undefined. ${kinds}`],
+      [
+        [{ purchase: decided }],
+        `takes a purchase, not an object without id, program and commitment. ${kinds}`,
+      ],
+      [
+        [{ ...decided, program: undefined }, claim],
+        `takes a purchase, not an object without program. ${kinds}`,
+      ],
+      [[decided], "takes a claim, not undefined. Pass a claim as the API answers it."],
+      [[decided, claim], 'needs an award. Pass { award: "10000000" }.'],
+      [[decided, claim, { outcome: "denied" }], 'needs an award. Pass { award: "10000000" }.'],
+      [
+        [decided, claim, { award: 1n }],
+        'award is a decimal string such as "10000000", not 1n. Pass it in quotes.',
+      ],
+      [
+        [decided, claim, { award: "1", decidedAt: new Date(0) }],
+        'decidedAt is a text, not "1970-01-01T00:00:00.000Z". Pass an RFC 3339 time such as "2026-01-01T00:00:00Z".',
+      ],
+      [
+        [decided, claim, { award: "1", outcome: 1 }],
+        'outcome is a text, not 1. Pass "approved" or "denied".',
+      ],
+    ])("%o", async (values, message) => {
+      await expect(untyped["reviewer"]?.[method]?.(...values)).rejects.toMatchObject({
+        ...argumentInvalid,
+        message: message.replace(/^(?=takes|needs)/, `reviewer.${method} `),
+      });
     });
   });
 });

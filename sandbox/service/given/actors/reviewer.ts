@@ -2,8 +2,9 @@ import { hexToBytes } from "viem";
 import { signDecision } from "../../../../protocol/signatures/decision.ts";
 import { toTimestamp } from "../../../../protocol/values/time.ts";
 import type { SandboxClock } from "../../../chain/clock/clock.ts";
-import { requireArgument } from "../../../lib/errors/require-argument.ts";
+import { requireArgument, requireOptions, wrongArgument } from "../../../lib/errors/require-argument.ts";
 import { SandboxError } from "../../../lib/errors/sandbox-error.ts";
+import { showValue } from "../../../lib/errors/show-value.ts";
 import type { SandboxDescription } from "../../../state/description.ts";
 import type { components } from "../../client/api-client.ts";
 import type { ProgramApi } from "./program-api.ts";
@@ -47,11 +48,7 @@ export class Reviewer {
    * @example const body = await reviewer.sign(purchase, claim, { award: "10000000" });
    */
   async sign(purchase: Decided, claim: DecidedClaim, verdict: Verdict): Promise<Schemas["RecordDecision"]> {
-    requireArgument("reviewer.sign", "purchase", purchase);
-    requireArgument("reviewer.sign", "claim", claim);
-    requireArgument("reviewer.sign", "verdict", verdict);
-    const decidedAt = verdict.decidedAt ?? toTimestamp(await this.#clock.now());
-    return signVerdict(this.#description.reviewers, purchase, claim, { ...verdict, decidedAt });
+    return await this.#sign("reviewer.sign", purchase, claim, verdict);
   }
 
   /**
@@ -62,9 +59,34 @@ export class Reviewer {
    * @example const decision = await reviewer.decide(purchase, claim, { award: "10000000" });
    */
   async decide(purchase: Decided, claim: DecidedClaim, verdict: Verdict): Promise<Schemas["Decision"]> {
-    const body = await this.sign(purchase, claim, verdict);
+    const body = await this.#sign("reviewer.decide", purchase, claim, verdict);
     return await this.#api(purchase.program).retrying.decide(purchase, body);
   }
+
+  async #sign(
+    method: string,
+    purchase: Decided,
+    claim: DecidedClaim,
+    verdict: Verdict,
+  ): Promise<Schemas["RecordDecision"]> {
+    requireArgument(method, "decided", purchase);
+    requireArgument(method, "claim", claim);
+    requireOptions(method, { award: "an award" }, verdict, 'Pass { award: "10000000" }.');
+    requireText('award is a decimal string such as "10000000"', verdict.award, "Pass it in quotes.");
+    requireText("outcome is a text", verdict.outcome, 'Pass "approved" or "denied".');
+    requireText(
+      "decidedAt is a text",
+      verdict.decidedAt,
+      'Pass an RFC 3339 time such as "2026-01-01T00:00:00Z".',
+    );
+    const decidedAt = verdict.decidedAt ?? toTimestamp(await this.#clock.now());
+    return signVerdict(this.#description.reviewers, purchase, claim, { ...verdict, decidedAt });
+  }
+}
+
+function requireText(takes: string, value: unknown, remedy: string): void {
+  if (value === undefined || typeof value === "string") return;
+  throw wrongArgument(takes, value, showValue(value), remedy);
 }
 
 /**
