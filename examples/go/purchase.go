@@ -49,9 +49,9 @@ func send(method, url string, body any, headers object) object {
 	return result
 }
 
-func rpc(method string, params ...any) string {
+func rpc(method string, params ...any) any {
 	call := object{"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-	return send("POST", sandbox.Urls.Rpc, call, nil)["result"].(string)
+	return send("POST", sandbox.Urls.Rpc, call, nil)["result"]
 }
 
 func write(path string, body object) object {
@@ -71,10 +71,12 @@ func act(purchase object, name, wallet, query string) (transaction, signature st
 			panic(action["why_not"])
 		}
 		if sign, ok := action["sign"].(object); ok {
-			signature = rpc("eth_signTypedData_v4", address, sign["typed_data"])
+			signature = rpc("eth_signTypedData_v4", address, sign["typed_data"]).(string)
 		}
 		call := action["transaction"].(object)
-		return rpc("eth_sendTransaction", object{"from": address, "to": call["to"], "data": call["data"]}), signature
+		// The answer comes when the transaction is in a block.
+		receipt := rpc("eth_sendTransactionSync", object{"from": address, "to": call["to"], "data": call["data"]})
+		return receipt.(object)["transactionHash"].(string), signature
 	}
 	panic("no action " + name)
 }

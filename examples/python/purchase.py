@@ -2,6 +2,7 @@
 import base64
 import json
 import os
+import urllib.error
 import urllib.request
 import uuid
 
@@ -15,8 +16,11 @@ urls, wallets = sandbox["urls"], sandbox["wallets"]
 def post(url, body, headers=None):
     headers = {"Content-Type": "application/json", **(headers or {})}
     request = urllib.request.Request(url, json.dumps(body).encode(), headers)
-    with urllib.request.urlopen(request) as answer:
-        return json.load(answer)
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as refusal:
+        raise RuntimeError(json.load(refusal)["detail"]) from None
 
 
 def rpc(method, *params):
@@ -40,7 +44,8 @@ def action(name, wallet, query=""):
     call = {"from": address, "to": found["transaction"]["to"], "data": found["transaction"]["data"]}
     typed_data = (found.get("sign") or {}).get("typed_data")
     signature = rpc("eth_signTypedData_v4", address, typed_data) if typed_data else None
-    return rpc("eth_sendTransaction", call), signature
+    # The answer comes when the transaction is in a block.
+    return rpc("eth_sendTransactionSync", call)["transactionHash"], signature
 
 
 key = {"Authorization": "Bearer " + sandbox["accounts"][0]["key"]}

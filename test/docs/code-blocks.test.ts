@@ -100,7 +100,10 @@ describe.each(programs.filter((block) => !isSuite(block)))("$place", ({ place, c
 });
 
 // These register tests and hooks of their own. A worker's fixture can do that only at the top of a file, and hooks are for their tests.
-for (const { place, code } of programs.filter(isSuite)) {
+// Hooks of a file are for all of its tests: those of ci.md have a file of their own, save-failure.test.ts.
+for (const { place, code } of programs.filter(
+  (block) => isSuite(block) && !block.code.includes("test.afterEach"),
+)) {
   const register = async () => await run(code, { beforeEach, afterEach, after: afterAll, test, expect });
   if (code.includes("sandboxTest(")) await register();
   else describe(place, register);
@@ -133,7 +136,7 @@ test("every command line of the docs is one that the program or package.json has
     else if (program === "npm" && words[0] === "run") expect(Object.keys(scripts), place).toContain(words[1]);
     else seen.add(program);
   }
-  expect([...seen].sort()).toEqual(["curl", "export", "npm"]);
+  expect([...seen].sort()).toEqual(["curl", "export", "kill", "npm"]);
 });
 
 /** Fails unless a command takes these words. */
