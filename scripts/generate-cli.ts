@@ -3,6 +3,7 @@
  */
 import type { Argument, Option } from "commander";
 import { commandsOf, createProgram, exampleOf, type NamedCommand } from "../cli/program.ts";
+import { capitalize } from "../server/lib/capitalize.ts";
 import { writeGenerated } from "./write-generated.ts";
 
 const program = createProgram();
@@ -63,7 +64,7 @@ function defaultOf({ defaultValue, defaultValueDescription }: Argument | Option)
 }
 
 function sentence(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  return `${capitalize(text)}.`;
 }
 
 const generated = `${[

@@ -17,6 +17,7 @@ import {
   expectRegistration,
 } from "../../../server/domain/binding/expectations.ts";
 import type { Use } from "../../../server/domain/binding/require-bound.ts";
+import { readFunding } from "../../../server/domain/merchants/merchant-steps.ts";
 import { readClaimedPayments } from "../../../server/domain/payments/payments.ts";
 import { asJournaled } from "../../../server/domain/purchases/status-after-reorg.ts";
 import { findParts, readOnChain } from "../../../server/domain/records/find.ts";
@@ -161,7 +162,7 @@ async function enrollments(
   return await Promise.all(
     found.map(async ({ key, value }) => ({
       ...useOf(observed, "enrollment", key),
-      expectation: expectEnrollment(value, await enrolledAs(value, services), services),
+      expectation: expectEnrollment(value, (await readFunding(value, services)).authorization, services),
     })),
   );
 }
@@ -260,12 +261,6 @@ async function refund(
   const at = await readOnChain(purchase, services);
   const step = { purchase, claim: filed, decision, registrar };
   return { ...useOf(observed, "refund", key), expectation: expectRefund(step, at, services) };
-}
-
-async function enrolledAs(merchant: MerchantRecord, { chain }: Services): Promise<Hex | null> {
-  const { id, program, wallet } = merchant;
-  const query = { program: hashId(program), merchantRef: hashId(id), wallet };
-  return (await chain.funding(query)).authorization;
 }
 
 function member(value: Json | undefined, name: string): Json | undefined {

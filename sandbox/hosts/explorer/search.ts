@@ -1,6 +1,7 @@
 import { type Hex, isAddress, isHash } from "viem";
 import type { RelayOperationRecord } from "../../../relayer/journal/relay-operation.ts";
 import { assertKnown } from "../../../server/domain/purchases/status-after-reorg.ts";
+import { findByCommitment } from "../../../server/domain/records/find.ts";
 import type { Services } from "../../../server/services.ts";
 import { readPage } from "./reads/page.ts";
 import { readBlock } from "./reads/read-blocks.ts";
@@ -37,7 +38,7 @@ function findAccount(address: Hex, { labels }: Sources): SearchResult[] {
 async function findHash(text: string, sources: Sources): Promise<SearchResult[]> {
   const { services, node } = sources;
   const hash: Hex = `0x${text.slice(2)}`;
-  const [purchase] = await services.store.list("purchases", { commitment_hash: hash }, { limit: 1 });
+  const purchase = await findByCommitment(services.store, hash);
   if (purchase !== undefined)
     return [
       {

@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { z } from "zod";
 import type { ZodOpenApiResponseObject } from "zod-openapi";
 import type { Operation } from "../../http/operation.ts";
+import { capitalize } from "../../lib/capitalize.ts";
 import { type ErrorCode, errorCatalogue } from "../errors/catalogue.ts";
 import { codesOfOperation } from "../errors/codes-of-operation.ts";
 import { openEnum } from "../schemas/primitives.ts";
@@ -57,7 +58,7 @@ function nameOf(status: number, codes: readonly ErrorCode[], operation: Operatio
 }
 
 function pascalCase(words: readonly string[]): string {
-  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+  return words.map(capitalize).join("");
 }
 
 function describeRefusal(status: number, codes: readonly ErrorCode[]): ZodOpenApiResponseObject {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { capitalize } from "../../lib/capitalize.ts";
 import { type EventType, eventTypes } from "../../outbox/event-types.ts";
 import { limits } from "../limits.ts";
 import { hashSchema, idSchema, programIdSchema, timestampSchema } from "./primitives.ts";
@@ -16,7 +17,7 @@ const envelope = {
 function eventSchemaOf<T extends EventType>(type: T) {
   const { description, data } = eventTypes[type];
   const { id, ...rest } = envelope;
-  const name = type.split(".").map((part) => `${part.charAt(0).toUpperCase()}${part.slice(1)}`);
+  const name = type.split(".").map(capitalize);
   return z
     .object({ id, type: z.literal(type), ...rest, data })
     .meta({ id: `${name.join("")}Event`, description });

@@ -14,6 +14,7 @@ import type { PurchaseRecord } from "../../store/records.ts";
 import type { Stored } from "../../store/store.ts";
 import type { ExpectedPayment } from "../binding/expectations.ts";
 import { stepConflict } from "../purchases/purchase-steps.ts";
+import { findByCommitment } from "../records/find.ts";
 import { removedPayments, whyPaymentsRemoved } from "./payment-receipts.ts";
 
 /** A payment of a transaction's calldata, with the purchase of ours that it is for. */
@@ -115,7 +116,7 @@ async function findBound(
   asked: PurchaseRecord,
   { store }: Services,
 ): Promise<Stored<PurchaseRecord> | null> {
-  const [found] = await store.list("purchases", { commitment_hash: id }, { limit: 1 });
+  const found = await findByCommitment(store, id);
   const bound = found?.value.program === asked.program && found.value.buyer === asked.buyer;
   return found !== undefined && bound ? found : null;
 }

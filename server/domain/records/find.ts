@@ -54,6 +54,14 @@ export async function findStored(
   return stored;
 }
 
+/** Finds the purchase of any program whose commitment has a hash, which is its id on chain. */
+export async function findByCommitment(
+  store: Pick<Store, "list">,
+  hash: Hex,
+): Promise<Stored<PurchaseRecord> | undefined> {
+  return (await store.list("purchases", { commitment_hash: hash }, { limit: 1 }))[0];
+}
+
 /** Finds a purchase of a program, as it is now. */
 export async function findPurchase(
   services: RelayedServices,

@@ -1,11 +1,12 @@
 import type { Hex } from "viem";
 import { type Claim, hashClaim, hashReason } from "../../../protocol/messages/claim.ts";
-import { assertNothingFound, Problem } from "../../api/errors/problem.ts";
+import { assertNothingFound } from "../../api/errors/problem.ts";
 import type { ChainPurchase } from "../../chain/chain-reader.ts";
 import type { Deployment } from "../../chain/deployment.ts";
 import type { Services } from "../../services.ts";
 import type { ClaimRecord, PurchaseRecord, SubmissionRecord } from "../../store/records.ts";
 import type { Stored } from "../../store/store.ts";
+import { bindingMismatch } from "../binding/binding-mismatch.ts";
 import { reconciledOf } from "../payments/payment-receipts.ts";
 import { domainOf } from "../purchases/commitment-of.ts";
 import { readOnChain } from "../records/find.ts";
@@ -91,10 +92,7 @@ export function assertFiledClaim(
   const detail =
     `${about} ${claim.claim_hash}, and the chain has the claim ${claimHash} of this purchase. ` +
     `The contract takes no second claim, so ${instead}.`;
-  const check = { name: "purchase", ok: false, expected: claim.claim_hash, actual: claimHash };
-  throw new Problem("binding_mismatch", detail, {
-    members: { binding: { accepted: false, checks: [check] } },
-  });
+  throw bindingMismatch(detail, { name: "purchase", expected: claim.claim_hash, actual: claimHash });
 }
 
 /** Picks the claim that the wallet submitted: the one that the chain holds, else the newest. */

@@ -28,7 +28,7 @@ export function explainMissing(
     ? noClaim
     : lacksClaim
       ? `${noClaim}, and payments of ${paid} in all`
-      : `the award is ${least}, and the chain has payments of ${paid} in all, because a reorg has removed one`;
+      : missingPayment(String(least), String(paid)).wrong;
   const payment = lacksClaim ? "another payment" : "another";
   if (lacksPayment && time > purchase.pay_deadline)
     return {
@@ -43,6 +43,14 @@ export function explainMissing(
       remedy: null,
     };
   return { wrong, remedy: remedyOf(lacksPayment, lacksClaim) };
+}
+
+/** Says that a reorg has removed a payment that an award counts on; both amounts are in base units. */
+export function missingPayment(award: string, paid: string): Cause {
+  return {
+    wrong: `the award is ${award}, and the chain has payments of ${paid} in all, because a reorg has removed one`,
+    remedy: remedyOf(true, false),
+  };
 }
 
 function remedyOf(lacksPayment: boolean, lacksClaim: boolean): string {

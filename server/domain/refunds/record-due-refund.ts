@@ -4,6 +4,7 @@ import { commitWithEvent } from "../../outbox/freeze-event.ts";
 import type { PurchaseRecord, RefundRecord } from "../../store/records.ts";
 import { type Store, StoreConflictError, type Stored } from "../../store/store.ts";
 import { updatePurchase } from "../records/changes.ts";
+import { findByCommitment } from "../records/find.ts";
 
 /**
  * The fields that identify the collection of a refund: its operation, the refund that this is shown under, and the
@@ -65,7 +66,7 @@ export async function findCollected(
 ): Promise<Stored<PurchaseRecord>> {
   const id = decoded.args["id"];
   if (!isHex(id)) throw new TypeError("The id of a purchase on chain must be hex.");
-  const [found] = await store.list("purchases", { commitment_hash: id }, { limit: 1 });
+  const found = await findByCommitment(store, id);
   if (found === undefined) throw new Error(`There is no purchase ${id}.`);
   return found;
 }

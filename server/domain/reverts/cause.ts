@@ -1,3 +1,5 @@
+import { capitalize } from "../../lib/capitalize.ts";
+
 /** The cause of a failing call, in clauses without a full stop. */
 export interface Cause {
   /** The problem. */
@@ -10,7 +12,7 @@ export interface Cause {
 
 /** Says what is wrong, as a sentence. */
 export function sayWrong({ wrong }: Pick<Cause, "wrong">): string {
-  return `${wrong.charAt(0).toUpperCase()}${wrong.slice(1)}.`;
+  return `${capitalize(wrong)}.`;
 }
 
 /** Says what is wrong with a call that would fail now, and what makes it succeed. */

@@ -1,8 +1,10 @@
 import type { Hex } from "viem";
 import type { ChainCall, ChainRevert } from "../../chain/chain-reader.ts";
+import { capitalize } from "../../lib/capitalize.ts";
 import type { Services } from "../../services.ts";
 import { batchedPayments, paymentCall } from "../payments/payments.ts";
 import { permitOfCall } from "../payments/permits.ts";
+import { findByCommitment } from "../records/find.ts";
 import { type Cause, sayRemedy } from "./cause.ts";
 import { explainRevert, labelRevert, type RevertedStep } from "./explain-revert.ts";
 
@@ -75,8 +77,7 @@ async function explainCall(
   if (failing === null)
     return await explainRevert(revert, { ...about, permit: await permitOfCall(call, services) }, services);
   const { id, place, revert: met } = failing;
-  const [found] = await services.store.list("purchases", { commitment_hash: id }, { limit: 1 });
-  const purchase = found?.value ?? null;
+  const purchase = (await findByCommitment(services.store, id))?.value ?? null;
   const cause = await explainRevert(met, { ...about, purchase }, services);
   // What nothing makes succeed does not keep the other purchases of the batch from being paid.
   const others = batchedPayments(call.data).length > 1 ? "Leave that payment out" : null;
@@ -103,8 +104,4 @@ async function findFailing(
     if (revert !== null) return { id, place: calls.length, revert };
   }
   return null;
-}
-
-function capitalize(words: string): string {
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 }

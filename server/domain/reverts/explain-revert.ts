@@ -8,7 +8,7 @@ import type { PurchaseRecord } from "../../store/records.ts";
 import { explainUnenrolled } from "../merchants/merchant-steps.ts";
 import type { FoundPermit } from "../payments/permits.ts";
 import { readOnChain } from "../records/find.ts";
-import { explainMissing } from "../refunds/missing-on-chain.ts";
+import { explainMissing, missingPayment } from "../refunds/missing-on-chain.ts";
 import type { Cause } from "./cause.ts";
 
 /** The steps whose calls are explained, by their names in a binding report. */
@@ -57,7 +57,7 @@ const causes: { readonly [error: string]: (args: Args, step: ExplainedStep) => C
     remedy: null,
   }),
   AmountOutOfRange: ({ actual, most }, step) =>
-    step === "refund" ? missingPayment(actual, most) : tooMuch(actual, most),
+    step === "refund" ? missingPayment(String(actual), String(most)) : tooMuch(actual, most),
   DeadlinePassed: ({ deadline }) => ({
     wrong: `the deadline was ${toChainTimestamp(Number(deadline))}`,
     remedy: null,
@@ -126,13 +126,6 @@ async function isRegistered(
   { chain }: Pick<Services, "chain">,
 ): Promise<boolean> {
   return (await chain.route(commitment_hash)) !== null;
-}
-
-function missingPayment(award: Json | undefined, paid: Json | undefined): Cause {
-  return {
-    wrong: `the award is ${award}, and the chain has payments of ${paid} in all, because a reorg has removed one`,
-    remedy: "Let the buyer send the missing payment again",
-  };
 }
 
 function tooMuch(amount: Json | undefined, most: Json | undefined): Cause {

@@ -7,8 +7,10 @@ import type { SubmitMerchantAction, SubmitPurchaseAction, WalletAction } from ".
 import { enrollmentMessageOf } from "../../api/views/merchants.ts";
 import type { ChainPurchase, ChainRevert } from "../../chain/chain-reader.ts";
 import type { OperationContext } from "../../http/operation.ts";
+import type { Services } from "../../services.ts";
 import type { PurchaseRecord, SubmissionRecord } from "../../store/records.ts";
 import type { Stored } from "../../store/store.ts";
+import { bindingMismatch } from "../binding/binding-mismatch.ts";
 import {
   type Expectation,
   expectClaim,
@@ -194,7 +196,7 @@ async function findPermit(
   purchase: PurchaseRecord,
   { amount, signature }: { amount: bigint; signature: Hex },
   { asOf }: ChainPurchase,
-  { chain, deployment }: Of<"pay_with_permit">["services"],
+  { chain, deployment }: Services,
 ): Promise<NumberedPermit> {
   const next = await chain.permitNonce(purchase.buyer, asOf.hash);
   const numbered = (nonce: bigint): NumberedPermit => {
@@ -216,7 +218,7 @@ function isOutdated({ nonce, next }: NumberedPermit, revert: ChainRevert | null)
 async function outdatedPermit(
   purchase: PurchaseRecord,
   { nonce, next }: NumberedPermit,
-  services: Of<"pay_with_permit">["services"],
+  services: Services,
 ): Promise<Problem> {
   const detail =
     `The permit is for nonce ${nonce}, which was used; the token expects nonce ${next}. ` +
@@ -231,17 +233,14 @@ async function outdatedPermit(
 }
 
 /** Operation 10 takes no payment of a wallet with code, so that it is not asked for a permit either. */
-async function assertNoCode(
-  wallet: Address,
-  { asOf }: ChainPurchase,
-  { chain }: Of<"pay_with_permit">["services"],
-): Promise<void> {
+async function assertNoCode(wallet: Address, { asOf }: ChainPurchase, { chain }: Services): Promise<void> {
   const code = await chain.walletCode(wallet, asOf);
   if (code === "none") return;
   const detail = walletCodeReasons[code];
-  const check = { name: "wallet", ok: false, expected: wallet, actual: { address: wallet, reason: detail } };
-  throw new Problem("binding_mismatch", detail, {
-    members: { binding: { accepted: false, checks: [check] } },
+  throw bindingMismatch(detail, {
+    name: "wallet",
+    expected: wallet,
+    actual: { address: wallet, reason: detail },
   });
 }
 
@@ -301,7 +300,7 @@ async function assertNoOtherClaim(
   claimHash: Hex,
   wallet: Address,
   onChain: ChainPurchase,
-  { chain }: Of<"claim">["services"],
+  { chain }: Services,
 ): Promise<void> {
   if (onChain.claimHash === claimHash) return;
   if (onChain.claimHash === null && (await chain.walletCode(wallet, onChain.asOf)) === "none") return;
@@ -309,10 +308,7 @@ async function assertNoOtherClaim(
     onChain.claimHash === null
       ? "The beneficiary has code, and the chain holds no claim of it yet. Submit the signature once it does."
       : "The chain holds another claim of this purchase. Submit the amount and the reason of that one.";
-  const check = { name: "purchase", ok: false, expected: claimHash, actual: onChain.claimHash };
-  throw new Problem("binding_mismatch", detail, {
-    members: { binding: { accepted: false, checks: [check] } },
-  });
+  throw bindingMismatch(detail, { name: "purchase", expected: claimHash, actual: onChain.claimHash });
 }
 
 async function requireTransaction(

@@ -4,6 +4,7 @@ import type { Json } from "../../../../protocol/values/json.ts";
 import { sameAddress } from "../../../../protocol/values/same-address.ts";
 import { toTimestamp } from "../../../../protocol/values/time.ts";
 import { absent } from "../../../../server/chain/head-reader.ts";
+import { findByCommitment } from "../../../../server/domain/records/find.ts";
 import type { Services } from "../../../../server/services.ts";
 import { contractAt } from "../../explain/address-book.ts";
 import type { Sources } from "../sources.ts";
@@ -91,10 +92,7 @@ function loggedIds(receipt: TransactionReceipt | undefined, { deployment }: Serv
 async function aboutOf(ids: readonly Json[], { store }: Services): Promise<string[]> {
   const hashes = new Set(ids.filter((id) => typeof id === "string" && id.startsWith("0x")));
   const found = await Promise.all(
-    [...hashes].map(async (id) => {
-      const commitment_hash: Hex = `0x${String(id).slice(2)}`;
-      return await store.list("purchases", { commitment_hash }, { limit: 1 });
-    }),
+    [...hashes].map(async (id) => await findByCommitment(store, `0x${String(id).slice(2)}`)),
   );
-  return found.flat().map(({ key }) => key);
+  return found.flatMap((purchase) => purchase?.key ?? []);
 }
