@@ -57,7 +57,7 @@ import type { Fingerprint } from "./state/fingerprint.ts";
 import { RequestCounter } from "./state/request-counter.ts";
 import type { Snapshot } from "./state/snapshot.ts";
 import { decodeSnapshotParts } from "./state/snapshot-file/capture-content.ts";
-import { completeOptions } from "./state/snapshot-file/options-from-file.ts";
+import { completeOptions } from "./state/snapshot-file/complete-options.ts";
 import { placeState, requireEqual } from "./state/snapshot-file/place-state.ts";
 import type { SnapshotContent } from "./state/snapshot-file/snapshot-content.ts";
 import { writeSnapshot } from "./state/snapshot-file/snapshot-file.ts";
@@ -286,7 +286,7 @@ function sandboxOf(sandbox: {
   opened: ClosingStack;
 }): Sandbox {
   const { chain, description, service, state, tools, wallets, given, opened } = sandbox;
-  const { snapshot, rotateKeys, recorder, explain, fingerprint, encoded } = tools;
+  const { snapshot, rotateKeys, recorder, explain, fingerprint, encodeSnapshot } = tools;
   let closed: Promise<void> | undefined;
   const close = () => {
     service.stopDeliveries();
@@ -315,7 +315,7 @@ function sandboxOf(sandbox: {
     stopRecording: async () => await recorder.stop(),
     explain,
     fingerprint,
-    save: async (file) => await writeSnapshot(file, await encoded()),
+    save: async (file) => await writeSnapshot(file, await encodeSnapshot()),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -130,7 +130,7 @@ export function openTools(
       return await explainTransaction(hash, services, chain.client);
     },
     fingerprint: async () => await takeFingerprint(chain, parts),
-    encoded: async () =>
+    encodeSnapshot: async () =>
       await encodeSnapshot(await captureContent({ settings, gate, chain, relayer, parts })),
   };
 }

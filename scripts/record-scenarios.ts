@@ -6,7 +6,7 @@ import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
 import { writeScenario } from "../sandbox/hosts/recorder/scenario-file.ts";
 import { createApiClient, unwrap } from "../sandbox/service/client/api-client.ts";
 import { askControl, type ControlMethod } from "../sandbox/state/ask-control.ts";
-import { castActors } from "../testkit/demo/actors.ts";
+import { actorsOf } from "../testkit/demo/actors.ts";
 import { enrollMerchant } from "../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../testkit/demo/printer.ts";
 import * as steps from "../testkit/demo/purchase-steps.ts";
@@ -90,7 +90,7 @@ const recordings: readonly Recording[] = [
 ];
 
 async function open(sandbox: Sandbox): Promise<Session> {
-  return await Session.open(castActors(sandbox.description), silentPrinter);
+  return await Session.open(actorsOf(sandbox.description), silentPrinter);
 }
 
 async function control(sandbox: Sandbox, method: ControlMethod, path: string, body?: object): Promise<void> {

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
-import { castActors } from "../testkit/demo/actors.ts";
+import { actorsOf } from "../testkit/demo/actors.ts";
 import { enrollMerchant } from "../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../testkit/demo/printer.ts";
 import { createPurchase } from "../testkit/demo/purchase-steps.ts";
@@ -83,7 +83,7 @@ test("another seed gives another chain and other ids", async () => {
 test("after fifty dirty resets a sandbox runs the demo as a fresh one does", async () => {
   await using sandbox = await createSandbox({ seed: "equal" });
   const start = await sandbox.snapshot();
-  const actors = castActors(sandbox.description);
+  const actors = actorsOf(sandbox.description);
   for (let round = 0; round < 50; round += 1) {
     const session = await Session.open(actors, silentPrinter);
     if (round % 5 === 0) {

@@ -33,7 +33,7 @@ export class ScenarioDifferenceError extends CodedError<"scenario_differs"> {
     const where = step === null ? "The end" : `Step ${step} (${title})`;
     super(
       "scenario_differs",
-      `${where} differs in ${field}: ${show(expected)} was recorded, ${show(actual)} came.`,
+      `${where} differs in ${field}: expected ${show(expected)}, got ${show(actual)}.`,
     );
     this.step = step;
     this.field = field;

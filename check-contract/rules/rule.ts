@@ -1,9 +1,9 @@
 import { type Address, encodeFunctionData, type Hex } from "viem";
-import { z } from "zod";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { collectRefundCall, revokeFundingCall, setPausedCall } from "../../protocol/call.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
+import { connect, traceRevert } from "../../relayer/node/node.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
 
@@ -44,8 +44,6 @@ export interface Attempt {
   value?: bigint;
 }
 
-const traced = z.object({ output: z.custom<Hex>((value) => typeof value === "string").optional() });
-
 /** Sends what must be refused with this custom error; null when it was. */
 export async function refuses(
   fixture: ContractFixture,
@@ -59,12 +57,8 @@ export async function refuses(
     const { cause } = await fixture.sandbox.explain(hash);
     return `the contract accepted it (${hash}); it must revert with ${error}. The service says: ${cause}`;
   }
-  const answer: unknown = await fixture.client.request<{
-    Method: "debug_traceTransaction";
-    Parameters: [Hex, object];
-    ReturnType: unknown;
-  }>({ method: "debug_traceTransaction", params: [hash, { tracer: "callTracer" }] });
-  const seen = decodeRevert(traced.parse(answer).output ?? "0x")?.name ?? "no reason";
+  const { data } = await traceRevert(connect(fixture.client.request), hash);
+  const seen = decodeRevert(data)?.name ?? "no reason";
   return seen === error ? null : `the contract reverted with ${seen} (${hash}); ${error} was expected`;
 }
 

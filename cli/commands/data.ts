@@ -21,7 +21,7 @@ function verifyCommand(): Command {
     .addOption(jsonOption())
     .action(async ({ dataDir, json }: SandboxFlags) => {
       const { verifyDirectory } = await import("../../sandbox/state/data-directory/verify.ts");
-      const verified = await verifyDirectory(dataDir, () => {});
+      const verified = await verifyDirectory(dataDir);
       const { seed, mode, records, blocks, head, checkpoint } = verified;
       const newest = head === null ? "" : `, the newest ${head.number} (${head.hash})`;
       print(

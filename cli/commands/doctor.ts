@@ -8,6 +8,7 @@ import {
   type PortFlags,
   type SandboxFlags,
 } from "../options.ts";
+import { print } from "../print.ts";
 
 /** `routing-sandbox doctor`: what is wrong with this machine, and what to do about it. */
 export function doctorCommand(): Command {
@@ -32,7 +33,7 @@ export function doctorCommand(): Command {
         },
         environment: process.env,
       });
-      process.stdout.write(flags.json ? `${JSON.stringify({ findings })}\n` : render(findings));
+      print(flags, { findings }, render(findings));
       if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
     });
 }
@@ -46,5 +47,5 @@ function render(findings: readonly Finding[]): string {
   const wrong = findings.filter(({ ok }) => !ok).length;
   const end =
     wrong === 0 ? "Nothing is wrong." : wrong === 1 ? "One thing is wrong." : `${wrong} things are wrong.`;
-  return `${[...lines, "", end].join("\n")}\n`;
+  return [...lines, "", end].join("\n");
 }

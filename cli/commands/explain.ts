@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { callControl } from "../call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
+import { print } from "../print.ts";
 
 /** `routing-sandbox explain <hash>`: whether a transaction would be accepted and for what, and if not why. */
 export function explainCommand(): Command {
@@ -14,11 +15,7 @@ export function explainCommand(): Command {
       const { renderExplanation } = await import("../../sandbox/hosts/explain/render-explanation.ts");
       const answer = await callControl(dataDir, "GET", `/explain/${encodeURIComponent(hash)}`);
       const explanation = explanationSchema.parse(answer);
-      process.stdout.write(
-        json
-          ? `${JSON.stringify(explanation)}\n`
-          : renderExplanation(explanation, process.stdout.isTTY ?? false),
-      );
+      print({ json }, explanation, renderExplanation(explanation, process.stdout.isTTY ?? false));
       // A script can tell by the exit code.
       if (!explanation.accepted) process.exitCode = 1;
     });

@@ -17,6 +17,7 @@ import {
   storeOption,
   wholeNumber,
 } from "../options.ts";
+import { print } from "../print.ts";
 
 interface StartFlags extends SandboxFlags, PortFlags {
   seed?: string;
@@ -101,8 +102,7 @@ async function start(flags: StartFlags): Promise<void> {
   });
   const stopped = stopOnSignal(sandbox, flags.json ?? false);
   const { description, chain } = sandbox;
-  if (flags.json) process.stdout.write(`${JSON.stringify(description)}\n`);
-  else process.stdout.write(welcome(description, chain.resumed, performance.now() - began, flags.dataDir));
+  print(flags, description, welcome(description, chain.resumed, performance.now() - began, flags.dataDir));
   await stopped;
 }
 
@@ -165,7 +165,6 @@ function welcome(
     ...lines,
     "",
     `All of it, private keys included, is in ${folder}/sandbox.json. See it work: ${howToRun("demo")}. Ctrl-C stops everything.`,
-    "",
   ].join("\n");
 }
 

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { callControl } from "../call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
+import { print } from "../print.ts";
 
 /** `routing-sandbox status`: what runs in a data directory. */
 export function statusCommand(): Command {
@@ -10,6 +11,6 @@ export function statusCommand(): Command {
     .addOption(jsonOption("print JSON on one line"))
     .action(async ({ dataDir, json }: SandboxFlags) => {
       const status = await callControl(dataDir, "GET", "/status");
-      process.stdout.write(`${JSON.stringify(status, null, json ? 0 : 2)}\n`);
+      print({ json }, status, JSON.stringify(status, null, 2));
     });
 }

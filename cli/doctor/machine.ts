@@ -54,7 +54,7 @@ export async function examineClock(dataDirectory: string): Promise<Finding> {
     : broken(
         "clock",
         `It is ${toTimestamp(now)} by this machine's clock, but the sandbox was already there at ${toTimestamp(latest)}.`,
-        "Set the clock (is it synchronised?), or use --mode deterministic, which does not look at it.",
+        "Set the clock (is it synchronized?), or use --mode deterministic, which does not look at it.",
       );
 }
 

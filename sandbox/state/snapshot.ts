@@ -24,7 +24,8 @@ export interface Snapshot {
 interface SnapshotState {
   /** Counts snapshots; restoring one makes all later ones stale. */
   number: number;
-  chainId: Hex;
+  /** The id that `evm_snapshot` gave. */
+  snapshotId: Hex;
   block: { number: bigint; hash: Hex; timestamp: bigint };
   baseFee: bigint;
   offset: number;
@@ -66,11 +67,11 @@ export class Snapshots {
     const take = async () => {
       await relayer.drain();
       const { client, clock } = chain;
-      const { latest, pending, chainId } = await snapshotChain(client);
+      const { latest, pending, snapshotId } = await snapshotChain(client);
       this.#taken += 1;
       const state: SnapshotState = {
         number: this.#taken,
-        chainId,
+        snapshotId,
         block: latest,
         baseFee: pending.baseFeePerGas ?? 0n,
         offset: clock.offset(),
@@ -106,14 +107,14 @@ export class Snapshots {
       if (mines) await drainMining(client);
       await this.#goBack(state);
       gate.undo();
-      const [chainId] = await Promise.all([
+      const [snapshotId] = await Promise.all([
         client.snapshot(),
         client.setNextBlockBaseFeePerGas({ baseFeePerGas: state.baseFee }),
         chain.clock.pin(state.offset, Number(state.block.timestamp)),
         // Nothing is pending, so that no part makes a block.
         restoreParts(state.parts, "others"),
       ]);
-      state.chainId = chainId;
+      state.snapshotId = snapshotId;
       for (const other of this.#valid) if (other.number > state.number) this.#valid.delete(other);
     };
     await gate.runExclusive(async () => await runAsOnlyProcess(restore));
@@ -121,7 +122,7 @@ export class Snapshots {
   }
 
   /** Restores the files on disk atomically, and then the chain. */
-  async #goBack({ chainId, block, parts }: SnapshotState): Promise<void> {
+  async #goBack({ snapshotId, block, parts }: SnapshotState): Promise<void> {
     const { client, journal } = this.#sources.chain;
     await journal?.pause();
     try {
@@ -131,7 +132,7 @@ export class Snapshots {
       throw error;
     }
     try {
-      const isReverted = await client.request({ method: "evm_revert", params: [chainId] });
+      const isReverted = await client.request({ method: "evm_revert", params: [snapshotId] });
       if (!isReverted) throw gone();
     } finally {
       journal?.resume({ number: Number(block.number), hash: block.hash });
@@ -139,10 +140,10 @@ export class Snapshots {
   }
 
   /** Nothing may be changed when the node has dropped the snapshot. */
-  async #requireHeld({ chainId, isHeld }: SnapshotState): Promise<void> {
+  async #requireHeld({ snapshotId, isHeld }: SnapshotState): Promise<void> {
     if (!isHeld) throw gone();
     const { snapshots } = await this.#sources.chain.client.request({ method: "anvil_metadata" });
-    if (!Object.hasOwn(snapshots, chainId)) throw gone();
+    if (!Object.hasOwn(snapshots, snapshotId)) throw gone();
   }
 
   /** A revert to a block that a reorg took away would leave Anvil without a newest block, so it is looked for first. */
@@ -166,11 +167,11 @@ async function snapshotChain(client: ChainClient) {
   for (;;) {
     await awaitAutomine(connect(client.request));
     const latest = await client.getBlock({ blockTag: "latest" });
-    const chainId = await client.snapshot();
+    const snapshotId = await client.snapshot();
     const [after, pending] = await Promise.all([
       client.getBlock({ blockTag: "latest" }),
       client.getBlock({ blockTag: "pending" }),
     ]);
-    if (after.hash === latest.hash) return { latest, pending, chainId };
+    if (after.hash === latest.hash) return { latest, pending, snapshotId };
   }
 }

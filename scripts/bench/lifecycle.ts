@@ -21,7 +21,7 @@ import {
 import { hashId } from "../../protocol/values/id.ts";
 import { startChain } from "../../sandbox/chain/genesis/start-chain.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { castActors } from "../../testkit/demo/actors.ts";
+import { actorsOf } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import * as steps from "../../testkit/demo/purchase-steps.ts";
@@ -38,7 +38,7 @@ const opened = new AsyncDisposableStack();
 /** The demo's lifecycle over HTTP, in a sandbox that is reset before each round. */
 async function throughApi(): Promise<() => Promise<number>> {
   const sandbox = opened.use(await createSandbox({ seed: "bench" }));
-  const actors = { ...castActors(sandbox.description), ...sandbox.wallets };
+  const actors = { ...actorsOf(sandbox.description), ...sandbox.wallets };
   const start = await sandbox.snapshot();
   return async () => {
     await start.restore();

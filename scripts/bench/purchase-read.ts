@@ -1,5 +1,5 @@
 /** Requests per second of a purchase's read, compared with an Express handler that only makes the chain reads, and with Prism's mock. */
-import { castActors } from "../../testkit/demo/actors.ts";
+import { actorsOf } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import * as steps from "../../testkit/demo/purchase-steps.ts";
@@ -11,7 +11,7 @@ import { serveExpress, servePrism, serveSandbox } from "./serve.ts";
 const price = 25_000_000n;
 const opened = new AsyncDisposableStack();
 const { description } = opened.use(await serveSandbox());
-const actors = castActors(description);
+const actors = actorsOf(description);
 const session = await Session.open(actors, silentPrinter);
 const merchant = await enrollMerchant(session);
 const purchase = await steps.createPurchase(session, merchant, "purchase", price.toString());

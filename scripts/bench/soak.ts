@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { Command } from "commander";
 import { unwrap } from "../../sandbox/service/client/api-client.ts";
-import { castActors } from "../../testkit/demo/actors.ts";
+import { actorsOf } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import * as steps from "../../testkit/demo/purchase-steps.ts";
@@ -30,7 +30,7 @@ const { operations, seconds } = new Command("soak")
 
 const opened = new AsyncDisposableStack();
 const { description } = opened.use(await serveSandbox("--gas-budget", "1000000000000000000000"));
-const actors = castActors(description);
+const actors = actorsOf(description);
 const session = await Session.open(actors, silentPrinter);
 const merchant = await enrollMerchant(session);
 const began = performance.now();

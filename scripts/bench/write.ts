@@ -1,7 +1,7 @@
 /** A purchase's creation and its replay, one after the other on one connection, compared with a bare Express that signs and syncs. */
 import { Agent, request as requestHttp } from "node:http";
 import { text } from "node:stream/consumers";
-import { castActors } from "../../testkit/demo/actors.ts";
+import { actorsOf } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { Session } from "../../testkit/demo/session.ts";
@@ -11,7 +11,7 @@ import { serveExpress, serveSandbox } from "./serve.ts";
 const requests = 100;
 const opened = new AsyncDisposableStack();
 const { description } = opened.use(await serveSandbox());
-const actors = castActors(description);
+const actors = actorsOf(description);
 const session = await Session.open(actors, silentPrinter);
 const merchant = await enrollMerchant(session);
 const body = JSON.stringify({

@@ -49,7 +49,7 @@ export const snapshots: readonly MutantGroup[] = [
       },
       {
         rule: "A restore that the node refuses changes nothing.",
-        find: "if (!Object.hasOwn(snapshots, chainId)) throw gone();",
+        find: "if (!Object.hasOwn(snapshots, snapshotId)) throw gone();",
         replace: "",
         only: "the node no longer holds",
       },
@@ -280,7 +280,7 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/state/snapshot-file/options-from-file.ts",
+    file: "sandbox/state/snapshot-file/complete-options.ts",
     tests: [saved],
     mutants: [
       {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { activationSchema, purchaseSchema } from "../../server/api/schemas/purchases.ts";
 import { readDirectory } from "../../server/store/directory/directory-store.ts";
 import type { StoreImage } from "../../server/store/store.ts";
-import { castActors } from "../../testkit/demo/actors.ts";
+import { actorsOf } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { Session } from "../../testkit/demo/session.ts";
@@ -53,7 +53,7 @@ export function killUnderLoad(mining: Mining, runs: number, seed: number): void 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "routing-sandbox-load-"));
     sandbox = await start(folder);
-    const session = await Session.open(castActors(sandbox.description), silentPrinter);
+    const session = await Session.open(actorsOf(sandbox.description), silentPrinter);
     ({ id: merchant } = await enrollMerchant(session));
     ({ credential } = session);
     if (mining === "interval") await mineBySeconds(sandbox.description);

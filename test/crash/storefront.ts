@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import type { Json } from "../../protocol/values/json.ts";
 import type { RelayOperationKind } from "../../relayer/relayer.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
-import { type Actors, castActors } from "../../testkit/demo/actors.ts";
+import { type Actors, actorsOf } from "../../testkit/demo/actors.ts";
 import { type DemoMerchant, enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import * as steps from "../../testkit/demo/purchase-steps.ts";
@@ -44,14 +44,14 @@ export class Storefront {
 
   /** Opens with an enrolled and funded merchant. */
   static async open(description: SandboxDescription): Promise<Storefront> {
-    const actors = castActors(description);
+    const actors = actorsOf(description);
     const session = await Session.open(actors, silentPrinter);
     return new Storefront(actors, await enrollMerchant(session), session);
   }
 
   /** The same storefront at the sandbox as it was started again. */
   async reopen(description: SandboxDescription): Promise<Storefront> {
-    const actors = castActors(description);
+    const actors = actorsOf(description);
     return new Storefront(actors, this.#merchant, await Session.open(actors, silentPrinter));
   }
 

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { usdc } from "../../protocol/values/amount.ts";
 import { createApiClient, unwrap } from "../../sandbox/service/client/api-client.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
-import { castActors } from "../../testkit/demo/actors.ts";
+import { actorsOf } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import * as steps from "../../testkit/demo/purchase-steps.ts";
@@ -90,7 +90,7 @@ test("a restore and what came after it are there after a kill of all, chain and 
 }, async () => {
   const folder = await temporaryFolder();
   const first = await startSandbox(folder);
-  const session = await Session.open(castActors(first.description), silentPrinter);
+  const session = await Session.open(actorsOf(first.description), silentPrinter);
   const merchant = await enrollMerchant(session);
   const kept = await steps.createPurchase(session, merchant, "kept", "25000000");
   await controlSandbox(first.description, "POST", "/snapshots");
@@ -102,7 +102,7 @@ test("a restore and what came after it are there after a kill of all, chain and 
 
   const second = await startSandbox(folder);
   expect(await readBlocks(second.description)).toEqual(restored);
-  const later = await Session.open(castActors(second.description), silentPrinter);
+  const later = await Session.open(actorsOf(second.description), silentPrinter);
   const read = async ({ urls }: SandboxDescription) =>
     unwrap(
       await createApiClient(urls.api, later.credential).GET("/v1/routing/programs/{program}/purchases/{id}", {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import { type Actors, balanceOf, castActors } from "../../testkit/demo/actors.ts";
+import { type Actors, actorsOf, balanceOf } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import * as steps from "../../testkit/demo/purchase-steps.ts";
@@ -14,7 +14,7 @@ let actors: Actors;
 
 beforeAll(async () => {
   sandbox = await createSandbox({ seed: "lifecycle" });
-  actors = castActors(sandbox.description);
+  actors = actorsOf(sandbox.description);
 });
 
 afterAll(async () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { usdc } from "../../protocol/values/amount.ts";
 import { createApiClient } from "../../sandbox/service/client/api-client.ts";
-import { balanceOf, castActors } from "../../testkit/demo/actors.ts";
+import { actorsOf, balanceOf } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import * as steps from "../../testkit/demo/purchase-steps.ts";
@@ -17,7 +17,7 @@ test.for(["SIGTERM", "SIGKILL"] as const)(
   async (signal) => {
     const folder = await temporaryFolder();
     const first = await startSandbox(folder);
-    const session = await Session.open(castActors(first.description), silentPrinter);
+    const session = await Session.open(actorsOf(first.description), silentPrinter);
     const merchant = await enrollMerchant(session);
     const purchase = await steps.createPurchase(session, merchant, "purchase", "25000000");
     await steps.activate(session, purchase, "activate");
@@ -29,7 +29,7 @@ test.for(["SIGTERM", "SIGKILL"] as const)(
 
     await using second = await startSandbox(folder);
     expect(second.description.chain).toEqual(first.description.chain);
-    const actors = castActors(second.description);
+    const actors = actorsOf(second.description);
     const kept = await createApiClient(actors.apiUrl, credential).GET(
       "/v1/routing/programs/{program}/purchases/{id}",
       { params: { path: { program: actors.program, id: purchase.id } } },

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { usdc } from "../../protocol/values/amount.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
-import { castActors } from "../../testkit/demo/actors.ts";
+import { actorsOf } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import {
@@ -39,7 +39,7 @@ export class ExplorerKit {
   }
 
   async begin(): Promise<Session> {
-    return await Session.open(castActors(this.sandbox.description), silentPrinter);
+    return await Session.open(actorsOf(this.sandbox.description), silentPrinter);
   }
 }
 

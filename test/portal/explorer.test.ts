@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { usdc } from "../../protocol/values/amount.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { castActors } from "../../testkit/demo/actors.ts";
+import { actorsOf } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import {
@@ -191,7 +191,7 @@ test("a page whose sandbox is gone says so, and continues when it is back", asyn
   };
   await using second = await createSandbox({ dataDirectory, ports });
   await page.getByText("live", { exact: true }).waitFor();
-  const session = await Session.open(castActors(second.description), silentPrinter);
+  const session = await Session.open(actorsOf(second.description), silentPrinter);
   const purchase = await createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
   await page.getByTitle(purchase.id, { exact: true }).waitFor();
   expect(await page.getByText("The sandbox does not answer.").count()).toBe(0);

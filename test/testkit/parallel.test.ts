@@ -5,7 +5,7 @@ import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { isRunning } from "../../sandbox/lib/processes.ts";
-import { castActors } from "../../testkit/demo/actors.ts";
+import { actorsOf } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { Session } from "../../testkit/demo/session.ts";
@@ -35,7 +35,7 @@ test("eight sandboxes in one process work at once, each on ports of its own, and
     expect(new Set(urls).size).toBe(32);
     await Promise.all(
       sandboxes.map(async ({ description }) => {
-        await enrollMerchant(await Session.open(castActors(description), silentPrinter));
+        await enrollMerchant(await Session.open(actorsOf(description), silentPrinter));
       }),
     );
     const digests = await Promise.all(sandboxes.map(async (sandbox) => (await sandbox.fingerprint()).digest));

@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { Scenario } from "../../sandbox/hosts/recorder/scenario.ts";
 import { readScenario, writeScenario } from "../../sandbox/hosts/recorder/scenario-file.ts";
-import { castActors } from "../../testkit/demo/actors.ts";
+import { actorsOf } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { activate, createPurchase } from "../../testkit/demo/purchase-steps.ts";
@@ -77,7 +77,7 @@ test("the first step and field that differ are named, and so is an end that diff
   await expect(playScenario(answered(201, { name: "Corner Shop" }))).rejects.toMatchObject({
     code: "scenario_differs",
     message:
-      "Step 2 (Create a merchant) differs in answer.body.name: Corner Shop was recorded, Corner Books came.",
+      "Step 2 (Create a merchant) differs in answer.body.name: expected Corner Shop, got Corner Books.",
   });
 });
 
@@ -103,7 +103,7 @@ test("what many clients do at once is recorded in an order that can be repeated,
 test("what the relayer sends again is recorded with the request that it was sent for, and plays back", async () => {
   await using sandbox = await createSandbox({ seed: "sent-again", receiptTimeoutMs: 50 });
   await sandbox.record("A dropped transaction");
-  const session = await Session.open(castActors(sandbox.description), silentPrinter);
+  const session = await Session.open(actorsOf(sandbox.description), silentPrinter);
   const purchase = await createPurchase(session, await enrollMerchant(session), "dropped", "25000000");
   const set = await fetch(`${sandbox.description.urls.control}/faults`, {
     method: "POST",

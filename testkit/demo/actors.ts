@@ -19,8 +19,8 @@ export interface Actors {
   contracts: SandboxDescription["contracts"];
 }
 
-/** Makes the first program's actors from a sandbox's description. */
-export function castActors(description: SandboxDescription): Actors {
+/** Returns the accounts and wallets that act for a sandbox's first program. */
+export function actorsOf(description: SandboxDescription): Actors {
   const chain = createChainClient(description.urls.rpc);
   const [account] = description.accounts;
   if (account === undefined) throw new Error("A sandbox has at least one account.");

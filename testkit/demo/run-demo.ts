@@ -1,6 +1,6 @@
 import { usdc } from "../../protocol/values/amount.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
-import { castActors } from "./actors.ts";
+import { actorsOf } from "./actors.ts";
 import { enrollMerchant } from "./merchant-steps.ts";
 import type { Printer } from "./printer.ts";
 import * as steps from "./purchase-steps.ts";
@@ -14,7 +14,7 @@ import { payFromStranger } from "./wrong-wallet.ts";
  * @example await runDemo(sandbox.description, terminalPrinter(console.log))
  */
 export async function runDemo(description: SandboxDescription, printer: Printer): Promise<void> {
-  const actors = castActors(description);
+  const actors = actorsOf(description);
   printer.section("A purchase, from enrollment to refund");
   const session = await Session.open(actors, printer);
   const merchant = await enrollMerchant(session);

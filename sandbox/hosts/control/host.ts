@@ -38,8 +38,8 @@ export interface ControlledSandbox {
   gate: Gate;
   recorder: Recorder;
   given: Pick<Given, "request" | "deliveries">;
-  /** The content of a snapshot file. */
-  encoded: () => Promise<Uint8Array>;
+  /** Captures and encodes the content of a snapshot file. */
+  encodeSnapshot: () => Promise<Uint8Array>;
   snapshot: () => Promise<Snapshot>;
   services: Pick<Services, "refused">;
 }

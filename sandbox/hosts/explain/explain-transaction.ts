@@ -11,7 +11,7 @@ import { contractAt, contractsOf, nameOf } from "./address-book.ts";
 import { compareCalldata } from "./compare-calldata.ts";
 import type { Explanation } from "./explanation.ts";
 import { type Candidate, findCandidates } from "./find-candidates.ts";
-import { nameCause } from "./name-cause.ts";
+import { nameCause, unknownTransaction } from "./name-cause.ts";
 import { type TracedCall, tracedCall, viewTrace } from "./read-trace.ts";
 
 /** A step that a transaction was compared with, and what came of it. */
@@ -71,7 +71,7 @@ export async function explainTransaction(
 /** Returns the reason why there was nothing to compare a transaction with. */
 function strange({ envelope }: ObservedTransaction): string {
   return envelope === null
-    ? "The chain knows no transaction with this hash: it was never sent here, was replaced, or left with a reorganization."
+    ? unknownTransaction
     : "It touches no merchant and no purchase that this sandbox knows, and its sender is no buyer of any.";
 }
 

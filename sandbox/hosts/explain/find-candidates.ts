@@ -25,6 +25,7 @@ import type { Services } from "../../../server/services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../server/store/records.ts";
 import type { Stored } from "../../../server/store/store.ts";
 import { contractAt } from "./address-book.ts";
+import { member } from "./member.ts";
 import { allCalls, type TracedCall } from "./read-trace.ts";
 
 /** A step that a transaction could have been meant for. */
@@ -261,10 +262,6 @@ async function refund(
   const at = await readOnChain(purchase, services);
   const step = { purchase, claim: filed, decision, registrar };
   return { ...useOf(observed, "refund", key), expectation: expectRefund(step, at, services) };
-}
-
-function member(value: Json | undefined, name: string): Json | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value[name] : undefined;
 }
 
 function list(value: Json | undefined): Json[] {

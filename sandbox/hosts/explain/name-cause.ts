@@ -3,6 +3,7 @@ import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import { sameAddress } from "../../../protocol/values/same-address.ts";
 import type { Explanation } from "./explanation.ts";
+import { member } from "./member.ts";
 
 /** The facts that a sentence about a refusal is made of. */
 export interface Facts {
@@ -11,6 +12,10 @@ export interface Facts {
   /** The custom error that it reverted with, in words. */
   failure: string | null;
 }
+
+/** What is said of a hash that the chain does not know. */
+export const unknownTransaction =
+  "The chain knows no transaction with this hash: it was never sent here, was replaced, or left with a reorganization.";
 
 /** Returns the one sentence that says why a transaction is refused, or null when no check failed. */
 export function nameCause(facts: Facts): string | null {
@@ -26,7 +31,7 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
   chain: () => "The node serves a different chain from the one that the service was started with.",
   mined: ({ actual }) =>
     actual === "unknown"
-      ? "The chain knows no transaction with this hash: it was never sent here, was replaced, or left with a reorganization."
+      ? unknownTransaction
       : "It is still pending: nothing is accepted before it is mined.",
   canonical: ({ actual }) => {
     const reason = member(actual, "reason");
@@ -93,8 +98,4 @@ function nameLogField(expected: Json, actual: Json): string | null {
     }
   }
   return null;
-}
-
-function member(value: Json, name: string): Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value[name] ?? null) : null;
 }

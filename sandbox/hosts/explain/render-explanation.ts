@@ -8,7 +8,7 @@ type Paint = (style: "bold" | "dim" | "red" | "green" | "inverse", text: string)
  * An explanation for a terminal.
  *
  * @param color - whether the terminal shows colors; differing bytes are marked by carets either way.
- * @example process.stdout.write(renderExplanation(explanation, process.stdout.isTTY))
+ * @example console.log(renderExplanation(explanation, process.stdout.isTTY))
  */
 export function renderExplanation(explanation: Explanation, color: boolean): string {
   const paint: Paint = (style, text) => (color ? styleText(style, text, { validateStream: false }) : text);
@@ -36,7 +36,6 @@ export function renderExplanation(explanation: Explanation, color: boolean): str
           ({ step: other, subject: of, failed }) => `${other} of ${of}: ${failed.join(", ") || "accepted"}`,
         ),
     ),
-    "",
   ].join("\n");
 }
 

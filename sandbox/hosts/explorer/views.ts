@@ -263,7 +263,7 @@ export interface PurchaseTimeline {
   as_of: BlockPointView;
   wallet_url: string;
   operations: RelayOperationView[];
-  moments: TimelineEntry[];
+  entries: TimelineEntry[];
 }
 
 /** Something that a search found. */

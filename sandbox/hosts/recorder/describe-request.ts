@@ -25,8 +25,8 @@ export function describeRequest(
   callers: KnownCallers,
 ): RequestStep {
   const caller = nameCaller(headers.authorization, callers);
-  const { data: access } = issued.safeParse(readJson(answer));
-  if (access !== undefined) callers.credentials.set(access.credential, access.credential_id);
+  const access = readIssued(answer);
+  if (access !== null) callers.credentials.set(access.credential, access.credential_id);
   const key = headers["idempotency-key"];
   const line = `${method} ${url}`;
   const title = kind === "api" ? titleOf(method, url) : `Control: ${line}`;

@@ -28,7 +28,7 @@ interface Recording {
   /** Credentials by their secret. */
   credentials: Map<string, string>;
   /** The reason why it cannot be repeated. */
-  spoilt: string | null;
+  unrepeatable: string | null;
 }
 
 /** The sources of a recording. */
@@ -82,7 +82,7 @@ export class Recorder {
       throw refusal(
         "The sandbox has a past, which a scenario could not repeat; start one in another directory (--data-dir).",
       );
-    this.#recording = { title, steps: [], head, credentials: new Map(), spoilt: null };
+    this.#recording = { title, steps: [], head, credentials: new Map(), unrepeatable: null };
   }
 
   /**
@@ -97,7 +97,7 @@ export class Recorder {
       if (recording === null) throw refusal("Nothing is being recorded.");
       await this.#recordBlocks(recording, false);
       this.#recording = null;
-      if (recording.spoilt !== null) throw refusal(recording.spoilt);
+      if (recording.unrepeatable !== null) throw refusal(recording.unrepeatable);
       const { seed, programs, confirmations, gasBudgetWei } = settings;
       return {
         format: "routing-sandbox-scenario",
@@ -154,7 +154,7 @@ export class Recorder {
     await this.#recordBlocks(recording, false);
     watchAnswer(response, async (exchange) => {
       try {
-        if (exchange === null) recording.spoilt ??= "A client broke off its request.";
+        if (exchange === null) recording.unrepeatable ??= "A client broke off its request.";
         const before = recording.head;
         if (kind !== null) await this.#recordBlocks(recording, true);
         if (exchange === null || kind === null) return;
@@ -164,7 +164,7 @@ export class Recorder {
         const body = requestBody();
         const reason = findUnrepeatable(request, { body, status: exchange.status });
         if (reason !== null)
-          recording.spoilt ??= `Step ${steps.length + 1}, ${request.method} ${request.url}, cannot be repeated: ${reason}.`;
+          recording.unrepeatable ??= `Step ${steps.length + 1}, ${request.method} ${request.url}, cannot be repeated: ${reason}.`;
         const step = describeRequest(
           kind,
           request,
@@ -191,12 +191,12 @@ export class Recorder {
       const read = await readSteps(chain, description.wallets, recording.head, caused);
       // A reorg that a fault made is repeated by the fault.
       if (read === null && !caused)
-        recording.spoilt ??=
+        recording.unrepeatable ??=
           "Blocks left the chain by a reorg or a restore, which a scenario does not repeat.";
       recording.steps.push(...(read?.steps ?? []));
       recording.head = read?.head ?? (await readHead(chain.client));
     } catch (error) {
-      recording.spoilt ??= `The chain could not be read: ${String(error)}`;
+      recording.unrepeatable ??= `The chain could not be read: ${String(error)}`;
     }
   }
 }

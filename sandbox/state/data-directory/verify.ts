@@ -27,14 +27,10 @@ export interface VerifiedDirectory {
  * Reads all of a data directory, makes every block of its chain again without serving anything, and compares the hash of each. The
  * directory is locked meanwhile, unless it is read-only, and nothing else in it is changed.
  *
- * @param made - called for each block, with how many are made, and of how many.
  * @throws SandboxError data_directory_in_use, data_directory_mismatch; StoreDamagedError, AnvilError.
- * @example (await verifyDirectory(".sandbox", () => {})).blocks
+ * @example (await verifyDirectory(".sandbox")).blocks
  */
-export async function verifyDirectory(
-  directory: string,
-  made: (blocks: number, all: number) => void,
-): Promise<VerifiedDirectory> {
+export async function verifyDirectory(directory: string): Promise<VerifiedDirectory> {
   const begun = await readBeginning(directory);
   if (begun === null)
     throw new SandboxError(
@@ -47,7 +43,7 @@ export async function verifyDirectory(
     const journal = journalIn(directory);
     const { collections, chain: changes = [] } = await readDirectory(journal);
     const make = async (checkpoint: Awaited<ReturnType<typeof findCheckpoint>>) => {
-      await using anvil = await makeAgain({ stateFile, changes, checkpoint, made }, undefined);
+      await using anvil = await makeAgain({ stateFile, changes, checkpoint, made() {} }, undefined);
       return anvil.loadedBlock;
     };
     const first = await make(null);

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { expect } from "vitest";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
-import { castActors } from "../../../testkit/demo/actors.ts";
+import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { Session } from "../../../testkit/demo/session.ts";
 import { type RelayedRequest, send } from "../storefront.ts";
@@ -48,7 +48,7 @@ export async function requireAll(dataDirectory: string, facts: readonly Fact[]):
   const possible: Fact[][] = [];
   for (const branch of branches(facts)) if (await fits(sandbox, branch)) possible.push(branch);
   const answers: RelayedRequest[] = [];
-  const session = await Session.open(await castActors(description), silentPrinter);
+  const session = await Session.open(await actorsOf(description), silentPrinter);
   const branch = possible[0] ?? [];
   expect(possible.length, "The chain has every block that was answered.").toBeGreaterThan(0);
   const undone = new Set(facts.filter((fact) => possible.every((one) => !one.includes(fact))));

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";
 import { createApiClient } from "../../../sandbox/service/client/api-client.ts";
-import { castActors } from "../../../testkit/demo/actors.ts";
+import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { activate, createPurchase } from "../../../testkit/demo/purchase-steps.ts";
@@ -26,7 +26,7 @@ test("a sandbox serves the programs of its options, each with an account and key
   expect(new Set(signers).size).toBe(4);
   expect(deployed.map(({ name }) => name)).toEqual(["prg_books", "Demo"]);
 
-  const session = await Session.open(castActors(sandbox.description), silentPrinter);
+  const session = await Session.open(actorsOf(sandbox.description), silentPrinter);
   const purchase = await createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
   expect(purchase.program).toBe("prg_books");
   expect(await activate(session, purchase, "activate")).toMatchObject({ status: "active" });

@@ -46,7 +46,7 @@ test("a call that changes an account while blocks are made each second comes bet
   await client.request({ method: "anvil_reorg", params: [depth, []] });
   const [balance, head] = [await client.getBalance({ address }), (await client.getBlock()).hash];
   await first.close();
-  await verifyDirectory(dataDirectory, () => {});
+  await verifyDirectory(dataDirectory);
   await using second = await createSandbox({ dataDirectory });
   expect(await second.chain.client.getBalance({ address })).toBe(balance);
   expect((await second.chain.client.getBlock()).hash).toBe(head);

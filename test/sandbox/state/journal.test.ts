@@ -112,7 +112,7 @@ test.for([
       await Promise.all(accounts.map(async (address) => await client.getBalance({ address })));
     const [balances, head] = [await balancesOf(first), (await chain.client.getBlock()).hash];
     await first.close();
-    await verifyDirectory(dataDirectory, () => {});
+    await verifyDirectory(dataDirectory);
     await using second = await createSandbox({ dataDirectory });
     expect(await balancesOf(second)).toEqual(balances);
     expect((await second.chain.client.getBlock()).hash).toBe(head);
@@ -333,7 +333,7 @@ test("a store of which a file is missing is refused by a start, a load and data 
     };
     await expect(createSandbox({ dataDirectory })).rejects.toMatchObject(refusal);
     await expect(createSandbox({ dataDirectory, from: file })).rejects.toMatchObject(refusal);
-    await expect(verifyDirectory(dataDirectory, () => {})).rejects.toMatchObject(refusal);
+    await expect(verifyDirectory(dataDirectory)).rejects.toMatchObject(refusal);
     expect(await contentsOf(store)).toEqual(left);
     for (const [name, content] of whole) await writeFile(join(store, name), content, "latin1");
   }
@@ -348,7 +348,7 @@ test("a store that lost all files of its directory, or that was never begun, is 
   await rename(journal, `${journal}.compacting`);
   await expect(createSandbox({ dataDirectory })).rejects.toThrow(`${journal} is missing, although`);
   await writeFile(`${journal}.next`, "");
-  await verifyDirectory(dataDirectory, () => {});
+  await verifyDirectory(dataDirectory);
   const continued = await createSandbox({ dataDirectory });
   expect(continued.chain.resumed).toBe(true);
   await continued.close();
@@ -373,7 +373,7 @@ test("a replacement of which the new directory is gone is refused, and the old o
     ),
   };
   await expect(createSandbox({ dataDirectory })).rejects.toMatchObject(refusal);
-  await expect(verifyDirectory(dataDirectory, () => {})).rejects.toMatchObject(refusal);
+  await expect(verifyDirectory(dataDirectory)).rejects.toMatchObject(refusal);
   expect(await contentsOf(`${store}.old`)).toEqual(left);
 });
 
@@ -386,7 +386,7 @@ test("what is no store is refused in a store's place and left alone, with --fres
     const refusal = { name: "StoreDamagedError", message };
     for (const fresh of [false, true])
       await expect(createSandbox({ dataDirectory, fresh })).rejects.toMatchObject(refusal);
-    await expect(verifyDirectory(dataDirectory, () => {})).rejects.toMatchObject(refusal);
+    await expect(verifyDirectory(dataDirectory)).rejects.toMatchObject(refusal);
   };
   await expectRefusals("is not a directory, so it holds no store");
   expect(await readFile(store, "utf8")).toBe("precious");
@@ -477,7 +477,7 @@ test("a copy of a directory whose sandbox runs can be verified and started; the 
     stderr: expect.stringContaining(`No sandbox runs in ${copy};`),
   });
   expect((await sandbox.chain.client.getBlock()).number).toBe(number);
-  expect(await verifyDirectory(copy, () => {})).toMatchObject({ seed: "copied" });
+  expect(await verifyDirectory(copy)).toMatchObject({ seed: "copied" });
   const again = await createSandbox({ dataDirectory: copy });
   expect(again.chain.resumed).toBe(true);
   await again.close();
@@ -545,7 +545,7 @@ test("a directory in the place of a file of the store is refused with its path",
       message: `${path} is not a file. Restore the data directory from a backup, or choose another one with --data-dir.`,
     };
     await expect(createSandbox({ dataDirectory })).rejects.toMatchObject(refusal);
-    await expect(verifyDirectory(dataDirectory, () => {})).rejects.toMatchObject(refusal);
+    await expect(verifyDirectory(dataDirectory)).rejects.toMatchObject(refusal);
     await rm(path, { recursive: true });
     await rename(`${path}.kept`, path);
   }
@@ -583,7 +583,7 @@ test("a directory whose replacement was cut off between its two renames is whole
   const store = join(dataDirectory, "store");
   await rename(store, `${store}.next`);
   await mkdir(`${store}.old`);
-  expect(await verifyDirectory(dataDirectory, () => {})).toMatchObject({ seed: "next" });
+  expect(await verifyDirectory(dataDirectory)).toMatchObject({ seed: "next" });
   await using again = await createSandbox({ dataDirectory });
   expect([again.description.seed, await again.chain.client.getBalance({ address })]).toEqual(["next", 1n]);
   expect((await readdir(dataDirectory)).filter((name) => name.startsWith("store"))).toEqual(["store"]);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
-import { castActors } from "../../../testkit/demo/actors.ts";
+import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { createPurchase, type DemoPurchase } from "../../../testkit/demo/purchase-steps.ts";
@@ -12,7 +12,7 @@ const purchases: DemoPurchase[] = [];
 
 beforeAll(async () => {
   sandbox = await createSandbox({ seed: "load" });
-  session = await Session.open(castActors(sandbox.description), silentPrinter);
+  session = await Session.open(actorsOf(sandbox.description), silentPrinter);
   const merchant = await enrollMerchant(session);
   for (let number = 1; number <= 20; number += 1)
     purchases.push(await createPurchase(session, merchant, `purchase-${number}`, `${number}000000`));

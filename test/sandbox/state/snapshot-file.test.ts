@@ -10,7 +10,7 @@ import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { readMining, setMining } from "../../../sandbox/chain/clock/mining.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";
-import { castActors } from "../../../testkit/demo/actors.ts";
+import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { activate, createPurchase } from "../../../testkit/demo/purchase-steps.ts";
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 /** Saves the sandbox at a moment that has something of everything. */
 async function save(): Promise<string> {
-  const session = await Session.open(castActors(sandbox.description), silentPrinter);
+  const session = await Session.open(actorsOf(sandbox.description), silentPrinter);
   const purchase = await createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
   sandbox.relayer.fault({ point: "broadcast", action: "lose_response", count: null });
   await activate(session, purchase, "activate");

@@ -4,7 +4,7 @@ import { foundry } from "viem/chains";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readMining, setMining } from "../../../sandbox/chain/clock/mining.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
-import { castActors } from "../../../testkit/demo/actors.ts";
+import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { Session } from "../../../testkit/demo/session.ts";
@@ -29,7 +29,7 @@ test("a restore brings back chain, store, clock and faults as one", async () => 
   const before = await sandbox.fingerprint();
   const now = await sandbox.clock.now();
   const snapshot = await sandbox.snapshot();
-  await enrollMerchant(await Session.open(castActors(sandbox.description), silentPrinter));
+  await enrollMerchant(await Session.open(actorsOf(sandbox.description), silentPrinter));
   await sandbox.clock.travel({ days: 8 });
   sandbox.relayer.fault({ point: "broadcast", action: "drop" });
   expect(await sandbox.fingerprint()).not.toEqual(before);

@@ -720,7 +720,7 @@ test.skipIf(!fullDisk)(
     execFileSync("mount", ["-o", "remount,bind,ro", disk]);
     await using sandbox = await createSandbox({ dataDirectory: join(folder, "data") });
     const { number } = await sandbox.chain.client.getBlock();
-    const verify = async () => await verifyDirectory(join(disk, "data"), () => {});
+    const verify = async () => await verifyDirectory(join(disk, "data"));
     await expect(verify()).rejects.toMatchObject({ code: "data_directory_in_use" });
     await sandbox.chain.client.mine({ blocks: 2 });
     const { hash } = await sandbox.chain.client.getBlock();

@@ -12,7 +12,7 @@ import {
 import { merchantSchema } from "../../../server/api/schemas/merchants.ts";
 import { activationSchema, purchaseSchema } from "../../../server/api/schemas/purchases.ts";
 import { claimSchema, decisionSchema } from "../../../server/api/schemas/refunds.ts";
-import { type Actors, castActors } from "../../../testkit/demo/actors.ts";
+import { type Actors, actorsOf } from "../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { Session } from "../../../testkit/demo/session.ts";
 import { codeOf } from "../../crash/books.ts";
@@ -41,7 +41,7 @@ describe.skipIf(!hasPostgres)(`an identical request at two processes at once ${i
     // However slow the machine is, nothing is answered before it is done.
     owner = await runSandbox({ store, receiptTimeoutMs: 120_000 });
     member = await joinAs(owner.description, "--store", store);
-    actors = castActors(owner.description);
+    actors = actorsOf(owner.description);
     ({ credential } = await Session.open(actors, silentPrinter));
   });
 

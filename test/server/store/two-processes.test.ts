@@ -14,7 +14,7 @@ import {
   startPostgres,
 } from "../../../scripts/postgres-server.ts";
 import { purchaseSchema } from "../../../server/api/schemas/purchases.ts";
-import { castActors } from "../../../testkit/demo/actors.ts";
+import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { Session } from "../../../testkit/demo/session.ts";
@@ -46,7 +46,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
     // From the environment, where no list of processes shows it.
     process.env["ROUTING_SANDBOX_STORE"] = server.url("shared");
     owner = await startSandbox(folder, "--mode", "deterministic");
-    const session = await Session.open(castActors(owner.description), silentPrinter);
+    const session = await Session.open(actorsOf(owner.description), silentPrinter);
     ({ id: merchant } = await enrollMerchant(session));
     ({ credential } = session);
     member = await joinAs(owner.description);

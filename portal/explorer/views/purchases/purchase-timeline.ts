@@ -21,7 +21,7 @@ export const purchaseTimeline = defineView<PurchaseTimeline>({
     <section class="panel" aria-label="Money">${payments(data.purchase.figures, scene.measure)} ${facts(data, scene)}</section>
     <section class="panel" aria-labelledby="timeline">
       <h2 id="timeline">What happened</h2>
-      ${timeline(data.moments, scene.measure)}
+      ${timeline(data.entries, scene.measure)}
     </section>
     ${
       data.operations.length === 0

@@ -48,7 +48,7 @@ export async function readTimeline(id: string, sources: Sources): Promise<Purcha
       as_of: viewBlockPoint(head),
       wallet_url: `${description.urls.api}/wallet/${purchase.program}/purchase/${id}`,
       operations,
-      moments: inOrder(entries),
+      entries: inOrder(entries),
     };
   });
 }

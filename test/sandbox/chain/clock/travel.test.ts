@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { freshReading } from "../../../../sandbox/lib/reading/fresh-reading.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
-import { castActors } from "../../../../testkit/demo/actors.ts";
+import { actorsOf } from "../../../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../../../testkit/demo/printer.ts";
 import * as steps from "../../../../testkit/demo/purchase-steps.ts";
@@ -98,7 +98,7 @@ test.for([0, -60, 1.5])("time does not travel by %d seconds", async (seconds) =>
 });
 
 test("an offer that was not paid in time is expired for API and chain alike, and its budget can be freed", async () => {
-  const session = await Session.open(castActors(sandbox.description), silentPrinter);
+  const session = await Session.open(actorsOf(sandbox.description), silentPrinter);
   const purchase = await steps.createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
   await steps.activate(session, purchase, "activate");
   await steps.approve(session, session.actors.buyer, purchase, 25_000_000n);
@@ -112,7 +112,7 @@ test("an offer that was not paid in time is expired for API and chain alike, and
 
 test("a paused program accepts no offer until its admin resumes it, and a wallet can be given test money", async () => {
   const { deployer, stranger } = sandbox.wallets;
-  const session = await Session.open(castActors(sandbox.description), silentPrinter);
+  const session = await Session.open(actorsOf(sandbox.description), silentPrinter);
   const purchase = await steps.createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
   expect((await deployer.setPaused("prg_demo", true)).receipt.status).toBe("success");
   const { response } = await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {

@@ -14,7 +14,7 @@ import type {
   SearchResult,
   ViewPage,
 } from "../../../../sandbox/hosts/explorer/views.ts";
-import { castActors } from "../../../../testkit/demo/actors.ts";
+import { actorsOf } from "../../../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../../../testkit/demo/printer.ts";
 import * as steps from "../../../../testkit/demo/purchase-steps.ts";
@@ -92,7 +92,7 @@ describe("a purchase's timeline", () => {
   test("is complete from creation to refund, in order, with blocks, hashes and actors", async () => {
     const { refunded } = await purchases();
     const timeline = await read<PurchaseTimeline>(`/purchases/${refunded.id}`);
-    expect(timeline.moments.map(({ kind, actor }) => `${kind} by ${actor}`)).toEqual([
+    expect(timeline.entries.map(({ kind, actor }) => `${kind} by ${actor}`)).toEqual([
       "created by the service",
       "signed by commitment signer of prg_demo",
       "event by the service",
@@ -120,7 +120,7 @@ describe("a purchase's timeline", () => {
       "event by the service",
       `delivery by ${sandbox.description.receiver.url}`,
     ]);
-    for (const { kind, block_number, transaction_hash } of timeline.moments) {
+    for (const { kind, block_number, transaction_hash } of timeline.entries) {
       if (block_number === null || transaction_hash === null) continue;
       const receipt = await sandbox.chain.client.getTransactionReceipt({
         hash: `0x${transaction_hash.slice(2)}`,
@@ -136,8 +136,8 @@ describe("a purchase's timeline", () => {
 
   test("has the refusals with every check", async () => {
     const { refused } = await purchases();
-    const { moments } = await read<PurchaseTimeline>(`/purchases/${refused.id}`);
-    const last = moments.at(-1);
+    const { entries } = await read<PurchaseTimeline>(`/purchases/${refused.id}`);
+    const last = entries.at(-1);
     expect(last).toMatchObject({ kind: "refused", title: "A payment was refused: status, wallet, log." });
     expect(last?.checks).toHaveLength(checkNames.length);
   });
@@ -172,7 +172,7 @@ test("refusals have the step, the hash, both sides of every check, and where the
 
 test("a transaction that is only unconfirmed is not told as refused", async () => {
   const snapshot = await sandbox.snapshot();
-  const session = await Session.open(castActors(sandbox.description), silentPrinter);
+  const session = await Session.open(actorsOf(sandbox.description), silentPrinter);
   const merchant = await enrollMerchant(session);
   const purchase = await steps.createPurchase(session, merchant, "unconfirmed", "1000000");
   await sandbox.chain.client.setAutomine(false);
@@ -191,7 +191,7 @@ test("a transaction that is only unconfirmed is not told as refused", async () =
 
 test("a refusal again and again is one, and counted", async () => {
   const snapshot = await sandbox.snapshot();
-  const actors = castActors(sandbox.description);
+  const actors = actorsOf(sandbox.description);
   const session = await Session.open(actors, silentPrinter);
   const purchase = await steps.createPurchase(session, await enrollMerchant(session), "again", "1000000");
   const hash = `0x${"ab".repeat(32)}` as const;
@@ -284,7 +284,7 @@ test("search finds ids, hashes, addresses and blocks", async () => {
   const relayed = { type: "operation", id: collection?.id, purchase_id: refunded.id };
   expect(await find(collection?.id ?? "")).toMatchObject([relayed]);
   expect(await find(collection?.hash ?? "")).toMatchObject([transaction, relayed]);
-  const paid = timeline.moments.find(({ kind }) => kind === "paid");
+  const paid = timeline.entries.find(({ kind }) => kind === "paid");
   expect(await find(paid?.transaction_hash ?? "")).toMatchObject([transaction]);
   expect(await find(refunded.buyer.address.toLowerCase())).toMatchObject([
     { type: "account", title: "buyer" },
@@ -295,7 +295,7 @@ test("search finds ids, hashes, addresses and blocks", async () => {
 
 test("a list is read fifty at a time, the newest first", async () => {
   const snapshot = await sandbox.snapshot();
-  const actors = castActors(sandbox.description);
+  const actors = actorsOf(sandbox.description);
   const session = await Session.open(actors, silentPrinter);
   const merchant = await enrollMerchant(session);
   const numbers = Array.from({ length: 51 }, (_, index) => index);

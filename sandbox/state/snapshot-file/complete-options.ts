@@ -16,8 +16,8 @@ export interface CompletedOptions {
 /**
  * Completes options that leave open what a snapshot file or a data directory was made with.
  *
- * @throws SandboxError option_invalid when a file and a database are named; snapshot_refused when the options name another seed, mode or programs than the file, or the directory has a
- * sandbox already; and for a file that cannot be loaded.
+ * @throws SandboxError option_invalid when a file and a database are named; snapshot_refused when the options name another seed, mode or
+ * programs than the file, when the directory has a sandbox already, and for a file that cannot be loaded.
  */
 export async function completeOptions(given: SandboxOptions): Promise<CompletedOptions> {
   const options: SandboxOptions = definedOnly(given);
