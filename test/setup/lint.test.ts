@@ -44,13 +44,16 @@ describe("imports run one way", () => {
   const IMPORTS = "lint/style/noRestrictedImports";
 
   test.for([
-    ["protocol", ["relayer", "server", "sandbox", "testkit", "check-contract", "cli", "scripts", "test"]],
-    ["relayer", ["server", "sandbox", "testkit", "check-contract", "cli", "scripts", "test"]],
-    ["server", ["sandbox", "testkit", "check-contract", "cli", "scripts", "test"]],
-    ["sandbox", ["testkit", "check-contract", "cli", "scripts", "test"]],
-    ["testkit", ["check-contract", "cli", "scripts", "test"]],
-    ["check-contract", ["testkit", "cli", "scripts", "test"]],
-    ["cli", ["scripts", "test"]],
+    [
+      "protocol",
+      ["relayer", "server", "sandbox", "testkit", "check-contract", "cli", "portal", "scripts", "test"],
+    ],
+    ["relayer", ["server", "sandbox", "testkit", "check-contract", "cli", "portal", "scripts", "test"]],
+    ["server", ["sandbox", "testkit", "check-contract", "cli", "portal", "scripts", "test"]],
+    ["sandbox", ["testkit", "check-contract", "cli", "portal", "scripts", "test"]],
+    ["testkit", ["check-contract", "cli", "portal", "scripts", "test"]],
+    ["check-contract", ["testkit", "cli", "portal", "scripts", "test"]],
+    ["cli", ["portal", "scripts", "test"]],
     ["scripts", ["test"]],
   ] as const)("%s imports nothing from what comes after it", async ([layer, forbidden]) => {
     const cases = forbidden.flatMap((other): Case[] => [
@@ -79,6 +82,65 @@ describe("imports run one way", () => {
   });
 });
 
+describe("inside sandbox imports run one way, at every depth", () => {
+  const order = ["lib", "chain", "options", "state", "service", "hosts"];
+  const tops = ["create-sandbox", "open-tools", "index"];
+
+  test.for(order.map((layer, index) => [layer, order.slice(index + 1)] as const))(
+    "%s imports nothing from what comes after it",
+    async ([layer, later]) => {
+      const targets = [...later.map((other) => `${other}/b`), ...tops];
+      const cases = ["", "/one", "/one/two"].flatMap((deep, depth) =>
+        targets.map(
+          (target): Case => [
+            `sandbox/${layer}${deep}`,
+            `export type { B } from "${"../".repeat(depth + 1)}${target}.ts";\n`,
+          ],
+        ),
+      );
+      expect(await lint(...cases)).toEqual(cases.map(() => ["lint/style/noRestrictedImports"]));
+    },
+  );
+
+  test("what comes before may be imported", async () => {
+    const cases = order
+      .slice(1)
+      .map(
+        (layer, index): Case => [
+          `sandbox/${layer}/one/two`,
+          `export type { B } from "../../../${order[index]}/b.ts";\n`,
+        ],
+      );
+    expect(await lint(...cases)).toEqual(cases.map(() => []));
+  });
+});
+
+test("files that import only types of each other are a cycle", async () => {
+  const cases = ["a1", "a0"].map(
+    (other): Case => ["server/http", `import type { A } from "./${other}.ts";\nexport type B = A;\n`],
+  );
+  expect(await lint(...cases)).toEqual(cases.map(() => ["lint/suspicious/noImportCycles"]));
+});
+
+test("a function has at most 60 lines", async () => {
+  const lines = (count: number) =>
+    `export function f(a: number[]): void {\n${"  a.push(1);\n".repeat(count)}}\n`;
+  const folders = [
+    "protocol",
+    "relayer",
+    "server",
+    "sandbox",
+    "testkit",
+    "check-contract",
+    "cli",
+    "portal",
+    "scripts",
+  ];
+  const refused = await lint(...folders.map((folder): Case => [folder, lines(61)]));
+  expect(refused).toEqual(folders.map(() => ["lint/complexity/noExcessiveLinesPerFunction"]));
+  expect(await lint(["server", lines(60)])).toEqual([[]]);
+});
+
 test("browser code imports only types from the rest", async () => {
   const refused = [
     'import { a } from "../../protocol/a.ts";\na();\n',
@@ -87,6 +149,9 @@ test("browser code imports only types from the rest", async () => {
     'export * from "../../protocol/a.ts";\n',
     'export { a } from "../../protocol/a.ts";\n',
     'await import("../../scripts/a.ts");\n',
+    'export * from "../../testkit/a.ts";\n',
+    'export * from "../../check-contract/a.ts";\n',
+    'export * from "../../cli/a.ts";\n',
   ];
   expect(await lint(...refused.map((source): Case => ["portal/wallet", source]))).toEqual(
     refused.map(() => ["plugin"]),
