@@ -233,7 +233,7 @@ export const outbox: readonly MutantGroup[] = [
       },
       {
         rule: "An external receiver cannot be made to fail.",
-        find: 'if (!("crash" in fault) && !this.#isPinned)',
+        find: 'if (!("crash" in fault) && !this.#pin.isOwn)',
         replace: 'if (!("crash" in fault) && this.url === "")',
       },
     ],

@@ -400,8 +400,8 @@ export const refunds: readonly MutantGroup[] = [
       },
       {
         rule: "A payment of more than is outstanding is distinguished from a missing payment of a refund.",
-        find: 'step === "refund" ? missingPayment(actual, most) : tooMuch(actual, most)',
-        replace: "missingPayment(actual, most)",
+        find: 'step === "refund" ? missingPayment(String(actual), String(most)) : tooMuch(actual, most)',
+        replace: "missingPayment(String(actual), String(most))",
         tests: [reverted],
       },
       {
