@@ -162,7 +162,7 @@ test("data verify refuses a journal whose blocks are whole but do not have the b
   const sandbox = await createSandbox({ dataDirectory });
   const { number, hash } = sandbox.chain.deployment.epochBlock;
   await sandbox.close();
-  await verifyDirectory(dataDirectory, () => {});
+  await verifyDirectory(dataDirectory);
   const snapshot = join(dataDirectory, "store", "store.json");
   const lines = (await readFile(snapshot, "utf8")).split("\n").slice(0, -1);
   const [header, ...rest] = lines.map((line) => JSON.parse(line.slice(17)));
@@ -171,7 +171,7 @@ test("data verify refuses a journal whose blocks are whole but do not have the b
   const changed = [header, ...rest.slice(0, -1)].map(toLine);
   const sums = createHash("sha256").update(changed.map((line) => line.slice(0, 16)).join(""));
   await writeFile(snapshot, [...changed, toLine({ ...rest.at(-1), lines: sums.digest("hex") })].join(""));
-  await expect(verifyDirectory(dataDirectory, () => {})).rejects.toMatchObject({
+  await expect(verifyDirectory(dataDirectory)).rejects.toMatchObject({
     name: "StoreDamagedError",
     message: `The journal in ${join(dataDirectory, "store")} has another block ${number} (${hash}) than the chain began with (${other}). Restore the data directory from a backup, or choose another one with --data-dir.`,
   });

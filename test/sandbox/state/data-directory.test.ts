@@ -84,7 +84,7 @@ describe.skipIf(process.platform === "win32").each(Object.entries(others))(
           name: "StoreDamagedError",
           message,
         });
-        await expect(verifyDirectory(dataDirectory, () => {})).rejects.toMatchObject({ message });
+        await expect(verifyDirectory(dataDirectory)).rejects.toMatchObject({ message });
         expect(await problemsOf(dataDirectory)).toEqual([message]);
         await rm(file, { recursive: true });
         await rename(join(dataDirectory, "kept"), file);
@@ -134,7 +134,7 @@ test.skipIf(process.platform === "win32")(
     await using sandbox = await createSandbox({ dataDirectory });
     await sandbox.chain.client.mine({ blocks: 20 });
     await sandbox.close();
-    expect((await verifyDirectory(dataDirectory, () => {})).checkpoint).toBe("used");
+    expect((await verifyDirectory(dataDirectory)).checkpoint).toBe("used");
   },
 );
 
