@@ -1,6 +1,6 @@
 import { request } from "node:http";
 
-/** What an HTTP server answered. */
+/** The answer of an HTTP server. */
 export interface RawAnswer {
   status: number;
   headers: { [name: string]: string | string[] | undefined };

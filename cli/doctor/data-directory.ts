@@ -53,7 +53,7 @@ async function examineWriting(folder: string): Promise<Finding> {
   }
 }
 
-/** What keeps a start from writing its files next to the store. */
+/** Returns the findings that keep a start from writing its files next to the store. */
 async function examineFiles(folder: string): Promise<Finding[]> {
   try {
     await requireFiles(folder);

@@ -15,7 +15,7 @@ interface Break {
   instead: string;
 }
 
-/** What is broken in each of them. */
+/** The rule that each of them breaks. */
 const breaks = {
   missingBuyerCheck: {
     name: "MissingBuyerCheck",

@@ -19,7 +19,7 @@ beforeAll(async () => {
   return started.end;
 });
 
-/** What a command prints to standard output. */
+/** Returns the standard output of a command. */
 async function run(...args: string[]): Promise<string> {
   const where = args.includes("--data-dir") ? [] : ["--data-dir", folder];
   return await runCli(...args, ...where);

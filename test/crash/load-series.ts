@@ -17,10 +17,10 @@ import { type Mining, start } from "./crash-series.ts";
 import { randomNumbers } from "./random-numbers.ts";
 import { type ExactAnswer, type RelayedRequest, send } from "./storefront.ts";
 
-/** How many clients write at the same time. */
+/** The number of clients that write at the same time. */
 const clients = 6;
 
-/** How many kills there are before chain and books are compared. */
+/** The number of kills before chain and records are compared. */
 const batch = 10;
 
 /** A request that a client sent, and what it was answered before the kill. */

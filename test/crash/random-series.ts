@@ -14,7 +14,7 @@ import { sendUntilDone, start } from "./crash-series.ts";
 import { randomNumbers } from "./random-numbers.ts";
 import { type ExactAnswer, type RelayedRequest, Storefront, send } from "./storefront.ts";
 
-/** How many requests are prepared at a time. */
+/** The number of requests that are prepared at a time. */
 const batch = 10;
 
 /** No start lasts longer than this, so that a kill in it falls anywhere. */

@@ -16,13 +16,13 @@ export interface TestBrowser extends AsyncDisposable {
   open(options?: PageOptions): Promise<Page>;
 }
 
-/** How a page is opened. */
+/** The options of opening a page. */
 export interface PageOptions {
   /** The only ones that the page may reach; those that the browser was opened for by default. */
   origins?: readonly string[];
   /** The size of what is seen, in CSS pixels; a desktop's by default. */
   viewport?: { width: number; height: number };
-  /** What the person allows, as `clipboard-read`. */
+  /** The permissions that the person grants, as `clipboard-read`. */
   permissions?: readonly string[];
   /** Console errors that the test brings about on purpose, as "Failed to load resource: … 422". */
   expectedErrors?: RegExp;
@@ -79,7 +79,7 @@ async function openPage(
   return page;
 }
 
-/** What of a page is checked. */
+/** The part of a page that is checked. */
 export interface Checked {
   /** A selector; the whole page by default. */
   within?: string;
@@ -87,7 +87,7 @@ export interface Checked {
   without?: readonly string[];
 }
 
-/** What axe finds wrong with a page as it is now, each with the elements that it is about. */
+/** Returns axe's findings about a page as it is now, each with its elements. */
 export async function accessibilityFaults(page: Page, checked: Checked = {}): Promise<string[]> {
   const rules = (checked.without ?? []).map((rule) => [rule, { enabled: false }] as const);
   return await runAxe(page, checked, { rules: Object.fromEntries(rules) });

@@ -35,7 +35,7 @@ const signing = ["personal_sign", "eth_signTypedData_v4", "eth_sendTransaction"]
  * owner does in it, the test does here.
  */
 export class InjectedWallet {
-  /** What the page asked for, by method. */
+  /** The page's requests, by method. */
   readonly asked: string[] = [];
   /** The accounts that it shows, the selected one first. */
   wallets: Wallet[];
@@ -44,13 +44,13 @@ export class InjectedWallet {
   readonly chains = new Map<Hex, string>();
   /** Methods that its owner declines, once each. */
   readonly declines = new Set<string>();
-  /** What it sends in place of what it was asked to send. */
+  /** The replacements that it sends instead of the requested values. */
   substitute: { data?: Hex } = {};
-  /** What happens once its owner has agreed to send, before it sends. */
+  /** Runs once its owner has agreed to send, before it sends. */
   onSending: () => Promise<void> = async () => {};
-  /** What happens between the sending and the answer; the page may be closed meanwhile. */
+  /** Runs between the sending and the answer; the page may be closed meanwhile. */
   onSent: (hash: Hex) => Promise<void> = async () => {};
-  /** What happens between a signature and the answer. */
+  /** Runs between a signature and the answer. */
   onSigned: () => Promise<void> = async () => {};
   #page: Page | null = null;
 
@@ -59,7 +59,7 @@ export class InjectedWallet {
     this.chains.set("0x7a69", rpcUrl);
   }
 
-  /** What it was asked to sign or to send, in order. */
+  /** The methods that it was asked to sign or to send by, in order. */
   get signed(): string[] {
     return this.asked.filter((method) => signing.includes(method));
   }

@@ -4,7 +4,7 @@ import type { Fact } from "../crash/disk/facts.ts";
 import { Storefront, send } from "../crash/storefront.ts";
 import { controlSandbox } from "../kit/control.ts";
 
-/** What the process does, and where. */
+/** The steps of the process, and their directory. */
 export interface DiskScenario {
   steps: readonly ("offer" | "refund" | "blocks" | "balance" | "snapshot" | "restore" | "save" | "grow")[];
   dataDirectory: string;

@@ -173,7 +173,7 @@ async function finishReplacement(directory: string): Promise<void> {
     await renameFile(nextOf(directory), directory);
 }
 
-/** Removes the directory that was replaced, and one that was not finished. @throws StoreDamagedError when one of them is no store. */
+/** Removes the directory that was replaced, and one that was not finished. @throws StoreDamagedError when one of them is not a store. */
 async function removeReplaced(directory: string): Promise<void> {
   for (const left of [nextOf(directory), oldOf(directory)]) {
     await requireReplaceable(left);

@@ -1,6 +1,6 @@
 import type { ExactAnswer, RelayedRequest } from "../storefront.ts";
 
-/** What a program tells of what it was answered, in its order. */
+/** The answers that a program reports, in order. */
 export type Fact =
   /** A sandbox has started. */
   | { fact: "started"; seed: string }

@@ -23,7 +23,7 @@ function isInside(path: unknown): boolean {
   return fault !== null && String(path).startsWith(fault.folder);
 }
 
-/** What a write was to write, if it was one. */
+/** Returns the bytes of a write, if the operation was one. */
 function bytesOf(name: string, first: unknown): Buffer | null {
   if (!/^(write|append)/.test(name)) return null;
   if (typeof first === "string") return Buffer.from(first);

@@ -28,7 +28,10 @@ function possibleBalances(facts: readonly Fact[]): string[] {
     .concat(answered === -1 ? ["0"] : []);
 }
 
-/** Whether the chain has the blocks and the balance that it was said to have. A call that was refused may have had its effect. */
+/**
+ * Returns whether the chain has the blocks and the balance of the reported facts. A call that was refused may have had
+ * its effect.
+ */
 async function fits({ chain: { client } }: Sandbox, facts: readonly Fact[]): Promise<boolean> {
   for (const fact of facts)
     if (fact.fact === "block") {

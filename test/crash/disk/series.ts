@@ -15,10 +15,10 @@ import { requireAll } from "./oracle.ts";
 
 const injector = fileURLToPath(new URL("inject.ts", import.meta.url));
 
-/** What is done while the disk fails. */
+/** The steps that run while the disk fails. */
 export interface DiskSeries {
   title: string;
-  /** What makes the directory that it is done to; nothing for a new one. */
+  /** The steps that prepare the directory; absent for a new one. */
   before?: DiskScenario["steps"];
   steps: DiskScenario["steps"];
   /** Starts with --fresh and another seed. */

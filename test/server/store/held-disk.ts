@@ -13,7 +13,7 @@ export interface HeldSync {
 export interface HeldDisk extends Disposable {
   /** The next sync that is asked for. */
   next(): Promise<HeldSync>;
-  /** How many syncs were asked for. */
+  /** Returns the number of requested syncs. */
   asked(): number;
   /** Works as ever from now on. */
   release(): void;
@@ -56,7 +56,7 @@ export interface Listing {
   [name: string]: number;
 }
 
-/** Which files are in a directory now. */
+/** Returns the files that are in a directory now. */
 export async function listingOf(directory: string): Promise<Listing> {
   const names = await readdir(directory);
   const entries = names.map(async (name) => [name, (await stat(join(directory, name))).ino] as const);
@@ -70,7 +70,10 @@ interface WrittenFile {
   listed: Listing;
 }
 
-/** What a directory has on disk after a power failure: its names each time that it is synced, and the files that were synced. */
+/**
+ * The contents of a directory on disk after a power failure: its names each time that it is synced, and the files that
+ * were synced.
+ */
 interface WatchedNames extends Disposable {
   synced: Listing[];
   written: WrittenFile[];

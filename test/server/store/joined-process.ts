@@ -53,7 +53,7 @@ async function startProcess(...args: string[]) {
   };
 }
 
-/** Where the process answers that leads the sandbox of a schema. */
+/** Returns the URL of the process that leads the sandbox of a schema. */
 export async function leaderOf(server: PostgresServer, schema: string): Promise<unknown> {
   return (await server.ask(`SELECT value FROM ${schema}.about WHERE name = 'leader'`))[0]?.["value"];
 }

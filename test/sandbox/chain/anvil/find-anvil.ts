@@ -31,7 +31,7 @@ function parentOf(pid: string): number {
   return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
 }
 
-/** What the kernel says of a process; nothing of one that has ended. */
+/** Reads a file of the kernel about a process; empty for one that has ended. */
 function read(pid: string, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8");

@@ -1,7 +1,7 @@
 import { createServer, request as send } from "node:http";
 import { buffer } from "node:stream/consumers";
 
-/** What the proxy does with one request; after the last one it passes all on. */
+/** The proxy's treatment of one request; after the last one it passes on all requests. */
 export type Fault = "lose request" | "lose answer" | "cut answer" | "answer 502" | "answer 503" | "pass";
 
 /** A request as it arrived. */

@@ -19,7 +19,7 @@ export class AnswerCheck {
     }));
   }
 
-  /** What is wrong with an answer, in words; null when nothing is. */
+  /** Returns the fault of an answer, in words; null without one. */
   fault(method: string, target: string, answer: Answer): string | null {
     if (answer.status >= 500) return `status ${answer.status}`;
     const path = target.split("?")[0] ?? "";

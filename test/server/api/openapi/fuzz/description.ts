@@ -1,4 +1,4 @@
-/** What tests read of an OpenAPI description; parameters and responses are resolved. */
+/** The parts of an OpenAPI description that tests read; parameters and responses are resolved. */
 export interface Description {
   info: { description: string };
   paths: { [path: string]: { [method: string]: DescribedOperation } };

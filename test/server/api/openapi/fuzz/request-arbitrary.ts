@@ -10,7 +10,7 @@ export interface FuzzRequest {
   body: string;
 }
 
-/** What is real in the sandbox under test. */
+/** The real ids and values of the sandbox under test. */
 export interface Known {
   program: string;
   credential: string;
@@ -165,7 +165,7 @@ function headersArbitrary(
 
 const headerText = fc.string({ maxLength: 120 }).map(toHeader);
 
-/** What Node's client takes as the value of a header. */
+/** Returns a text as Node's client accepts it for the value of a header. */
 function toHeader(text: unknown): string {
   return String(text)
     .replaceAll(/[^\x20-\x7e]/g, "")

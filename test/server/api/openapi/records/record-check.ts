@@ -38,7 +38,7 @@ export class RecordCheck {
     this.#take({ $ref: "#/components/schemas/Event" }, JSON.parse(body));
   }
 
-  /** What is described of the answers and was in none. */
+  /** Returns the described parts of the answers that no answer had. */
   missing(): string[] {
     const expected = new Set<string>();
     const visited = new Set<string>();
