@@ -15,6 +15,8 @@ export interface RelayerPorts {
   chain: { identity(): Promise<{ chainId: number; epoch: Hex }> };
   /** The wallets that it can sign for, each with one nonce sequence. */
   signers: readonly LocalAccount[];
+  /** The ids of the programs that it relays for. */
+  programs: readonly string[];
   /** Unix seconds, in chain time. */
   clock: { now(): Promise<number> };
   /** Lets time pass between two looks for a receipt. */

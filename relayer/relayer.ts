@@ -117,7 +117,7 @@ export function createRelayer(ports: RelayerPorts): Relayer {
     node: connect(ports.request),
     accounts: new Map(ports.signers.map((account) => [account.address, account])),
     locks: new KeyedMutex(),
-    faults: new FaultPlan(),
+    faults: new FaultPlan(ports.programs),
     trail: new HeadTrail(),
   };
   const inFlight = new Set<Promise<unknown>>();

@@ -1,4 +1,4 @@
-import { Argument, Command, Option } from "commander";
+import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { faultActions, faultPoints } from "../../relayer/faults/fault.ts";
 import { relayOperationKinds } from "../../relayer/journal/relay-operation-kind.ts";
@@ -99,5 +99,10 @@ function describe({ point, action, match, remaining, hits, depth }: z.output<typ
 }
 
 function times(text: string): number | "always" {
-  return text === "always" ? text : positive(text);
+  if (text === "always") return text;
+  try {
+    return positive(text);
+  } catch {
+    throw new InvalidArgumentError("It must be always, or a whole number from 1 to 999999.");
+  }
 }

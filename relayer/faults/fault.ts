@@ -1,6 +1,6 @@
 import { FaultInvalidError } from "../errors.ts";
 import type { RelayOperationRecord } from "../journal/relay-operation.ts";
-import type { RelayOperationKind } from "../journal/relay-operation-kind.ts";
+import { type RelayOperationKind, relayOperationKinds } from "../journal/relay-operation-kind.ts";
 
 /** The points where a fault can act, in the order in which an operation passes them. */
 export const faultPoints = [
@@ -77,6 +77,9 @@ interface FaultMatch {
   subject_id?: string;
 }
 
+/** The fields of a fault's match. */
+const matchFields = ["operation_id", "program", "kind", "subject_id"] as const satisfies (keyof FaultMatch)[];
+
 /** A fault to set. */
 export interface FaultRequest {
   point: FaultPoint;
@@ -122,18 +125,24 @@ export interface FaultState {
 export class FaultPlan {
   #faults: Fault[] = [];
   #mining: MiningMode | null = null;
+  readonly #programs: readonly string[];
 
-  /** @throws FaultInvalidError when the action can have no effect at the point. */
+  /** @param programs - the ids that a fault's match can name. */
+  constructor(programs: readonly string[]) {
+    this.#programs = programs;
+  }
+
+  /** @throws FaultInvalidError when the fault is malformed or could never act. */
   add(request: FaultRequest): Fault {
     const { point, action, match = {}, count = 1, depth = 1 } = request;
-    const points: readonly FaultPoint[] | undefined = faultPlacements[action];
-    if (points === undefined) throw new FaultInvalidError(`There is no fault action "${action}".`);
-    if (!points.includes(point))
-      throw new FaultInvalidError(`${action} does not act at "${point}", but at ${points.join(", ")}.`);
+    requirePlacement(request);
+    requireMatch(match, this.#programs);
     if (count !== null && !(Number.isSafeInteger(count) && count > 0))
-      throw new FaultInvalidError(`A fault acts a positive number of times or null, not ${count}.`);
+      throw new FaultInvalidError(`count is from 1, or null for always, not ${JSON.stringify(count)}.`);
     if (!(Number.isSafeInteger(depth) && depth > 0))
-      throw new FaultInvalidError(`A reorg takes a positive number of blocks, not ${depth}.`);
+      throw new FaultInvalidError(`depth is from 1, not ${JSON.stringify(depth)}.`);
+    if (request.depth !== undefined && action !== "reorg")
+      throw new FaultInvalidError(`depth is for reorg only. Leave it out for ${action}.`);
     const fault: Fault = { point, action, match: { ...match }, remaining: count, hits: 0, depth };
     this.#faults.push(fault);
     return structuredClone(fault);
@@ -180,6 +189,28 @@ export class FaultPlan {
     }
     return null;
   }
+}
+
+function requirePlacement({ point, action }: FaultRequest): void {
+  requireOneOf("action", action, faultActions);
+  requireOneOf("point", point, faultPoints);
+  const points: readonly FaultPoint[] = faultPlacements[action];
+  if (!points.includes(point))
+    throw new FaultInvalidError(`${action} does not act at "${point}", but at ${points.join(", ")}.`);
+}
+
+/** Refuses what no operation has: JavaScript, and values that were cast, are not checked by a compiler. */
+function requireMatch(match: FaultMatch, programs: readonly string[]): void {
+  for (const field of Object.keys(match)) requireOneOf("field of match", field, matchFields);
+  const { kind, program } = match;
+  if (kind !== undefined) requireOneOf("kind", kind, relayOperationKinds);
+  if (program !== undefined && !programs.includes(program))
+    throw new FaultInvalidError(`No program ${program} here. Use ${programs.join(", ")}.`);
+}
+
+function requireOneOf(what: string, value: string, known: readonly string[]): void {
+  if (known.includes(value)) return;
+  throw new FaultInvalidError(`There is no ${what} ${JSON.stringify(value)}. Use ${known.join(", ")}.`);
 }
 
 function matches(match: FaultMatch, subject: FaultSubject): boolean {

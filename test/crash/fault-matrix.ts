@@ -141,7 +141,7 @@ function codeIn(answer: ExactAnswer): string | null {
 
 function isPossible(fault: { point: FaultRequest["point"]; action: FaultAction }): boolean {
   try {
-    new FaultPlan().add(fault);
+    new FaultPlan([]).add(fault);
     return true;
   } catch (error) {
     if (error instanceof FaultInvalidError) return false;

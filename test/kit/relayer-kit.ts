@@ -166,6 +166,7 @@ export class RelayerKit {
       request: this.client.request,
       chain: { identity: async () => ({ chainId, epoch }) },
       signers: [this.registrar],
+      programs: [program, "prg_other"],
       clock: this.chain.clock,
       wait: (milliseconds) => wait(milliseconds),
       crash: async (point) => {

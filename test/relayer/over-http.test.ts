@@ -294,6 +294,17 @@ test("the command line sets, lists and clears faults", async () => {
     code: 1,
     stderr: 'drop does not act at "simulate", but at broadcast.\n',
   });
+  await expect(fault("set", "broadcast", "drop", "--depth", "3")).rejects.toMatchObject({
+    code: 1,
+    stderr: "depth is for reorg only. Leave it out for drop.\n",
+  });
+  await expect(fault("set", "broadcast", "drop", "--program", "prg_nope")).rejects.toMatchObject({
+    code: 1,
+    stderr: "No program prg_nope here. Use prg_demo, prg_other.\n",
+  });
+  await expect(fault("set", "broadcast", "drop", "--count", "0")).rejects.toMatchObject({
+    stderr: expect.stringContaining("always, or a whole number from 1 to 999999"),
+  });
   expect(await fault("clear")).toBe("No faults are set any more.\n");
   expect(sandbox.relayer.faults()).toEqual([]);
 });

@@ -18,7 +18,10 @@ const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000
 
 /** Makes the relayer of a sandbox, on its store and its chain. */
 export function openRelayer(parts: {
-  settings: Pick<SandboxSettings, "seed" | "confirmations" | "gasBudgetWei" | "receiptTimeoutMs">;
+  settings: Pick<
+    SandboxSettings,
+    "seed" | "confirmations" | "programs" | "gasBudgetWei" | "receiptTimeoutMs"
+  >;
   chain: Pick<ChainNode, "request" | "deployment"> & { clock: Pick<ChainNode["clock"], "now"> };
   store: RelayerJournalStore;
   /** The wallets that it signs with. */
@@ -33,6 +36,7 @@ export function openRelayer(parts: {
     request,
     chain: { identity: sharedReading(reader.identity) },
     signers,
+    programs: settings.programs.map(({ id }) => id),
     clock: { now: sharedReading(async () => await chain.clock.now()) },
     wait,
     confirmations,

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { FaultInvalidError, type FaultPoint, faultPoints } from "../../../relayer/relayer.ts";
+import {
+  FaultInvalidError,
+  type FaultPoint,
+  type FaultRequest,
+  faultPoints,
+} from "../../../relayer/relayer.ts";
 import { offerReservation, openRelayerKits, program } from "../../kit/relayer-kit.ts";
 import { holdDisk } from "../../server/store/held-disk.ts";
 
@@ -403,10 +408,27 @@ test("a fault that is reported is a copy: what its reader changes acts on nothin
 test.each([
   [{ point: "simulate", action: "drop" }, /drop does not act at "simulate", but at broadcast/],
   [{ point: "before_intent", action: "hold" }, /hold does not act at "before_intent"/],
-  [{ point: "broadcast", action: "drop", count: 0 }, /a positive number of times or null, not 0/],
-  [{ point: "after_mined", action: "reorg", depth: 0 }, /a positive number of blocks, not 0/],
-] as const)("a fault that could have no effect is refused: %o", async (request, message) => {
+  [{ point: "broadcast", action: "drop", count: 0 }, /^count is from 1, or null for always, not 0\.$/],
+  [{ point: "after_mined", action: "reorg", depth: 0 }, /^depth is from 1, not 0\.$/],
+  [{ point: "broadcast", action: "drop", depth: 3 }, /^depth is for reorg only\. Leave it out for drop\.$/],
+  [
+    { point: "broadcast", action: "drop", match: { program: "prg_nope" } },
+    /^No program prg_nope here\. Use prg_demo, prg_other\.$/,
+  ],
+  [
+    { point: "broadcast", action: "drop", match: { kind: "refund" } },
+    /^There is no kind "refund"\. Use offer, collect_refund\.$/,
+  ],
+  [
+    { point: "broadcast", action: "drop", match: { subject: "pur_a" } },
+    /^There is no field of match "subject"\. Use operation_id, program, kind, subject_id\.$/,
+  ],
+  [{ point: "brodcast", action: "drop" }, /^There is no point "brodcast"\. Use before_intent, /],
+  [{ point: "broadcast", action: "dropp" }, /^There is no action "dropp"\. Use crash, hold, /],
+] as const)("a fault that could have no effect is refused: %o", async (untyped, message) => {
   const kit = await openKit();
+  // What JavaScript, or values of a type that was cast, can pass in spite of the declarations.
+  const request: FaultRequest = JSON.parse(JSON.stringify(untyped));
   expect(() => kit.relayer.fault(request)).toThrow(FaultInvalidError);
   expect(() => kit.relayer.fault(request)).toThrow(message);
   expect(kit.relayer.faults()).toEqual([]);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { faultActions } from "../../../../relayer/relayer.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 
 let sandbox: Sandbox;
@@ -17,6 +18,8 @@ async function post(path: string, body: unknown): Promise<{ status: number; answ
   return { status: response.status, answer: await response.json() };
 }
 
+const actions = faultActions.map((action) => JSON.stringify(action)).join(", ");
+
 describe("the control API names the field that is wrong, and what it must be", () => {
   test.each<[path: string, body: unknown, pointer: string, detail: string]>([
     ["/clock", { seconds: "60" }, "/seconds", "must be a whole number, not a string"],
@@ -33,7 +36,9 @@ describe("the control API names the field that is wrong, and what it must be", (
       "/every",
       'must be "transaction", "never" or a whole number of seconds from 1 to 3600',
     ],
-    ["/faults", { point: "before_intent" }, "/action", "is missing; send a string"],
+    ["/faults", { point: "before_intent" }, "/action", `is missing; send one of ${actions}`],
+    ["/faults", { point: "broadcast", action: "dropp" }, "/action", `must be one of ${actions}`],
+    ["/faults", { point: "broadcast", action: "drop", count: 0 }, "/count", "is from 1, or null for always"],
     ["/faults", [], "", "must be an object, not an array"],
     ["/operations/x/resume", { abandon: "yes" }, "/abandon", "must be true or false, not a string"],
     ["/scenario", {}, "/title", "is missing; send a string"],
@@ -58,6 +63,19 @@ describe("the control API names the field that is wrong, and what it must be", (
         errors: expect.arrayContaining([expect.objectContaining({ pointer, detail })]),
       },
     });
+  });
+});
+
+test.each([
+  [
+    { point: "broadcast", action: "drop", match: { program: "prg_nope" } },
+    "No program prg_nope here. Use prg_demo, prg_other.",
+  ],
+  [{ point: "broadcast", action: "drop", depth: 3 }, "depth is for reorg only. Leave it out for drop."],
+])("POST /faults %j could never act", async (body, detail) => {
+  expect(await post("/faults", body)).toMatchObject({
+    status: 422,
+    answer: { code: "fault_invalid", detail },
   });
 });
 
