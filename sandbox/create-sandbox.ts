@@ -50,7 +50,7 @@ import { followChain, type StartedService, startService } from "./service/start-
 import type { TestWallets } from "./service/wallets/open-wallets.ts";
 import type { TestWallet } from "./service/wallets/test-wallet.ts";
 import { type KeptChain, keepChain } from "./state/data-directory/keep-chain.ts";
-import { openDataDirectory } from "./state/data-directory/open-data-directory.ts";
+import { type DataDirectory, openDataDirectory } from "./state/data-directory/open-data-directory.ts";
 import type { SandboxJournal } from "./state/data-directory/open-journal.ts";
 import type { SandboxDescription } from "./state/description.ts";
 import type { Fingerprint } from "./state/fingerprint.ts";
@@ -164,7 +164,7 @@ async function openSandbox(
   const listeners = await openListeners(settings, bound);
   const journal = await deadline.within("the store to open", directory.openJournal());
   await using placed = new ClosingStack();
-  const chain = await openChain(settings, { saved, journal, placed }, opened, deadline);
+  const chain = await openChain(settings, { saved, journal, placed, directory }, opened, deadline);
   const kept = keepChain(chain, journal, opened, settings.log);
   const cluster = opened.use(await openCluster(settings, chain, journal?.store ?? null, deadline));
   const urls = urlsOf(listeners);
@@ -203,7 +203,7 @@ async function openSandbox(
   if (settings.autoDeliver) opened.use(new AutoDelivery(given.deliveries, watch.feed, service.services));
   // From here on nothing else is waited for, so that the deadline can no longer pass.
   await directory.publish(description);
-  superviseChain(kept, process, { heads, relayer: service.relayer, ...tools });
+  superviseChain(kept, process, { directory, heads, relayer: service.relayer, ...tools });
   // Closed first: work in progress could not end.
   opened.defer(() => chain.anvil.run());
   return sandboxOf({ chain, description, service, state, tools, wallets, given, opened: opened.move() });
@@ -213,13 +213,22 @@ async function openSandbox(
 function superviseChain(
   kept: KeptChain,
   process: SandboxProcess,
-  running: { heads: HeadFollower; relayer: Relayer; forgetSnapshots: () => void },
+  running: {
+    directory: DataDirectory;
+    heads: HeadFollower;
+    relayer: Relayer;
+    forgetSnapshots: () => void;
+  },
 ): void {
-  const { gate, observer } = process;
-  const { heads, relayer, forgetSnapshots } = running;
+  const { gate, observer, chain, log } = process;
+  const { directory, heads, relayer, forgetSnapshots } = running;
   kept.started({
     gate,
     async chainReplaced() {
+      // A disk that refuses this does not end the sandbox.
+      await directory
+        .nameAnvil(chain.anvil.pid)
+        .catch((error: unknown) => log.error({ causes: String(error) }, "naming Anvil in the lock"));
       forgetSnapshots();
       // A pause of mining that they had caused.
       await relayer.restoreFaults(relayer.snapshotFaults());
@@ -239,11 +248,16 @@ async function pinNamedReceiver({ receiverUrl, resolveHost }: SandboxSettings, d
 
 async function openChain(
   settings: SandboxSettings,
-  source: { saved: SnapshotContent | null; journal: SandboxJournal | null; placed: ClosingStack },
+  source: {
+    saved: SnapshotContent | null;
+    journal: SandboxJournal | null;
+    placed: ClosingStack;
+    directory: DataDirectory;
+  },
   opened: ClosingStack,
   deadline: StartDeadline,
 ): Promise<ChainNode> {
-  const { saved, journal, placed } = source;
+  const { saved, journal, placed, directory } = source;
   const { mode, seed, programs, dataDirectory } = settings;
   const kept = journal?.kept ?? null;
   deadline.waitsFor("Anvil to start");
@@ -262,7 +276,9 @@ async function openChain(
     ...(saved === null ? {} : { saved: placed.use(await placeState(saved, dataDirectory)) }),
     ...(mode === "live" ? { random: toHex(randomBytes(32)) } : {}),
   });
-  return await deadline.within("adaptChain", settings.adaptChain(opened.use(started)));
+  opened.use(started);
+  await directory.nameAnvil(started.anvil.pid);
+  return await deadline.within("adaptChain", settings.adaptChain(started));
 }
 
 /** An observer that has new heads journaled, too. */

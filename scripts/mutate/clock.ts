@@ -289,6 +289,20 @@ export const clock: readonly MutantGroup[] = [
         replace: "if (owner !== null && owner.pid < 0)",
         tests: ["test/end-to-end/restart.test.ts"],
       },
+      {
+        rule: "A start ends the Anvil that a killed sandbox has left.",
+        find: "    await endLeftAnvil(directory);\n",
+        replace: "",
+        tests: ["test/end-to-end/restart.test.ts"],
+        only: "next start in the directory",
+      },
+      {
+        rule: "A start ends no other process than that Anvil.",
+        find: "anvil.started === null || !isRunning(anvil)",
+        replace: "anvil.started === null",
+        tests: ["test/end-to-end/restart.test.ts"],
+        only: "left alone",
+      },
     ],
   },
   {

@@ -1,15 +1,20 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { usdc } from "../../protocol/values/amount.ts";
+import { isRunning, listProcesses, recordProcess } from "../../sandbox/lib/processes.ts";
 import { createApiClient } from "../../sandbox/service/client/api-client.ts";
 import { actorsOf, balanceOf } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import * as steps from "../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../testkit/demo/session.ts";
+import { findAnvils } from "../sandbox/chain/anvil/find-anvil.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-import { startSandbox } from "./started-sandbox.ts";
+import { type StartedSandbox, startSandbox } from "./started-sandbox.ts";
 
 test.for(["SIGTERM", "SIGKILL"] as const)(
   "a purchase that was paid in part continues after %s and a second start, chain included",
@@ -62,3 +67,72 @@ test("a second sandbox in one data directory is refused, and a clean stop leaves
   await expect(fetch(urls.rpc)).rejects.toThrow();
   expect(existsSync(join(folder, "sandbox.json"))).toBe(false);
 });
+
+/** Kills a sandbox and everything that would end its Anvil: the guard and the process that waits for the sandbox's end. */
+async function orphanAnvil(sandbox: StartedSandbox) {
+  const [found] = await findAnvils(sandbox.description.pid);
+  if (found === undefined) throw new Error("The sandbox has no Anvil.");
+  const anvil = recordProcess(found.anvil);
+  onTestFinished(() => {
+    if (isRunning(anvil)) process.kill(anvil.pid, "SIGKILL");
+  });
+  const watchers = (await listProcesses()).filter(
+    ({ parentPid, pid }) => parentPid === found.guard && pid !== found.anvil,
+  );
+  for (const pid of [...watchers.map((watcher) => watcher.pid), found.guard]) process.kill(pid, "SIGKILL");
+  await sandbox.end("SIGKILL");
+  return anvil;
+}
+
+test.skipIf(process.platform !== "linux")(
+  "an Anvil whose guard was killed with its sandbox is ended by the next start in the directory, and by no other",
+  {
+    timeout: 90_000,
+  },
+  async () => {
+    const [folder, copy] = [await temporaryFolder(), await temporaryFolder()];
+    for (const kill of [false, true]) {
+      const first = await startSandbox(folder);
+      if (kill) {
+        const before = first.description.pid;
+        const [found] = await findAnvils(before);
+        process.kill(found?.anvil ?? 0, "SIGKILL");
+        const other = async () => (await findAnvils(before)).some(({ anvil }) => anvil !== found?.anvil);
+        await expect.poll(other, { timeout: 20_000 }).toBe(true);
+        await expect
+          .poll(async () => (await fetch(`${first.description.urls.control}/status`)).status)
+          .toBe(200);
+      }
+      const anvil = await orphanAnvil(first);
+      expect(isRunning(anvil)).toBe(true);
+      await cp(folder, copy, { recursive: true, force: true });
+      for (const elsewhere of [copy, await temporaryFolder()]) {
+        await using sandbox = await startSandbox(elsewhere);
+        expect(sandbox.description.pid).toBeGreaterThan(0);
+        expect(isRunning(anvil)).toBe(true);
+      }
+      await using second = await startSandbox(folder);
+      expect(second.description.pid).toBeGreaterThan(0);
+      expect(isRunning(anvil)).toBe(false);
+    }
+  },
+);
+
+test.skipIf(process.platform !== "linux")(
+  "a process that has got the id of an Anvil that ended is left alone",
+  async () => {
+    const folder = await temporaryFolder();
+    const first = await startSandbox(folder);
+    await first.end("SIGKILL");
+    const other = spawn(process.execPath, ["--eval", "setInterval(() => {}, 1000)"]);
+    onTestFinished(() => void other.kill("SIGKILL"));
+    await once(other, "spawn");
+    const file = join(folder, "lock.json");
+    const lock = JSON.parse(await readFile(file, "utf8"));
+    expect(lock.anvil.started).not.toBeNull();
+    await writeFile(file, JSON.stringify({ ...lock, anvil: { ...lock.anvil, pid: other.pid } }));
+    await using second = await startSandbox(folder);
+    expect(second.description.pid).toBeGreaterThan(0);
+    expect([other.exitCode, other.signalCode]).toEqual([null, null]);
+  },
+);

@@ -5,23 +5,32 @@ import { z } from "zod";
 import { causesOf } from "../../../protocol/coded-error.ts";
 import { readText } from "../../../server/lib/file-kind.ts";
 import { makeDirectory } from "../../../server/lib/make-directory.ts";
+import { replaceFile } from "../../../server/lib/replace-file.ts";
 import { unwritable } from "../../../server/store/directory/directory-store.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
-import { isRunning, type ProcessRecord, processRecord, recordProcess } from "../../lib/processes.ts";
+import { isRunning, processRecord, recordProcess, signalProcess } from "../../lib/processes.ts";
+import { wait } from "../../lib/time/wait.ts";
 import { requireFiles } from "./sandbox-file.ts";
 
 // Node ignores this signal, so that a limit on the size of files refuses a write. proper-lockfile has it end the process unless there is
 // another listener.
 process.on("SIGXFSZ", () => {});
 
+/** A data directory that this process has taken. */
+export interface DirectoryLock {
+  /** Names the Anvil that runs for it: the next process that takes the directory ends it if nothing else has. */
+  nameAnvil(pid: number): Promise<void>;
+  /** Gives the directory back. */
+  release(): Promise<void>;
+}
+
 /**
  * Takes a data directory for this process. The lock names the process, so that one left by a dead process blocks no other.
  *
- * @returns a function that gives it back.
  * @throws SandboxError data_directory_in_use; StoreUnavailableError when the disk refuses.
- * @example const release = await lockDataDirectory(".sandbox")
+ * @example const { release } = await lockDataDirectory(".sandbox")
  */
-export async function lockDataDirectory(directory: string): Promise<() => Promise<void>> {
+export async function lockDataDirectory(directory: string): Promise<DirectoryLock> {
   try {
     return await takeLock(directory);
   } catch (cause) {
@@ -37,7 +46,7 @@ export async function lockDataDirectory(directory: string): Promise<() => Promis
  */
 export async function lockForReading(directory: string): Promise<() => Promise<void>> {
   try {
-    return await lockDataDirectory(directory);
+    return (await lockDataDirectory(directory)).release;
   } catch (error) {
     if (!causesOf(error).some((cause) => Reflect.get(cause, "code") === "EROFS")) throw error;
     await requireFree(directory);
@@ -45,12 +54,13 @@ export async function lockForReading(directory: string): Promise<() => Promise<v
   }
 }
 
-async function takeLock(directory: string): Promise<() => Promise<void>> {
+async function takeLock(directory: string): Promise<DirectoryLock> {
   await makeDirectory(directory);
   await requireFiles(directory);
   // Without this, the lock would be tried for 10 s.
   await access(directory, constants.W_OK);
   const file = lockFileIn(directory);
+  const record = { ...recordProcess(process.pid), directory: await identityOf(directory) };
   // Two starters must not both find the same dead owner and both take its place.
   const retries = { retries: 100, minTimeout: 20, maxTimeout: 100 };
   const leave = await lock(directory, {
@@ -60,12 +70,27 @@ async function takeLock(directory: string): Promise<() => Promise<void>> {
   });
   try {
     await requireFree(directory);
-    const record = { ...recordProcess(process.pid), directory: await identityOf(directory) };
+    await endLeftAnvil(directory);
     await writeFile(file, JSON.stringify(record), { mode: 0o600 });
   } finally {
     await leave();
   }
-  return async () => await rm(file, { force: true });
+  return {
+    nameAnvil: async (pid) =>
+      await replaceFile(file, JSON.stringify({ ...record, anvil: recordProcess(pid) })),
+    release: async () => await rm(file, { force: true }),
+  };
+}
+
+/**
+ * Ends the Anvil of a sandbox that has ended. Its guard does that, unless it was killed with the sandbox. Where the system does not tell when
+ * a process started, its id may be another one's, which is left alone.
+ */
+async function endLeftAnvil(directory: string): Promise<void> {
+  const anvil = (await readOwner(directory))?.anvil;
+  if (anvil === undefined || anvil.started === null || !isRunning(anvil)) return;
+  signalProcess(anvil.pid, "SIGKILL");
+  while (isRunning(anvil)) await wait(10);
 }
 
 /** @throws SandboxError data_directory_in_use */
@@ -82,7 +107,7 @@ async function requireFree(directory: string): Promise<void> {
  * Reads which process has taken a data directory; it may have ended since. Null when none has, and in a copy of a directory that one has
  * taken.
  */
-export async function readOwner(directory: string): Promise<ProcessRecord | null> {
+export async function readOwner(directory: string): Promise<z.infer<typeof lockRecord> | null> {
   return (await isCopy(directory)) ? null : await readLock(directory);
 }
 
@@ -102,7 +127,10 @@ async function readLock(directory: string): Promise<z.infer<typeof lockRecord> |
 }
 
 /** The content of a lock; `directory` is the {@link identityOf} the one that was taken. */
-const lockRecord = processRecord.extend({ directory: z.string().optional() });
+const lockRecord = processRecord.extend({
+  directory: z.string().optional(),
+  anvil: processRecord.optional(),
+});
 
 /** Distinguishes a directory from its copies; it stays when the directory is renamed or mounted elsewhere. */
 async function identityOf(directory: string): Promise<string> {

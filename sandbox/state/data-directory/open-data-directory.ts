@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { unwritable } from "../../../server/store/directory/directory-store.ts";
 import type { ClosingStack } from "../../lib/closing-stack.ts";
 import type { SandboxSettings } from "../../options/options.ts";
 import type { StartDeadline } from "../../options/start-deadline.ts";
@@ -22,6 +23,8 @@ export interface DataDirectory {
   publish(description: SandboxDescription): Promise<void>;
   /** Writes `sandbox.json` and `.env` again. */
   republish(description: SandboxDescription): Promise<void>;
+  /** Names the Anvil of the sandbox in the lock, so that the next start ends it if this process and Anvil's guard are killed. */
+  nameAnvil(pid: number): Promise<void>;
 }
 
 /**
@@ -44,6 +47,7 @@ export async function openDataDirectory(
         deadline.signal.throwIfAborted();
       },
       async republish() {},
+      async nameAnvil() {},
     };
   const isNew = !existsSync(directory);
   let isStarted = false;
@@ -51,7 +55,8 @@ export async function openDataDirectory(
     if (isNew && !isStarted && existsSync(directory)) await rm(directory, { recursive: true, force: true });
   });
   const locking = lockDataDirectory(directory);
-  opened.defer(await deadline.within("the lock of the data directory", locking, (unlock) => unlock()));
+  const lock = await deadline.within("the lock of the data directory", locking, ({ release }) => release());
+  opened.defer(lock.release);
   return {
     async openJournal() {
       await unpublish(directory);
@@ -69,6 +74,11 @@ export async function openDataDirectory(
       const journal = await openJournal(directory, made, fresh);
       opened.defer(async () => await journal.store.close());
       return journal;
+    },
+    async nameAnvil(pid) {
+      await lock.nameAnvil(pid).catch((cause: unknown) => {
+        throw unwritable(`The data directory ${directory}`, cause);
+      });
     },
     async publish(description) {
       opened.defer(await publish(directory, description));
