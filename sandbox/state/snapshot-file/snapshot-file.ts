@@ -69,7 +69,7 @@ export async function writeSnapshot(file: string, content: Uint8Array): Promise<
     const reason = describeFileError(cause);
     throw new SandboxError(
       "snapshot_refused",
-      `${file} cannot be written: ${reason}. Correct that, or name another file.`,
+      `${file} cannot be written: ${reason}. Free disk space or correct the permissions of its directory, or name another file.`,
       { cause },
     );
   }

@@ -1,12 +1,14 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { examine } from "../../../cli/doctor/examine.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import { verifyDirectory } from "../../../sandbox/state/data-directory/verify.ts";
+import { startSandbox } from "../../end-to-end/started-sandbox.ts";
+import { listingOf } from "../../server/store/held-disk.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 
 test.skipIf(process.platform !== "linux")(
@@ -194,4 +196,21 @@ test("a file named unfinished, which the first version had, does not have a stor
   await writeFile(join(dataDirectory, "unfinished"), "");
   await using sandbox = await createSandbox({ dataDirectory });
   expect(sandbox.chain.resumed).toBe(true);
+});
+
+test("a start that is refused changes nothing in the store, and removes what a killed sandbox left next to it", {
+  timeout: 60_000,
+}, async () => {
+  const dataDirectory = await temporaryFolder();
+  const killed = await startSandbox(dataDirectory);
+  await killed.end("SIGKILL");
+  expect((await readdir(dataDirectory)).sort()).toEqual([".env", "lock.json", "sandbox.json", "store"]);
+  const store = join(dataDirectory, "store");
+  await appendFile(join(store, "chain.json"), " ");
+  const before = await listingOf(store);
+  await expect(createSandbox({ dataDirectory, mode: "live" })).rejects.toMatchObject({
+    name: "StoreDamagedError",
+  });
+  expect(await listingOf(store)).toEqual(before);
+  expect(await readdir(dataDirectory)).toEqual(["store"]);
 });

@@ -201,7 +201,7 @@ test.runIf(existsSync("/dev/full"))(
     await symlink("/dev/full", `${file}.next`);
     await expect(sandbox.save(file)).rejects.toMatchObject({
       code: "snapshot_refused",
-      message: `${file} cannot be written: the disk is full (ENOSPC). Correct that, or name another file.`,
+      message: `${file} cannot be written: the disk is full (ENOSPC). Free disk space or correct the permissions of its directory, or name another file.`,
     });
     expect(await readdir(folder)).toEqual(["saved.snapshot"]);
     expect(await readFile(file, "utf8")).toBe("what was there");
