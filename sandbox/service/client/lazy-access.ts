@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Part } from "../../lib/part.ts";
 import type { SendRequest } from "./api-client.ts";
 import { issueAccess } from "./issue-access.ts";
+import { isProblem } from "./problem-error.ts";
 
 const held = z.object({ credential: z.string(), credential_id: z.string(), keys: z.int() });
 
@@ -27,7 +28,7 @@ export function lazyAccess(apiUrl: string, accountKey: string, send: SendRequest
   let issuing: Promise<Held> | null = null;
   let restores = 0;
   /** Requests in progress, as they can be sent once more. */
-  const sent = new Map<string, { request: Request; restores: number }>();
+  const sent = new Map<string, { request: Request; credential: string; restores: number }>();
 
   const current = async (): Promise<Held> => {
     if (access !== null) return access;
@@ -41,23 +42,30 @@ export function lazyAccess(apiUrl: string, accountKey: string, send: SendRequest
       if (before === restores) issuing = null;
     }
   };
-  const authorize = async (request: Request) =>
-    request.headers.set("Authorization", `Bearer ${(await current()).credential}`);
+  const authorize = async (request: Request): Promise<string> => {
+    const { credential } = await current();
+    request.headers.set("Authorization", `Bearer ${credential}`);
+    return credential;
+  };
 
   return {
     middleware: {
       async onRequest({ request, schemaPath, id }) {
         if (request.headers.has("Authorization") || !schemaPath.includes("/programs/")) return;
         const copy = { request: request.clone(), restores };
-        await authorize(request);
-        sent.set(id, copy);
+        const credential = await authorize(request);
+        sent.set(id, { ...copy, credential });
       },
-      async onResponse({ response, id }) {
+      async onResponse({ response, id, options }) {
         const copy = sent.get(id);
         sent.delete(id);
-        if (response.status !== 401 || copy === undefined || copy.restores === restores) return;
+        if (response.status !== 401 || copy === undefined) return;
+        const expired = await isExpired(response);
+        if (!expired && copy.restores === restores) return;
+        // Of several requests that expired together, the first one renews the credential for all.
+        if (expired && access?.credential === copy.credential) access = null;
         await authorize(copy.request);
-        return await send(copy.request);
+        return await options.fetch(copy.request);
       },
       onError({ id }) {
         sent.delete(id);
@@ -77,4 +85,9 @@ export function lazyAccess(apiUrl: string, accountKey: string, send: SendRequest
       issuing = null;
     },
   };
+}
+
+async function isExpired(response: Response): Promise<boolean> {
+  const body: unknown = await response.clone().json();
+  return isProblem(body) && body.code === "credential_expired";
 }

@@ -334,14 +334,3 @@ test("a restore that comes while a wallet sends comes after that, and leaves not
     expect(await chain.client.getTxpoolStatus()).toEqual({ pending: 0, queued: 0 });
   }
 });
-
-test("a credential ends with its seven days when the clock travels", async () => {
-  const snapshot = await sandbox.snapshot();
-  const path = "/v1/routing/programs/{program}";
-  const read = async () => await sandbox.client.GET(path, { params: { path: { program: "prg_demo" } } });
-  await read();
-  await sandbox.clock.travel({ days: 8 });
-  const { error } = await read();
-  expect(error).toMatchObject({ code: "credential_expired" });
-  await snapshot.restore();
-});

@@ -71,11 +71,6 @@ test.each<[object, string, string]>([
     'amount 25 is not an amount above zero in base units. Pass a decimal string such as "25000000".',
   ],
   [
-    { state: "paid", amount: 5n },
-    "/amount",
-    'amount 5n is not an amount above zero in base units. Pass a decimal string such as "25000000".',
-  ],
-  [
     { state: "paid", amount: "340282366920938463463374607431768211456" },
     "/amount",
     'amount "340282366920938463463374607431768211456" is above the largest amount, 2^128 - 1. Pass at most 340282366920938463463374607431768211455.',
@@ -175,7 +170,7 @@ test.each<[object, string, string]>([
     "/status",
     "There is no option status. Use state, route, program, merchant, buyer, beneficiary, amount, paid, permit, claimed, reason, award, terms, reference or deadlines.",
   ],
-])("%o is refused with what to do, in code and over HTTP", async (options, pointer, detail) => {
+])("%j is refused with what to do, in code and over HTTP", async (options, pointer, detail) => {
   const call: (options: never) => Promise<unknown> = (wrong) => sandbox.given.purchase(wrong);
   const refused = call(options as Parameters<typeof call>[0]);
   await expect(refused).rejects.toMatchObject({
@@ -195,6 +190,14 @@ test.each<[object, string, string]>([
       errors: [{ pointer: `/purchase${pointer}`, detail }],
     },
   });
+});
+
+test("an amount as a bigint, which JSON cannot carry, is refused as any other wrong amount", async () => {
+  const call: (options: never) => Promise<unknown> = (wrong) => sandbox.given.purchase(wrong);
+  const wrong: object = { state: "paid", amount: 5n };
+  await expect(call(wrong as Parameters<typeof call>[0])).rejects.toThrow(
+    'amount 5n is not an amount above zero in base units. Pass a decimal string such as "25000000".',
+  );
 });
 
 test("a merchant of another program is refused, and gives the program when none is named", async () => {
