@@ -212,14 +212,18 @@ const attempts: { readonly [name: string]: (purchase: Purchase) => Promise<boole
     return succeeded(sent) && (await operate(purchase, "registration", { transaction_hash }));
   },
   async pay(purchase) {
-    const sent = await kit.sandbox.wallets.buyer.pay(await kit.readPurchase(purchase));
+    const now = await kit.readPurchase(purchase);
+    // Without an amount the wallet sends nothing for a purchase that is paid.
+    const sent = await kit.sandbox.wallets.buyer.pay(now, BigInt(now.figures.outstanding));
     const { transaction_hash } = sent;
     return (
       succeeded(sent) && (await operate(purchase, "reconcile", { transaction_hashes: [transaction_hash] }))
     );
   },
   async pay_with_permit(purchase) {
-    const sent = await kit.sandbox.wallets.buyer.pay(await kit.readPurchase(purchase), { permit: true });
+    const now = await kit.readPurchase(purchase);
+    const amount = BigInt(now.figures.outstanding);
+    const sent = await kit.sandbox.wallets.buyer.pay(now, { amount, permit: true });
     const { transaction_hash } = sent;
     return (
       succeeded(sent) && (await operate(purchase, "reconcile", { transaction_hashes: [transaction_hash] }))
