@@ -32,12 +32,8 @@ import {
   type SandboxWallets,
   walletsOf,
 } from "./open-tools.ts";
-import {
-  requireKnown,
-  resolveOptions,
-  type SandboxOptions,
-  type SandboxSettings,
-} from "./options/options.ts";
+import { checkTypes } from "./options/check-types.ts";
+import { resolveOptions, type SandboxOptions, type SandboxSettings } from "./options/options.ts";
 import { StartDeadline } from "./options/start-deadline.ts";
 import type { ApiClient, components } from "./service/client/api-client.ts";
 import { openCluster } from "./service/cluster/open-cluster.ts";
@@ -142,9 +138,9 @@ export interface Sandbox extends AsyncDisposable {
  * await fetch(`${sandbox.description.urls.api}/v1/routing/capabilities`);
  */
 export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  checkTypes(options);
   const { options: completed, saved } = await completeOptions(options);
   const settings = resolveOptions(completed);
-  requireKnown(options, settings);
   const deadline = new StartDeadline(settings.startTimeoutMs);
   return await deadline.run(async () => await openSandbox(settings, saved, deadline));
 }

@@ -1,4 +1,5 @@
 import { test as base, expect, type MatcherState } from "vitest";
+import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../sandbox/options/options.ts";
 import { type MatchedSandbox, type MatchResult, type SandboxMatchers, sandboxMatchers } from "./matchers.ts";
 import { openPool, type Pool } from "./pool/pool.ts";
@@ -21,11 +22,13 @@ export interface SandboxTestOptions extends SandboxOptions {
  *
  * Calls that an earlier test has not awaited cannot reach a later test. Requests that you send with `fetch` are not tracked: await them yourself.
  *
+ * @throws SandboxError option_invalid for another scope.
  * @example
  * const test = sandboxTest({ seed: "checkout" });
  * test("pays", async ({ sandbox }) => { … });
  */
 export function sandboxTest({ scope = "worker", ...options }: SandboxTestOptions = {}) {
+  requireScope(scope);
   return (
     base
       // biome-ignore lint/correctness/noEmptyPattern: vitest reads what a fixture needs from this pattern, here nothing
@@ -41,6 +44,11 @@ export function sandboxTest({ scope = "worker", ...options }: SandboxTestOptions
         return sandbox;
       })
   );
+}
+
+function requireScope(scope: string): void {
+  if (scope === "worker" || scope === "test") return;
+  throw new SandboxError("option_invalid", `scope is "worker" or "test", not ${JSON.stringify(scope)}.`);
 }
 
 /** The sandbox of each test that has one. */

@@ -128,21 +128,6 @@ export function resolveOptions(options: SandboxOptions): SandboxSettings {
   return settings;
 }
 
-/**
- * Names an option that there is not: JavaScript, and options that were put together elsewhere, are not checked by a compiler.
- *
- * @throws SandboxError option_invalid
- */
-export function requireKnown(options: SandboxOptions, settings: SandboxSettings): void {
-  const names = [...Object.keys(settings), "from"];
-  for (const name of Object.keys(options))
-    if (!names.includes(name))
-      throw new SandboxError(
-        "option_invalid",
-        `createSandbox has no option ${JSON.stringify(name)}. Use ${names.join(", ")}.`,
-      );
-}
-
 function folderOf(dataDirectory: string): string {
   if (dataDirectory === "")
     throw new SandboxError("option_invalid", "dataDirectory is empty; leave it out to keep nothing.");

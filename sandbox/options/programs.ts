@@ -36,9 +36,14 @@ export const defaultPrograms: readonly ProgramSetting[] = resolvePrograms(progra
  */
 export function resolvePrograms(programs: readonly ProgramOption[]): ProgramSetting[] {
   const resolved = programs.map((program) => {
-    const { id, name, account } = typeof program === "string" ? { id: program } : program;
+    const { id, name, account, ...others } = typeof program === "string" ? { id: program } : program;
     const known = programRoles.find((role) => role.id === id);
-    const setting = { id, name: name ?? known?.name ?? id, account: account ?? id.replace(/^prg_/, "acct_") };
+    const setting = {
+      id,
+      name: name ?? known?.name ?? id,
+      account: account ?? String(id).replace(/^prg_/, "acct_"),
+      ...others,
+    };
     const { data } = programSchema.safeParse(setting);
     if (data !== undefined) return data;
     throw new SandboxError(

@@ -1,5 +1,6 @@
 import type { KeyRing } from "../../../server/keys/key-ring.ts";
 import { type KeyUse, keyUses } from "../../../server/keys/key-use.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import { describeRotating } from "../describe.ts";
 import type { ReceiverPin } from "../receiver/receiver-pin.ts";
@@ -34,6 +35,12 @@ export function publishKeys(
   return {
     refresh,
     async rotate(...uses) {
+      for (const use of uses)
+        if (!keyUses.includes(use))
+          throw new SandboxError(
+            "argument_invalid",
+            `rotateKeys has no use ${JSON.stringify(use)}. Use ${keyUses.join(", ")}.`,
+          );
       // Keys that cannot be published are not rotated: who reads the description would verify with the old ones.
       await republish(description);
       for (const use of uses.length === 0 ? keyUses : uses) await keyRing.rotate(use);

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import type { Part } from "../../../sandbox/lib/part.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";
+import { sandboxTest } from "../../../testkit/vitest.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 
 const optionInvalid = { name: "SandboxError", code: "option_invalid" };
@@ -39,8 +40,64 @@ test("createSandbox names an option that it does not have", async () => {
   const misspelled = { seed: "x", sed: "y" };
   await expect(createSandbox(misspelled)).rejects.toMatchObject({
     ...optionInvalid,
-    message: expect.stringMatching(/^createSandbox has no option "sed"\. Use seed, mode, ports, .*from\.$/),
+    message: expect.stringMatching(
+      /^createSandbox has no option sed\. Use seed, mode, ports, .*adaptChain\.$/,
+    ),
   });
+});
+
+test.each<[options: object, message: string]>([
+  [{ ports: 4020 }, "ports must be an object such as { api: 4020 }, not 4020."],
+  [{ ports: { apiPort: 4020 } }, "ports has no apiPort. Use api, docs, control, rpc."],
+  [{ gasBudgetWei: 1 }, "gasBudgetWei must be a bigint of wei, such as 10n ** 18n, not 1."],
+  [{ gasBudgetWei: "1" }, 'gasBudgetWei must be a bigint of wei, such as 10n ** 18n, not "1".'],
+  [{ autoDeliver: "yes" }, 'autoDeliver must be true or false, not "yes".'],
+  [{ autoDeliver: null }, "autoDeliver must be true or false, not null."],
+  [{ confirmations: "3" }, 'confirmations must be a number, not "3".'],
+  [{ programs: "prg_demo" }, 'programs must be an array, not "prg_demo".'],
+  [{ programs: [{ id: "prg_demo", nmae: "Books" }] }, "is no program"],
+  [{ programs: [{ name: "Books" }] }, "is no program"],
+  [{ receiverUrl: 4040 }, "receiverUrl must be a string, not 4040."],
+  [{ rateLimit: { request: 5, seconds: 1 } }, "rateLimit has no request. Use requests, seconds."],
+  [{ connectionLimits: 5 }, "connectionLimits must be an object such as { connections: 100 }, not 5."],
+  [{ log: "info" }, 'log must be an object with the functions info and error, not "info".'],
+  [{ parts: {} }, "parts must be an array, not an object."],
+])("createSandbox refuses %o", async (options, message) => {
+  await expect(createSandbox(options)).rejects.toMatchObject({
+    ...optionInvalid,
+    message: expect.stringContaining(message),
+  });
+});
+
+test("createSandbox refuses fresh that is not true or false, and leaves the data directory as it is", async () => {
+  const dataDirectory = await temporaryFolder();
+  const made = await createSandbox({ dataDirectory, seed: "kept" });
+  await made.given.merchant({ state: "pending" });
+  const { digest } = await made.fingerprint();
+  await made.close();
+  const options: object = { dataDirectory, fresh: "no" };
+  await expect(createSandbox(options)).rejects.toMatchObject({
+    ...optionInvalid,
+    message: 'fresh must be true or false, not "no".',
+  });
+  await using again = await createSandbox({ dataDirectory });
+  expect((await again.fingerprint()).digest).toBe(digest);
+});
+
+test("sandboxTest names the scopes that there are", () => {
+  const options: object = { scope: "tests" };
+  expect(() => sandboxTest(options)).toThrow(
+    expect.objectContaining({ ...optionInvalid, message: 'scope is "worker" or "test", not "tests".' }),
+  );
+});
+
+test("rotateKeys names the uses that there are, and rotates none", async () => {
+  const { hmac_secret } = sandbox.description.receiver;
+  await expect(untyped["sandbox"]?.["rotateKeys"]?.("notifications", "webhook")).rejects.toMatchObject({
+    ...argumentInvalid,
+    message: 'rotateKeys has no use "webhook". Use notifications, receipts, reviewer.',
+  });
+  expect(sandbox.description.receiver.hmac_secret).toBe(hmac_secret);
 });
 
 test("createSandbox names a wrong port as the option and as the flag", async () => {
