@@ -327,7 +327,12 @@ function sandboxOf(sandbox: {
     stopRecording: async () => await recorder.stop(),
     explain,
     fingerprint,
-    save: async (file) => await writeSnapshot(file, await encodeSnapshot()),
+    async save(file) {
+      const name: unknown = file;
+      if (typeof name !== "string" || name === "")
+        throw new SandboxError("argument_invalid", 'save takes a file name. Pass one such as "snapshot.gz".');
+      await writeSnapshot(name, await encodeSnapshot());
+    },
     close,
     [Symbol.asyncDispose]: close,
   };

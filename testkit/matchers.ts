@@ -1,12 +1,12 @@
 import { isHash } from "viem";
-import type { CheckName } from "../protocol/binding/check-binding.ts";
+import { type CheckName, checkNames } from "../protocol/binding/check-binding.ts";
 import type { Sandbox } from "../sandbox/create-sandbox.ts";
 import type { Explanation } from "../sandbox/hosts/explain/explanation.ts";
 import { renderExplanation } from "../sandbox/hosts/explain/render-explanation.ts";
 import { describeProblem, isProblem, ProblemError } from "../sandbox/service/client/problem-error.ts";
 import type { Fingerprint } from "../sandbox/state/fingerprint.ts";
-import type { ErrorCode } from "../server/api/errors/catalogue.ts";
-import type { ExplainedStep } from "../server/domain/reverts/explain-revert.ts";
+import { type ErrorCode, errorCatalogue } from "../server/api/errors/catalogue.ts";
+import { type ExplainedStep, explainedSteps } from "../server/domain/reverts/explain-revert.ts";
 
 /** The part of a sandbox that the matchers use. */
 export type MatchedSandbox = Pick<Sandbox, "explain">;
@@ -54,7 +54,9 @@ export interface SandboxMatchers {
 export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandbox | undefined) {
   const explain = async (state: State, hash: unknown): Promise<Explanation> => {
     if (typeof hash !== "string" || !isHash(hash))
-      throw new TypeError(`Expected a transaction hash, got ${text(hash)}.`);
+      throw new TypeError(
+        `Expected a transaction hash, got ${isObject(hash) ? "an object; pass .transaction_hash" : text(hash)}.`,
+      );
     const sandbox = sandboxOf(state);
     if (sandbox === undefined)
       throw new TypeError(
@@ -69,6 +71,7 @@ export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandb
       step: ExplainedStep,
       object?: string | { id: string },
     ): Promise<MatchResult> {
+      requireName("step", explainedSteps, step);
       const explanation = await explain(this, received);
       const id = typeof object === "object" ? object.id : object;
       const wanted = id === undefined ? step : `${step} of ${id}`;
@@ -78,6 +81,7 @@ export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandb
       };
     },
     async toBeRefusedBy(this: State, received: unknown, ...checks: CheckName[]): Promise<MatchResult> {
+      for (const name of checks) requireName("check", checkNames, name);
       const problem = problemOf(received);
       const explanation = problem === null ? await explain(this, received) : null;
       const found = problem === null ? (explanation?.checks ?? []) : (problem.binding?.checks ?? []);
@@ -91,6 +95,10 @@ export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandb
       };
     },
     toBeProblem(this: State, received: unknown, code: ErrorCode): MatchResult {
+      if (!Object.hasOwn(errorCatalogue, code))
+        throw new TypeError(
+          `There is no error code ${JSON.stringify(code)}. Use one of those that docs/api.md lists.`,
+        );
       const problem = problemOf(received);
       return {
         pass: problem?.code === code,
@@ -98,6 +106,7 @@ export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandb
       };
     },
     async toHaveFingerprint(this: State, received: unknown, digest: string): Promise<MatchResult> {
+      if (!isHash(digest)) throw new TypeError("Pass the digest of sandbox.fingerprint().");
       const fingerprint = await fingerprintOf(received);
       return {
         pass: fingerprint.digest === digest,
@@ -106,6 +115,17 @@ export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandb
       };
     },
   };
+}
+
+/** Refuses a name that does not exist, which a negated assertion would accept. */
+function requireName(kind: string, names: readonly string[], name: string): void {
+  if (names.includes(name)) return;
+  const shown = isObject(name) ? " that is an object" : ` ${JSON.stringify(name)}`;
+  throw new TypeError(`There is no ${kind}${shown}. Use ${names.join(", ")}.`);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }
 
 /** A batch of payments is about several purchases. */
@@ -117,7 +137,7 @@ function isAbout({ subject }: { subject: string }, id: string | undefined): bool
 function problemOf(received: unknown): ProblemError["problem"] | null {
   if (received instanceof ProblemError) return received.problem;
   if (isProblem(received)) return received;
-  if (typeof received !== "object" || received === null) return null;
+  if (!isObject(received)) return null;
   const error: unknown = Reflect.get(received, "error");
   return isProblem(error) ? error : null;
 }
@@ -129,17 +149,11 @@ async function fingerprintOf(received: unknown): Promise<Pick<Fingerprint, "dige
 }
 
 function isSandbox(value: unknown): value is Pick<Sandbox, "fingerprint"> {
-  return typeof value === "object" && value !== null && "fingerprint" in value;
+  return isObject(value) && "fingerprint" in value;
 }
 
 function hasDigest(value: unknown): value is Pick<Fingerprint, "digest"> {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "digest" in value &&
-    typeof value.digest === "string" &&
-    isHash(value.digest)
-  );
+  return isObject(value) && "digest" in value && typeof value.digest === "string" && isHash(value.digest);
 }
 
 /** Returns a value in words: a problem with its checks, an answer with its data. */
@@ -147,7 +161,7 @@ function text(value: unknown): string {
   const problem = problemOf(value);
   if (problem !== null) return describeProblem(problem);
   if (value instanceof Error) return String(value);
-  const shown = typeof value === "object" && value !== null && "data" in value ? value.data : value;
+  const shown = isObject(value) && "data" in value ? value.data : value;
   const written = JSON.stringify(shown) ?? String(shown);
   return written.length <= 1_000 ? written : `${written.slice(0, 999)}…`;
 }

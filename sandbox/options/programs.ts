@@ -2,6 +2,7 @@ import { z } from "zod";
 import { programIdSchema } from "../../server/api/schemas/primitives.ts";
 import { programRoles } from "../chain/genesis/roles.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
+import { showValue } from "../lib/errors/show-value.ts";
 
 /** A program that the sandbox serves, or its id alone. */
 export type ProgramOption =
@@ -37,6 +38,11 @@ export const defaultPrograms: readonly ProgramSetting[] = resolvePrograms(progra
 export function resolvePrograms(programs: readonly ProgramOption[]): ProgramSetting[] {
   const resolved = programs.map((program) => {
     const { id, name, account, ...others } = typeof program === "string" ? { id: program } : program;
+    if (!programIdSchema.safeParse(id).success)
+      throw new SandboxError(
+        "option_invalid",
+        `${showValue(id)} is no program id. Use an id such as prg_demo.`,
+      );
     const known = programRoles.find((role) => role.id === id);
     const setting = {
       id,

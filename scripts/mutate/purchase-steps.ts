@@ -91,7 +91,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
       },
       {
         rule: "A refusal of a step names the state and the steps that it allows.",
-        find: "allowed: await stepsNow(purchase, services),",
+        find: "allowed: [...(allowed ?? (await stepsNow(purchase, services)))],",
         replace: "allowed: [],",
       },
       {

@@ -19,9 +19,12 @@ export interface IdempotencyClaim {
  */
 export function readIdempotencyKey(values: readonly string[] | undefined): string {
   const [key, ...more] = values ?? [];
-  if (key === undefined)
-    throw new Problem("idempotency_key_missing", "The Idempotency-Key header is missing.");
   const { idempotency_key_min: least, idempotency_key_max: most } = limits;
+  if (key === undefined)
+    throw new Problem(
+      "idempotency_key_missing",
+      `The Idempotency-Key header is missing; send a new text of ${least} to ${most} characters for each write.`,
+    );
   if (more.length > 0)
     throw new Problem("idempotency_key_invalid", "The Idempotency-Key header was sent more than once.");
   if (key.length < least || key.length > most)

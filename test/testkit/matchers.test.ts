@@ -144,12 +144,40 @@ test("the matchers are a plain object that any runner can install", async ({ san
   );
 });
 
-test("the matchers accept only existing steps, checks and codes", async ({ sandbox }) => {
-  const { answer, transaction_hash } = await strangePayment(sandbox);
-  // @ts-expect-error there is no such step
-  await expect(transaction_hash).not.toBeAcceptedAs("payments");
-  // @ts-expect-error there is no such check
-  await expect(transaction_hash).not.toBeRefusedBy("wallets");
-  // @ts-expect-error there is no such code
-  expect(answer).not.toBeProblem("binding_mismatches");
+test("the matchers accept only existing steps, checks, codes and digests, also when they are negated", async ({
+  sandbox,
+}) => {
+  const { answer, purchase, transaction_hash } = await strangePayment(sandbox);
+  const noStep =
+    'There is no step "payments". Use enrollment, funding approval, offer, registration, payment approval, payment, claim, refund.';
+  const noCheck =
+    'There is no check "wallets". Use chain, mined, confirmations, canonical, status, wallet, contract, value, calldata, purchase, log, unused, timely.';
+  const noCode = 'There is no error code "binding_mismatches". Use one of those that docs/api.md lists.';
+  const missing: string = JSON.parse("{}").digest;
+  const noDigest = "Pass the digest of sandbox.fingerprint().";
+  for (const expected of [expect(transaction_hash), expect(transaction_hash).not]) {
+    // @ts-expect-error there is no such step
+    expect(await messageOf(expected.toBeAcceptedAs("payments"))).toBe(noStep);
+    // @ts-expect-error there is no such check
+    expect(await messageOf(expected.toBeRefusedBy("wallet", "wallets"))).toBe(noCheck);
+    // @ts-expect-error a purchase is no step
+    expect(await messageOf(expected.toBeAcceptedAs(purchase))).toMatch(
+      /^There is no step that is an object\. Use /,
+    );
+  }
+  for (const expected of [expect(answer), expect(answer).not]) {
+    // @ts-expect-error there is no such code
+    expect(() => expected.toBeProblem("binding_mismatches")).toThrow(noCode);
+    // @ts-expect-error there is no such check
+    expect(await messageOf(expected.toBeRefusedBy("wallets"))).toBe(noCheck);
+  }
+  for (const expected of [expect(sandbox), expect(sandbox).not])
+    expect(await messageOf(expected.toHaveFingerprint(missing))).toBe(noDigest);
+});
+
+test("a matcher of a hash names the field to pass instead of an object", async ({ sandbox }) => {
+  const { purchase } = await sandbox.given.purchase({ state: "paid" });
+  const message = "Expected a transaction hash, got an object; pass .transaction_hash.";
+  expect(await messageOf(expect(purchase).toBeAcceptedAs("payment"))).toBe(message);
+  expect(await messageOf(expect(purchase).not.toBeRefusedBy())).toBe(message);
 });

@@ -38,7 +38,13 @@ export class ProblemError extends CodedError {
  * @throws ProblemError when the API refused the request; Error when the answer is neither data nor a problem.
  * @example const merchant = unwrap(await client.POST("/v1/routing/programs/{program}/merchants", { params, body }));
  */
-export function unwrap<T>({ data, error, response }: { data?: T; error?: unknown; response?: Response }): T {
+export function unwrap<T>(answer: { data?: T; error?: unknown; response?: Response }): T {
+  const given: unknown = answer;
+  if (typeof given !== "object" || given === null || given instanceof Promise)
+    throw new TypeError(
+      "unwrap takes the awaited answer of a request. Pass it as in unwrap(await client.GET(…)).",
+    );
+  const { data, error, response } = answer;
   if (data !== undefined) return data;
   if (isProblem(error)) throw new ProblemError(error);
   const status = response === undefined ? "" : ` ${response.status}`;

@@ -2,6 +2,7 @@ import type { RequestListener } from "node:http";
 import { verifyWebhook } from "../../../protocol/signatures/webhook.ts";
 import type { KeyRing } from "../../../server/keys/key-ring.ts";
 import { closedError } from "../../lib/errors/closed-error.ts";
+import { requireArgument } from "../../lib/errors/require-argument.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { ownState, type Part } from "../../lib/part.ts";
 import { endsWithin } from "../../lib/time/deadline.ts";
@@ -133,6 +134,8 @@ export class SandboxReceiver implements Part<ReceiverState> {
    * @example sandbox.receiver.failNext(2, { status: 503, headers: { "retry-after": "3" } })
    */
   failNext(count: number, fault: DeliveryFault): void {
+    if (typeof fault !== "object" || fault === null)
+      throw new SandboxError("argument_invalid", "failNext takes a fault such as { status: 503 }.");
     if (!("crash" in fault) && !this.#pin.isOwn)
       throw new SandboxError(
         "foreign_receiver",
@@ -158,7 +161,9 @@ export class SandboxReceiver implements Part<ReceiverState> {
    *
    * @returns what the receiver answered.
    */
-  async resend({ headers, body }: Arrival): Promise<{ status: number; body: string }> {
+  async resend(delivery: Arrival): Promise<{ status: number; body: string }> {
+    requireArgument("resend", "delivery", delivery);
+    const { headers, body } = delivery;
     const { "content-type": type = "application/json" } = headers;
     const response = await fetch(this.#own, {
       method: "POST",

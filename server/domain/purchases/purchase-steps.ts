@@ -41,7 +41,11 @@ export async function assertStep(
   services: Services,
 ): Promise<void> {
   const whyNot = whyNotStep(purchase, step);
-  if (whyNot !== null) throw await stepConflict(purchase, whyNot, services);
+  if (whyNot === null) return;
+  const allowed = await stepsNow(purchase, services);
+  const isOfState = !stepsOf[purchase.status].includes(step) && allowed.length > 0;
+  const detail = isOfState ? `${whyNot.slice(0, -1)}; possible now: ${allowed.join(", ")}.` : whyNot;
+  throw await stepConflict(purchase, detail, services, allowed);
 }
 
 /**
@@ -86,11 +90,12 @@ export async function stepConflict(
   purchase: PurchaseRecord,
   detail: string,
   services: Services,
+  allowed?: readonly PurchaseStep[],
 ): Promise<Problem> {
   return new Problem("state_conflict", detail, {
     members: {
       current_state: purchase.status,
-      allowed: await stepsNow(purchase, services),
+      allowed: [...(allowed ?? (await stepsNow(purchase, services)))],
       reconciled: reconciledOf(purchase).toString(),
     },
   });

@@ -12,15 +12,19 @@ import { explainMissing, missingPayment } from "../refunds/missing-on-chain.ts";
 import type { Cause } from "./cause.ts";
 
 /** The steps whose calls are explained, by their names in a binding report. */
-export type ExplainedStep =
-  | "enrollment"
-  | "funding approval"
-  | "offer"
-  | "registration"
-  | "payment approval"
-  | "payment"
-  | "claim"
-  | "refund";
+export const explainedSteps = [
+  "enrollment",
+  "funding approval",
+  "offer",
+  "registration",
+  "payment approval",
+  "payment",
+  "claim",
+  "refund",
+] as const;
+
+/** One of {@link explainedSteps}. */
+export type ExplainedStep = (typeof explainedSteps)[number];
 
 /** The known facts of a step whose call reverts. */
 export interface RevertedStep {

@@ -76,7 +76,7 @@ test.for([
 });
 
 test.for([
-  [["Books"], "is no program"],
+  [["demo"], '"demo" is no program id. Use an id such as prg_demo.'],
   [[{ id: "prg_books", account: "books" }], "is no program"],
   [["prg_books", "prg_books"], "Two programs have one id"],
   [["prg_books", { id: "prg_demo", account: "acct_books" }], "Two programs have one account"],

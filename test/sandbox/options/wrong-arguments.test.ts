@@ -4,6 +4,7 @@ import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import type { Part } from "../../../sandbox/lib/part.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";
+import { unwrap } from "../../../sandbox/service/client/api-client.ts";
 import { sandboxTest } from "../../../testkit/vitest.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 
@@ -350,6 +351,42 @@ describe("an action names what is passed instead of its argument", () => {
   });
 });
 
+describe("resend, save and unwrap say what they take", () => {
+  const answer = "unwrap takes the awaited answer of a request. Pass it as in unwrap(await client.GET(…)).";
+  test.each<[what: string, call: () => unknown, message: string]>([
+    [
+      "resend of nothing",
+      async () => await untyped["receiver"]?.["resend"]?.(undefined),
+      "resend takes a delivery of deliveries(), not undefined. Pass one of its entries.",
+    ],
+    [
+      "resend of a promise",
+      async () => await untyped["receiver"]?.["resend"]?.(Promise.resolve({})),
+      "resend takes a delivery of deliveries(), not a promise. Await it first.",
+    ],
+    [
+      "save without a name",
+      async () => await untyped["sandbox"]?.["save"]?.(),
+      'save takes a file name. Pass one such as "snapshot.gz".',
+    ],
+    ["unwrap of nothing", async () => unwrap(JSON.parse("null")), answer],
+    ["unwrap of a promise", async () => unwrap(Object.assign(Promise.resolve(), { data: 1 })), answer],
+  ])("%s", async (_, call, message) => {
+    await expect(call()).rejects.toMatchObject({ message });
+  });
+});
+
+test("a path with an unfilled parameter is refused before it is sent", async () => {
+  const path = "/v1/routing/programs/{program}/purchases/{id}";
+  const given: { program: string; id: string } = JSON.parse('{ "program": "prg_demo" }');
+  for (const client of [sandbox.client, sandbox.client.retrying]) {
+    await expect(client.GET(path, { params: { path: given } })).rejects.toThrow(
+      "The path has an unfilled {id}. Pass id in params.path.",
+    );
+    await expect(client.GET(path, JSON.parse("{}"))).rejects.toThrow("The path has an unfilled {program}.");
+  }
+});
+
 test("an action that the contract refuses says which error it was", async () => {
   const { purchase } = await sandbox.given.purchase({ state: "paid" });
   const { buyer, merchant } = sandbox.wallets;
@@ -378,6 +415,8 @@ test("an action of a wallet without ether says what it has, what it needs and wh
 
 describe("receiver.failNext names what is no delivery fault", () => {
   test.each<[fault: unknown, message: string]>([
+    [undefined, "failNext takes a fault such as { status: 503 }."],
+    [503, "failNext takes a fault such as { status: 503 }."],
     [{}, "A delivery fault is wrong: must be one of { status }, { delayMs }, { drop: true } and { crash }."],
     [{ status: 200 }, "A delivery fault is wrong: status must be at least 300."],
     [{ delayMs: "5" }, "A delivery fault is wrong: delayMs must be a whole number, not a string."],

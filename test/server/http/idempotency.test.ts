@@ -66,6 +66,14 @@ describe("a key", () => {
     expect(problem(answer).code).toBe(code);
   });
 
+  test("that is missing is refused with what to send", async () => {
+    const headers = { Authorization: `Bearer ${kit.credential}`, "Content-Type": "application/json" };
+    const answer = await kit.raw(purchases, { method: "POST", headers, body: "{}" });
+    expect(problem(answer).detail).toBe(
+      "The Idempotency-Key header is missing; send a new text of 8 to 100 characters for each write.",
+    );
+  });
+
   test("with a space is refused with the place of the space", async () => {
     expect(problem(await create("with space")).detail).toBe(
       "Character 5 of the Idempotency-Key is a space. Send 8 to 100 visible ASCII characters.",

@@ -293,6 +293,14 @@ describe("a purchase that the relayer has offered on chain", () => {
   });
 });
 
+test("the refusal of a second activation says what is possible now", async () => {
+  const purchase = await kit.activePurchase(merchant);
+  const again = await operate(purchase, "activate", { commitment_hash: purchase.commitment.hash });
+  expect(problem(again).detail).toBe(
+    "A purchase that is active does not allow activate; possible now: reconcile.",
+  );
+});
+
 test("the refusal of a claim before reconciliation says to reconcile first", async () => {
   const purchase = await kit.activePurchase(merchant);
   await kit.pay(purchase);

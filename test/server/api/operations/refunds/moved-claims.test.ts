@@ -288,7 +288,7 @@ describe("a filed claim that a reorg has removed", () => {
     expect(answer.status, answer.text).toBe(409);
     expect(problem(answer)).toMatchObject({
       code: "state_conflict",
-      detail: "A purchase that is approved does not allow claims.",
+      detail: "A purchase that is approved does not allow claims; possible now: reconcile.",
     });
   });
 

@@ -407,7 +407,7 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
     expect(answer).toMatchObject({
       status: 409,
       code: "state_conflict",
-      detail: "A purchase that is created does not allow reconcile.",
+      detail: "A purchase that is created does not allow reconcile; possible now: activate, registration.",
       current_state: "created",
     });
   });
