@@ -10,8 +10,8 @@ import { answerBytes } from "../sandbox/lib/http/deliver.ts";
 import { resolveOptions } from "../sandbox/options/options.ts";
 import { leaderWaitMs } from "../sandbox/service/cluster/forwarding.ts";
 import { limits } from "../server/api/limits.ts";
+import { firstPauseMs, longestRetryAfter } from "../server/outbox/delivery-attempts.ts";
 import { eventListLimit } from "../server/outbox/event-types.ts";
-import { firstPauseMs, longestRetryAfter } from "../server/outbox/retry-pause.ts";
 import { smallestCompaction } from "../server/store/directory/compacted-journal.ts";
 import { electionIntervalMs } from "../server/store/postgres/cluster-member.ts";
 

@@ -3,6 +3,8 @@ import { nodeOf } from "../faults/fault-effects.ts";
 import type { RelayOperationRecord } from "../journal/relay-operation.ts";
 import { type Node, readNonce, readReceipt, type TransactionReceipt } from "../node/node.ts";
 
+// How long the relayer looks, and what it does when no receipt comes, is decided in drive.ts.
+
 /** Longest pause between two looks for a receipt, in milliseconds. */
 const longestPause = 25;
 

@@ -47,11 +47,6 @@ export const outbox: readonly MutantGroup[] = [
     tests: [deliver],
     mutants: [
       {
-        rule: "A receiver that fails is asked five times and never again.",
-        find: "notification.attempts.length < limits.delivery_attempts",
-        replace: "notification.attempts.length <= limits.delivery_attempts",
-      },
-      {
         rule: "A receiver that answers 410 is not asked again.",
         find: "outcome.status_code === gone",
         replace: "outcome.status_code === 404",
@@ -100,9 +95,15 @@ export const outbox: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/outbox/retry-pause.ts",
+    file: "server/outbox/delivery-attempts.ts",
     tests: [deliver, "test/server/outbox/guide.test.ts"],
     mutants: [
+      {
+        rule: "A receiver that fails is asked five times and never again.",
+        find: "attempts.length < limits.delivery_attempts",
+        replace: "attempts.length <= limits.delivery_attempts",
+        tests: [deliver],
+      },
       {
         rule: "The first pause is half a second and a bit.",
         find: "2 ** (attempt - 1)",
@@ -151,8 +152,8 @@ export const outbox: readonly MutantGroup[] = [
       },
       {
         rule: "A receiver that is gone is distinguished from one that was asked five times.",
-        find: "attempts.length < limits.delivery_attempts",
-        replace: "attempts.length <= limits.delivery_attempts",
+        find: "mayAttempt(attempts)",
+        replace: "true",
         tests: [deliver],
         only: "a receiver that fails",
       },

@@ -1,7 +1,6 @@
 import { signWebhook } from "../../protocol/signatures/webhook.ts";
 import { deriveId } from "../../protocol/values/id.ts";
 import { Problem } from "../api/errors/problem.ts";
-import { limits } from "../api/limits.ts";
 import type { GateTurn } from "../http/gate.ts";
 import type { DeliveryOutcome, Services } from "../services.ts";
 import type {
@@ -11,8 +10,8 @@ import type {
   NotificationRecord,
 } from "../store/records.ts";
 import type { Change } from "../store/store.ts";
+import { mayAttempt, pauseAfter, readRetryAfter } from "./delivery-attempts.ts";
 import { issueDeliveryReceipt } from "./issue-delivery-receipt.ts";
-import { pauseAfter, readRetryAfter } from "./retry-pause.ts";
 
 /**
  * Delivers an event to the pinned receiver: up to `limits.delivery_attempts` attempts, each recorded before it is made. What a crash
@@ -30,10 +29,9 @@ export async function deliverEvent(
   let notification = await openNotification(event, services);
   while (notification.status === "pending") {
     assertOpen(services);
-    notification =
-      notification.attempts.length < limits.delivery_attempts
-        ? await attemptNext(notification, event, services, outside)
-        : await closeNotification(notification, event, services);
+    notification = mayAttempt(notification.attempts)
+      ? await attemptNext(notification, event, services, outside)
+      : await closeNotification(notification, event, services);
   }
   return notification;
 }

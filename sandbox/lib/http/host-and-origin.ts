@@ -12,7 +12,7 @@ export type PagePolicy = (origin: URL | null, asked: { host: string; method: str
 /** Pages of any site: for what is public and only read. */
 export const anyPage: PagePolicy = () => true;
 
-/** The pages that the listener itself serves. */
+/** The pages that the listener itself serves. Which policy each port has is chosen in sandbox/hosts/open-listeners.ts. */
 export const ownPages: PagePolicy = (origin, { host }) => origin?.origin === `http://${host}`;
 
 /** Pages of any site may read; what changes something comes from pages of this machine only. */

@@ -8,7 +8,10 @@ import type { Deployment } from "../../chain/deployment.ts";
 import type { Services } from "../../services.ts";
 import type { PurchaseRecord } from "../../store/records.ts";
 
-/** Returns the permit that pays an amount of a purchase: to the registrar contract, until the payment deadline. */
+/**
+ * Returns the permit that pays an amount of a purchase: to the registrar contract, until the payment deadline. Whether the payment can
+ * succeed is simulated before the permit is offered, by `planPermitPayment` of domain/wallets/wallet-actions.ts.
+ */
 export function permitOf(
   { buyer, pay_deadline }: PurchaseRecord,
   { amount, nonce }: { amount: bigint; nonce: bigint },

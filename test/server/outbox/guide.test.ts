@@ -8,8 +8,8 @@ import { signReceipt } from "../../../protocol/signatures/delivery-receipt.ts";
 import { ed25519Key } from "../../../protocol/signatures/ed25519.ts";
 import { signWebhook } from "../../../protocol/signatures/webhook.ts";
 import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
+import { longestRetryAfter, pauseAfter, readRetryAfter } from "../../../server/outbox/delivery-attempts.ts";
 import { eventTypeNames, eventTypes } from "../../../server/outbox/event-types.ts";
-import { longestRetryAfter, pauseAfter, readRetryAfter } from "../../../server/outbox/retry-pause.ts";
 import { present } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 

@@ -2,6 +2,7 @@ import { UndoneError } from "../../../http/gate.ts";
 import { defineOperation } from "../../../http/operation.ts";
 import { answerUnchanged } from "../../../http/outcome.ts";
 import { deliverEvent } from "../../../outbox/deliver-event.ts";
+import { mayAttempt } from "../../../outbox/delivery-attempts.ts";
 import type { Services } from "../../../services.ts";
 import type { EventRecord } from "../../../store/records.ts";
 import { Problem } from "../../errors/problem.ts";
@@ -54,10 +55,9 @@ function undone(): Problem {
 
 async function exhausted(event: EventRecord, { store }: Services): Promise<Problem> {
   const attempts = (await store.get("notifications", event.id))?.value.attempts ?? [];
-  const reason =
-    attempts.length < limits.delivery_attempts
-      ? `The receiver answered ${attempts.at(-1)?.outcome?.status_code}, it is gone`
-      : `${event.id} has had its ${attempts.length} attempts`;
+  const reason = mayAttempt(attempts)
+    ? `The receiver answered ${attempts.at(-1)?.outcome?.status_code}, it is gone`
+    : `${event.id} has had its ${attempts.length} attempts`;
   return new Problem("delivery_exhausted", `${reason}; no further one is made.`, {
     members: { event_id: event.id, attempts: attempts.length },
   });

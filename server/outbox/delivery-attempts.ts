@@ -1,4 +1,10 @@
 import { sha256Hex } from "../../protocol/values/canonical-json.ts";
+import { limits } from "../api/limits.ts";
+
+/** Returns whether a notification that has had these attempts gets another one, which the limit of delivery attempts decides. */
+export function mayAttempt(attempts: readonly unknown[]): boolean {
+  return attempts.length < limits.delivery_attempts;
+}
 
 /** The pause after the first attempt, in milliseconds; each further one is twice as long. */
 export const firstPauseMs = 500;
