@@ -67,7 +67,7 @@ function setCommand(): Command {
 
 function listCommand(): Command {
   return new Command("list")
-    .description("list the faults, including used-up ones")
+    .description("list the faults, including those that no longer act")
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async (flags: SandboxFlags) => {

@@ -29,7 +29,7 @@ export function givenCommand(): Command {
 
 function givenMerchantCommand(): Command {
   return new Command("merchant")
-    .description("create a merchant in a state, or use the one that the wallet is enrolled as")
+    .description("create a merchant in a state, or use the wallet's merchant if it is enrolled already")
     .addOption(stateOption(merchantStates))
     .addOption(programOption())
     .addOption(walletOption("wallet", "the wallet that enrolls", "merchant"))

@@ -19,8 +19,11 @@ interface ResumeFlags extends SandboxFlags {
 export function resumeCommand(): Command {
   return new Command("resume")
     .description("continue a relay operation that needs attention")
-    .argument("<operation>", "the id of the relay operation, as operation 16 lists it")
-    .option("--abandon", "abandon it because its nonce was taken; the next request starts its next attempt")
+    .argument("<operation>", "the id of the relay operation, which `GET …/transactions` (operation 16) lists")
+    .option(
+      "--abandon",
+      "give up the attempt because its nonce was taken; the next request for the same effect starts another attempt",
+    )
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async (operation: string, { abandon = false, dataDir, json }: ResumeFlags) => {

@@ -36,12 +36,15 @@ interface StartFlags extends SandboxFlags, PortFlags {
 /** `routing-sandbox start`: runs a sandbox until it is interrupted. */
 export function startCommand(): Command {
   const command = new Command("start")
-    .description("run a sandbox until Ctrl-C; a start in the same data directory resumes it")
+    .description("run a sandbox until Ctrl-C; starting again in the same data directory resumes it")
     .addOption(dataDirectoryOption("the data directory"))
     .addOption(freshOption("delete the sandbox in the data directory first"))
     .option("--from <file>", "continue from a snapshot file")
     .addOption(storeOption())
-    .option("--seed <text>", "determines ids and keys; equal seeds give equal sandboxes (default: sandbox)")
+    .option(
+      "--seed <text>",
+      "the text that ids and keys are derived from; equal seeds give equal sandboxes (default: sandbox)",
+    )
     .addOption(
       new Option(
         "--mode <mode>",
