@@ -1,6 +1,6 @@
 import { type Hex, isHex } from "viem";
-import { canonicalJson } from "../../protocol/values/canonical-json.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
+import { shortenArgument } from "../lib/shorten-argument.ts";
 
 /**
  * Writes revert data as the error and its arguments.
@@ -13,12 +13,6 @@ export function describeRevert(output: Hex | undefined): string | null {
   if (revert === null) return null;
   const args = Object.entries(revert.args).map(([name, value]) => `${name} ${describeArgument(name, value)}`);
   return `${revert.name}(${args.join(", ")})`;
-}
-
-/** Writes an argument in at most 44 characters. */
-export function shortenArgument(value: unknown): string {
-  const text = typeof value === "string" ? value : canonicalJson(value);
-  return text.length <= 44 ? text : `${text.slice(0, 20)}…${text.slice(-8)}`;
 }
 
 /** A `reason` is the revert data of a call inside. */

@@ -31,7 +31,10 @@ export function compareCalldata(abi: Abi, expected: Hex, actual: Hex): CallDiffe
     expected_function: wanted?.function ?? "",
     canonical: found?.canonical ?? false,
     fields,
-    words: compareWords(expected, actual),
+    words: compareWords(expected, actual).map((word) => ({
+      ...word,
+      field: fieldOf(word, abi, expected, left),
+    })),
   };
 }
 
@@ -44,8 +47,27 @@ function flatten(value: Json, path = ""): Map<string, Json> {
   return new Map(entries.flatMap(([name, entry]) => [...flatten(entry, name)]));
 }
 
-function compareWords(expected: Hex, actual: Hex): CallDifference["words"] {
-  const words: CallDifference["words"] = [];
+type Word = Omit<CallDifference["words"][number], "field">;
+
+/** Returns the one argument that another word changes: which that is follows from reading the expected call with this word. */
+function fieldOf(
+  { offset, expected, actual }: Word,
+  abi: Abi,
+  call: Hex,
+  args: Map<string, Json>,
+): string | null {
+  if (actual === expected || actual.length !== expected.length) return null;
+  const start = 2 + offset * 2;
+  const altered: Hex = `0x${call.slice(2, start)}${actual}${call.slice(start + actual.length)}`;
+  const read = flatten(readCall(abi, altered)?.args ?? {});
+  const changed = [...args].filter(
+    ([name, value]) => canonicalJson(read.get(name) ?? null) !== canonicalJson(value),
+  );
+  return changed.length === 1 ? (changed[0]?.[0] ?? null) : null;
+}
+
+function compareWords(expected: Hex, actual: Hex): Word[] {
+  const words: Word[] = [];
   const length = Math.max(size(expected), size(actual));
   for (let offset = 0; offset < length; offset += offset === 0 ? 4 : 32) {
     const end = offset === 0 ? 4 : offset + 32;

@@ -17,6 +17,8 @@ const wordDifference = z.object({
   actual: z.string(),
   /** The indexes of the bytes of the word that differ, from 0; a missing byte differs. */
   differing: z.array(z.int()),
+  /** The argument in which the word differs; null when it is in none, such as in a byte after the last argument, or in several. */
+  field: z.string().nullable(),
 });
 
 const step = z.object({

@@ -62,7 +62,8 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
       return `It calls ${call.function}; ${call.expected_function} was expected.`;
     const field = call.fields.find(({ equal }) => !equal);
     return field === undefined
-      ? `It says ${call.function} with the right arguments in bytes that are not their canonical encoding.`
+      ? (nameLength(call) ??
+          `It says ${call.function} with the right arguments in bytes that are not their canonical encoding.`)
       : `In ${call.function}, ${field.name} is ${JSON.stringify(field.actual)}; ${JSON.stringify(field.expected)} was expected.`;
   },
   status: (_check, { failure }) =>
@@ -80,6 +81,23 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
   },
   confirmations: ({ expected, actual }) => `It has ${String(actual)} of ${String(expected)} confirmations.`,
 };
+
+/** Says how many bytes are too many or too few after equal ones; null when a byte differs. */
+function nameLength({ function: name, words }: NonNullable<Facts["call"]>): string | null {
+  const [expected, actual] = [
+    words.map((word) => word.expected).join(""),
+    words.map((word) => word.actual).join(""),
+  ];
+  if (!expected.startsWith(actual) && !actual.startsWith(expected)) return null;
+  const difference = (actual.length - expected.length) / 2;
+  const count = Math.abs(difference);
+  const bytes = `${count} ${count === 1 ? "byte" : "bytes"}`;
+  if (difference < 0)
+    return `The call of ${name} has the right arguments, but ${bytes} too few: it ends at byte ${actual.length / 2}.`;
+  const more = actual.slice(expected.length);
+  const shown = more.length <= 64 ? more : `${more.slice(0, 64)}…`;
+  return `The call of ${name} has the right arguments, but ${bytes} too many: ${shown} at byte ${expected.length / 2}.`;
+}
 
 /** Says which field of an expected log has another value; null when the events themselves differ. */
 function nameLogField(expected: Json, actual: Json): string | null {

@@ -3,7 +3,8 @@ import { z } from "zod";
 import { decodeCall } from "../../../protocol/call.ts";
 import { nodeAddressSchema } from "../../../relayer/node/node-schemas.ts";
 import type { Deployment } from "../../../server/chain/deployment.ts";
-import { describeRevert, shortenArgument } from "../../chain/describe-revert.ts";
+import { describeRevert } from "../../chain/describe-revert.ts";
+import { shortenArgument } from "../../lib/shorten-argument.ts";
 import { contractAt, nameOf } from "./address-book.ts";
 import type { Frame } from "./explanation.ts";
 

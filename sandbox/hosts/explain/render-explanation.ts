@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { describeCheck } from "../../service/client/describe-check.ts";
 import type { Explanation, Frame } from "./explanation.ts";
 
 /** Colors a text, or leaves it as it is. */
@@ -18,7 +19,7 @@ export function renderExplanation(explanation: Explanation, color: boolean): str
     : paint("red", step === null ? "not accepted" : `not accepted as ${step} of ${subject}`);
   return [
     `${paint("bold", explanation.transaction_hash)}  ${verdict}`,
-    `${cause}`,
+    ...(accepted ? [] : [cause]),
     ...section(
       "Checks",
       paint,
@@ -43,11 +44,8 @@ function section(title: string, paint: Paint, lines: readonly string[]): string[
   return lines.length === 0 ? [] : ["", paint("bold", title), ...lines.map((line) => `  ${line}`)];
 }
 
-function renderCheck({ name, ok, expected, actual }: Explanation["checks"][number], paint: Paint): string {
-  if (ok) return `${paint("green", "✓")} ${name}`;
-  const sides =
-    name === "calldata" || name === "log" ? "" : `: expected ${text(expected)}, is ${text(actual)}`;
-  return `${paint("red", "✗")} ${name}${sides}`;
+function renderCheck(check: Explanation["checks"][number], paint: Paint): string {
+  return check.ok ? `${paint("green", "✓")} ${check.name}` : `${paint("red", "✗")} ${describeCheck(check)}`;
 }
 
 function callTitle({ call }: Explanation): string {
@@ -71,7 +69,7 @@ function renderCall({ call }: Explanation, paint: Paint): string[] {
 }
 
 function renderWord(
-  { offset, expected, actual, differing }: NonNullable<Explanation["call"]>["words"][number],
+  { offset, field, expected, actual, differing }: NonNullable<Explanation["call"]>["words"][number],
   paint: Paint,
 ): string[] {
   const mark = (bytes: string) =>
@@ -80,10 +78,12 @@ function renderWord(
       .join("");
   const length = Math.max(expected.length, actual.length) / 2;
   const carets = Array.from({ length }, (_, index) => (differing.includes(index) ? "^^" : "  ")).join("");
+  const side = (bytes: string) => (bytes === "" ? "the end of the calldata" : mark(bytes));
   return [
-    `byte ${String(offset).padStart(4)}  expected ${mark(expected)}`,
-    `           actual   ${mark(actual)}`,
-    `                    ${carets.trimEnd()}`,
+    `byte ${offset + (differing[0] ?? 0)}${field === null ? "" : ` (in ${field})`}`,
+    `  expected ${side(expected)}`,
+    `  actual   ${side(actual)}`,
+    ...(expected === "" || actual === "" ? [] : [`           ${carets.trimEnd()}`]),
   ];
 }
 

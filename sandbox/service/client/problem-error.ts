@@ -1,5 +1,6 @@
 import { CodedError } from "../../../protocol/coded-error.ts";
 import type { components } from "./api.generated.ts";
+import { describeCheck, shortText } from "./describe-check.ts";
 
 type Problem = components["schemas"]["Problem"];
 
@@ -73,18 +74,6 @@ export function describeProblem({ status, code, detail, errors, binding, request
     ...(errors ?? []).slice(1).map((finding) => `  ${finding.pointer}: ${finding.detail}`),
     `  request ${request_id}`,
   ].join("\n");
-}
-
-/** Calldata and logs are too long for a line; explain shows them field by field. */
-function describeCheck({ name, expected, actual }: ProblemCheck): string {
-  return name === "calldata" || name === "log"
-    ? name
-    : `${name}: expected ${shortText(expected)}, is ${shortText(actual)}`;
-}
-
-function shortText(value: unknown): string {
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing");
-  return text.length <= 200 ? text : `${text.slice(0, 199)}…`;
 }
 
 function hasType(value: object, type: "string" | "number", ...names: string[]): boolean {

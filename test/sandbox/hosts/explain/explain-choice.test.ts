@@ -306,7 +306,7 @@ describe("of several causes, the one is named that explains the others", () => {
       "a trailing byte that the registrar reverts for: the bytes",
       ["status", "calldata", "log"],
       async () => await fixture.send("buyer", trailing()),
-      /^It says pay with the right arguments in bytes that are not their canonical encoding\.$/,
+      /^The call of pay has the right arguments, but 1 byte too many: 00 at byte 68\.$/,
     ],
     [
       "a payment of what is not on chain: the revert",

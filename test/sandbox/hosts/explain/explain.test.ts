@@ -9,6 +9,7 @@ import { usdc } from "../../../../protocol/values/amount.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { explanationSchema } from "../../../../sandbox/hosts/explain/explanation.ts";
 import { renderExplanation } from "../../../../sandbox/hosts/explain/render-explanation.ts";
+import { isProblem, ProblemError } from "../../../../sandbox/service/client/problem-error.ts";
 import { problemSchema } from "../../../../server/api/schemas/problem.ts";
 import { cli } from "../../../cli/program.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
@@ -156,9 +157,56 @@ test("bytes that say the same in another way are distinguished from a wrong argu
   const { to, data } = fixture.approve(25n * usdc);
   const explanation = await explain(await fixture.succeed("buyer", { to, data: `${data}00` }));
   expect(explanation.cause).toBe(
-    "It says approve with the right arguments in bytes that are not their canonical encoding.",
+    "The call of approve has the right arguments, but 1 byte too many: 00 at byte 68.",
   );
-  expect(explanation.call?.words.at(-1)).toEqual({ offset: 68, expected: "", actual: "00", differing: [0] });
+  expect(explanation.call?.words.at(-1)).toEqual({
+    offset: 68,
+    expected: "",
+    actual: "00",
+    differing: [0],
+    field: null,
+  });
+  const plain = renderExplanation(explanation, false);
+  expect(plain).toContain("  byte 68\n    expected the end of the calldata\n    actual   00\n");
+  expect(plain).toContain("  ✗ calldata: expected the end of the calldata at byte 68, is 0x00\n");
+});
+
+test("the first wrong byte is named with its argument", async () => {
+  const { data, to } = fixture.pay(fixture.purchase);
+  const before = fixture.address("buyer").slice(2, 12);
+  const altered: Hex = `0x${data.slice(2, 20)}${before}${data.slice(30)}`;
+  const other = await fixture.send("buyer", { to, data: altered });
+  const { call } = await explain(other);
+  expect(call?.words.map(({ field }) => field)).toEqual([null, "id", null]);
+  const spender = fixture.address("stranger");
+  const approval = await explain(await fixture.succeed("buyer", fixture.approve(25n * usdc, spender)));
+  const [word] = approval.call?.words.filter(({ differing }) => differing.length > 0) ?? [];
+  expect(word).toMatchObject({ offset: 4, field: "spender" });
+  const byte = 4 + (word?.differing[0] ?? 0);
+  expect(byte).toBeGreaterThanOrEqual(16);
+  expect(renderExplanation(approval, false)).toContain(`  byte ${byte} (in spender)\n    expected `);
+});
+
+test("an accepted transaction says so once", async () => {
+  const { hash, id } = {
+    hash: await fixture.succeed("buyer", fixture.approve(25n * usdc)),
+    id: fixture.purchase.id,
+  };
+  const plain = renderExplanation(await explain(hash), false);
+  expect(plain.split("accepted as payment approval")).toHaveLength(2);
+  expect(plain).toContain(id);
+});
+
+test("a missing log is shown with the events that were expected, in explain and in a problem", async () => {
+  const hash = await fixture.send("buyer", fixture.pay(fixture.purchase, 26n * usdc));
+  const plain = renderExplanation(await explain(hash), false);
+  expect(plain).toMatch(
+    / {2}✗ log: expected PurchasePaid\(.*amount 26000000.*\), Transfer\(.*\); there is none\n/,
+  );
+  const answer = await fixture.reconcile(fixture.purchase, [hash]);
+  expect(new ProblemError(isProblem(answer.body) ? answer.body : JSON.parse("{}")).message).toMatch(
+    / {2}✗ log: expected PurchasePaid\(.*\), Transfer\(.*\); there is none\n/,
+  );
 });
 
 test("calldata that is cut off is found by what is left of it, whatever the step", async () => {
@@ -208,7 +256,16 @@ test("a terminal shows the verdict, the cause, the marked bytes and the calls", 
   const explanation = await fixture.sandbox.explain(hash);
   const plain = renderExplanation(explanation, false);
   expect(plain).toContain(`${hash}  not accepted as payment approval of pur_`);
-  expect(plain).toMatch(/expected [0-9a-f]{64}\n {13}actual {3}[0-9a-f]{64}\n {22} *(\^\^)+/);
+  expect(plain).toMatch(
+    /byte 1[67] \(in spender\)\n {4}expected [0-9a-f]{64}\n {4}actual {3}[0-9a-f]{64}\n {13} *(\^\^)+/,
+  );
+  const [spender, registrar] = [fixture.address("stranger"), fixture.contracts.registrar];
+  expect(plain).toMatch(
+    new RegExp(
+      `✗ log: expected Approval\\(.*spender ${registrar}.*\\); there is Approval\\(.*spender ${spender}.*\\)\n`,
+    ),
+  );
+  expect(plain).toMatch(/✗ calldata: expected 0x[0-9a-f]{38,40} at byte 1[67], is 0x[0-9a-f]{38,40}\n/);
   expect(plain).not.toContain("\u001b[");
   expect(renderExplanation(explanation, true)).toContain("\u001b[31m");
 });
