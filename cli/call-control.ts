@@ -2,6 +2,7 @@ import { z } from "zod";
 import { howToRun } from "../sandbox/lib/package-root.ts";
 import { askControl, type ControlMethod } from "../sandbox/state/ask-control.ts";
 import { findRunning } from "../sandbox/state/data-directory/find-running.ts";
+import type { SandboxDescription } from "../sandbox/state/description.ts";
 
 const refusal = z.object({ detail: z.string() });
 
@@ -31,13 +32,23 @@ export async function fetchControl(
   path: string,
   body?: object,
 ): Promise<Response> {
-  const running = await findRunning(dataDirectory);
-  if (running === null)
-    throw new Error(
-      `No sandbox runs in ${dataDirectory}; start one with ${howToRun("start")}, or name its --data-dir.`,
-    );
+  const running = await requireRunning(dataDirectory);
   const response = await askControl(running.urls.control, method, path, body);
   if (response.ok) return response;
   const answer: unknown = await response.json();
   throw new Error(refusal.safeParse(answer).data?.detail ?? `The sandbox answered ${response.status}.`);
+}
+
+/**
+ * Returns the description of the sandbox that runs in a data directory.
+ *
+ * @throws Error with what to do when none runs.
+ * @example const { urls } = await requireRunning(".sandbox")
+ */
+export async function requireRunning(dataDirectory: string): Promise<SandboxDescription> {
+  const running = await findRunning(dataDirectory);
+  if (running !== null) return running;
+  throw new Error(
+    `No sandbox runs in ${dataDirectory}; start one with ${howToRun("start")}, or name its --data-dir.`,
+  );
 }

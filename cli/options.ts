@@ -15,9 +15,12 @@ export interface PortFlags {
   readonly rpcPort: number;
 }
 
+/** The data directory of commands that name none. */
+export const defaultDataDirectory = ".sandbox";
+
 /** `--data-dir <folder>`: the data directory that a command works with. */
 export function dataDirectoryOption(description = "the data directory of the running sandbox"): Option {
-  return new Option("--data-dir <folder>", description).default(".sandbox").argParser((folder) => {
+  return new Option("--data-dir <folder>", description).default(defaultDataDirectory).argParser((folder) => {
     if (folder === "")
       throw new InvalidArgumentError("It is empty. Name a folder, or leave it out for .sandbox.");
     return folder;
@@ -50,7 +53,7 @@ export function addPortOptions(command: Command): Command {
 
 /** One port to listen on. */
 export function portOption(name: string, description: string, port: number): Option {
-  return new Option(`${name} <number>`, description).argParser(wholeNumber()).default(port);
+  return new Option(`${name} <number>`, description).argParser(wholeNumber(0, 65_535)).default(port);
 }
 
 /** The database that processes share; from the environment, so that no list of processes shows a password. */

@@ -82,6 +82,8 @@ export function createProgram(): Command {
     .addCommand(explainCommand())
     .addCommand(checkContractCommand())
     .addCommand(doctorCommand());
+  for (const group of program.commands) if (group.commands.length > 0) requireCommand(group);
+  for (const { command } of commandsOf(program)) command.configureOutput({ outputError: writeError });
   addCompletion(program, { completionCommandName: "completion" });
   for (const { path, command } of commandsOf(program)) {
     const example = examples[path];
@@ -89,6 +91,34 @@ export function createProgram(): Command {
     command.addHelpText("after", `\nExample:\n  routing-sandbox ${example}`);
   }
   return program;
+}
+
+/** Has a group of commands name them when none of them is chosen. */
+function requireCommand(group: Command): void {
+  const names = group.commands.map((command) => command.name());
+  const known = new Intl.ListFormat("en", { type: "disjunction" }).format(names);
+  group
+    .helpCommand(true)
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action(() => {
+      const [name = "-"] = group.args;
+      group.error(
+        name.startsWith("-")
+          ? `error: ${group.name()} needs ${known}.`
+          : `error: ${group.name()} has no command ${name}. Use ${known}.`,
+      );
+    });
+}
+
+/** Names a wrong argument as its help does. */
+function writeError(message: string, write: (text: string) => void): void {
+  write(
+    message.replace(
+      /^error: command-argument value '(.*)' is invalid for argument '(.*?)'\./s,
+      'error: $2 "$1" is invalid.',
+    ),
+  );
 }
 
 /** A command that does something, by its path below the program, as in `fault set`. */

@@ -107,7 +107,10 @@ export class SignerUnknownError extends RelayerError<"signer_unknown"> {
 /** No operation has this id. */
 export class OperationUnknownError extends RelayerError<"operation_unknown"> {
   constructor(operationId: string) {
-    super("operation_unknown", `There is no operation ${operationId}.`);
+    super(
+      "operation_unknown",
+      `There is no operation ${operationId}. Operation 16 (GET …/transactions) and the explorer's Relayer view list the ids.`,
+    );
   }
 }
 

@@ -1,20 +1,22 @@
 import { Command } from "commander";
 import { findRunning } from "../../sandbox/state/data-directory/find-running.ts";
+import { requireRunning } from "../call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
 
 /** `routing-sandbox demo`: runs the whole lifecycle step by step. */
 export function demoCommand(): Command {
   return new Command("demo")
     .description("run a purchase from enrollment to refund, on the running sandbox or on a temporary one")
-    .addOption(dataDirectoryOption("the data directory of a running sandbox"))
+    .addOption(dataDirectoryOption("the data directory of a running sandbox; by name, one must run there"))
     .addOption(jsonOption("print one JSON object per line"))
-    .action(async ({ dataDir, json }: SandboxFlags) => {
+    .action(async ({ dataDir, json }: SandboxFlags, command: Command) => {
       const { jsonPrinter, terminalPrinter } = await import("../../testkit/demo/printer.ts");
       const { runDemo } = await import("../../testkit/demo/run-demo.ts");
       const write = (line: string) => process.stdout.write(`${line}\n`);
       const say = json ? () => {} : write;
       const printer = json ? jsonPrinter(write) : terminalPrinter(write);
-      const running = await findRunning(dataDir);
+      const isNamed = command.getOptionValueSource("dataDir") === "cli";
+      const running = await (isNamed ? requireRunning(dataDir) : findRunning(dataDir));
       if (running !== null) {
         say(`On the running sandbox at ${running.urls.api}.`);
         await runDemo(running, printer);

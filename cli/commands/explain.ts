@@ -7,16 +7,21 @@ import { print } from "../print.ts";
 export function explainCommand(): Command {
   return new Command("explain")
     .description("print whether a transaction would be accepted, for which step, and why not")
-    .argument("<hash>", "the transaction's hash")
+    .argument("<hash>", "the transaction's hash", hash)
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
-    .action(async (hash: string, { dataDir, json }: SandboxFlags) => {
+    .action(async (transaction: string, { dataDir, json }: SandboxFlags) => {
       const { explanationSchema } = await import("../../sandbox/hosts/explain/explanation.ts");
       const { renderExplanation } = await import("../../sandbox/hosts/explain/render-explanation.ts");
-      const answer = await callControl(dataDir, "GET", `/explain/${encodeURIComponent(hash)}`);
+      const answer = await callControl(dataDir, "GET", `/explain/${transaction}`);
       const explanation = explanationSchema.parse(answer);
       print({ json }, explanation, renderExplanation(explanation, process.stdout.isTTY ?? false));
       // A script can tell by the exit code.
       if (!explanation.accepted) process.exitCode = 1;
     });
+}
+
+function hash(text: string): string {
+  if (/^0x[0-9a-f]{64}$/i.test(text)) return text;
+  throw new Error(`hash "${text}" is not a transaction hash. Pass 0x and 64 hex digits.`);
 }

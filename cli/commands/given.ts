@@ -6,6 +6,10 @@ import { callControl } from "../call-control.ts";
 import { dataDirectoryOption, jsonOption, programOption, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
 
+interface GivenFlags extends SandboxFlags {
+  state?: string;
+}
+
 const merchantAnswer = z.looseObject({
   merchant: z.looseObject({ id: z.string(), program: z.string(), status: z.string() }),
 });
@@ -37,7 +41,8 @@ function givenMerchantCommand(): Command {
     .option("--name <name>", "the merchant's name")
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
-    .action(async ({ dataDir, json, ...merchant }: SandboxFlags) => {
+    .action(async ({ dataDir, json, ...merchant }: GivenFlags, command: Command) => {
+      requireState(merchant, command);
       const answer = merchantAnswer.parse(await callControl(dataDir, "POST", "/given", { merchant }));
       const { id, program, status } = answer.merchant;
       print({ json }, answer, `${id} of ${program} is ${status}.`);
@@ -60,7 +65,8 @@ function givenPurchaseCommand(): Command {
     .option("--award <amount>", "the amount to award; by default everything claimed")
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
-    .action(async ({ dataDir, json, ...purchase }: SandboxFlags) => {
+    .action(async ({ dataDir, json, ...purchase }: GivenFlags, command: Command) => {
+      requireState(purchase, command);
       const answer = purchaseAnswer.parse(await callControl(dataDir, "POST", "/given", { purchase }));
       const { id, status, payment_status, expired, commitment } = answer.purchase;
       const also = expired ? "expired" : payment_status.replace("_", " ");
@@ -73,7 +79,12 @@ function givenPurchaseCommand(): Command {
 }
 
 function stateOption(states: readonly string[]): Option {
-  return new Option("--state <state>", "the state").choices(states).makeOptionMandatory();
+  return new Option("--state <state>", "the state").choices(states);
+}
+
+/** Not an option that commander requires itself: it would complain of that before it names a misspelled option. */
+function requireState({ state }: Pick<GivenFlags, "state">, command: Command): void {
+  if (state === undefined) command.error("error: required option '--state <state>' not specified");
 }
 
 function walletOption(name: string, description: string, wallet: string): Option {

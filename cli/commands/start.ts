@@ -8,6 +8,7 @@ import { interruption } from "../interruption.ts";
 import {
   addPortOptions,
   dataDirectoryOption,
+  defaultDataDirectory,
   freshOption,
   jsonOption,
   type PortFlags,
@@ -160,6 +161,7 @@ function welcome(
     ...Object.entries(wallets).map(([name, { address }]): [string, string] => [name, address]),
     ["Reviewer key id", reviewer.key_id],
   ];
+  const inFolder = folder === defaultDataDirectory ? [] : ["--data-dir", folder];
   const width = Math.max(...rows.map(([name]) => name.length));
   const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`);
   return [
@@ -167,7 +169,7 @@ function welcome(
     "",
     ...lines,
     "",
-    `All of it, private keys included, is in ${folder}/sandbox.json. See it work: ${howToRun("demo")}. Ctrl-C stops everything.`,
+    `All of it, private keys included, is in ${folder}/sandbox.json. See it work: ${howToRun("demo", ...inFolder)}. Ctrl-C stops everything.`,
   ].join("\n");
 }
 

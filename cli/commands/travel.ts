@@ -22,6 +22,7 @@ export function travelCommand(): Command {
 }
 
 function duration(text: string): number {
+  if (/^\d+$/.test(text)) throw new Error(`duration "${text}" has no unit. Use ${text}d or ${text}h.`);
   const parts =
     /^(?:(?<days>\d{1,6})d)?(?:(?<hours>\d{1,6})h)?(?:(?<minutes>\d{1,6})m)?(?:(?<seconds>\d{1,9})s)?$/.exec(
       text,

@@ -24,7 +24,8 @@ export function howToRepair(): string {
 }
 
 /** Returns the command that starts a sandbox or the demo here, as in `npx routing-sandbox demo`. */
-export function howToRun(command: "start" | "demo"): string {
-  if (!inCheckout()) return `npx routing-sandbox ${command}`;
-  return command === "start" ? "npm start" : "npm run demo";
+export function howToRun(command: "start" | "demo", ...flags: string[]): string {
+  if (!inCheckout()) return ["npx routing-sandbox", command, ...flags].join(" ");
+  const script = command === "start" ? "npm start" : "npm run demo";
+  return flags.length === 0 ? script : [script, "--", ...flags].join(" ");
 }

@@ -144,7 +144,13 @@ function expressPath(path: string): string {
   return path.replaceAll(/\{([a-z]+)\}/g, ":$1");
 }
 
-function methodNotAllowed(methods: readonly string[]): Problem {
+/**
+ * Returns the refusal of a method that a path does not have.
+ *
+ * @param methods - those that it has, in lower case.
+ * @example throw methodNotAllowed(["post"]); // "Use POST."
+ */
+export function methodNotAllowed(methods: readonly string[]): Problem {
   const allow = methods
     .flatMap((method) => (method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()]))
     .join(", ");

@@ -103,3 +103,48 @@ test("a command says what is wrong and what to do, and fails", async () => {
   const unclear = await failed("travel", "soon");
   expect(unclear).toMatchObject({ code: 1, stderr: expect.stringContaining("such as 8d, 36h") });
 });
+
+test.for<[command: string, message: string]>([
+  ["start --api-port abc", "It must be a whole number from 0 to 65535."],
+  ["listen --port 99999", "It must be a whole number from 0 to 65535."],
+  ["given --data-dir FOLDER", "error: given needs merchant or purchase."],
+  ["given", "error: given needs merchant or purchase."],
+  ["fault", "error: fault needs set, list, or clear."],
+  ["fault sett", "error: fault has no command sett. Use set, list, or clear."],
+  ["given purchase --stat paid", "error: unknown option '--stat'\n(Did you mean --state?)"],
+  ["given purchase --data-dir FOLDER", "error: required option '--state <state>' not specified"],
+  ["travel 8", 'duration "8" has no unit. Use 8d or 8h.'],
+  [
+    "travel soon",
+    'error: duration "soon" is invalid. It must be a duration such as 8d, 36h, 90m, 30s or 1d12h.',
+  ],
+  ["mine 0", 'error: blocks "0" is invalid. It must be a whole number from 1 to '],
+  ["fault set brodcast drop", 'error: point "brodcast" is invalid. Allowed choices are before_intent, '],
+  ["fault set broadcast dropp", 'error: action "dropp" is invalid. Allowed choices are crash, '],
+  ["explain 0x12", 'hash "0x12" is not a transaction hash. Pass 0x and 64 hex digits.\n'],
+  ["demo --data-dir FOLDER/none", "No sandbox runs in FOLDER/none; start one with npm start"],
+  [
+    "resume op_x --data-dir FOLDER",
+    "There is no operation op_x. Operation 16 (GET …/transactions) and the explorer's Relayer view list the ids.\n",
+  ],
+  [
+    "scenario record x.yaml --data-dir FOLDER",
+    "The sandbox has a past, which a scenario could not repeat. Start it with --fresh --mode deterministic, ",
+  ],
+])("%s fails with what to do", async ([command, message]) => {
+  const { code, stderr } = await failed(...command.replaceAll("FOLDER", folder).split(" "));
+  expect(code).toBe(1);
+  expect(stderr).toContain(message.replaceAll("FOLDER", folder));
+});
+
+test("start says how to run the demo in its data directory", async () => {
+  const elsewhere = await temporaryFolder();
+  const ports = ["--api-port", "0", "--docs-port", "0", "--control-port", "0", "--rpc-port", "0"];
+  const child = spawn(process.execPath, [cli, "start", "--data-dir", elsewhere, ...ports]);
+  let output = "";
+  for await (const chunk of child.stdout) {
+    output += String(chunk);
+    if (output.includes("Ctrl-C stops everything")) child.kill("SIGTERM");
+  }
+  expect(output).toContain(`See it work: npm run demo -- --data-dir ${elsewhere}. Ctrl-C`);
+});

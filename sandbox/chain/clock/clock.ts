@@ -167,7 +167,9 @@ function wholeSeconds(by: number | Duration): number {
   requireDuration(by);
   const seconds = typeof by === "number" ? by : toSeconds(by);
   if (Number.isSafeInteger(seconds) && seconds > 0) return seconds;
-  throw new ClockError(`Time travels forward by whole seconds, not by ${seconds}.`);
+  throw new ClockError(
+    `Time travels forward by whole seconds, not by ${seconds}. To go back, restore a snapshot.`,
+  );
 }
 
 function assertAhead(timestamp: number, now: number): number {
@@ -177,7 +179,7 @@ function assertAhead(timestamp: number, now: number): number {
     );
   if (Number.isSafeInteger(timestamp) && timestamp > now) return timestamp - now;
   throw new ClockError(
-    `Time travels forward only: it is ${now}${describe(now)} now, which ${timestamp}${describe(timestamp)} does not come after.`,
+    `Time travels forward only: it is ${now}${describe(now)} now, which ${timestamp}${describe(timestamp)} does not come after. To go back, restore a snapshot.`,
   );
 }
 

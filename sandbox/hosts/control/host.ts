@@ -1,7 +1,8 @@
-import express, { type Express, type NextFunction, type Request, type Response } from "express";
+import express, { type Express, type NextFunction, type Request, type Response, Router } from "express";
 import type { Hex } from "viem";
 import type { Relayer } from "../../../relayer/relayer.ts";
 import { hashSchema } from "../../../server/api/schemas/primitives.ts";
+import { methodNotAllowed } from "../../../server/http/app.ts";
 import type { Gate } from "../../../server/http/gate.ts";
 import { hasBody, requireJsonType } from "../../../server/http/request/read-body.ts";
 import { validate } from "../../../server/http/request/validate.ts";
@@ -58,25 +59,26 @@ export function createControlHost(sandbox: ControlledSandbox): Express {
     if (request.headers.expect !== undefined) response.writeContinue();
     next();
   });
-  app.use(snapshotFileRoutes(sandbox));
-  app.use(refusalRoutes(sandbox.services));
-  app.use(keptChainRoutes(sandbox.chain.journal));
-  app.use(snapshotRoutes(sandbox));
-  app.use(scenarioRoutes(sandbox));
-  app.use(givenRoutes(sandbox));
+  const unrecorded = [
+    snapshotFileRoutes(sandbox),
+    refusalRoutes(sandbox.services),
+    keptChainRoutes(sandbox.chain.journal),
+    snapshotRoutes(sandbox),
+    scenarioRoutes(sandbox),
+    givenRoutes(sandbox),
+  ];
+  const recorded = [
+    statusRoutes(sandbox),
+    chainRoutes(sandbox),
+    relayerRoutes(sandbox),
+    receiverRoutes(sandbox),
+    sandbox.explorer.routes,
+  ];
+  app.use(unrecorded);
   app.use(sandbox.recorder.control());
   app.use(express.json({ limit: "32kb" }));
-
-  app.get("/status", async (_request, response) => {
-    response.json(await readStatus(sandbox));
-  });
-  app.get("/explain/:hash", async (request, response) => {
-    response.json(await sandbox.explain(validate(hashSchema, request.params.hash, "/hash")));
-  });
-  app.use(chainRoutes(sandbox));
-  app.use(relayerRoutes(sandbox));
-  app.use(receiverRoutes(sandbox));
-  app.use(sandbox.explorer.routes);
+  app.use(recorded);
+  refuseOtherMethods(app, [...unrecorded, ...recorded]);
   app.use((request, response) =>
     refuse(response, 404, `There is nothing at ${request.method} ${request.path}.`),
   );
@@ -84,6 +86,33 @@ export function createControlHost(sandbox: ControlledSandbox): Express {
     refuseError(error, response),
   );
   return app;
+}
+
+/** The part of the control API that describes the sandbox and its transactions. */
+function statusRoutes(sandbox: ControlledSandbox): Router {
+  const router = Router();
+  router.get("/status", async (_request, response) => {
+    response.json(await readStatus(sandbox));
+  });
+  router.get("/explain/:hash", async (request, response) => {
+    response.json(await sandbox.explain(validate(hashSchema, request.params.hash, "/hash")));
+  });
+  return router;
+}
+
+/** Answers every other method on a path that is served, with those that it has. */
+function refuseOtherMethods(app: Express, routers: readonly Router[]): void {
+  const methods = new Map<string, string[]>();
+  for (const { route } of routers.flatMap(({ stack }) => stack))
+    if (route !== undefined)
+      methods.set(route.path, [
+        ...(methods.get(route.path) ?? []),
+        ...route.stack.map(({ method }) => method),
+      ]);
+  for (const [path, known] of methods)
+    app.route(path).all(() => {
+      throw methodNotAllowed([...new Set(known)]);
+    });
 }
 
 async function readStatus({ description, chain, relayer }: ControlledSandbox) {

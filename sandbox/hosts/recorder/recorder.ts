@@ -73,14 +73,14 @@ export class Recorder {
     if (title === "") throw refusal("A scenario needs a title.");
     if (settings.mode !== "deterministic")
       throw refusal(
-        "Time runs with the wall clock here; start one with --mode deterministic in another directory (--data-dir).",
+        "Time runs with the wall clock here. Start the sandbox with --fresh --mode deterministic, or start one in another directory (--data-dir).",
       );
     const head = await readHead(chain.client);
     const { collections } = await store.export();
     const isUsed = Object.values(collections).some((records) => Object.keys(records).length > 0);
     if (isUsed || head.hash !== chain.deployment.epochBlock.hash)
       throw refusal(
-        "The sandbox has a past, which a scenario could not repeat; start one in another directory (--data-dir).",
+        "The sandbox has a past, which a scenario could not repeat. Start it with --fresh --mode deterministic, or start one in another directory (--data-dir).",
       );
     this.#recording = { title, steps: [], head, credentials: new Map(), unrepeatable: null };
   }

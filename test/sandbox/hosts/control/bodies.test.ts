@@ -79,6 +79,24 @@ test.each([
   });
 });
 
+test.each([
+  ["GET", "/clock", "POST"],
+  ["GET", "/operations/op_x/resume", "POST"],
+  ["POST", "/status", "GET, HEAD"],
+  ["PUT", "/faults", "GET, HEAD, POST, DELETE"],
+  ["GET", "/given", "POST"],
+  ["DELETE", "/snapshots", "GET, HEAD, POST"],
+  ["POST", "/stream", "GET, HEAD"],
+])("%s %s is answered with the methods that the path has", async (method, path, allow) => {
+  const response = await fetch(`${sandbox.description.urls.control}${path}`, { method });
+  expect(response.headers.get("allow")).toBe(allow);
+  expect(await response.json()).toMatchObject({
+    status: 405,
+    code: "method_not_allowed",
+    detail: `Use ${allow}.`,
+  });
+});
+
 describe("the control API refuses a body that is not declared as JSON, and does nothing", () => {
   test.each<[path: string, body: string, type: string]>([
     ["/blocks", '{"blocks":5}', "application/x-www-form-urlencoded"],
