@@ -168,7 +168,7 @@ function wholeSeconds(by: number | Duration): number {
   const seconds = typeof by === "number" ? by : toSeconds(by);
   if (Number.isSafeInteger(seconds) && seconds > 0) return seconds;
   throw new ClockError(
-    `Time travels forward by whole seconds, not by ${seconds}. To go back, restore a snapshot.`,
+    `Time travels forward by whole seconds, not by ${seconds}.${seconds < 0 ? " To go back, restore a snapshot." : ""}`,
   );
 }
 

@@ -87,7 +87,7 @@ test.for([0, -60, 1.5])("time does not travel by %d seconds", async (seconds) =>
   await expect(sandbox.clock.travel(seconds)).rejects.toMatchObject({
     name: "ClockError",
     code: "time_invalid",
-    message: `Time travels forward by whole seconds, not by ${seconds}.`,
+    message: `Time travels forward by whole seconds, not by ${seconds}.${seconds < 0 ? " To go back, restore a snapshot." : ""}`,
   });
   const now = await sandbox.clock.now();
   for (const timestamp of [now, now - 1])
