@@ -280,8 +280,8 @@ export const givenStates: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A recording notes what makes a given state, and not the request for it.",
-        find: "  app.use(givenRoutes(sandbox));\n  app.use(sandbox.recorder.control());",
-        replace: "  app.use(sandbox.recorder.control());\n  app.use(givenRoutes(sandbox));",
+        find: "    givenRoutes(sandbox),\n  ];\n  const recorded = [",
+        replace: "  ];\n  const recorded = [\n    givenRoutes(sandbox),",
         only: "scenario",
       },
     ],

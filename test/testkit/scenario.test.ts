@@ -247,7 +247,7 @@ test.for<[string, Asked, number]>([
 
 test("a request to the control API that a step cannot say is refused too, and the sandbox records on", async () => {
   const sandbox = await freshSandbox();
-  expect(await recordOne(sandbox, { line: "PUT /faults" }, "control")).toBe(404);
+  expect(await recordOne(sandbox, { line: "PUT /faults" }, "control")).toBe(405);
   await expect(sandbox.stopRecording()).rejects.toThrow(
     "Step 1, PUT /faults, cannot be repeated: only GET, POST, DELETE can be.",
   );
