@@ -112,11 +112,11 @@ test("a registrar that accepts trailing calldata is caught for that, and the ser
     [
       [
         "a payment with a trailing byte is refused",
-        "the contract accepted it (HASH); it must revert with NonCanonicalLength. The service says: It says pay with the right arguments in bytes that are not their canonical encoding.",
+        "the contract accepted it (HASH); it must revert with NonCanonicalLength. The service says: The call of pay has the right arguments, but 1 byte too many: 00 at byte 68.",
       ],
       [
         "a trailing byte that the registrar would have to ignore",
-        "expected 422 binding_mismatch by status, calldata, log, got 422 binding_mismatch by calldata. The service says: It says pay with the right arguments in bytes that are not their canonical encoding.",
+        "expected 422 binding_mismatch by status, calldata, log, got 422 binding_mismatch by calldata. The service says: The call of pay has the right arguments, but 1 byte too many: 00 at byte 68.",
       ],
     ]
   `);

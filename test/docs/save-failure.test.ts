@@ -24,7 +24,10 @@ test("fails", async ({ sandbox }) => {
   throw new Error("on purpose");
 });`,
   );
-  const child = spawn(path("node_modules/.bin/vitest"), ["run", "--root", folder], { cwd: folder });
+  const child = spawn(path("node_modules/.bin/vitest"), ["run", "--root", folder], {
+    cwd: folder,
+    env: { ...process.env, NO_COLOR: "1" },
+  });
   const [output] = await Promise.all([buffer(child.stdout), buffer(child.stderr), once(child, "close")]);
   expect(output.toString()).toMatch(/1 failed \| 1 passed/);
   const saved = (await readdir(folder)).filter((name) => name.endsWith(".snapshot"));

@@ -24,7 +24,10 @@ function entry(
   return { status, title, what, remedy, retryable };
 }
 
-/** Every error code that the API answers with (RFC 9457 problem types). */
+/**
+ * Every error code that the API answers with (RFC 9457 problem types). A new code has its entry here, and is named in the `errors` of the
+ * operations that answer with it, or in codes-of-operation.ts when every operation can.
+ */
 export const errorCatalogue = {
   request_malformed: entry(
     400,

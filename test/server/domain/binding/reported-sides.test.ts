@@ -259,13 +259,18 @@ test.each(unreadable)(
     const expected = data.length < call.data.length ? `0x${known.padEnd(whole.length * 2, "0")}` : call.data;
     expect(failed.get("calldata")).toMatchObject({ expected, actual: { data, first_difference: first } });
 
+    const missing = whole.length - (data.length - 2) / 2;
+    const bytes = missing === 1 ? "1 byte" : `${missing} bytes`;
     const response = await fetch(`${fixture.sandbox.description.urls.control}/explain/${hash}`);
     const explanation = explanationSchema.parse(await response.json());
     expect(explanation).toMatchObject({
       accepted: false,
       step: "payment",
       subject: expect.stringContaining(purchase.id),
-      cause: `It says ${of} with the right arguments in bytes that are not their canonical encoding.`,
+      cause:
+        missing === 0
+          ? `It says ${of} with the right arguments in bytes that are not their canonical encoding.`
+          : `The call of ${of} has the right arguments, but ${bytes} too few: it ends at byte ${whole.length - missing}.`,
       call: { function: of, expected_function: of, canonical: false },
     });
     const differing = explanation.call?.words.find((word) => word.differing.length > 0);
