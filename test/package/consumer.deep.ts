@@ -159,9 +159,7 @@ describe("the command line", () => {
   });
 
   test("tells the demo on a fresh sandbox", async () => {
-    expect(await project.run("npx", "routing-sandbox", "demo", "--data-dir", "none")).toContain(
-      "Done. Token 0x",
-    );
+    expect(await project.run("npx", "routing-sandbox", "demo")).toContain("Done. Token 0x");
   });
 
   test("checks a contract, with the attackers that the package brings", async () => {
@@ -177,7 +175,7 @@ describe("the command line", () => {
 
 test("a prepared chain that is damaged or of another Anvil is refused with what to do, and nothing is compiled", async () => {
   const start = async () =>
-    await project.run("npx", "routing-sandbox", "demo", "--data-dir", "none").then(
+    await project.run("npx", "routing-sandbox", "demo").then(
       () => "It started.",
       (error: Error) => error.message,
     );
