@@ -10,7 +10,11 @@ import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
 import { captureParts, type Part, type PartStates, restoreParts } from "../lib/part.ts";
 
-/** A state of the whole sandbox that can be restored: chain, store, journal, clock, counters and faults as one. */
+/**
+ * A state of the whole sandbox that can be restored as one: the chain and its clock, the store with the relayer's journal, the relayer's
+ * faults, when blocks are mined, request ids, the counts of the rate limit, the credentials of the client and of given states, deliveries
+ * and their faults, the pinned receiver, refusals, and the parts of the option `parts`. The list is in service/list-parts.ts.
+ */
 export interface Snapshot {
   /**
    * Restores this state, any number of times.
