@@ -1,11 +1,5 @@
 import type { ClosingStack } from "../lib/closing-stack.ts";
-import {
-  anyPage,
-  localPagesWrite,
-  ownPages,
-  type PagePolicy,
-  walletPages,
-} from "../lib/http/host-and-origin.ts";
+import { pagesOf } from "../lib/http/host-and-origin.ts";
 import { type Listener, listen } from "../lib/http/listen.ts";
 import type { SandboxSettings } from "../options/options.ts";
 
@@ -22,23 +16,23 @@ export async function openListeners(
   { ports, connectionLimits: limits }: SandboxSettings,
   opened: ClosingStack,
 ): Promise<Listeners> {
-  const open = async (part: keyof Listeners, pages: PagePolicy, docsUrl?: string) => {
+  const open = async (part: keyof Listeners, docsUrl?: string) => {
     const listener = await listen({
       port: ports[part],
       option: `ports.${part} (--${part}-port)`,
-      pages,
+      pages: pagesOf[part],
       limits,
       ...(docsUrl === undefined ? {} : { docsUrl }),
     });
     opened.defer(async () => await listener.close());
     return listener;
   };
-  const docs = await open("docs", anyPage);
+  const docs = await open("docs");
   return {
-    api: await open("api", localPagesWrite, docs.url),
+    api: await open("api", docs.url),
     docs,
-    control: await open("control", ownPages, docs.url),
-    rpc: await open("rpc", walletPages, docs.url),
+    control: await open("control", docs.url),
+    rpc: await open("rpc", docs.url),
   };
 }
 

@@ -100,7 +100,7 @@ export const outbox: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A receiver that fails is asked five times and never again.",
-        find: "attempts.length < limits.delivery_attempts",
+        find: "attempts.length < maxDeliveryAttempts",
         replace: "attempts.length <= limits.delivery_attempts",
         tests: [deliver],
       },

@@ -1,4 +1,5 @@
 import { webhookTolerance } from "../../protocol/signatures/webhook.ts";
+import { maxDeliveryAttempts } from "../outbox/delivery-attempts.ts";
 
 /** The limits of the service, as the specification gives them. */
 export const limits = {
@@ -8,7 +9,7 @@ export const limits = {
   idempotency_key_max: 100,
   /** Seven days. */
   credential_seconds: 7 * 86_400,
-  delivery_attempts: 5,
+  delivery_attempts: maxDeliveryAttempts,
   /** The largest difference between a signed event's timestamp and now. */
   event_tolerance_seconds: webhookTolerance,
   page_size_max: 100,

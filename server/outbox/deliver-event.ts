@@ -14,7 +14,7 @@ import { mayAttempt, pauseAfter, readRetryAfter } from "./delivery-attempts.ts";
 import { issueDeliveryReceipt } from "./issue-delivery-receipt.ts";
 
 /**
- * Delivers an event to the pinned receiver: up to `limits.delivery_attempts` attempts, each recorded before it is made. What a crash
+ * Delivers an event to the pinned receiver: up to `maxDeliveryAttempts` attempts, each recorded before it is made. What a crash
  * interrupted continues with the next attempt.
  *
  * @param outside - waits for the receiver and for the next attempt.

@@ -1,9 +1,11 @@
 import { sha256Hex } from "../../protocol/values/canonical-json.ts";
-import { limits } from "../api/limits.ts";
 
-/** Returns whether a notification that has had these attempts gets another one, which the limit of delivery attempts decides. */
+/** The greatest number of attempts to deliver a notification. */
+export const maxDeliveryAttempts = 5;
+
+/** Returns whether a notification that has had these attempts gets another one. */
 export function mayAttempt(attempts: readonly unknown[]): boolean {
-  return attempts.length < limits.delivery_attempts;
+  return attempts.length < maxDeliveryAttempts;
 }
 
 /** The pause after the first attempt, in milliseconds; each further one is twice as long. */

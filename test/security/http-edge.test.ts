@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import { ownPages } from "../../sandbox/lib/http/host-and-origin.ts";
+import { pagesOf } from "../../sandbox/lib/http/host-and-origin.ts";
 import { listen } from "../../sandbox/lib/http/listen.ts";
 import { ask, type RawAnswer } from "../ask.ts";
 import { exchange, parseAnswer, receive } from "../exchange.ts";
@@ -306,7 +306,7 @@ test.each([
 
 test("a port whose host has not started answers 503 as a problem", async () => {
   const docsUrl = "http://127.0.0.1:4021";
-  const listener = await listen({ port: 0, option: "--port", pages: ownPages, docsUrl });
+  const listener = await listen({ port: 0, option: "--port", pages: pagesOf.control, docsUrl });
   const answer = await exchange(
     listener.url,
     `GET /v1/routing/capabilities?cursor=1 HTTP/1.1\r\nHost: ${new URL(listener.url).host}\r\n\r\n`,

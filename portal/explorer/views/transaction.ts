@@ -3,7 +3,7 @@ import { html } from "../../vendor/lit-html/lit-html.js";
 import { ask } from "../api.ts";
 import { copyable } from "../templates.ts";
 import { defineView } from "../view.ts";
-import { explanation } from "./explanation.ts";
+import { explanation } from "./accepted-or-refused.ts";
 
 /** One transaction, and whether it would be accepted. */
 export const transactionView = defineView<Explanation>({

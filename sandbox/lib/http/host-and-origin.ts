@@ -10,18 +10,27 @@ import { Problem } from "../../../server/api/errors/problem.ts";
 export type PagePolicy = (origin: URL | null, asked: { host: string; method: string }) => boolean;
 
 /** Pages of any site: for what is public and only read. */
-export const anyPage: PagePolicy = () => true;
+const anyPage: PagePolicy = () => true;
 
-/** The pages that the listener itself serves. Which policy each port has is chosen in sandbox/hosts/open-listeners.ts. */
-export const ownPages: PagePolicy = (origin, { host }) => origin?.origin === `http://${host}`;
+/** The pages that the listener itself serves. */
+const ownPages: PagePolicy = (origin, { host }) => origin?.origin === `http://${host}`;
 
 /** Pages of any site may read; what changes something comes from pages of this machine only. */
-export const localPagesWrite: PagePolicy = (origin, { method }) =>
+const localPagesWrite: PagePolicy = (origin, { method }) =>
   method === "GET" || method === "HEAD" || isLocal(origin);
 
 /** Pages of this machine, on any port, and browser extensions: an integrator's own application and injected wallets. */
-export const walletPages: PagePolicy = (origin) =>
+const walletPages: PagePolicy = (origin) =>
   isLocal(origin) || (origin !== null && extensions.has(origin.protocol));
+
+/** The pages that may call each port of a sandbox. */
+export const pagesOf = {
+  api: localPagesWrite,
+  docs: anyPage,
+  control: ownPages,
+  rpc: walletPages,
+  receiver: ownPages,
+};
 
 const names = ["127.0.0.1", "localhost", "[::1]"];
 const extensions = new Set(["chrome-extension:", "moz-extension:", "safari-web-extension:"]);

@@ -12,7 +12,7 @@ import { createChainClient } from "../../chain/client/chain-client.ts";
 import { nodeSocket } from "../../chain/client/node-socket.ts";
 import { guardReorgs, MiningGate } from "../../chain/client/reorg.ts";
 import { ClosingStack } from "../../lib/closing-stack.ts";
-import { localPagesWrite } from "../../lib/http/host-and-origin.ts";
+import { pagesOf } from "../../lib/http/host-and-origin.ts";
 import { listen } from "../../lib/http/listen.ts";
 import { RequestGate } from "../../lib/http/request-gate.ts";
 import { StartDeadline } from "../../options/start-deadline.ts";
@@ -80,7 +80,7 @@ async function openJoined(
   const listener = await listen({
     port: options.apiPort,
     option: "--api-port",
-    pages: localPagesWrite,
+    pages: pagesOf.api,
     limits: settings.connectionLimits,
     docsUrl: sandbox.urls.docs,
   });

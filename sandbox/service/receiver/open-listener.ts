@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { buffer as readWhole } from "node:stream/consumers";
 import { verifySharedSecret } from "../../../protocol/signatures/webhook.ts";
-import { ownPages } from "../../lib/http/host-and-origin.ts";
+import { pagesOf } from "../../lib/http/host-and-origin.ts";
 import { type Listener, listen } from "../../lib/http/listen.ts";
 import { type Arrival, headersOf, webhookHeadersOf } from "./arrival.ts";
 import type { DeliveryFaults } from "./delivery-fault.ts";
@@ -42,7 +42,7 @@ export async function openListener(options: {
     const verified = await judge(headersOf(request), await readWhole(request));
     response.writeHead(verified === false ? 401 : 204).end();
   };
-  const listener = await listen({ port, option: "--port", pages: ownPages });
+  const listener = await listen({ port, option: "--port", pages: pagesOf.receiver });
   listener.serve({
     handle: tap.guard((request, response) => {
       // A connection that breaks off within the body cannot be answered.

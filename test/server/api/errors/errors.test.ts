@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { payCall } from "../../../../protocol/call.ts";
-import { ownPages } from "../../../../sandbox/lib/http/host-and-origin.ts";
+import { pagesOf } from "../../../../sandbox/lib/http/host-and-origin.ts";
 import { listen } from "../../../../sandbox/lib/http/listen.ts";
 import { type ErrorCode, errorCatalogue, errorCodes } from "../../../../server/api/errors/catalogue.ts";
 import { problemSchema } from "../../../../server/api/schemas/problem.ts";
@@ -367,7 +367,7 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
   },
   service_starting: async () => {
     const docsUrl = kit.sandbox.description.urls.docs;
-    const listener = await listen({ port: 0, option: "--port", pages: ownPages, docsUrl });
+    const listener = await listen({ port: 0, option: "--port", pages: pagesOf.control, docsUrl });
     const answer = await exchange(
       listener.url,
       `GET / HTTP/1.1\r\nHost: ${new URL(listener.url).host}\r\n\r\n`,
