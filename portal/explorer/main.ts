@@ -14,7 +14,7 @@ import { operations } from "./views/operations.ts";
 import { overview as overviewView } from "./views/overview.ts";
 import { purchaseTimeline } from "./views/purchases/purchase-timeline.ts";
 import { purchases } from "./views/purchases/purchases.ts";
-import { refusals } from "./views/refusals.ts";
+import { refusals } from "./views/refused-transactions.ts";
 import { search } from "./views/search.ts";
 import { transactionView } from "./views/transaction.ts";
 

@@ -1,5 +1,5 @@
 import type { Services } from "../../server/services.ts";
-import type { Deliveries } from "../service/given/actors/deliveries.ts";
+import type { Deliveries } from "../service/receiver/deliver-undelivered.ts";
 import type { ChangeFeed } from "./explorer/live/change-feed.ts";
 
 /** Delivers undelivered events now, and again whenever events change. What a failure leaves undelivered is tried with the next change. */

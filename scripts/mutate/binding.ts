@@ -247,6 +247,12 @@ export const binding: readonly MutantGroup[] = [
         replace: "if (observed.hash.length === 0)",
         only: "transaction_not_found",
       },
+    ],
+  },
+  {
+    file: "server/domain/binding/used-transactions.ts",
+    tests: ["test/server/domain/binding/used-transactions.test.ts"],
+    mutants: [
       {
         rule: "A hash that the same step of the same object used may be sent for it again.",
         find: "used === undefined || (used.step === use.step && used.subject === use.subject)",
@@ -257,6 +263,38 @@ export const binding: readonly MutantGroup[] = [
         rule: "A hash that the same step of another object used is used.",
         find: "used.step === use.step && used.subject === use.subject",
         replace: "used.step === use.step",
+        tests: ["test/server/domain/binding/used-transactions.test.ts"],
+      },
+      {
+        rule: "A transaction that a reorg took is free to be used again.",
+        find: '.map((key): Change => ({ kind: "delete", collection, key }))',
+        replace: ".flatMap((): Change[] => [])",
+        tests: [attacks],
+        only: "a reorg after acceptance",
+      },
+      {
+        rule: "A transaction that was mined again after a reorg stays used.",
+        find: ".filter((key) => !withReceipt.has(key))",
+        replace: ".filter((key) => key.length > 0)",
+        tests: ["test/server/api/operations/purchases/reorgs.test.ts"],
+      },
+      {
+        rule: "A reconciled transaction is used.",
+        find: "[...hashes(({ applied }) => applied)].map(",
+        replace: "[...hashes(() => [])].map(",
+        tests: [attacks],
+        only: "one hash for two steps",
+      },
+      {
+        rule: "A registration or an offer that takes its place again after a reorg is confirmed though its transaction is used already.",
+        find: "=== undefined ? [markTransactionUsed(use)] : [];",
+        replace: "=== null ? [] : [markTransactionUsed(use)];",
+        tests: ["test/server/api/operations/purchases/reorgs.test.ts"],
+      },
+      {
+        rule: "The transaction of a registration is used by it.",
+        find: "=== undefined ? [markTransactionUsed(use)] : [];",
+        replace: "=== undefined ? [] : [];",
         tests: ["test/server/domain/binding/used-transactions.test.ts"],
       },
     ],

@@ -1,10 +1,10 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const tests = ["test/sandbox/service/given/actors/deliveries.test.ts"];
+const tests = ["test/sandbox/service/receiver/deliver-undelivered.test.ts"];
 
 export const deliveries: readonly MutantGroup[] = [
   {
-    file: "sandbox/service/given/actors/deliveries.ts",
+    file: "sandbox/service/receiver/deliver-undelivered.ts",
     tests,
     mutants: [
       {

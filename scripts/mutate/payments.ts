@@ -40,24 +40,6 @@ export const payments: readonly MutantGroup[] = [
         only: "a reorg that takes a batch",
       },
       {
-        rule: "A transaction that a reorg took is free to be used again.",
-        find: '.map((key): Change => ({ kind: "delete", collection, key }))',
-        replace: ".flatMap((): Change[] => [])",
-        only: "a reorg after acceptance",
-      },
-      {
-        rule: "A transaction that was mined again after a reorg stays used.",
-        find: ".filter((key) => !withReceipt.has(key))",
-        replace: ".filter((key) => key.length > 0)",
-        tests: [reorgs],
-      },
-      {
-        rule: "A reconciled transaction is used.",
-        find: "[...hashes(({ applied }) => applied)].map(",
-        replace: "[...hashes(() => [])].map(",
-        only: "one hash for two steps",
-      },
-      {
         rule: "A batch records nothing of a purchase that may not be reconciled.",
         find: "await assertPaidTogether(await currentPurchase(stored.value, services), asked.value, services);",
         replace: "",
@@ -108,7 +90,7 @@ export const payments: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/payments/payments.ts",
+    file: "server/domain/payments/payments-in-calldata.ts",
     tests: [attacks],
     mutants: [
       {

@@ -311,23 +311,6 @@ export const purchaseSteps: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/records/changes.ts",
-    tests: ["test/server/api/operations/purchases/reorgs.test.ts"],
-    mutants: [
-      {
-        rule: "A registration or an offer that takes its place again after a reorg is confirmed though its transaction is used already.",
-        find: "=== undefined ? [markTransactionUsed(use)] : [];",
-        replace: "=== null ? [] : [markTransactionUsed(use)];",
-      },
-      {
-        rule: "The transaction of a registration is used by it.",
-        find: "=== undefined ? [markTransactionUsed(use)] : [];",
-        replace: "=== undefined ? [] : [];",
-        tests: ["test/server/domain/binding/used-transactions.test.ts"],
-      },
-    ],
-  },
-  {
     file: "server/domain/relay.ts",
     tests: ["test/server/api/operations/purchases/reorgs.test.ts"],
     mutants: [

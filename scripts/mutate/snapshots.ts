@@ -323,7 +323,7 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/state/data-directory/keep-chain.ts",
+    file: "sandbox/state/data-directory/replace-dead-anvil.ts",
     tests: ["test/end-to-end/anvil-replaced.test.ts"],
     mutants: [
       {

@@ -1,9 +1,8 @@
 import type { Explanation } from "../../../sandbox/hosts/explain/explanation.ts";
-import { html } from "../../vendor/lit-html/lit-html.js";
+import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { ask } from "../api.ts";
-import { copyable } from "../templates.ts";
+import { checks, copyable, value } from "../templates.ts";
 import { defineView } from "../view.ts";
-import { explanation } from "./accepted-or-refused.ts";
 
 /** One transaction, and whether it would be accepted. */
 export const transactionView = defineView<Explanation>({
@@ -18,3 +17,50 @@ export const transactionView = defineView<Explanation>({
     <section class="panel" aria-label="Explanation">${explanation(explained)}</section>
   `,
 });
+
+/** Renders the reason why a transaction is accepted or refused, with its call next to the expected one. */
+export function explanation(explained: Explanation): TemplateResult {
+  const { accepted, cause, call, logs } = explained;
+  return html`<p class=${`notice ${accepted ? "good" : "bad"}`}>${cause}</p>
+    ${explained.checks.length === 0 ? nothing : checks(explained.checks)} ${call === null ? nothing : callTable(call)}
+    ${
+      logs.length === 0
+        ? nothing
+        : html`<details>
+          <summary>Logs</summary>
+          <ul class="plain">
+            ${logs.map(
+              ({ event, contract, fields }) =>
+                html`<li class="small">${event ?? "an unknown event"} of ${contract} ${value(fields)}</li>`,
+            )}
+          </ul>
+        </details>`
+    }`;
+}
+
+/** The decoded call, field by field; what differs is marked. */
+function callTable(call: NonNullable<Explanation["call"]>): TemplateResult {
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="The call, field by field">
+    <table class="small difference">
+      <caption>
+        <code>${call.function ?? "an unknown function"}</code> at ${call.contract}${
+          call.function === call.expected_function
+            ? ""
+            : html`; expected <code>${call.expected_function}</code>`
+        }
+      </caption>
+      <thead>
+        <tr><th scope="col">Field</th><th scope="col">Expected</th><th scope="col">Found</th></tr>
+      </thead>
+      <tbody>
+        ${call.fields.map(
+          ({ name, expected, actual, equal }) => html`<tr class=${equal ? "" : "differs"}>
+            <th scope="row">${equal ? nothing : html`<span class="error">≠ </span>`}${name}</th>
+            <td>${value(expected)}</td>
+            <td>${value(actual)}</td>
+          </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}

@@ -16,7 +16,8 @@ export type Supervise = (
 ) => Promise<void>;
 
 /**
- * An Anvil that another one takes the place of when it ends by itself. A caller that reads its URL for each connection reaches the one that runs.
+ * An Anvil that another one takes the place of when it ends by itself; replace-dead-anvil.ts of the data directory makes the chain again
+ * in it. A caller that reads its URL for each connection reaches the one that runs.
  */
 export class SupervisedAnvil implements AnvilProcess {
   #anvil: AnvilProcess;

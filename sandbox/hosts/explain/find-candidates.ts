@@ -16,9 +16,9 @@ import {
   expectRefund,
   expectRegistration,
 } from "../../../server/domain/binding/expectations.ts";
-import type { Use } from "../../../server/domain/binding/require-bound.ts";
+import type { Use } from "../../../server/domain/binding/used-transactions.ts";
 import { readFunding } from "../../../server/domain/merchants/merchant-steps.ts";
-import { readClaimedPayments } from "../../../server/domain/payments/payments.ts";
+import { readClaimedPayments } from "../../../server/domain/payments/payments-in-calldata.ts";
 import { asJournaled } from "../../../server/domain/purchases/status-after-reorg.ts";
 import { findParts, readOnChain } from "../../../server/domain/records/find.ts";
 import type { Services } from "../../../server/services.ts";

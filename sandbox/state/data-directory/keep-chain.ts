@@ -1,21 +1,15 @@
 import { awaitAutomine } from "../../../relayer/node/mining.ts";
 import { connect } from "../../../relayer/node/node.ts";
 import type { Log } from "../../../server/services.ts";
-import { AnvilError } from "../../chain/anvil/anvil-error.ts";
-import { type ChainNode, makeAgain } from "../../chain/genesis/start-chain.ts";
-import { resumeMining } from "../../chain/journal/replay.ts";
+import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { ClosingStack } from "../../lib/closing-stack.ts";
-import { SandboxError } from "../../lib/errors/sandbox-error.ts";
-import type { RequestGate } from "../../lib/http/request-gate.ts";
 import { endsWithin } from "../../lib/time/deadline.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import type { SandboxJournal } from "./open-journal.ts";
+import { replaceDeadAnvil, type StartedSandbox } from "./replace-dead-anvil.ts";
 
 /** The time that a stop waits for the block of the last transactions, in milliseconds. */
 const mineDeadlineMs = 2_000;
-
-/** The number of times that an Anvil is replaced before the sandbox ends: something may kill it again and again. */
-const attempts = 20;
 
 /** Keeps what happens on a chain. */
 export interface KeptChain {
@@ -23,14 +17,6 @@ export interface KeptChain {
   announce(): void;
   /** Called when the start has succeeded: from then on checkpoints are written, and an Anvil that ends is replaced. */
   started(sandbox: StartedSandbox): void;
-}
-
-/** The parts of a running sandbox that its chain needs. */
-export interface StartedSandbox {
-  /** Holds requests back while a checkpoint is written, and while the chain is made again. */
-  gate: RequestGate;
-  /** Called, with the gate closed, when the chain was made again in another Anvil. */
-  chainReplaced(): Promise<void>;
 }
 
 /** Has everything that happens on the chain kept in a data directory's journal, what happens until the end included. */
@@ -69,57 +55,7 @@ export function keepChain(
     },
     started(sandbox) {
       checkpoints.begin(sandbox.gate);
-      anvil.superviseBy(async ({ panic }, replace) => {
-        log.error({ panic }, "Anvil has ended; the chain is made again from the journal");
-        const began = performance.now();
-        await runOnceIdle(sandbox.gate, chain, async () => {
-          await source.pause();
-          try {
-            // What is known of it, and is not on disk yet.
-            await store.recordChain();
-            const latest = await journal.latest();
-            await replace(
-              async (signal) =>
-                await persist(signal, async () => await makeAgain({ ...latest, made() {} }, signal)),
-            );
-          } finally {
-            source.resume();
-          }
-          await chain.clock.pin(chain.clock.offset());
-          await resumeMining(chain.client, store.chain);
-          await sandbox.chainReplaced();
-        });
-        const seconds = ((performance.now() - began) / 1_000).toFixed(1);
-        log.error({ seconds }, "the chain was made again, and the sandbox continues");
-      });
+      replaceDeadAnvil(chain, source, journal, sandbox, log);
     },
   };
-}
-
-/** Runs a step once nothing else is in progress: other work ends soon, as the chain does not answer. */
-async function runOnceIdle(
-  gate: RequestGate,
-  { anvil }: ChainNode,
-  step: () => Promise<void>,
-): Promise<void> {
-  for (;;)
-    try {
-      await gate.runExclusive(step);
-      return;
-    } catch (error) {
-      const isLate = error instanceof SandboxError && error.code === "snapshot_timeout";
-      if (!isLate || anvil.isStopping) throw error;
-    }
-}
-
-/** Starts an Anvil that something may end meanwhile, again a few times. */
-async function persist<T>(signal: AbortSignal, start: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1)
-    try {
-      return await start();
-    } catch (error) {
-      // One that was killed while it started has failed to start.
-      const isLasting = error instanceof AnvilError && error.code !== "start_failed";
-      if (isLasting || signal.aborted || attempt === attempts) throw error;
-    }
 }

@@ -14,14 +14,7 @@ import { explainMined } from "../reverts/explain-mined.ts";
 import type { ExplainedStep } from "../reverts/explain-revert.ts";
 import type { Expectation } from "./expectations.ts";
 import { RefusedTransaction } from "./refused-transaction.ts";
-
-/** A step that a transaction can serve, and for what; a hash serves one of them once. */
-export interface Use {
-  /** The transaction's hash, under which the use is recorded. */
-  key: Hex;
-  step: ExplainedStep;
-  subject: string;
-}
+import { type Use, usedBy } from "./used-transactions.ts";
 
 /** The codes of {@link requireBound} that every step has; a step with a deadline has that of being late too. */
 export const bindingErrors = [
@@ -78,13 +71,6 @@ export async function judge(
   const { block } = observed;
   const walletCode = block === null ? "none" : await services.chain.walletCode(expected.wallet, block);
   return checkBinding(observed, { ...expected, walletCode, usedBy: await usedBy(use, services) });
-}
-
-/** Returns the existing use of a transaction, in words, or null. */
-async function usedBy(use: Use, services: Services): Promise<string | null> {
-  const used = (await services.store.get("used_transactions", use.key))?.value;
-  if (used === undefined || (used.step === use.step && used.subject === use.subject)) return null;
-  return `${used.step} of ${used.subject}`;
 }
 
 async function refusal(

@@ -10,12 +10,13 @@ import type { PurchaseRecord } from "../../store/records.ts";
 import type { Change, Stored } from "../../store/store.ts";
 import { expectPayments } from "../binding/expectations.ts";
 import { assertBound } from "../binding/require-bound.ts";
+import { markPayingTransactions } from "../binding/used-transactions.ts";
 import { assertPaidTogether } from "../purchases/purchase-steps.ts";
 import { currentPurchase } from "../purchases/status-after-reorg.ts";
-import { updatePurchase } from "../records/changes.ts";
 import { readOnChain } from "../records/find.ts";
+import { updatePurchase } from "../records/update-purchase.ts";
 import { isOnChain, removedPayments } from "./payment-receipts.ts";
-import { paymentLogs, readClaimedPayments } from "./payments.ts";
+import { paymentLogs, readClaimedPayments } from "./payments-in-calldata.ts";
 
 /** The effect of reconciling on one purchase. */
 export interface Ledger {
@@ -115,21 +116,5 @@ export function changesOf(ledgers: readonly Ledger[], event_id: string): Change[
   const updates = ledgers.map(({ stored, receipts }) =>
     updatePurchase(stored, { ...stored.value, receipts, event_id }),
   );
-  return [...updates, ...usesOf(ledgers)];
-}
-
-/** Every transaction that has a receipt now is used; one that no longer has any is free again. */
-function usesOf(ledgers: readonly Ledger[]): Change[] {
-  const hashes = (pick: (ledger: Ledger) => PaymentReceipt[]) =>
-    new Set(ledgers.flatMap((ledger) => pick(ledger).map(({ transaction_hash }) => transaction_hash)));
-  const withReceipt = hashes(({ receipts }) => receipts);
-  const collection = "used_transactions";
-  return [
-    ...[...hashes(({ applied }) => applied)].map(
-      (key): Change => ({ kind: "put", collection, key, value: { step: "payment", subject: key } }),
-    ),
-    ...[...hashes(({ reverted }) => reverted)]
-      .filter((key) => !withReceipt.has(key))
-      .map((key): Change => ({ kind: "delete", collection, key })),
-  ];
+  return [...updates, ...markPayingTransactions(ledgers)];
 }

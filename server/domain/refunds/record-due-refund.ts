@@ -3,8 +3,8 @@ import type { RelayOperation } from "../../../relayer/relayer.ts";
 import { commitWithEvent } from "../../outbox/freeze-event.ts";
 import type { PurchaseRecord, RefundRecord } from "../../store/records.ts";
 import { type Store, StoreConflictError, type Stored } from "../../store/store.ts";
-import { updatePurchase } from "../records/changes.ts";
 import { findByCommitment } from "../records/find.ts";
+import { updatePurchase } from "../records/update-purchase.ts";
 
 /**
  * The fields that identify the collection of a refund: its operation, the refund that this is shown under, and the

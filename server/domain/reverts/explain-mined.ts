@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import type { ChainCall, ChainRevert } from "../../chain/chain-reader.ts";
 import { capitalize } from "../../lib/capitalize.ts";
 import type { Services } from "../../services.ts";
-import { batchedPayments, paymentCall } from "../payments/payments.ts";
+import { batchedPayments, paymentCall } from "../payments/payments-in-calldata.ts";
 import { permitOfCall } from "../payments/permits.ts";
 import { findByCommitment } from "../records/find.ts";
 import { type Cause, sayRemedy } from "./cause.ts";

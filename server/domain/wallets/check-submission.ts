@@ -22,8 +22,9 @@ import {
 } from "../binding/expectations.ts";
 import { assertBound, requireBound } from "../binding/require-bound.ts";
 import { assertPending, readFunding } from "../merchants/merchant-steps.ts";
+import { assertPaymentsOnChain } from "../payments/assert-payments-on-chain.ts";
 import { whyNotPayable } from "../payments/payment-receipts.ts";
-import { assertPaymentsOnChain, paymentCall, readClaimedPayments } from "../payments/payments.ts";
+import { paymentCall, readClaimedPayments } from "../payments/payments-in-calldata.ts";
 import { findNonce, permitDomainOf, permitOf, permitPayment } from "../payments/permits.ts";
 import { domainOf } from "../purchases/commitment-of.ts";
 import { assertPaidTogether, assertRoute, assertStep, stepConflict } from "../purchases/purchase-steps.ts";

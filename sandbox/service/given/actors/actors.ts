@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import type { SandboxClock } from "../../../chain/clock/clock.ts";
+import type { Deliveries } from "../../receiver/deliver-undelivered.ts";
 import type { TestWallets } from "../../wallets/open-wallets.ts";
-import type { Deliveries } from "./deliveries.ts";
 import type { MerchantReads } from "./merchant-reads.ts";
 import type { ProgramApi } from "./program-api.ts";
 import type { Reviewer } from "./reviewer.ts";

@@ -1,8 +1,8 @@
 import { hashMessage } from "viem";
 import { expectEnrollment } from "../../../domain/binding/expectations.ts";
 import { bindingErrors, requireBound } from "../../../domain/binding/require-bound.ts";
+import { markTransactionUsed } from "../../../domain/binding/used-transactions.ts";
 import { assertPending, readFunding } from "../../../domain/merchants/merchant-steps.ts";
-import { markTransactionUsed } from "../../../domain/records/changes.ts";
 import { findMerchant } from "../../../domain/records/find.ts";
 import { requireSignature, signatureErrors } from "../../../domain/wallets/require-signature.ts";
 import { missingEvidence, submissionsOf } from "../../../domain/wallets/submissions.ts";

@@ -4,13 +4,14 @@ import type { RelayIntent } from "../../../../relayer/relayer.ts";
 import type { ProgramDeployment } from "../../../chain/deployment.ts";
 import { expectOffer } from "../../../domain/binding/expectations.ts";
 import { requireBound } from "../../../domain/binding/require-bound.ts";
+import { markUnlessUsed } from "../../../domain/binding/used-transactions.ts";
 import { refusalOfUnenrolled } from "../../../domain/merchants/merchant-steps.ts";
 import { commitmentOf } from "../../../domain/purchases/commitment-of.ts";
 import { assertOfferable, refusalOfOffer } from "../../../domain/purchases/offer-bounds.ts";
 import { assertRoute, assertStep } from "../../../domain/purchases/purchase-steps.ts";
 import { activate, currentPurchase } from "../../../domain/purchases/status-after-reorg.ts";
-import { markUnlessUsed, updatePurchase } from "../../../domain/records/changes.ts";
 import { findParts, findPurchase, readOnChain } from "../../../domain/records/find.ts";
+import { updatePurchase } from "../../../domain/records/update-purchase.ts";
 import {
   findRelayOperation,
   isRecorded,

@@ -1,10 +1,11 @@
 import { expectRegistration } from "../../../domain/binding/expectations.ts";
 import { bindingErrors, requireBound } from "../../../domain/binding/require-bound.ts";
+import { markUnlessUsed } from "../../../domain/binding/used-transactions.ts";
 import { assertCovered } from "../../../domain/merchants/merchant-steps.ts";
 import { assertRoute, assertStep } from "../../../domain/purchases/purchase-steps.ts";
 import { activate, currentPurchase } from "../../../domain/purchases/status-after-reorg.ts";
-import { markUnlessUsed, updatePurchase } from "../../../domain/records/changes.ts";
 import { findParts, findPurchase, readOnChain } from "../../../domain/records/find.ts";
+import { updatePurchase } from "../../../domain/records/update-purchase.ts";
 import { missingEvidence, submissionsOf } from "../../../domain/wallets/submissions.ts";
 import { defineOperation } from "../../../http/operation.ts";
 import { answerUnchanged } from "../../../http/outcome.ts";

@@ -7,12 +7,13 @@ import type { ProgramDeployment } from "../../../chain/deployment.ts";
 import { expectRefund } from "../../../domain/binding/expectations.ts";
 import { RefusedTransaction } from "../../../domain/binding/refused-transaction.ts";
 import { requireBound } from "../../../domain/binding/require-bound.ts";
+import { markTransactionUsed } from "../../../domain/binding/used-transactions.ts";
 import { refusalOfFunding, saysFunding } from "../../../domain/merchants/funding.ts";
 import { assertStep } from "../../../domain/purchases/purchase-steps.ts";
 import { currentRefund } from "../../../domain/purchases/status-after-reorg.ts";
-import { markTransactionUsed, updatePurchase } from "../../../domain/records/changes.ts";
 import { findParts, findPurchase, readOnChain } from "../../../domain/records/find.ts";
 import { nextId } from "../../../domain/records/next-id.ts";
+import { updatePurchase } from "../../../domain/records/update-purchase.ts";
 import { assertFiledClaim, collectedForAnother } from "../../../domain/refunds/claims.ts";
 import { recordDueRefund } from "../../../domain/refunds/record-due-refund.ts";
 import {

@@ -1,12 +1,13 @@
 import { hashClaim } from "../../../../protocol/messages/claim.ts";
 import { expectClaim } from "../../../domain/binding/expectations.ts";
 import { bindingErrors, requireBound } from "../../../domain/binding/require-bound.ts";
-import { assertPaymentsOnChain } from "../../../domain/payments/payments.ts";
+import { markTransactionUsed } from "../../../domain/binding/used-transactions.ts";
+import { assertPaymentsOnChain } from "../../../domain/payments/assert-payments-on-chain.ts";
 import { domainOf } from "../../../domain/purchases/commitment-of.ts";
 import { assertStep } from "../../../domain/purchases/purchase-steps.ts";
-import { markTransactionUsed, updatePurchase } from "../../../domain/records/changes.ts";
 import { findPurchase, readOnChain } from "../../../domain/records/find.ts";
 import { nextId } from "../../../domain/records/next-id.ts";
+import { updatePurchase } from "../../../domain/records/update-purchase.ts";
 import { assertReconciled, claimOf, pickClaim } from "../../../domain/refunds/claims.ts";
 import { requireSignature, signatureErrors } from "../../../domain/wallets/require-signature.ts";
 import { missingEvidence, submissionsOf } from "../../../domain/wallets/submissions.ts";

@@ -5,7 +5,7 @@ import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-ht
 import { ask, read } from "../api.ts";
 import { checks, empty, pager, subjectLink, time, transaction } from "../templates.ts";
 import { defineView, type Scene } from "../view.ts";
-import { explanation } from "./accepted-or-refused.ts";
+import { explanation } from "./transaction.ts";
 
 /** The explanations that were asked for, by transaction hash; a text says why there is none. */
 const explained = new Map<string, Explanation | string>();

@@ -5,17 +5,13 @@ import type { ObservedTransaction } from "../../../protocol/binding/observed-tra
 import { type Call, payBatchCall, payCall, payWithPermitCall } from "../../../protocol/call.ts";
 import type { SignedPermit } from "../../../protocol/messages/permit.ts";
 import { readCall } from "../../../protocol/read-call.ts";
-import { toJson } from "../../../protocol/values/json.ts";
 import { sameAddress } from "../../../protocol/values/same-address.ts";
-import { Problem } from "../../api/errors/problem.ts";
 import type { ChainPurchase } from "../../chain/chain-reader.ts";
 import type { Services } from "../../services.ts";
 import type { PurchaseRecord } from "../../store/records.ts";
 import type { Stored } from "../../store/store.ts";
 import type { ExpectedPayment } from "../binding/expectations.ts";
-import { stepConflict } from "../purchases/purchase-steps.ts";
 import { findByCommitment } from "../records/find.ts";
-import { removedPayments, whyPaymentsRemoved } from "./payment-receipts.ts";
 
 /** A payment of a transaction's calldata, with the purchase of ours that it is for. */
 export interface ClaimedPayment extends ExpectedPayment {
@@ -91,23 +87,6 @@ export function batchedPayments(input: Hex): readonly { id: Hex; amount: bigint 
 /** The buyer's payment of one purchase: `payWithPermit` with a permit, `pay` without. */
 export function paymentCall(registrar: Address, id: Hex, amount: bigint, permit: SignedPermit | null): Call {
   return permit === null ? payCall(registrar, id, amount) : payWithPermitCall(registrar, id, amount, permit);
-}
-
-/**
- * Asks whether the chain still has every reconciled payment, for a step that counts on them.
- *
- * @throws Problem state_conflict, with those that a reorg has removed.
- */
-export async function assertPaymentsOnChain(
-  purchase: PurchaseRecord,
-  onChain: ChainPurchase,
-  services: Services,
-): Promise<void> {
-  const detail = whyPaymentsRemoved(purchase, onChain);
-  if (detail === null) return;
-  const { members } = await stepConflict(purchase, detail, services);
-  const reverted = toJson(removedPayments(purchase, onChain));
-  throw new Problem("state_conflict", detail, { members: { ...members, reverted } });
 }
 
 /** The purchase behind an on-chain id, if it is of the asked one's program and buyer: one credential, one wallet. */

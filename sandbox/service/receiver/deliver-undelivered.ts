@@ -1,7 +1,7 @@
 import type { Mutex } from "async-mutex";
-import type { Services } from "../../../../server/services.ts";
-import type { components } from "../../client/api-client.ts";
-import type { ProgramApi } from "./program-api.ts";
+import type { Services } from "../../../server/services.ts";
+import type { components } from "../client/api-client.ts";
+import type { ProgramApi } from "../given/actors/program-api.ts";
 
 type Notification = components["schemas"]["Notification"];
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { createSandbox } from "../../../../../sandbox/create-sandbox.ts";
-import { unwrap } from "../../../../../sandbox/service/client/api-client.ts";
-import { openPool } from "../../../../../testkit/pool/pool.ts";
-import { sandboxTest } from "../../../../../testkit/vitest.ts";
-import { openReceiver } from "../../../../kit/external-receiver.ts";
+import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
+import { unwrap } from "../../../../sandbox/service/client/api-client.ts";
+import { openPool } from "../../../../testkit/pool/pool.ts";
+import { sandboxTest } from "../../../../testkit/vitest.ts";
+import { openReceiver } from "../../../kit/external-receiver.ts";
 
 const inSandbox = sandboxTest({ seed: "deliveries" });
 
