@@ -9,6 +9,7 @@ import {
   markdownTable,
   operationsTable,
 } from "../server/documentation/tables.ts";
+import { optionsTable } from "./options-table.ts";
 import { pageLimits } from "./page-limits.ts";
 import { rpcTables } from "./rpc-tables.ts";
 
@@ -29,6 +30,7 @@ const tables: { readonly [page: string]: Texts } = {
   },
   "rpc.md": rpcTables,
   "options.md": {
+    options: optionsTable(),
     errors: markdownTable(
       ["Code", "When"],
       Object.entries(sandboxErrors).map(([code, when]) => [`\`${code}\``, when]),

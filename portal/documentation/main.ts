@@ -14,13 +14,14 @@ const excerptLength = 160;
 const field = element("#search input", HTMLInputElement);
 const found = element("#found", HTMLElement);
 const read = element("#read", HTMLElement);
-const menu = element("details.menu", HTMLDetailsElement);
 
 /** Read at the first search. */
 let sections: Promise<Section[]> | undefined;
 
-// A phone has no room for the list next to the page.
-if (matchMedia("(max-width: 55rem)").matches) menu.open = false;
+// A phone has no room for the lists of pages and of sections next to the text.
+if (matchMedia("(max-width: 55rem)").matches)
+  for (const list of document.querySelectorAll("details.menu, details.contents"))
+    list.removeAttribute("open");
 
 element("#search", HTMLFormElement).addEventListener("submit", (event) => event.preventDefault());
 field.addEventListener("input", () => void search());

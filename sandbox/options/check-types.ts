@@ -1,45 +1,75 @@
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "./options.ts";
+import { mostStartTimeoutMs } from "./start-timeout.ts";
 
 /** What an option must be. */
-interface OptionType {
+export interface OptionType {
   isValid(value: unknown): boolean;
-  /** Completes "must be …". */
+  /** Completes "must be …", with the unit and the range. */
   name: string;
   /** The only fields of an object. */
-  fields?: readonly string[];
+  fields?: { readonly [field: string]: OptionType };
+  /** The fields without which the object has no meaning. */
+  needed?: readonly string[];
+  /** What each entry of a list must be. */
+  entries?: OptionType;
 }
 
 const text = typed("string", "a string");
-const number = typed("number", "a number");
 const flag = typed("boolean", "true or false");
 const callback = typed("function", "a function");
-const list: OptionType = { isValid: Array.isArray, name: "an array" };
+const count = whole("a whole number from 1", 1);
+const port = whole("a number from 0 to 65535", 0, 65_535);
 
 /** The type of every option, in the order in which a message lists them. */
-const types: { readonly [Name in keyof Required<SandboxOptions>]: OptionType } = {
-  seed: text,
-  mode: text,
-  ports: objectOf("such as { api: 4020 }", ["api", "docs", "control", "rpc"]),
-  confirmations: number,
-  programs: list,
-  gasBudgetWei: typed("bigint", "a bigint of wei, such as 10n ** 18n"),
+export const optionTypes: { readonly [Name in keyof Required<SandboxOptions>]: OptionType } = {
+  seed: {
+    name: "a string of 1 to 200 characters",
+    isValid: (value) => typeof value === "string" && value.length >= 1 && value.length <= 200,
+  },
+  mode: {
+    name: '"deterministic" or "live"',
+    isValid: (value) => value === "deterministic" || value === "live",
+  },
+  ports: objectOf("such as { api: 4020 }", { api: port, docs: port, control: port, rpc: port }),
+  confirmations: whole("a whole number from 1 to 1000", 1, 1_000),
+  programs: listOf({
+    name: 'a program\'s id such as "prg_demo", or { id, name, account }',
+    isValid: (value) => typeof value === "string" || isObject(value),
+  }),
+  gasBudgetWei: {
+    name: "a bigint of wei from 0, such as 10n ** 18n",
+    isValid: (value) => typeof value === "bigint" && value >= 0n,
+  },
   receiverUrl: text,
   autoDeliver: flag,
   resolveHost: callback,
-  deliveryTimeoutMs: number,
+  deliveryTimeoutMs: milliseconds(60_000),
   dataDirectory: text,
   store: text,
   fresh: flag,
   from: text,
-  receiptTimeoutMs: number,
-  snapshotTimeoutMs: number,
-  startTimeoutMs: number,
+  receiptTimeoutMs: whole("a whole number of milliseconds from 0", 0),
+  snapshotTimeoutMs: milliseconds(600_000),
+  startTimeoutMs: milliseconds(mostStartTimeoutMs),
   onReplay: callback,
-  rateLimit: objectOf("such as { requests: 100, seconds: 60 }", ["requests", "seconds"]),
-  connectionLimits: objectOf("such as { connections: 100 }", ["connections", "headersMs", "requestMs"]),
-  parts: list,
-  log: objectOf("with the functions info and error"),
+  rateLimit: {
+    ...objectOf("such as { requests: 100, seconds: 60 }", { requests: count, seconds: count }),
+    needed: ["requests", "seconds"],
+  },
+  connectionLimits: objectOf("such as { connections: 100 }", {
+    connections: count,
+    headersMs: count,
+    requestMs: count,
+  }),
+  parts: listOf({
+    name: "an object with name, schema, capture and restore",
+    isValid: (value) => hasFunctions(value, "capture", "restore"),
+  }),
+  log: {
+    name: "an object with the functions info and error",
+    isValid: (value) => hasFunctions(value, "info", "error"),
+  },
   adaptChain: callback,
 };
 
@@ -51,12 +81,35 @@ const types: { readonly [Name in keyof Required<SandboxOptions>]: OptionType } =
  */
 export function checkTypes(options: SandboxOptions): void {
   if (!isObject(options)) throw invalid(`createSandbox takes an object of options, not ${show(options)}.`);
-  requireFields(options, Object.keys(types), "createSandbox has no option");
-  for (const [name, { isValid, name: wanted, fields }] of Object.entries(types)) {
+  requireFields(options, Object.keys(optionTypes), "createSandbox has no option");
+  for (const [name, type] of Object.entries(optionTypes)) {
     const value: unknown = Reflect.get(options, name);
-    if (value === undefined) continue;
-    if (!isValid(value)) throw invalid(`${name} must be ${wanted}, not ${show(value)}.`);
-    if (fields !== undefined && isObject(value)) requireFields(value, fields, `${name} has no`);
+    if (value !== undefined) requireType(name, type, value);
+  }
+}
+
+/**
+ * Refuses a value that does not have the type of an option.
+ *
+ * @throws SandboxError option_invalid
+ * @example requireType("startTimeoutMs", optionTypes.startTimeoutMs, 30_000)
+ */
+export function requireType(
+  name: string,
+  { isValid, name: wanted, ...of }: OptionType,
+  value: unknown,
+): void {
+  if (!isValid(value)) throw invalid(`${name} must be ${wanted}, not ${show(value)}.`);
+  if (of.entries !== undefined && Array.isArray(value))
+    for (const [index, entry] of value.entries())
+      if (!of.entries.isValid(entry))
+        throw invalid(`${name}[${index}] is ${show(entry)}. Pass ${of.entries.name}.`);
+  if (of.fields === undefined || !isObject(value)) return;
+  requireFields(value, Object.keys(of.fields), `${name} has no`);
+  for (const [field, type] of Object.entries(of.fields)) {
+    const entry: unknown = Reflect.get(value, field);
+    const label = name === "ports" ? `ports.${field} (--${field}-port)` : `${name}.${field}`;
+    if (entry !== undefined || of.needed?.includes(field)) requireType(label, type, entry);
   }
 }
 
@@ -69,8 +122,28 @@ function typed(type: string, name: string): OptionType {
   return { isValid: (value) => typeof value === type, name };
 }
 
-function objectOf(form: string, fields?: readonly string[]): OptionType {
-  return { isValid: isObject, name: `an object ${form}`, ...(fields === undefined ? {} : { fields }) };
+function whole(name: string, least: number, most = Number.MAX_SAFE_INTEGER): OptionType {
+  return {
+    name,
+    isValid: (value) =>
+      typeof value === "number" && Number.isInteger(value) && value >= least && value <= most,
+  };
+}
+
+function milliseconds(most: number): OptionType {
+  return whole(`1 to ${most} milliseconds`, 1, most);
+}
+
+function objectOf(form: string, fields: { readonly [field: string]: OptionType }): OptionType {
+  return { isValid: isObject, name: `an object ${form}`, fields };
+}
+
+function listOf(entries: OptionType): OptionType {
+  return { isValid: Array.isArray, name: "an array", entries };
+}
+
+function hasFunctions(value: unknown, ...names: readonly string[]): boolean {
+  return isObject(value) && names.every((name) => typeof Reflect.get(value, name) === "function");
 }
 
 function isObject(value: unknown): value is object {

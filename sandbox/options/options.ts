@@ -8,62 +8,149 @@ import { type ConnectionLimits, connectionLimits } from "../lib/http/connection-
 import { type Resolve, resolveHost } from "../lib/http/pin-receiver.ts";
 import type { Part } from "../lib/part.ts";
 import { defaultPrograms, type ProgramOption, type ProgramSetting, resolvePrograms } from "./programs.ts";
-import { requireMilliseconds } from "./require-milliseconds.ts";
-import { checkStartTimeout, defaultStartTimeoutMs } from "./start-timeout.ts";
+import { defaultStartTimeoutMs } from "./start-timeout.ts";
 
-/** The options of a sandbox; each has a default. */
+/** The options of a sandbox; each has a default. `docs/options.md` has these sentences in a table. */
 export interface SandboxOptions {
-  /** Determines ids, keys and the chain epoch; equal seeds give equal sandboxes. By default `sandbox`. */
+  /**
+   * Determines ids, keys and the chain epoch; equal seeds give equal sandboxes.
+   *
+   * @defaultValue `sandbox`
+   */
   seed?: string;
-  /** `deterministic` (default): only blocks advance time. `live`: time follows the wall clock. */
+  /**
+   * `deterministic`: only blocks advance time, by one second each. `live`: time follows the wall clock.
+   *
+   * @defaultValue `deterministic` (`start`: `live`)
+   */
   mode?: ClockMode;
-  /** TCP ports on 127.0.0.1; by default 0, for any free port. */
+  /**
+   * TCP ports on 127.0.0.1. 0 is any free port.
+   *
+   * @defaultValue 0 (`start`: 4020 for `api`, 4021 for `docs`, 4022 for `control`, 8545 for `rpc`)
+   */
   ports?: { api?: number; docs?: number; rpc?: number; control?: number };
-  /** Required confirmations; by default 1, the block that includes the transaction. */
+  /**
+   * Required confirmations; 1 is the block that includes the transaction.
+   *
+   * @defaultValue 1
+   */
   confirmations?: number;
-  /** The programs; the first one is the default of calls that name none. By default `prg_demo` and `prg_other`. */
+  /**
+   * The programs that are served, as in [Programs](#programs); the first one is the default of calls that name none.
+   *
+   * @defaultValue `prg_demo`, `prg_other`
+   */
   programs?: readonly ProgramOption[];
-  /** The gas budget of each program, in wei; by default 1 ether. */
+  /**
+   * The gas budget of each program: how much the relayer may spend on its transactions, in wei.
+   *
+   * @defaultValue `10n ** 18n` (1 ether)
+   */
   gasBudgetWei?: bigint;
-  /** The URL that receives notifications; by default the sandbox's test receiver. */
+  /**
+   * The one URL that receives the notifications of all programs.
+   *
+   * @defaultValue the sandbox's own receiver
+   */
   receiverUrl?: string;
-  /** Whether events are delivered as they happen; by default false. */
+  /**
+   * Whether events are delivered as they happen.
+   *
+   * @defaultValue false
+   */
   autoDeliver?: boolean;
-  /** Resolves the receiver's host to an address, once, at the start; by default the system's resolver. */
+  /**
+   * Returns a promise of the address of the receiver's host name, `{ address, family }`. Called once, when the receiver is pinned.
+   *
+   * @defaultValue the system's resolver
+   */
   resolveHost?: Resolve;
-  /** The deadline of a delivery attempt, in real milliseconds; by default 5,000. */
+  /**
+   * The longest time that one delivery attempt may take, in real milliseconds.
+   *
+   * @defaultValue 5,000
+   */
   deliveryTimeoutMs?: number;
-  /** The data directory, from which a later start resumes; without it nothing is written to disk. */
+  /**
+   * The data directory: the folder that stores the sandbox, and from which a later start resumes it. Without one, nothing is written to disk.
+   *
+   * @defaultValue none (`start`: `.sandbox`)
+   */
   dataDirectory?: string;
-  /** URL of a PostgreSQL database for the records, so that other processes can join; the chain remains in the data directory. */
+  /**
+   * URL of a PostgreSQL database for the records, so that other processes can join; the chain remains in the data directory.
+   *
+   * @defaultValue none
+   */
   store?: string;
-  /** Whether to delete the sandbox in the data directory first; by default false. */
+  /**
+   * Whether to delete the sandbox in the data directory first.
+   *
+   * @defaultValue false
+   */
   fresh?: boolean;
-  /** A snapshot file to continue from; it determines seed, mode, programs, confirmations and gas budget. */
+  /**
+   * A [snapshot file](snapshots.md#snapshot-files) to continue from; it determines seed, mode, programs, confirmations and gas budget.
+   *
+   * @defaultValue none
+   */
   from?: string;
   /**
-   * The longest time that a request waits for a relayed transaction or for an identical request, in milliseconds; by
-   * default 2,000.
+   * The longest time that a request waits for a relayed transaction, or for an identical request, in real milliseconds.
+   *
+   * @defaultValue 2,000
    */
   receiptTimeoutMs?: number;
   /**
-   * The longest time that a snapshot or a restore waits for requests in progress, in real milliseconds; by default
-   * 10,000.
+   * The longest time that a snapshot, a restore or a save waits for requests in progress, in real milliseconds.
+   *
+   * @defaultValue 10,000
    */
   snapshotTimeoutMs?: number;
-  /** The deadline of the start, in real milliseconds; by default 30,000. */
+  /**
+   * The longest time that the start may take, in real milliseconds.
+   *
+   * @defaultValue 30,000
+   */
   startTimeoutMs?: number;
-  /** Called with the progress, in blocks, while a start mines the blocks of a data directory again. */
+  /**
+   * Called while a start mines the blocks of a data directory again, with the number of blocks mined so far and in all.
+   *
+   * @defaultValue none
+   */
   onReplay?: (made: number, all: number) => void;
-  /** The number of requests that each caller may send per period of sandbox time; by default unlimited. */
+  /**
+   * How many `requests` each caller of the API may send in each period of that many `seconds` of sandbox time.
+   *
+   * @defaultValue unlimited
+   */
   rateLimit?: RateLimit;
-  /** The connection limits of each port; by default {@link connectionLimits}. */
+  /**
+   * The limits of each port: open connections at a time, and real milliseconds until the headers and until the whole request have arrived.
+   *
+   * @defaultValue `{ connections: 1_000, headersMs: 10_000, requestMs: 30_000 }`
+   */
   connectionLimits?: Partial<ConnectionLimits>;
-  /** Your own state to include in snapshots, restores, snapshot files and fingerprints; restored after the sandbox's state. */
+  /**
+   * Your own state, to include in snapshots, restores, snapshot files and fingerprints; restored after the sandbox's state. See
+   * [your own state](snapshots.md#your-own-state).
+   *
+   * @defaultValue none
+   */
   parts?: readonly Part[];
-  /** Called with structured log lines of failures; by default they are dropped. */
+  /**
+   * Receives structured log lines: `info(fields, message)` for each request, `error(fields, message)` for failures.
+   *
+   * @defaultValue log lines are dropped
+   */
   log?: Log;
-  /** Replaces the chain for all other parts, for example with other contracts or a node with wrong answers. For tests. */
+  /**
+   * Replaces the chain for all other parts of the sandbox, for example with other contracts or with a node that gives wrong answers. For
+   * tests of such chains.
+   *
+   * @defaultValue none
+   */
   adaptChain?: (chain: ChainNode) => Promise<ChainNode>;
 }
 
@@ -94,13 +181,13 @@ export interface SandboxSettings {
 }
 
 /**
- * Fills in the defaults.
+ * Fills in the defaults of options that were checked.
  *
- * @throws SandboxError option_invalid for a setting that makes no sense.
+ * @throws SandboxError option_invalid for an empty data directory, and for programs that cannot be served.
  */
 export function resolveOptions(options: SandboxOptions): SandboxSettings {
   const { ports = {}, confirmations = 1, gasBudgetWei = 10n ** 18n, receiptTimeoutMs = 2_000 } = options;
-  const settings = {
+  return {
     seed: options.seed ?? "sandbox",
     mode: options.mode ?? "deterministic",
     ports: { api: ports.api ?? 0, docs: ports.docs ?? 0, rpc: ports.rpc ?? 0, control: ports.control ?? 0 },
@@ -124,43 +211,10 @@ export function resolveOptions(options: SandboxOptions): SandboxSettings {
     log: options.log ?? { info() {}, error() {} },
     adaptChain: options.adaptChain ?? (async (chain: ChainNode) => chain),
   };
-  check(settings);
-  return settings;
 }
 
 function folderOf(dataDirectory: string): string {
   if (dataDirectory === "")
     throw new SandboxError("option_invalid", "dataDirectory is empty; leave it out to keep nothing.");
   return resolve(dataDirectory);
-}
-
-function check({ seed, mode, ports, confirmations, gasBudgetWei, ...rest }: SandboxSettings): void {
-  for (const [name, port] of Object.entries(ports))
-    if (!Number.isInteger(port) || port < 0 || port > 65_535)
-      throw new SandboxError(
-        "option_invalid",
-        `ports.${name} (--${name}-port) must be a number from 0 to 65535, not ${port}.`,
-      );
-  if (typeof seed !== "string" || seed.length === 0 || seed.length > 200)
-    throw new SandboxError("option_invalid", "The seed must have 1 to 200 characters.");
-  if (mode !== "deterministic" && mode !== "live")
-    throw new SandboxError(
-      "option_invalid",
-      `mode must be "deterministic" or "live", not ${JSON.stringify(mode)}.`,
-    );
-  if (!Number.isInteger(confirmations) || confirmations < 1 || confirmations > 1_000)
-    throw new SandboxError(
-      "option_invalid",
-      `confirmations must be a whole number from 1 to 1000, not ${confirmations}.`,
-    );
-  if (gasBudgetWei < 0n) throw new SandboxError("option_invalid", "The gas budget must not be negative.");
-  const { deliveryTimeoutMs, receiptTimeoutMs, snapshotTimeoutMs, startTimeoutMs } = rest;
-  requireMilliseconds("snapshotTimeoutMs", snapshotTimeoutMs, 600_000);
-  checkStartTimeout(startTimeoutMs);
-  requireMilliseconds("deliveryTimeoutMs", deliveryTimeoutMs, 60_000);
-  if (!Number.isInteger(receiptTimeoutMs) || receiptTimeoutMs < 0)
-    throw new SandboxError(
-      "option_invalid",
-      `receiptTimeoutMs must be a whole number of milliseconds, 0 or more, not ${receiptTimeoutMs}.`,
-    );
 }

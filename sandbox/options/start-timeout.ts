@@ -1,11 +1,4 @@
-import { requireMilliseconds } from "./require-milliseconds.ts";
-
 /** The default deadline of a start, in milliseconds. */
 export const defaultStartTimeoutMs = 30_000;
 /** The longest deadline of a start, in milliseconds. */
 export const mostStartTimeoutMs = 600_000;
-
-/** @throws SandboxError option_invalid */
-export function checkStartTimeout(startTimeoutMs: number): void {
-  requireMilliseconds("startTimeoutMs", startTimeoutMs, mostStartTimeoutMs);
-}

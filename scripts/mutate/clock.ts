@@ -306,13 +306,13 @@ export const clock: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/options/options.ts",
+    file: "sandbox/options/check-types.ts",
     tests: ["test/sandbox/options/programs.test.ts"],
     mutants: [
       {
         rule: "A sandbox requires at least one confirmation.",
-        find: "!Number.isInteger(confirmations) || confirmations < 1",
-        replace: "!Number.isInteger(confirmations) || confirmations < 0",
+        find: '"a whole number from 1 to 1000", 1, 1_000',
+        replace: '"a whole number from 1 to 1000", 0, 1_000',
       },
     ],
   },

@@ -52,3 +52,28 @@ test("on a phone's width axe finds nothing on a page, in light and dark, and the
   await page.getByRole("link", { name: "Notifications", exact: true }).click();
   await page.getByRole("heading", { name: "Notifications", level: 1 }).waitFor();
 });
+
+test("on a phone the guide begins with its title and its first sentence; the list of sections is closed after them", async () => {
+  const page = await browser.open({ viewport: { width: 390, height: 740 } });
+  await page.goto(`${docs}/portal/docs.md`);
+  const top = async (text: string | RegExp) => (await page.getByText(text).first().boundingBox())?.y ?? -1;
+  const list = page.getByRole("navigation", { name: "On this page" });
+  await list.waitFor({ state: "hidden" });
+  const title = (await page.getByRole("heading", { level: 1 }).boundingBox())?.y ?? -1;
+  const sentence = await top(/^After this page you can/);
+  expect([0, title, sentence, await top("On this page"), 740]).toEqual(
+    [0, title, sentence, await top("On this page"), 740].toSorted((left, right) => left - right),
+  );
+  await page.getByText("On this page").click();
+  await list.getByRole("link", { name: "Idempotency" }).click();
+  await page.waitForURL(/#idempotency$/);
+});
+
+test("on a desktop's width the list of sections is open below the first sentence", async () => {
+  const page = await browser.open();
+  await page.goto(`${docs}/portal/docs.md`);
+  const list = page.getByRole("navigation", { name: "On this page" });
+  await list.waitFor();
+  const sentence = await page.getByText(/^After this page you can/).boundingBox();
+  expect((await list.boundingBox())?.y).toBeGreaterThan(sentence?.y ?? Number.NaN);
+});

@@ -15,8 +15,9 @@ import { ClosingStack } from "../../lib/closing-stack.ts";
 import { pagesOf } from "../../lib/http/host-and-origin.ts";
 import { listen } from "../../lib/http/listen.ts";
 import { RequestGate } from "../../lib/http/request-gate.ts";
+import { optionTypes, requireType } from "../../options/check-types.ts";
 import { StartDeadline } from "../../options/start-deadline.ts";
-import { checkStartTimeout, defaultStartTimeoutMs } from "../../options/start-timeout.ts";
+import { defaultStartTimeoutMs } from "../../options/start-timeout.ts";
 import { RequestCounter } from "../../state/request-counter.ts";
 import { ReceiverPin } from "../receiver/receiver-pin.ts";
 import { followChain, startService } from "../start-service.ts";
@@ -48,7 +49,7 @@ export async function joinSandbox(options: {
   log: Log;
 }): Promise<JoinedSandbox> {
   const { startTimeoutMs = defaultStartTimeoutMs } = options;
-  checkStartTimeout(startTimeoutMs);
+  requireType("startTimeoutMs", optionTypes.startTimeoutMs, startTimeoutMs);
   const deadline = new StartDeadline(startTimeoutMs);
   return await deadline.run(async () => await openJoined(options, deadline));
 }

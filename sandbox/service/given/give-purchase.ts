@@ -1,10 +1,11 @@
 import { maxUint256 } from "viem";
+import { fillDeadlines } from "../../../server/api/operations/purchases/create-purchase.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { type components, unwrap } from "../client/api-client.ts";
 import type { GivenActors } from "./actors/actors.ts";
 import type { ProgramApi } from "./actors/program-api.ts";
 import { fundAward, merchantOf, walletOf } from "./give-merchant.ts";
-import { type PurchasePlan, paysItself } from "./options.ts";
+import { invalid, type PurchasePlan, paysItself } from "./options.ts";
 import { succeed } from "./succeed.ts";
 
 type Schemas = components["schemas"];
@@ -27,6 +28,7 @@ export async function givePurchase(
   plan: PurchasePlan,
   actors: GivenActors,
 ): Promise<{ merchant: Merchant; purchase: Purchase }> {
+  requireDeadlines(plan, await actors.clock.now());
   const merchant = await merchantOf(plan, actors);
   if (merchant.wallet === actors.wallets[plan.buyer].address) throw paysItself(plan.buyer);
   const making = { plan, merchant, actors, api: actors.api(merchant.program) };
@@ -69,6 +71,31 @@ async function create({ plan, merchant, actors, api }: Making): Promise<Purchase
     ...(soon === null ? {} : { offer_deadline: soon, pay_deadline: soon }),
     ...definedDeadlines(deadlines),
   });
+}
+
+/** Refuses deadlines that have passed or are out of order, before anything is created. @throws GivenInvalidError */
+function requireDeadlines({ state, deadlines = {} }: PurchasePlan, now: number): void {
+  const soon = state === "expired" ? { offer_deadline: now + shortTerm, pay_deadline: now + shortTerm } : {};
+  const all = fillDeadlines({ ...soon, ...definedDeadlines(deadlines) }, now);
+  for (const [name, deadline] of Object.entries(definedDeadlines(deadlines)))
+    if (deadline <= now)
+      throw invalid(
+        `deadlines.${name}`,
+        deadline,
+        `is not after the time of the sandbox, ${now}`,
+        `Pass a later time, such as ${now + shortTerm} for one hour from now.`,
+      );
+  for (const [earlier, later] of [
+    ["offer_deadline", "pay_deadline"],
+    ["pay_deadline", "claim_deadline"],
+  ] as const)
+    if (all[later] < all[earlier])
+      throw invalid(
+        `deadlines.${later}`,
+        all[later],
+        `is before deadlines.${earlier}, ${deadlines[earlier] === undefined ? "by default " : ""}${all[earlier]}`,
+        `Pass deadlines.${earlier}, too, of ${all[later]} or earlier.`,
+      );
 }
 
 function definedDeadlines(deadlines: PurchasePlan["deadlines"] = {}) {

@@ -88,9 +88,10 @@ export class GivenInvalidError extends CodedError<"given_invalid"> {
   }
 }
 
-/** The error of one option. */
+/** The error of one option; that of a field of an option is named as in `deadlines.pay_deadline`. */
 export function invalid(option: string, value: unknown, wrong: string, todo: string): GivenInvalidError {
-  return new GivenInvalidError([{ pointer: `/${option}`, detail: describe(option, value, wrong, todo) }]);
+  const pointer = `/${option.replaceAll(".", "/")}`;
+  return new GivenInvalidError([{ pointer, detail: describe(option, value, wrong, todo) }]);
 }
 
 function describe(option: string, value: unknown, wrong: string, todo: string): string {

@@ -66,6 +66,9 @@ export interface SentCall extends SentTransaction {
   call: { to: Address; function: string; args: CallArguments };
 }
 
+/** The token's error for a transfer beyond the allowance. */
+const allowanceExceeded = "ERC20: transfer amount exceeds allowance";
+
 /** A test wallet that runs each action of the lifecycle in one call. It accepts merchants and purchases as the API returns them. */
 export class TestWallet extends Wallet {
   readonly #contracts: WalletContracts;
@@ -152,7 +155,7 @@ export class TestWallet extends Wallet {
     const { amount = await this.#owed("pay", purchase), permit = false } = options;
     const { registrar } = this.#contracts;
     const { hash } = purchase.commitment;
-    if (permit === false) return await this.sendCall(payCall(registrar, hash, amount));
+    if (permit === false) return await this.#pay(payCall(registrar, hash, amount), amount);
     const signed = permit === true ? await this.signPermit(purchase, amount) : permit;
     return await this.sendCall(payWithPermitCall(registrar, hash, amount, signed));
   }
@@ -203,20 +206,45 @@ export class TestWallet extends Wallet {
     );
   }
 
+  /** Sends a payment under an approval. A revert for lack of allowance says what is approved, and what to approve. */
+  async #pay(call: Parameters<TestWallet["sendCall"]>[0], needed: bigint): Promise<SentCall> {
+    const sent = await this.sendCall(call);
+    if (!sent.revert?.includes(allowanceExceeded)) return sent;
+    const { token, registrar } = this.#contracts;
+    const approved = await this.client
+      .readContract({
+        address: token,
+        abi: testUsdcAbi,
+        functionName: "allowance",
+        args: [this.address, registrar],
+        blockNumber: sent.receipt.blockNumber,
+      })
+      .catch(throwSilence);
+    const revert = `${sent.revert}: ${approved} is approved, and the payment needs ${needed}. Call approve(purchase, ${needed}n) first.`;
+    return { ...sent, revert };
+  }
+
   /** Pays several purchases in one transaction, all or none. */
   async payBatch(payments: readonly { purchase: Purchase; amount: bigint }[]): Promise<SentCall> {
+    const remedy = "Pass [{ purchase, amount }].";
     if (!Array.isArray(payments) || payments.length === 0)
-      throw new SandboxError(
-        "argument_invalid",
-        "payBatch takes a list of payments, with one at least. Pass [{ purchase, amount }].",
+      throw wrongArgument(
+        "payBatch takes a list of payments, with one at least",
+        payments,
+        showValue(payments),
+        remedy,
       );
-    for (const { purchase, amount } of payments) {
+    for (const payment of payments) {
+      if (typeof payment !== "object" || payment === null)
+        throw wrongArgument("payBatch takes payments", payment, showValue(payment), remedy);
+      const { purchase, amount } = payment;
       requireArgument("payBatch", "purchase", purchase);
       requireAmount("payBatch", amount);
     }
     const ids = payments.map(({ purchase }) => purchase.commitment.hash);
     const amounts = payments.map(({ amount }) => amount);
-    return await this.sendCall(payBatchCall(this.#contracts.registrar, ids, amounts));
+    const total = amounts.reduce((sum, amount) => sum + amount, 0n);
+    return await this.#pay(payBatchCall(this.#contracts.registrar, ids, amounts), total);
   }
 
   /**

@@ -7,6 +7,9 @@ import { type RenderedDocument, renderMarkdown } from "./render-markdown.ts";
 /** The path of the search index of the pages. */
 export const searchPath = "/docs/search.json";
 
+/** The title of a document and its first paragraph, if that comes next. */
+const beginning = /<\/h1>\n(?:<p>.*?<\/p>\n)?/s;
+
 /** All documents as pages that lead to each other. */
 export interface DocumentSite {
   groups: readonly DocumentGroup[];
@@ -50,8 +53,8 @@ export function documentSite(guide: () => string, apiUrl: string): DocumentSite 
     const contents =
       list.length < 3
         ? ""
-        : `<nav class="contents" aria-label="On this page"><ul>${list.join("")}</ul></nav>`;
-    const article = `<article>${html.replace("</h1>", `</h1>${contents}`)}</article>`;
+        : `<details class="contents" open><summary>On this page</summary><nav aria-label="On this page"><ul>${list.join("")}</ul></nav></details>\n`;
+    const article = `<article>${html.replace(beginning, (begun) => begun + contents)}</article>`;
     return frame(sections[0]?.heading ?? "", article, current);
   };
   return {

@@ -66,8 +66,8 @@ test("a data directory continues with its programs, seed and mode, and refuses o
 
 test.for([
   [{ mode: "Deterministic" }, 'mode must be "deterministic" or "live", not "Deterministic"'],
-  [{ seed: 5 }, "seed must be a string, not 5."],
-  [{ seed: "" }, "The seed must have 1 to 200 characters"],
+  [{ seed: 5 }, "seed must be a string of 1 to 200 characters, not 5."],
+  [{ seed: "" }, "seed must be a string of 1 to 200 characters, not"],
   [{ receiptTimeoutMs: Number.NaN }, "receiptTimeoutMs must be a whole number"],
   [{ dataDirectory: "" }, "dataDirectory is empty"],
   [{ confirmations: 0 }, "confirmations must be a whole number from 1 to 1000, not 0"],

@@ -26,3 +26,28 @@ test.each([
     expect(revert).not.toBeNull();
   },
 );
+
+test("a payment without enough allowance says what the allowance lacks and which call approves it", async () => {
+  await using sandbox = await createSandbox({ seed: "not-approved" });
+  const { buyer, other_buyer } = sandbox.wallets;
+  const { purchase } = await sandbox.given.purchase({ state: "active", amount: "25000000" });
+  const lacks = "Error(message ERC20: transfer amount exceeds allowance)";
+  expect((await buyer.pay(purchase)).revert).toBe(
+    `${lacks}: 0 is approved, and the payment needs 25000000. Call approve(purchase, 25000000n) first.`,
+  );
+  await buyer.approve(purchase, 10_000_000n);
+  const short = `${lacks}: 10000000 is approved, and the payment needs 25000000. Call approve(purchase, 25000000n) first.`;
+  expect((await buyer.pay(purchase)).revert).toBe(short);
+  expect(
+    (
+      await buyer.payBatch([
+        { purchase, amount: 20_000_000n },
+        { purchase, amount: 5_000_000n },
+      ])
+    ).revert,
+  ).toBe(short);
+  await buyer.approve(purchase, 25_000_000n);
+  expect((await buyer.pay(purchase)).revert).toBeNull();
+  // Another reason stays as the contract gives it.
+  expect((await other_buyer.pay(purchase, 1n)).revert).toMatch(/^WrongCaller\([^)]*\)$/);
+});

@@ -42,7 +42,7 @@ export const createPurchase = defineOperation({
   async handle({ services, program, body, now }) {
     const { store, deployment } = services;
     const merchant = (await findMerchant(store, program.id, body.merchant_id)).value;
-    const deadlines = deadlinesOf(body, now);
+    const deadlines = fillDeadlines(body, now);
     // A chain that reorganizes meanwhile is read again, for the same purchase.
     const sign = once(async () => await signPurchase({ ...body, ...deadlines }, merchant, now, services));
     const onChain = await services.chain.purchaseUnder(fundingOf(merchant), async (funding) => {
@@ -76,8 +76,11 @@ export const createPurchase = defineOperation({
 
 type Deadlines = Pick<PurchaseRecord, "offer_deadline" | "pay_deadline" | "claim_deadline">;
 
-/** The deadlines of a purchase: those that are given, and for the others the default that is not before them. */
-function deadlinesOf(body: CreatePurchase, now: number): Deadlines {
+/** Returns the deadlines of a purchase: those that are given, and for the others the default that is not before them. */
+export function fillDeadlines(
+  body: { readonly [D in keyof Deadlines]?: number | undefined },
+  now: number,
+): Deadlines {
   return {
     offer_deadline: body.offer_deadline ?? now + day,
     pay_deadline: body.pay_deadline ?? Math.max(now + 7 * day, body.offer_deadline ?? 0),

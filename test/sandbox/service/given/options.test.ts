@@ -323,3 +323,57 @@ test("a refusal of the API comes over HTTP with its problem", async () => {
     problem: { code: "validation_failed", errors: [{ pointer: "/amount", code: "above_funding_cap" }] },
   });
 });
+
+test.each<[what: string, deadlines: { [name: string]: number }, pointer: string, detail: string]>([
+  [
+    "an offer deadline in the past",
+    { offer_deadline: -60 },
+    "/deadlines/offer_deadline",
+    "deadlines.offer_deadline AT is not after the time of the sandbox, NOW. Pass a later time, such as NEXT for one hour from now.",
+  ],
+  [
+    "a payment deadline in the past",
+    { pay_deadline: -60 },
+    "/deadlines/pay_deadline",
+    "deadlines.pay_deadline AT is not after the time of the sandbox, NOW. Pass a later time, such as NEXT for one hour from now.",
+  ],
+  [
+    "a payment deadline before the default of the offer deadline",
+    { pay_deadline: 3_600 },
+    "/deadlines/pay_deadline",
+    "deadlines.pay_deadline AT is before deadlines.offer_deadline, by default DAY. Pass deadlines.offer_deadline, too, of AT or earlier.",
+  ],
+  [
+    "a claim deadline before the default of the payment deadline",
+    { claim_deadline: 172_800 },
+    "/deadlines/claim_deadline",
+    "deadlines.claim_deadline AT is before deadlines.pay_deadline, by default WEEK. Pass deadlines.pay_deadline, too, of AT or earlier.",
+  ],
+  [
+    "a claim deadline before the payment deadline",
+    { offer_deadline: 60, pay_deadline: 120, claim_deadline: 90 },
+    "/deadlines/claim_deadline",
+    "deadlines.claim_deadline AT is before deadlines.pay_deadline, PAY. Pass deadlines.pay_deadline, too, of AT or earlier.",
+  ],
+])("%s is refused by its name before anything is made", async (_, after, pointer, detail) => {
+  const now = await sandbox.clock.now();
+  const deadlines = Object.fromEntries(Object.entries(after).map(([name, seconds]) => [name, now + seconds]));
+  const before = await sandbox.fingerprint();
+  const said = detail
+    .replaceAll("AT", String(deadlines[pointer.split("/").at(-1) ?? ""]))
+    .replace("NOW", String(now))
+    .replace("NEXT", String(now + 3_600))
+    .replace("DAY", String(now + 86_400))
+    .replace("WEEK", String(now + 7 * 86_400))
+    .replace("PAY", String(deadlines["pay_deadline"]));
+  await expect(sandbox.given.purchase({ state: "active", deadlines })).rejects.toMatchObject({
+    name: "GivenInvalidError",
+    code: "given_invalid",
+    errors: [{ pointer, detail: said }],
+  });
+  expect(await post({ purchase: { state: "active", deadlines } })).toMatchObject({
+    status: 422,
+    body: { code: "given_invalid", errors: [{ pointer: `/purchase${pointer}`, detail: said }] },
+  });
+  expect(await sandbox.fingerprint()).toEqual(before);
+});

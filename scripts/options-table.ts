@@ -1,0 +1,59 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { startCommand } from "../cli/commands/start.ts";
+import { packageRoot } from "../sandbox/lib/package-root.ts";
+import { type OptionType, optionTypes } from "../sandbox/options/check-types.ts";
+import { markdownTable } from "../server/documentation/tables.ts";
+
+/** The flags of `routing-sandbox start` whose names differ from the option's. */
+const flags: { readonly [option: string]: string } = {
+  dataDirectory: "--data-dir",
+  gasBudgetWei: "--gas-budget",
+  programs: "--program",
+  startTimeoutMs: "--start-timeout",
+};
+
+/** The documentation of an option: a comment, the name and the type. */
+const documented = /\/\*\*((?:(?!\*\/).)*)\*\/\s+(\w+)\?: ([^\n]+);$/gms;
+
+/**
+ * Returns the table of all options of createSandbox: types and ranges from the check of the options, sentences and defaults from the doc
+ * comments of `SandboxOptions`, flags from `routing-sandbox start`.
+ *
+ * @throws Error for an option without a comment or a default.
+ */
+export function optionsTable(): string {
+  const source = readFileSync(join(packageRoot(), "sandbox/options/options.ts"), "utf8");
+  const start = source.indexOf("export interface SandboxOptions");
+  const members = source.slice(start, source.indexOf("\n}\n", start));
+  const comments = new Map(
+    [...members.matchAll(documented)].map(([, comment = "", name = "", type = ""]) => [
+      name,
+      { text: comment.replace(/\s*\n\s*\* ?/g, " ").trim(), type },
+    ]),
+  );
+  const rows = Object.entries(optionTypes).map(([name, type]) => {
+    const { text = "", type: written = "" } = comments.get(name) ?? {};
+    const [what = "", value] = text.split(/\s*@defaultValue\s+/);
+    if (what === "" || value === undefined)
+      throw new Error(`The option ${name} has no comment or no default.`);
+    return [`\`${name}\``, flagOf(name), typeOf(type, written), value, what];
+  });
+  return markdownTable(["Option", "`start`", "Type and unit", "Default", "What it does"], rows);
+}
+
+function flagOf(option: string): string {
+  const known = startCommand().options.map(({ long }) => long);
+  if (option === "ports")
+    return known.flatMap((flag) => (flag?.endsWith("-port") ? `\`${flag}\`` : [])).join(", ");
+  const flag = flags[option] ?? `--${option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  return known.includes(flag) ? `\`${flag}\`` : "";
+}
+
+function typeOf({ name, fields, entries }: OptionType, written: string): string {
+  if (entries !== undefined) return `${name}; each entry is ${entries.name}`;
+  if (written.includes("=>")) return `\`${written}\``;
+  if (fields === undefined) return name;
+  const types = [...new Set(Object.values(fields).map((field) => field.name))];
+  return `\`{ ${Object.keys(fields).join(", ")} }\`, each ${types.join(" or ")}`;
+}
