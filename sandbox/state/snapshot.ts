@@ -13,7 +13,7 @@ import { captureParts, type Part, type PartStates, restoreParts } from "../lib/p
 /**
  * A state of the whole sandbox that can be restored as one: the chain and its clock, the store with the relayer's journal, the relayer's
  * faults, when blocks are mined, request ids, the counts of the rate limit, the credentials of the client and of given states, deliveries
- * and their faults, the pinned receiver, refusals, and the parts of the option `parts`. The list is in service/list-parts.ts.
+ * and their faults, the pinned receiver, refusals, and the parts of the option `parts`. The list is in sandbox/restored-state.ts.
  */
 export interface Snapshot {
   /**
@@ -43,7 +43,7 @@ export interface SnapshotSources {
   gate: RequestGate;
   chain: ChainNode;
   relayer: Relayer;
-  /** All state but the chain's, in the order in which it is restored: what `listParts` of service/list-parts.ts returns. */
+  /** All state but the chain's, in the order in which it is restored: what `listParts` of restored-state.ts returns. */
   parts: readonly Part[];
   /** Runs a step while no other process is in the sandbox. @throws SandboxError sandbox_shared */
   runAsOnlyProcess: <T>(step: () => Promise<T>) => Promise<T>;

@@ -211,7 +211,7 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/service/list-parts.ts",
+    file: "sandbox/restored-state.ts",
     tests: ["test/server/http/rate-limit.test.ts"],
     mutants: [
       {

@@ -5,7 +5,10 @@ import type { ProgramApi } from "../given/actors/program-api.ts";
 
 type Notification = components["schemas"]["Notification"];
 
-/** Delivers events that are undelivered, through the API and with the account of given states. */
+/**
+ * Delivers events that are undelivered, through the API and with the account of given states. The default of the API's own operation,
+ * the oldest event, is in deliver-notification.ts.
+ */
 export class Deliveries {
   readonly #programs: readonly string[];
   readonly #api: (program: string) => ProgramApi;

@@ -25,8 +25,9 @@ function entry(
 }
 
 /**
- * Every error code that the API answers with (RFC 9457 problem types). A new code has its entry here, and is named in the `errors` of the
- * operations that answer with it, or in codes-of-operation.ts when every operation can.
+ * Every error code that the API answers with (RFC 9457 problem types). To add one: its entry here, its name in the `errors` of the
+ * operations that answer with it (or in codes-of-operation.ts when every operation can), `throw new Problem(code, …)` at the rule, a
+ * case in test/server/api/errors/errors.test.ts, and `npm run generate`.
  */
 export const errorCatalogue = {
   request_malformed: entry(

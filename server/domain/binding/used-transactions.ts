@@ -37,7 +37,7 @@ interface PaidLedger {
 
 /**
  * Marks every transaction that has a payment receipt now, and frees one that no longer has any. A transaction pays the purchases that
- * its calldata names: that it pays no other one is decided in payments-in-calldata.ts.
+ * its calldata names: that it pays no other one is decided in server/domain/payments/payments-in-calldata.ts.
  */
 export function markPayingTransactions(ledgers: readonly PaidLedger[]): Change[] {
   const hashes = (pick: (ledger: PaidLedger) => PaymentReceipt[]) =>

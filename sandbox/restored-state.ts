@@ -2,17 +2,17 @@ import {
   type RateLimitCounts,
   type RateLimiter,
   rateLimitCounts,
-} from "../../server/http/request/rate-limit.ts";
-import { miningPart } from "../chain/clock/mining.ts";
-import type { ChainNode } from "../chain/genesis/start-chain.ts";
-import { type Part, requireDistinctNames } from "../lib/part.ts";
-import { storePart } from "../state/store-part.ts";
-import type { LazyAccess } from "./client/lazy-access.ts";
-import type { GivenAccess } from "./given/actors/access.ts";
-import type { SandboxReceiver } from "./receiver/receiver.ts";
-import type { ReceiverPin } from "./receiver/receiver-pin.ts";
-import { relayerFaultsPart } from "./relayer/relayer-faults-part.ts";
-import type { StartedService } from "./start-service.ts";
+} from "../server/http/request/rate-limit.ts";
+import { miningPart } from "./chain/clock/mining.ts";
+import type { ChainNode } from "./chain/genesis/start-chain.ts";
+import { type Part, requireDistinctNames } from "./lib/part.ts";
+import type { LazyAccess } from "./service/client/lazy-access.ts";
+import type { GivenAccess } from "./service/given/actors/access.ts";
+import type { SandboxReceiver } from "./service/receiver/receiver.ts";
+import type { ReceiverPin } from "./service/receiver/receiver-pin.ts";
+import { relayerFaultsPart } from "./service/relayer/relayer-faults-part.ts";
+import type { StartedService } from "./service/start-service.ts";
+import { storePart } from "./state/store-part.ts";
 
 /**
  * Lists all state but the chain's, in the order in which a restore brings it back: the relayer's faults may pause mining, so they come
