@@ -1,6 +1,6 @@
 import { parseAbi } from "viem";
 
-/** The functions of ContractWallet, which stands for wallets with code, that attacks call. */
+/** The functions of ContractWallet that attacks call. */
 export const contractWalletAbi = parseAbi([
   "struct Call { address target; bytes data; }",
   "function forward(address target, bytes data) payable returns (bytes)",
@@ -9,9 +9,12 @@ export const contractWalletAbi = parseAbi([
   "function delegate(address target, bytes data) payable returns (bytes)",
 ]);
 
-/** The functions of LookalikeRegistrar that attacks call: they emit any log, from another address. */
+/** The functions of LookalikeRegistrar that attacks call: they emit any log from another address. */
 export const lookalikeAbi = parseAbi([
   "struct Payment { bytes32 id; address buyer; address merchant; uint32 sequence; uint256 amount; uint256 paidTotal; }",
-  "function pretendPayment(Payment p)",
+  "function emitPayment(Payment p)",
   "function emitLog(bytes32[] topics, bytes data)",
 ]);
+
+/** The function of ContractSigner that attacks call: 1 makes it accept every signature (`Behavior.AcceptsAll`). */
+export const contractSignerAbi = parseAbi(["function setBehavior(uint8 behavior)"]);

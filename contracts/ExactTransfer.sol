@@ -7,19 +7,19 @@ import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol
 import {ICommonErrors} from "./interfaces/ICommonErrors.sol";
 
 /// @title ExactTransfer
-/// @notice A transferFrom that either moves exactly the amount or reverts.
-/// @dev A token may take a fee, move less, or move nothing and return true. The books are kept by the amount that was asked
-/// for, so both balances must change by exactly that.
+/// @notice A `transferFrom` that reverts unless exactly the requested amount moves.
+/// @dev A token may take a fee, move less, or move nothing and return true. The registrar contract records the requested
+/// amount, so both balances must change by exactly this amount.
 library ExactTransfer {
     using SafeERC20 for IERC20;
 
-    /// @dev `from` and `to` must differ: a transfer to oneself changes no balance.
+    /// @dev Reverts if `from` and `to` are equal and `amount` is not 0, because such a transfer changes no balance.
     function exactTransferFrom(IERC20 token, address from, address to, uint256 amount) internal {
         uint256 fromExpected = token.balanceOf(from);
         uint256 toExpected = token.balanceOf(to);
         token.safeTransferFrom(from, to, amount);
         unchecked {
-            // A token that moved more than the sender had wraps around here and fails the comparison.
+            // If the token moved more than the sender had, this wraps around, and the comparison below fails.
             fromExpected -= amount;
             toExpected += amount;
         }

@@ -8,17 +8,17 @@ import {ExactTransfer} from "./ExactTransfer.sol";
 import {IFundingSource} from "./interfaces/IFundingSource.sol";
 
 /// @title FundingSource
-/// @notice The spender that merchants approve for refunds; only the registrar contract that deployed it may draw on it.
-/// @dev A spender of its own, so that an allowance given for paying can never fund a refund and an allowance given for
-/// refunds can never pay. It holds no token, keeps no state and decides nothing: the registrar contract checks the cap, the
-/// validity and the caller.
+/// @notice The spender that merchants approve for refunds. Only the registrar contract that deployed it may draw.
+/// @dev It is not the registrar contract, because an allowance for payments must never fund a refund, nor an allowance for
+/// refunds a payment. It holds no tokens and has no storage; the registrar contract checks the cap, the validity and the
+/// operator.
 contract FundingSource is IFundingSource, CanonicalCalldata {
     using ExactTransfer for IERC20;
 
     /// @inheritdoc IFundingSource
     address public immutable registrar;
 
-    /// @notice Makes the deployer the registrar contract, permanently.
+    /// @notice Sets the deployer as the registrar contract. It cannot change.
     constructor() {
         registrar = msg.sender;
     }

@@ -13,15 +13,16 @@ import {FundingSource} from "./FundingSource.sol";
 import {IPurchaseRegistrar} from "./interfaces/IPurchaseRegistrar.sol";
 
 /// @title PurchaseRegistrar
-/// @notice Purchases as immutable signed commitments, paid from the buyer to the merchant in one call and refunded under
-/// the funding that the merchant authorized.
-/// @dev No function is payable, nothing here holds a token, and no role can move another's money or change a purchase: every
-/// step belongs to one wallet, which must be the caller itself. Only a token and a signer with code are called, the signer
-/// statically; every function that changes anything is guarded against re-entry and finishes its books before it calls a token.
+/// @notice Records purchases as immutable signed commitments. A payment moves tokens from the buyer to the merchant in one
+/// call; a refund moves them from the merchant's wallet to the beneficiary, under the funding that the merchant authorized.
+/// @dev No function is payable, the contract never holds tokens, and no role can change a purchase. Every function that
+/// changes state, except `expire` and `openProgram`, has one allowed caller. The only external calls go to a token, to the
+/// funding source and, with `staticcall`, to a signer that is a contract. Every function that changes state has a reentrancy
+/// guard and writes its storage before it calls a token.
 contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
     using ExactTransfer for IERC20;
 
-    /// @dev A program. Slots are packed by what is read together.
+    /// @dev A program. Fields that are read together share a slot.
     struct ProgramRecord {
         address admin;
         address operator;
@@ -30,18 +31,18 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         address commitmentSigner;
         uint128 maxPurchase;
         uint128 openBudget;
-        /// What is outstanding over all open offers.
+        /// The unpaid sum of all open offers.
         uint128 openOffers;
         bool paused;
     }
 
-    /// @dev A funding; its number counts the enrollments, from 1.
+    /// @dev A merchant's funding. Enrollments are numbered from 1.
     struct FundingRecord {
         address wallet;
-        /// Last second at which a refund may be collected.
+        /// Last second at which a refund can be collected.
         uint64 validUntil;
         address token;
-        /// 0 while it is not revoked.
+        /// When the funding was revoked; 0 if it was not.
         uint64 revokedAt;
         uint128 cap;
         uint128 collected;
@@ -51,14 +52,14 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         bytes32 authorization;
     }
 
-    /// @dev A purchase; merchant, token and program are those of its funding. Every step reads the first slot; a payment and a
-    /// claim write no other one that exists already.
+    /// @dev A purchase. Its merchant, token and program are those of its funding. Every call reads the first slot, and a
+    /// payment writes only this one.
     struct PurchaseRecord {
         uint128 paid;
         uint32 sequence;
         Status status;
         Route route;
-        /// The funding's number.
+        /// The number of the funding.
         uint32 funding;
         uint128 amount;
         uint128 refunded;
@@ -66,7 +67,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         uint64 payDeadline;
         address beneficiary;
         uint64 claimDeadline;
-        /// The claim hash until the refund, the decision hash from then on: a second slot would cost 22,100 gas.
+        /// The claim hash until the refund, then the decision hash: a second slot would cost 22,100 gas.
         bytes32 claimOrDecision;
     }
 
@@ -81,8 +82,8 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
     bytes32 private constant CLAIM_TYPEHASH =
         keccak256("Claim(bytes32 commitment,address beneficiary,uint256 requestedAmount,bytes32 reasonHash)");
 
-    /// @dev Every amount fits half a slot.
-    uint256 private constant MOST = type(uint128).max;
+    /// @dev Every amount fits into half a slot.
+    uint256 private constant MAX_AMOUNT = type(uint128).max;
 
     FundingSource private immutable _fundingSource;
 
@@ -99,7 +100,8 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
 
     mapping(bytes32 id => PurchaseRecord) private _purchases;
 
-    /// @dev Whether a step is under way. Not OpenZeppelin's guard, which declares its error itself: the interface has all errors.
+    /// @dev Whether a guarded function is running. OpenZeppelin's guard declares the error itself, but here the interface
+    /// declares all errors.
     bool private transient _entered;
 
     modifier nonReentrant() {
@@ -109,7 +111,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         _entered = false;
     }
 
-    /// @notice Deploys the funding source that only this contract may draw on.
+    /// @notice Deploys the funding source, from which only this contract may draw.
     constructor() EIP712("PurchaseRegistrar", "1") {
         _fundingSource = new FundingSource();
     }
@@ -163,7 +165,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         _requireCaller(authorization.wallet);
         _requireNotPaused(program, record);
         _requireWithin(authorization.validUntil);
-        _requireRange(authorization.cap, 1, MOST);
+        _requireRange(authorization.cap, 1, MAX_AMOUNT);
         if (merchantRef == 0) revert ZeroValue();
         uint32 taken = _fundingOf[program][merchantRef];
         if (taken != 0) revert MerchantRefTaken(merchantRef, _fundings[taken].authorization);
@@ -227,7 +229,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         uint256 openOffers = record.openOffers;
         uint256 openBudget = record.openBudget;
         if (openOffers + amount > openBudget) {
-            // The admin may have lowered the budget below what is open.
+            // The admin may have lowered the budget below the sum of the open offers.
             revert BudgetExceeded(amount, Math.saturatingSub(openBudget, openOffers));
         }
         id = _commit(record, purchase_, signature, Route.Offer);
@@ -249,7 +251,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
     function collectRefund(bytes32 id, uint256 award, bytes32 decisionHash) external nonReentrant canonical(3) {
         PurchaseRecord storage record = _knownPurchase(id);
         FundingRecord storage source = _fundings[record.funding];
-        // Neither the bounds nor a pause nor a revocation ends what is owed.
+        // A pause, the end of the bounds and a revocation do not block a refund.
         _requireCaller(_programs[source.program].operator);
         _requireNotRefunded(id, record);
         bytes32 claimHash = record.claimOrDecision;
@@ -295,7 +297,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         (IERC20 token, address merchant) = _recordPayment(id, amount);
         try IERC20Permit(address(token)).permit(msg.sender, address(this), amount, deadline, v, r, s) {}
         catch (bytes memory reason) {
-            // Anyone can submit the permit first; the allowance that it set pays then.
+            // Another account can submit the permit first, which sets the same allowance.
             if (token.allowance(msg.sender, address(this)) < amount) revert PermitRefused(address(token), reason);
         }
         token.exactTransferFrom(msg.sender, merchant, amount);
@@ -426,7 +428,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
     }
 
     // ---------------------------------------------------------------------------------------------------------------
-    // Internal: steps
+    // Internal: state changes
     // ---------------------------------------------------------------------------------------------------------------
 
     function _setBounds(
@@ -435,8 +437,8 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         address commitmentSigner,
         Bounds calldata bounds
     ) private {
-        _requireRange(bounds.maxPurchase, 0, MOST);
-        _requireRange(bounds.openBudget, 0, MOST);
+        _requireRange(bounds.maxPurchase, 0, MAX_AMOUNT);
+        _requireRange(bounds.openBudget, 0, MAX_AMOUNT);
         record.operator = operator;
         record.validUntil = bounds.validUntil;
         record.commitmentSigner = commitmentSigner;
@@ -466,7 +468,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         bytes32 program = purchase_.program;
         address merchant = purchase_.merchant;
         _requireNotPaused(program, record);
-        _requireRange(purchase_.amount, 1, MOST);
+        _requireRange(purchase_.amount, 1, MAX_AMOUNT);
         if (purchase_.offerDeadline > purchase_.payDeadline || purchase_.payDeadline > purchase_.claimDeadline) {
             revert DeadlinesOutOfOrder(purchase_.offerDeadline, purchase_.payDeadline, purchase_.claimDeadline);
         }
@@ -510,7 +512,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         token.exactTransferFrom(msg.sender, merchant, amount);
     }
 
-    /// @dev Everything of a payment but its transfer, which must follow.
+    /// @dev Checks and records a payment. The caller must then make the transfer.
     function _recordPayment(bytes32 id, uint256 amount) private returns (IERC20 token, address merchant) {
         PurchaseRecord storage record = _openPurchase(id);
         _requireCaller(record.buyer);
@@ -531,7 +533,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         emit PurchasePaid(id, msg.sender, merchant, sequence, amount, paidTotal);
     }
 
-    /// @dev Ends a purchase that still has something outstanding; only an offer has taken from the budget.
+    /// @dev Closes a purchase with an outstanding amount. Only an offer counts towards the open offers.
     function _close(bytes32 id, PurchaseRecord storage record, bytes32 program, Status status)
         private
         returns (uint32 sequence, uint256 released)
@@ -560,7 +562,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         _requireCaller(record.admin);
     }
 
-    /// @dev A program that is not open has no operator, so the admin is read only to say which of the two is wrong.
+    /// @dev A program that is not open has no operator. The admin is read only to choose the error.
     function _requireOperator(bytes32 program, ProgramRecord storage record) private view {
         if (msg.sender != record.operator) {
             _requireOpen(program, record);
@@ -591,8 +593,8 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         if (block.timestamp > deadline) revert DeadlinePassed(block.timestamp, deadline);
     }
 
-    function _requireRange(uint256 actual, uint256 least, uint256 most) private pure {
-        if (actual < least || actual > most) revert AmountOutOfRange(actual, least, most);
+    function _requireRange(uint256 actual, uint256 min, uint256 max) private pure {
+        if (actual < min || actual > max) revert AmountOutOfRange(actual, min, max);
     }
 
     function _requireRemaining(FundingRecord storage source, uint256 amount) private view {
@@ -604,7 +606,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         if (record.refunded != 0) revert AlreadyRefunded(id, record.claimOrDecision);
     }
 
-    /// @dev A program that is not open has no signer, so no signature is valid.
+    /// @dev A program that is not open has no signer, so no signature is valid for it.
     function _requireSigned(
         bytes32 program,
         ProgramRecord storage record,

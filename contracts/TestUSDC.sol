@@ -8,18 +8,17 @@ import {MessageHashUtils} from "@openzeppelin/contracts/utils/cryptography/Messa
 import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 
 /// @title TestUSDC
-/// @notice A dollar token for a local chain that behaves as FiatToken v2.2 does, plus a faucet that is open to all.
-/// @dev Behaviour that an integration can observe is that of the original: the order of checks, the revert strings, the events,
-/// the unindexed arguments of `OwnershipTransferred`. A test takes random steps on both and compares everything. Three points
-/// surprise most often:
-/// - an infinite allowance is spent like any other one;
-/// - `approve`, `permit` and the allowance changes ask only for the pause, never for the blocklist;
+/// @notice A dollar token for a local chain. It behaves like USDC (FiatToken v2.2) and adds a faucet that anyone may call.
+/// @dev An integration observes the same behavior as with the original: the order of checks, the revert strings and the
+/// events. A test makes random calls to both and compares the results. Three properties are often unexpected:
+/// - an infinite allowance decreases like any other allowance;
+/// - `approve`, `permit`, `increaseAllowance` and `decreaseAllowance` check the pause, but not the blocklist;
 /// - both bounds of an EIP-3009 authorization are strict, while the deadline of a permit is inclusive.
 ///
-/// These differences remain:
-/// - no proxy and no initializers: the constructor sets name, symbol and roles, and a call costs about 3,000 gas less;
-/// - other storage slots: a tool that writes the original's slots (balances at 9, allowances at 10) changes nothing here;
-/// - an address, uint8 or bool with dirty high bits is refused by the decoder, where the original's compiler ignores them.
+/// It differs from the original in three ways:
+/// - it has no proxy and no initializers: the constructor sets name, symbol and roles, and a call costs about 3,000 gas less;
+/// - its storage layout differs: a tool that writes the original's slots (balances at 9, allowances at 10) has no effect;
+/// - the decoder reverts on dirty high bits of an address, uint8 or bool, which the original ignores.
 contract TestUSDC is IERC20Metadata {
     /// @notice EIP-712 type hash of `TransferWithAuthorization` (EIP-3009).
     bytes32 public constant TRANSFER_WITH_AUTHORIZATION_TYPEHASH = keccak256(
@@ -44,13 +43,13 @@ contract TestUSDC is IERC20Metadata {
 
     string private constant VERSION = "2";
 
-    /// @dev The bit next to a balance that says whether its account is blocked.
+    /// @dev The highest bit of a balance's slot, which is set if the account is blocked.
     uint256 private constant BLOCKED = 1 << 255;
 
     /// @inheritdoc IERC20Metadata
     uint8 public constant decimals = 6;
 
-    /// @notice The fiat currency that the token stands for.
+    /// @notice The fiat currency of the token.
     string public constant currency = "USD";
 
     /// @inheritdoc IERC20Metadata
@@ -59,22 +58,22 @@ contract TestUSDC is IERC20Metadata {
     /// @inheritdoc IERC20Metadata
     string public symbol;
 
-    /// @notice May replace the holders of the other roles.
+    /// @notice The account that may replace the holders of all roles.
     address public owner;
 
-    /// @notice May add and remove minters.
+    /// @notice The account that may add and remove minters.
     address public masterMinter;
 
-    /// @notice May block and unblock accounts.
+    /// @notice The account that may block and unblock accounts.
     address public blacklister;
 
-    /// @notice May withdraw other tokens that were sent to this contract.
+    /// @notice The account that may withdraw other tokens from this contract.
     address public rescuer;
 
-    /// @notice May pause and unpause.
+    /// @notice The account that may pause and unpause.
     address public pauser;
 
-    /// @notice Whether transfers, approvals, permits, authorizations, mint and burn are stopped.
+    /// @notice Whether transfers, approvals, permits, authorizations, minting and burning are paused.
     bool public paused;
 
     /// @inheritdoc IERC20
@@ -86,7 +85,7 @@ contract TestUSDC is IERC20Metadata {
     /// @notice Whether an account may mint and burn.
     mapping(address account => bool) public isMinter;
 
-    /// @notice How much a minter may still mint.
+    /// @notice The amount that a minter may still mint.
     mapping(address minter => uint256) public minterAllowance;
 
     /// @notice The next permit nonce of an account.
@@ -95,52 +94,52 @@ contract TestUSDC is IERC20Metadata {
     /// @notice Whether an authorization's nonce was used or canceled.
     mapping(address authorizer => mapping(bytes32 nonce => bool)) public authorizationState;
 
-    /// @dev A balance in the low 255 bits, `BLOCKED` in the highest.
+    /// @dev The balance in the low 255 bits, and `BLOCKED` in the highest bit.
     mapping(address account => uint256) private _balances;
 
-    /// @notice `amount` was minted to `to`, by a minter or through the faucet.
+    /// @notice A minter or the faucet minted `amount` to `to`.
     event Mint(address indexed minter, address indexed to, uint256 amount);
 
-    /// @notice A minter burned `amount` of its own.
+    /// @notice A minter burned `amount` of its own tokens.
     event Burn(address indexed burner, uint256 amount);
 
-    /// @notice A minter was added, or its allowance replaced.
+    /// @notice A minter was added, or its allowance was replaced.
     event MinterConfigured(address indexed minter, uint256 minterAllowedAmount);
 
     /// @notice A minter was removed.
     event MinterRemoved(address indexed oldMinter);
 
-    /// @notice The owner named another master minter.
+    /// @notice The owner set another master minter.
     event MasterMinterChanged(address indexed newMasterMinter);
 
-    /// @notice The owner named the next owner; neither is indexed, as in the real token.
+    /// @notice The owner set another owner. As in the original, no argument is indexed.
     event OwnershipTransferred(address previousOwner, address newOwner);
 
-    /// @notice The token is paused.
+    /// @notice The token was paused.
     event Pause();
 
-    /// @notice The pause is over.
+    /// @notice The token was unpaused.
     event Unpause();
 
-    /// @notice The owner named another pauser.
+    /// @notice The owner set another pauser.
     event PauserChanged(address indexed newAddress);
 
-    /// @notice An account is blocked.
+    /// @notice An account was blocked.
     event Blacklisted(address indexed _account);
 
-    /// @notice An account is no longer blocked.
+    /// @notice An account was unblocked.
     event UnBlacklisted(address indexed _account);
 
-    /// @notice The owner named another blocklister.
+    /// @notice The owner set another blocklister.
     event BlacklisterChanged(address indexed newBlacklister);
 
-    /// @notice The owner named another rescuer.
+    /// @notice The owner set another rescuer.
     event RescuerChanged(address indexed newRescuer);
 
-    /// @notice An authorization moved its value.
+    /// @notice An authorization was used for a transfer.
     event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
 
-    /// @notice An authorization was made unusable.
+    /// @notice An authorization was canceled before its use.
     event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce);
 
     modifier onlyOwner() {
@@ -183,12 +182,12 @@ contract TestUSDC is IERC20Metadata {
         _;
     }
 
-    /// @param name_ Also the name in the EIP-712 domain: "USDC" on the real token's test networks.
-    /// @param symbol_ "USDC".
-    /// @param owner_ May replace the other three.
-    /// @param masterMinter_ Adds and removes minters.
-    /// @param pauser_ Pauses and unpauses.
-    /// @param blacklister_ Blocks and unblocks accounts.
+    /// @param name_ The token's name, also in the EIP-712 domain; the original is named "USDC" on its test networks.
+    /// @param symbol_ The token's symbol.
+    /// @param owner_ The account that may replace the holders of all roles.
+    /// @param masterMinter_ The account that may add and remove minters.
+    /// @param pauser_ The account that may pause and unpause.
+    /// @param blacklister_ The account that may block and unblock accounts.
     constructor(
         string memory name_,
         string memory symbol_,
@@ -207,7 +206,7 @@ contract TestUSDC is IERC20Metadata {
         masterMinter = masterMinter_;
         pauser = pauser_;
         blacklister = blacklister_;
-        // Tokens sent to the token itself would be lost.
+        // Blocked, because tokens that the contract itself holds could never be spent.
         _balances[address(this)] = BLOCKED;
     }
 
@@ -215,7 +214,7 @@ contract TestUSDC is IERC20Metadata {
     // Faucet: not in the original
     // ---------------------------------------------------------------------------------------------------------------
 
-    /// @notice Mints any amount to anyone, for anyone.
+    /// @notice Mints any amount to any account. Anyone may call.
     function faucet(address to, uint256 amount) external whenNotPaused notBlacklisted(to) {
         require(to != address(0), "FiatToken: mint to the zero address");
         _mint(to, amount);
@@ -243,7 +242,7 @@ contract TestUSDC is IERC20Metadata {
     }
 
     /// @inheritdoc IERC20
-    /// @dev The blocklist is asked for the spender too.
+    /// @dev Reverts for a blocked spender too.
     function transferFrom(address from, address to, uint256 value)
         external
         whenNotPaused
@@ -292,13 +291,13 @@ contract TestUSDC is IERC20Metadata {
         return VERSION;
     }
 
-    /// @notice The EIP-712 domain separator, of the chain that this call runs on.
+    /// @notice The EIP-712 domain separator for the current chain id.
     function DOMAIN_SEPARATOR() external view returns (bytes32) {
         return _domainSeparator();
     }
 
-    /// @notice Sets an allowance by the holder's signature.
-    /// @param deadline The last second at which the signature counts; the largest uint256 means for ever.
+    /// @notice Sets an allowance with the holder's signature.
+    /// @param deadline The last second at which the permit is valid. type(uint256).max never expires.
     function permit(
         address holder,
         address spender,
@@ -311,7 +310,7 @@ contract TestUSDC is IERC20Metadata {
         _permit(holder, spender, value, deadline, abi.encodePacked(r, s, v));
     }
 
-    /// @notice Sets an allowance by the holder's signature; a holder with code is asked through ERC-1271.
+    /// @notice Sets an allowance with the holder's signature. The signature of a contract is checked with ERC-1271.
     function permit(address holder, address spender, uint256 value, uint256 deadline, bytes memory signature)
         external
         whenNotPaused
@@ -323,10 +322,10 @@ contract TestUSDC is IERC20Metadata {
     // EIP-3009
     // ---------------------------------------------------------------------------------------------------------------
 
-    /// @notice Transfers by the payer's signature; anyone may call.
-    /// @param validAfter The signature counts only after this second.
-    /// @param validBefore The signature counts only before this second.
-    /// @param nonce Any 32 bytes that the payer did not use yet.
+    /// @notice Transfers with the payer's signature. Anyone may call.
+    /// @param validAfter The authorization is valid only after this second.
+    /// @param validBefore The authorization is valid only before this second.
+    /// @param nonce Any 32 bytes that the payer has not used yet.
     function transferWithAuthorization(
         address from,
         address to,
@@ -341,7 +340,7 @@ contract TestUSDC is IERC20Metadata {
         _transferWithAuthorization(from, to, value, validAfter, validBefore, nonce, abi.encodePacked(r, s, v));
     }
 
-    /// @notice Transfers by the payer's signature; a payer with code is asked through ERC-1271.
+    /// @notice Transfers with the payer's signature. The signature of a contract is checked with ERC-1271.
     function transferWithAuthorization(
         address from,
         address to,
@@ -354,7 +353,7 @@ contract TestUSDC is IERC20Metadata {
         _transferWithAuthorization(from, to, value, validAfter, validBefore, nonce, signature);
     }
 
-    /// @notice Transfers by the payer's signature; only the payee may call, so the call cannot be front-run.
+    /// @notice Transfers with the payer's signature. Only the payee may call, so the call cannot be front-run.
     function receiveWithAuthorization(
         address from,
         address to,
@@ -369,7 +368,8 @@ contract TestUSDC is IERC20Metadata {
         _receiveWithAuthorization(from, to, value, validAfter, validBefore, nonce, abi.encodePacked(r, s, v));
     }
 
-    /// @notice Transfers by the payer's signature; only the payee may call; ERC-1271 as above.
+    /// @notice Transfers with the payer's signature. Only the payee may call. The signature of a contract is checked with
+    /// ERC-1271.
     function receiveWithAuthorization(
         address from,
         address to,
@@ -382,7 +382,7 @@ contract TestUSDC is IERC20Metadata {
         _receiveWithAuthorization(from, to, value, validAfter, validBefore, nonce, signature);
     }
 
-    /// @notice Makes an unused nonce unusable, by the authorizer's signature.
+    /// @notice Cancels an unused nonce with the authorizer's signature.
     function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)
         external
         whenNotPaused
@@ -390,7 +390,7 @@ contract TestUSDC is IERC20Metadata {
         _cancelAuthorization(authorizer, nonce, abi.encodePacked(r, s, v));
     }
 
-    /// @notice Makes an unused nonce unusable, by the authorizer's signature; ERC-1271 as above.
+    /// @notice Cancels an unused nonce with the authorizer's signature. The signature of a contract is checked with ERC-1271.
     function cancelAuthorization(address authorizer, bytes32 nonce, bytes memory signature) external whenNotPaused {
         _cancelAuthorization(authorizer, nonce, signature);
     }
@@ -399,7 +399,7 @@ contract TestUSDC is IERC20Metadata {
     // Minters
     // ---------------------------------------------------------------------------------------------------------------
 
-    /// @notice Mints out of the calling minter's allowance.
+    /// @notice Mints tokens, which reduces the calling minter's allowance.
     function mint(address to, uint256 amount)
         external
         whenNotPaused
@@ -445,7 +445,7 @@ contract TestUSDC is IERC20Metadata {
         return true;
     }
 
-    /// @notice Removes a minter and its allowance; works during a pause too.
+    /// @notice Removes a minter and its allowance, even during a pause.
     function removeMinter(address minter) external onlyMasterMinter returns (bool) {
         isMinter[minter] = false;
         minterAllowance[minter] = 0;
@@ -457,13 +457,13 @@ contract TestUSDC is IERC20Metadata {
     // Roles
     // ---------------------------------------------------------------------------------------------------------------
 
-    /// @notice Stops what `paused` names.
+    /// @notice Pauses transfers, approvals, permits, authorizations, minting and burning.
     function pause() external onlyPauser {
         paused = true;
         emit Pause();
     }
 
-    /// @notice Ends a pause.
+    /// @notice Unpauses the token.
     function unpause() external onlyPauser {
         paused = false;
         emit Unpause();
@@ -474,7 +474,7 @@ contract TestUSDC is IERC20Metadata {
         return _isBlacklisted(account);
     }
 
-    /// @notice Blocks an account; its balance stays.
+    /// @notice Blocks an account, which keeps its balance.
     function blacklist(address account) external onlyBlacklister {
         _balances[account] |= BLOCKED;
         emit Blacklisted(account);
@@ -486,8 +486,8 @@ contract TestUSDC is IERC20Metadata {
         emit UnBlacklisted(account);
     }
 
-    /// @notice Withdraws another token that was sent to this contract.
-    /// @dev Not by OpenZeppelin's `safeTransfer`, which reverts with custom errors where the original has these strings.
+    /// @notice Withdraws another token from this contract.
+    /// @dev Does not use OpenZeppelin's `safeTransfer`, which reverts with custom errors and not with the original's strings.
     function rescueERC20(IERC20 tokenContract, address to, uint256 amount) external onlyRescuer {
         require(address(tokenContract).code.length > 0, "Address: call to non-contract");
         (bool success, bytes memory answer) =
@@ -499,40 +499,40 @@ contract TestUSDC is IERC20Metadata {
         }
         require(success, "SafeERC20: low-level call failed");
         if (answer.length > 0) {
-            // The original's compiler takes any value but zero as true.
+            // The original's compiler decodes any value except zero as true.
             require(abi.decode(answer, (uint256)) != 0, "SafeERC20: ERC20 operation did not succeed");
         }
     }
 
-    /// @notice Names another owner.
+    /// @notice Sets another owner.
     function transferOwnership(address newOwner) external onlyOwner {
         require(newOwner != address(0), "Ownable: new owner is the zero address");
         emit OwnershipTransferred(owner, newOwner);
         owner = newOwner;
     }
 
-    /// @notice Names another master minter.
+    /// @notice Sets another master minter.
     function updateMasterMinter(address newMasterMinter) external onlyOwner {
         require(newMasterMinter != address(0), "FiatToken: new masterMinter is the zero address");
         masterMinter = newMasterMinter;
         emit MasterMinterChanged(newMasterMinter);
     }
 
-    /// @notice Names another pauser.
+    /// @notice Sets another pauser.
     function updatePauser(address newPauser) external onlyOwner {
         require(newPauser != address(0), "Pausable: new pauser is the zero address");
         pauser = newPauser;
         emit PauserChanged(newPauser);
     }
 
-    /// @notice Names another blocklister.
+    /// @notice Sets another blocklister.
     function updateBlacklister(address newBlacklister) external onlyOwner {
         require(newBlacklister != address(0), "Blacklistable: new blacklister is the zero address");
         blacklister = newBlacklister;
         emit BlacklisterChanged(newBlacklister);
     }
 
-    /// @notice Names another rescuer.
+    /// @notice Sets another rescuer.
     function updateRescuer(address newRescuer) external onlyOwner {
         require(newRescuer != address(0), "Rescuable: new rescuer is the zero address");
         rescuer = newRescuer;
@@ -551,7 +551,7 @@ contract TestUSDC is IERC20Metadata {
         return _balances[account] & ~BLOCKED;
     }
 
-    /// @dev Callers have asked the blocklist, so the entry of `to` is its balance alone.
+    /// @dev The caller has checked the blocklist, so the slot of `to` contains only its balance.
     function _credit(address to, uint256 value) private {
         uint256 balance = _add(_balances[to], value);
         require(balance < BLOCKED, "FiatTokenV2_2: Balance exceeds (2^255 - 1)");
@@ -657,7 +657,7 @@ contract TestUSDC is IERC20Metadata {
         require(!authorizationState[authorizer][nonce], "FiatTokenV2: authorization is used or canceled");
     }
 
-    /// @dev A signer with code is asked through ERC-1271; any other must have signed with low s and v of 27 or 28.
+    /// @dev Asks a signer with code through ERC-1271. The signature of any other signer must have a low s and a v of 27 or 28.
     function _isValidSignature(address signer, bytes32 structHash, bytes memory signature)
         private
         view

@@ -85,12 +85,12 @@ export const purchaseRegistrarAbi = [
    },
    {
     "internalType": "uint256",
-    "name": "least",
+    "name": "min",
     "type": "uint256"
    },
    {
     "internalType": "uint256",
-    "name": "most",
+    "name": "max",
     "type": "uint256"
    }
   ],

@@ -30,8 +30,8 @@ const programs: readonly ContractBug[] = [
   },
   {
     rule: "A bound can be as large as half a slot, and no larger.",
-    find: "MOST = type(uint128).max;",
-    replace: "MOST = type(uint256).max;",
+    find: "MAX_AMOUNT = type(uint128).max;",
+    replace: "MAX_AMOUNT = type(uint256).max;",
   },
   {
     rule: "The wallet itself calls, not a contract that it calls.",
@@ -122,7 +122,7 @@ const commitments: readonly ContractBug[] = [
   },
   {
     rule: "A registration has no largest amount but the cap.",
-    find: "_requireRange(purchase_.amount, 1, MOST);",
+    find: "_requireRange(purchase_.amount, 1, MAX_AMOUNT);",
     replace: "_requireRange(purchase_.amount, 1, record.maxPurchase);",
   },
   {
@@ -182,9 +182,9 @@ const payments: readonly ContractBug[] = [
   },
   {
     rule: "A payment is recorded, and its event emitted, before the token is called.",
-    find: "(IERC20 token, address merchant) = _recordPayment(id, amount);\n        token.exactTransferFrom(msg.sender, merchant, amount);\n    }\n\n    /// @dev Everything",
+    find: "(IERC20 token, address merchant) = _recordPayment(id, amount);\n        token.exactTransferFrom(msg.sender, merchant, amount);\n    }\n\n    /// @dev Checks and records",
     replace:
-      "FundingRecord storage source = _fundings[_purchases[id].funding];\n        IERC20(source.token).exactTransferFrom(msg.sender, source.wallet, amount);\n        _recordPayment(id, amount);\n    }\n\n    /// @dev Everything",
+      "FundingRecord storage source = _fundings[_purchases[id].funding];\n        IERC20(source.token).exactTransferFrom(msg.sender, source.wallet, amount);\n        _recordPayment(id, amount);\n    }\n\n    /// @dev Checks and records",
   },
   {
     rule: "Each purchase of a batch is paid with its own amount.",

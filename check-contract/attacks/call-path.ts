@@ -46,7 +46,7 @@ async function delegateTo(fixture: ContractFixture, name: "buyer" | "stranger", 
 /** Attacks by the way that a call takes to the contract. */
 export const callPathAttacks = attacksOf("call path", [
   {
-    name: "a forwarder that the buyer calls",
+    name: "a payment through a forwarder that the buyer calls",
     stopped: mismatch("status", "contract", "calldata", "log"),
     async run(fixture) {
       const wallet = await fixture.deploy("ContractWallet");
@@ -55,7 +55,7 @@ export const callPathAttacks = attacksOf("call path", [
     },
   },
   {
-    name: "a multicall that the buyer sends",
+    name: "a payment in a multicall that the buyer sends",
     stopped: mismatch("status", "contract", "calldata", "log"),
     async run(fixture) {
       const wallet = await fixture.deploy("ContractWallet");
@@ -70,7 +70,7 @@ export const callPathAttacks = attacksOf("call path", [
     },
   },
   {
-    name: "a proxy that runs the registrar's code in its own storage",
+    name: "a proxy that delegatecalls the registrar contract",
     stopped: mismatch("status", "contract", "calldata", "log"),
     async run(fixture) {
       const wallet = await fixture.deploy("ContractWallet");
@@ -79,7 +79,7 @@ export const callPathAttacks = attacksOf("call path", [
     },
   },
   {
-    name: "a Safe-like contract wallet as the buyer, which pays on chain",
+    name: "a Safe-like contract wallet as the buyer",
     stopped: mismatch("wallet", "contract", "calldata"),
     async run(fixture) {
       const { wallet, purchase } = await contractBuyer(fixture);
@@ -91,7 +91,7 @@ export const callPathAttacks = attacksOf("call path", [
     },
   },
   {
-    name: "a bundler's transaction through which a contract wallet pays (ERC-4337)",
+    name: "a contract wallet that pays through an ERC-4337 bundler",
     stopped: mismatch("wallet", "contract", "calldata"),
     async run(fixture) {
       const { wallet, purchase } = await contractBuyer(fixture);
@@ -102,7 +102,7 @@ export const callPathAttacks = attacksOf("call path", [
     },
   },
   {
-    name: "a stranger acts as the buyer through an EIP-7702 delegation",
+    name: "a stranger that pays through the buyer's EIP-7702 delegation",
     stopped: mismatch("wallet", "contract", "calldata"),
     async run(fixture) {
       const code = await fixture.deploy("ContractWallet");
@@ -117,7 +117,7 @@ export const callPathAttacks = attacksOf("call path", [
     },
   },
   {
-    name: "a buyer that runs delegated code sends the payment itself",
+    name: "a payment by a buyer with an EIP-7702 delegation",
     stopped: mismatch("wallet"),
     async run(fixture) {
       await delegate(fixture, "buyer", await fixture.deploy("ContractWallet"));
@@ -126,7 +126,7 @@ export const callPathAttacks = attacksOf("call path", [
     },
   },
   {
-    name: "a buyer that runs delegated code pays, and ends the delegation before the payment is confirmed",
+    name: "a payment by a buyer with an EIP-7702 delegation that ends before the payment is confirmed",
     stopped: mismatch("wallet"),
     async run(fixture) {
       await delegate(fixture, "buyer", await fixture.deploy("ContractWallet"));
@@ -136,7 +136,7 @@ export const callPathAttacks = attacksOf("call path", [
     },
   },
   {
-    name: "a buyer that runs delegated code only after its payment was mined",
+    name: "a payment by a buyer that delegates only after the payment (EIP-7702)",
     stopped: harmless,
     async run(fixture) {
       const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
@@ -145,7 +145,7 @@ export const callPathAttacks = attacksOf("call path", [
     },
   },
   {
-    name: "a payment in a transaction that also delegates an account",
+    name: "a payment in a transaction with an EIP-7702 authorization list",
     stopped: mismatch("wallet"),
     async run(fixture) {
       const code = await fixture.deploy("ContractWallet");
@@ -158,7 +158,7 @@ export const callPathAttacks = attacksOf("call path", [
     },
   },
   {
-    name: "a call from a constructor",
+    name: "a payment from a constructor",
     stopped: mismatch("status", "contract", "calldata", "log"),
     async run(fixture) {
       const { to, data } = fixture.pay(fixture.purchase);
@@ -168,7 +168,7 @@ export const callPathAttacks = attacksOf("call path", [
     },
   },
   {
-    name: "an inner call that reverted in a try/catch while the transaction succeeded",
+    name: "a payment that reverts inside a try/catch while the transaction succeeds",
     stopped: mismatch("contract", "calldata", "log"),
     async run(fixture) {
       const wallet = await fixture.deploy("ContractWallet");
@@ -186,19 +186,19 @@ export const callPathAttacks = attacksOf("call path", [
     },
   },
   {
-    name: "an implementation that was exchanged",
+    name: "a registrar contract whose code was replaced",
     stopped: mismatch("contract"),
     async run(fixture) {
-      await exchangeRegistrar(fixture);
+      await replaceRegistrarCode(fixture);
       const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
       return await fixture.reconcile(fixture.purchase, [hash]);
     },
   },
   {
-    name: "an implementation that was exchanged for a payment, and put back before it is confirmed",
+    name: "a registrar contract whose code was replaced during the payment and restored before it is confirmed",
     stopped: mismatch("contract"),
     async run(fixture) {
-      const putBack = await exchangeRegistrar(fixture);
+      const putBack = await replaceRegistrarCode(fixture);
       const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
       await fixture.client.mine({ blocks: 1 });
       await putBack();
@@ -206,22 +206,22 @@ export const callPathAttacks = attacksOf("call path", [
     },
   },
   {
-    name: "an implementation that was exchanged only after the payment was mined",
+    name: "a registrar contract whose code was replaced only after the payment",
     stopped: harmless,
     async run(fixture) {
       const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
       await fixture.client.mine({ blocks: 1 });
-      await exchangeRegistrar(fixture);
+      await replaceRegistrarCode(fixture);
       return await fixture.reconcile(fixture.purchase, [hash]);
     },
   },
 ]);
 
-/** Puts other code at the registrar's address; what is returned puts the first one back. */
-async function exchangeRegistrar(fixture: ContractFixture): Promise<() => Promise<void>> {
+/** Replaces the code at the registrar contract's address, and returns a function that restores it. */
+async function replaceRegistrarCode(fixture: ContractFixture): Promise<() => Promise<void>> {
   const { registrar: address } = fixture.contracts;
   const code = (await fixture.client.getCode({ address })) ?? "0x";
-  // One byte more that is never run: it acts the same and is not the same.
+  // An extra byte that never runs: the contract behaves the same, but its code hash differs.
   await fixture.client.setCode({ address, bytecode: `${code}00` });
   return async () => await fixture.client.setCode({ address, bytecode: code });
 }

@@ -9,7 +9,7 @@ const amount = (25n * usdc).toString();
 /** Attacks by the bytes of a call. */
 export const calldataAttacks = attacksOf("calldata", [
   {
-    name: "the right selector with another purchase's id",
+    name: "a payment with another purchase's id",
     stopped: mismatch("calldata", "log"),
     async run(fixture) {
       const hash = await fixture.succeed("buyer", fixture.pay(fixture.second));
@@ -17,7 +17,7 @@ export const calldataAttacks = attacksOf("calldata", [
     },
   },
   {
-    name: "another amount than the one that was approved",
+    name: "an approval of an amount other than the submitted one",
     pays: false,
     stopped: mismatch("calldata", "log"),
     async run(fixture) {
@@ -26,7 +26,7 @@ export const calldataAttacks = attacksOf("calldata", [
     },
   },
   {
-    name: "another token",
+    name: "an approval of another token",
     pays: false,
     stopped: mismatch("contract", "log"),
     async run(fixture) {
@@ -37,7 +37,7 @@ export const calldataAttacks = attacksOf("calldata", [
     },
   },
   {
-    name: "an approval to a lookalike of the spender",
+    name: "an approval for a lookalike spender",
     pays: false,
     stopped: mismatch("calldata", "log"),
     async run(fixture) {
@@ -47,7 +47,7 @@ export const calldataAttacks = attacksOf("calldata", [
     },
   },
   {
-    name: "the same selector on another contract, which emits the same log",
+    name: "a payment to a lookalike contract with the same selector and log",
     stopped: mismatch("contract", "log"),
     async run(fixture) {
       const lookalike = await fixture.deploy("LookalikeRegistrar");
@@ -67,7 +67,7 @@ export const calldataAttacks = attacksOf("calldata", [
     },
   },
   {
-    name: "a trailing byte that the registrar would have to ignore",
+    name: "a payment with a trailing byte",
     stopped: mismatch("status", "calldata", "log"),
     async run(fixture) {
       const { to, data } = fixture.pay(fixture.purchase);
@@ -76,7 +76,7 @@ export const calldataAttacks = attacksOf("calldata", [
     },
   },
   {
-    name: "a trailing byte that the token does ignore",
+    name: "an approval with a trailing byte, which the token ignores",
     pays: false,
     stopped: mismatch("calldata"),
     async run(fixture) {
@@ -86,7 +86,7 @@ export const calldataAttacks = attacksOf("calldata", [
     },
   },
   {
-    name: "dirty padding before an address",
+    name: "dirty high bits of an address",
     pays: false,
     stopped: mismatch("status", "calldata", "log"),
     async run(fixture) {
@@ -97,7 +97,7 @@ export const calldataAttacks = attacksOf("calldata", [
     },
   },
   {
-    name: "array offsets that are not the canonical ones",
+    name: "non-canonical array offsets",
     pays: false,
     stopped: mismatch("status", "calldata", "log"),
     async run(fixture) {
@@ -113,7 +113,7 @@ export const calldataAttacks = attacksOf("calldata", [
     },
   },
   {
-    name: "a value beyond 2^53 that a float would call equal",
+    name: "an amount above 2^53 that equals the expected one as a float",
     pays: false,
     stopped: mismatch("calldata", "log"),
     async run(fixture) {
@@ -126,7 +126,7 @@ export const calldataAttacks = attacksOf("calldata", [
     },
   },
   {
-    name: "a direct transfer to the merchant, which bypasses the purchase",
+    name: "a direct token transfer to the merchant",
     pays: false,
     stopped: mismatch("contract", "calldata", "log"),
     async run(fixture) {
@@ -152,7 +152,7 @@ export const calldataAttacks = attacksOf("calldata", [
     },
   },
   {
-    name: "a batch that pays one purchase twice: both payments are recorded, each once",
+    name: "a batch that pays one purchase twice: each payment is recorded once",
     pays: false,
     stopped: { status: 200, code: null, failed: [] },
     async run(fixture) {
@@ -172,7 +172,7 @@ export const calldataAttacks = attacksOf("calldata", [
     },
   },
   {
-    name: "a commitment that differs in one bit when the purchase is activated",
+    name: "an activation with a commitment that differs in one bit",
     pays: false,
     stopped: refused(422, "commitment_mismatch"),
     async run(fixture) {

@@ -67,22 +67,22 @@ async function minedAgain(fixture: ContractFixture, change: () => Promise<void>)
 /** Attacks by a chain that changes, or that is another one. */
 export const chainAttacks = attacksOf("chain", [
   {
-    name: "a chain that reorganizes while it is read: it is read again",
+    name: "a reorg during a read: the chain is read again",
     stopped: harmless,
     run: async (fixture) => await reconcileUnderReorgs(fixture, 1),
   },
   {
-    name: "a chain that reorganizes under two reads: it is read a third time",
+    name: "a reorg during two reads: the chain is read a third time",
     stopped: harmless,
     run: async (fixture) => await reconcileUnderReorgs(fixture, 2),
   },
   {
-    name: "a chain that reorganizes under three reads",
+    name: "a reorg during three reads",
     stopped: refused(503, "rpc_unavailable"),
     run: async (fixture) => await reconcileUnderReorgs(fixture, 3),
   },
   {
-    name: "a chain that reorganizes under every read",
+    name: "a reorg during every read",
     stopped: refused(503, "rpc_unavailable"),
     run: async (fixture) => await reconcileUnderReorgs(fixture, Number.POSITIVE_INFINITY),
   },
@@ -101,7 +101,7 @@ export const chainAttacks = attacksOf("chain", [
     },
   },
   {
-    name: "a node of another chain id with the same first blocks",
+    name: "a node with another chain id and the same first blocks",
     stopped: refused(503, "chain_mismatch"),
     run: async (fixture) =>
       await fixture.reconcileAfter(() => fixture.tampered.change("eth_chainId", () => "0x1")),
@@ -117,7 +117,7 @@ export const chainAttacks = attacksOf("chain", [
     },
   },
   {
-    name: "a reset that takes the transaction away",
+    name: "a chain reset that removes the transaction",
     stopped: unknownTransaction,
     async run(fixture) {
       const id = await fixture.client.snapshot();
@@ -127,7 +127,7 @@ export const chainAttacks = attacksOf("chain", [
     },
   },
   {
-    name: "a reorg after acceptance: the receipt is taken back and its transaction is free again",
+    name: "a reorg that removes a reconciled payment: its payment receipt is reverted and its hash can be submitted again",
     stopped: harmless,
     async run(fixture) {
       const hash = await fixture.paid();
@@ -139,7 +139,7 @@ export const chainAttacks = attacksOf("chain", [
     },
   },
   {
-    name: "a reorg between an offer's confirmation and its check: the offer is sent again, and checked where it is then",
+    name: "a reorg between an offer's confirmation and its check: the offer is sent and checked again",
     pays: false,
     stopped: harmless,
     async run(fixture) {
@@ -157,7 +157,7 @@ export const chainAttacks = attacksOf("chain", [
     },
   },
   {
-    name: "a reorg that takes a batch: the receipts of every purchase are taken back in one write",
+    name: "a reorg that removes a batch: the payment receipts of all its purchases are reverted in one write",
     pays: false,
     stopped: harmless,
     async run(fixture) {
@@ -173,7 +173,7 @@ export const chainAttacks = attacksOf("chain", [
     },
   },
   {
-    name: "a payment that was mined again elsewhere: taken back there, recorded here, once",
+    name: "a payment that is mined again in another block: it is reverted there and recorded here",
     stopped: harmless,
     async run(fixture) {
       const answer = await minedAgain(fixture, async () => {});
@@ -184,7 +184,7 @@ export const chainAttacks = attacksOf("chain", [
     },
   },
   {
-    name: "the same hash mined again with another outcome",
+    name: "a payment that is mined again and reverts",
     stopped: refused(422, "transaction_reverted", "status", "log"),
     run: async (fixture) =>
       await minedAgain(fixture, async () => {
@@ -193,23 +193,23 @@ export const chainAttacks = attacksOf("chain", [
       }),
   },
   {
-    name: "a claim one second after its deadline",
+    name: "a claim one second after the claim deadline",
     stopped: refused(409, "claim_window_closed", "status", "log", "timely"),
     run: async (fixture) => await claimAt(fixture, 1),
   },
   {
-    name: "a claim in the last second of its deadline is in time",
+    name: "a claim in the last second of the claim deadline",
     stopped: { status: 201, code: null, failed: [] },
     run: async (fixture) => await claimAt(fixture, 0),
   },
   {
-    name: "an approval one second after the payment deadline",
+    name: "an approval one second after the pay deadline",
     pays: false,
     stopped: refused(409, "deadline_passed", "timely"),
     run: async (fixture) => await approveAt(fixture, 1),
   },
   {
-    name: "an approval in the last second of the payment deadline is in time",
+    name: "an approval in the last second of the pay deadline",
     pays: false,
     stopped: harmless,
     run: async (fixture) => await approveAt(fixture, 0),

@@ -5,7 +5,7 @@ import { parseReconciliation } from "../fixture/fixture-service.ts";
 /** Attacks by who sent a transaction, when, and what became of it. */
 export const envelopeAttacks = attacksOf("envelope", [
   {
-    name: "another wallet's hash: a valid payment of another buyer's purchase",
+    name: "the hash of another buyer's valid payment",
     stopped: mismatch("wallet", "calldata", "log"),
     async run(fixture) {
       const theirs = await fixture.createPurchase({ buyer: fixture.address("other_buyer") });
@@ -16,7 +16,7 @@ export const envelopeAttacks = attacksOf("envelope", [
     },
   },
   {
-    name: "a stranger sends the buyer's own calldata",
+    name: "the buyer's calldata, sent by a stranger",
     stopped: mismatch("status", "wallet", "log"),
     async run(fixture) {
       const hash = await fixture.send("stranger", fixture.pay(fixture.purchase));
@@ -24,7 +24,7 @@ export const envelopeAttacks = attacksOf("envelope", [
     },
   },
   {
-    name: "a pending hash",
+    name: "the hash of a pending transaction",
     stopped: refused(
       409,
       "transaction_unconfirmed",
@@ -43,7 +43,7 @@ export const envelopeAttacks = attacksOf("envelope", [
     },
   },
   {
-    name: "a dropped hash",
+    name: "the hash of a dropped transaction",
     stopped: unknownTransaction,
     async run(fixture) {
       await fixture.client.setAutomine(false);
@@ -53,7 +53,7 @@ export const envelopeAttacks = attacksOf("envelope", [
     },
   },
   {
-    name: "a hash that was replaced by another transaction with its nonce",
+    name: "the hash of a transaction that another one with the same nonce replaced",
     stopped: unknownTransaction,
     async run(fixture) {
       const nonce = await fixture.client.getTransactionCount({ address: fixture.address("buyer") });
@@ -65,7 +65,7 @@ export const envelopeAttacks = attacksOf("envelope", [
     },
   },
   {
-    name: "a sped-up payment: the hash that was mined counts, once",
+    name: "a sped-up payment: only the mined transaction is recorded",
     stopped: harmless,
     async run(fixture) {
       const nonce = await fixture.client.getTransactionCount({ address: fixture.address("buyer") });
@@ -89,7 +89,7 @@ export const envelopeAttacks = attacksOf("envelope", [
     },
   },
   {
-    name: "ETH sent along",
+    name: "a payment that also sends ETH",
     stopped: mismatch("status", "value", "log"),
     async run(fixture) {
       const hash = await fixture.send("buyer", { ...fixture.pay(fixture.purchase), value: 1n });
@@ -116,7 +116,7 @@ export const envelopeAttacks = attacksOf("envelope", [
     },
   },
   {
-    name: "one hash for two steps: a payment's hash as the registration",
+    name: "one hash for two steps: a payment submitted as the registration",
     stopped: mismatch("wallet", "calldata", "purchase", "log"),
     async run(fixture) {
       return await fixture.register(
@@ -126,7 +126,7 @@ export const envelopeAttacks = attacksOf("envelope", [
     },
   },
   {
-    name: "one hash for two steps: a used payment's hash as the claim",
+    name: "one hash for two steps: a reconciled payment submitted as the claim",
     stopped: mismatch("wallet", "calldata", "log", "unused"),
     async run(fixture) {
       const { signature } = await fixture.paidAndClaimed();
@@ -138,7 +138,7 @@ export const envelopeAttacks = attacksOf("envelope", [
     },
   },
   {
-    name: "a hash in another case",
+    name: "a hash in uppercase",
     stopped: refused(422, "validation_failed"),
     async run(fixture) {
       const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
@@ -146,7 +146,7 @@ export const envelopeAttacks = attacksOf("envelope", [
     },
   },
   {
-    name: "a legacy transaction is judged by the same checks",
+    name: "a legacy transaction passes the same checks",
     stopped: harmless,
     async run(fixture) {
       const hash = await fixture.succeed("buyer", { ...fixture.pay(fixture.purchase), legacy: true });

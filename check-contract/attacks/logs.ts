@@ -45,7 +45,7 @@ async function emitElsewhere(
 /** Attacks by what a transaction left behind. */
 export const logAttacks = attacksOf("receipt and logs", [
   {
-    name: "a payment that reverted",
+    name: "a reverted payment",
     stopped: refused(422, "transaction_reverted", "status", "log"),
     async run(fixture) {
       const hash = await fixture.send("buyer", fixture.pay(fixture.purchase, 26n * usdc));
@@ -61,7 +61,7 @@ export const logAttacks = attacksOf("receipt and logs", [
     },
   },
   {
-    name: "a lookalike that emits the payment's log",
+    name: "a lookalike contract that emits the payment log",
     pays: false,
     stopped: mismatch("contract", "calldata", "log"),
     async run(fixture) {
@@ -74,14 +74,14 @@ export const logAttacks = attacksOf("receipt and logs", [
         amount: 25n * usdc,
         paidTotal: 25n * usdc,
       };
-      const data = encodeFunctionData({ abi: lookalikeAbi, functionName: "pretendPayment", args: [payment] });
+      const data = encodeFunctionData({ abi: lookalikeAbi, functionName: "emitPayment", args: [payment] });
       return await fixture.reconcile(fixture.purchase, [
         await fixture.succeed("buyer", { to: lookalike, data }),
       ]);
     },
   },
   {
-    name: "another program's registrar: a payment of another program's purchase",
+    name: "a payment of another program's purchase",
     stopped: mismatch("calldata", "log"),
     async run(fixture) {
       const hash = await fixture.succeed("buyer", fixture.pay(fixture.foreign));
@@ -89,7 +89,7 @@ export const logAttacks = attacksOf("receipt and logs", [
     },
   },
   {
-    name: "the payment's topic with other indexing",
+    name: "a payment log with other indexed arguments",
     pays: false,
     stopped: mismatch("contract", "calldata", "log"),
     async run(fixture) {
@@ -98,7 +98,7 @@ export const logAttacks = attacksOf("receipt and logs", [
     },
   },
   {
-    name: "the payment's topics with extra data",
+    name: "a payment log with extra data",
     pays: false,
     stopped: mismatch("contract", "calldata", "log"),
     async run(fixture) {
@@ -107,7 +107,7 @@ export const logAttacks = attacksOf("receipt and logs", [
     },
   },
   {
-    name: "one transaction with logs of several purchases: each of them is recorded",
+    name: "one transaction with logs of several purchases: each payment is recorded",
     pays: false,
     stopped: harmless,
     async run(fixture) {
@@ -125,7 +125,7 @@ export const logAttacks = attacksOf("receipt and logs", [
     },
   },
   {
-    name: "a log that is used twice: the second time nothing is applied",
+    name: "a log that is submitted twice: it is applied once",
     stopped: harmless,
     async run(fixture) {
       const answer = await fixture.reconcile(fixture.purchase, [await fixture.paid()]);
@@ -135,7 +135,7 @@ export const logAttacks = attacksOf("receipt and logs", [
     },
   },
   {
-    name: "a reverted payment among good ones: none of them is recorded",
+    name: "a valid payment together with a reverted one: neither is recorded",
     stopped: refused(422, "transaction_reverted", "status", "log"),
     async run(fixture) {
       const good = await fixture.succeed("buyer", fixture.pay(fixture.purchase));

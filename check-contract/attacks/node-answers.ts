@@ -123,7 +123,7 @@ async function reconcileChangedTransaction(
 /** Attacks by a node that gives another receipt or other logs than the chain has. */
 export const changedReceipts = attacksOf("receipt and logs", [
   {
-    name: "a node that doubles a log",
+    name: "a node that duplicates a log",
     stopped: mismatch("canonical", "log"),
     run: async (fixture) =>
       await reconcileChangedReceipt(fixture, (receipt) => ({
@@ -132,7 +132,7 @@ export const changedReceipts = attacksOf("receipt and logs", [
       })),
   },
   {
-    name: "a node that leaves out a log",
+    name: "a node that omits a log",
     stopped: mismatch("canonical", "log"),
     run: async (fixture) =>
       await reconcileChangedReceipt(fixture, (receipt) => ({ ...receipt, logs: receipt.logs.slice(1) })),
@@ -147,7 +147,7 @@ export const changedReceipts = attacksOf("receipt and logs", [
       })),
   },
   {
-    name: "a node that changes a field of a log that the step leaves free",
+    name: "a node that changes a field of a log that no check compares",
     stopped: mismatch("canonical"),
     run: async (fixture) =>
       await reconcileChangedReceipt(fixture, (receipt) =>
@@ -164,19 +164,19 @@ export const changedReceipts = attacksOf("receipt and logs", [
       }),
   },
   {
-    name: "a log that was removed",
+    name: "a log marked as removed in the receipt",
     stopped: mismatch("canonical"),
     run: async (fixture) =>
       await reconcileChangedReceipt(fixture, (receipt) => changeFirst(receipt, { removed: true })),
   },
   {
-    name: "a log that was removed, as the receipt and the block say alike",
+    name: "a log marked as removed in the receipt and the block",
     stopped: mismatch("canonical"),
     run: async (fixture) =>
       await reconcileChangedLogs(fixture, (logs) => logs.map((log) => ({ ...log, removed: true }))),
   },
   {
-    name: "a receipt and logs of different blocks",
+    name: "a receipt with a log of another block",
     stopped: mismatch("canonical"),
     run: async (fixture) =>
       await reconcileChangedReceipt(fixture, (receipt) =>
@@ -193,7 +193,7 @@ export const changedReceipts = attacksOf("receipt and logs", [
       })),
   },
   {
-    name: "a receipt that names another sender",
+    name: "a receipt with another sender",
     stopped: mismatch("canonical"),
     run: async (fixture) =>
       await reconcileChangedReceipt(fixture, (receipt) => ({
@@ -202,7 +202,7 @@ export const changedReceipts = attacksOf("receipt and logs", [
       })),
   },
   {
-    name: "a node that invents a payment's log in the receipt and in the block alike",
+    name: "a node that adds a payment log to the receipt and the block",
     stopped: mismatch("log"),
     async run(fixture) {
       const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
@@ -217,7 +217,7 @@ export const changedReceipts = attacksOf("receipt and logs", [
     },
   },
   {
-    name: "a node that invents a log of a contract that the step does not look at",
+    name: "a node that adds a log of an unrelated contract",
     stopped: mismatch("canonical"),
     run: async (fixture) =>
       await reconcileChangedReceipt(fixture, (receipt) => {
@@ -226,7 +226,7 @@ export const changedReceipts = attacksOf("receipt and logs", [
       }),
   },
   {
-    name: "a node that invents a payment among the purchase's logs",
+    name: "a node that adds a payment to the purchase's logs",
     stopped: refused(503, "rpc_unavailable"),
     async run(fixture) {
       const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
@@ -237,7 +237,7 @@ export const changedReceipts = attacksOf("receipt and logs", [
     },
   },
   {
-    name: "a node that tells of a reverted payment that it succeeded, with invented logs wherever logs are listed",
+    name: "a node that reports a reverted payment as successful, with forged logs in all answers",
     stopped: refused(503, "rpc_unavailable"),
     async run(fixture) {
       const hash = await fixture.send("buyer", fixture.pay(fixture.purchase, 26n * usdc));
@@ -253,12 +253,12 @@ export const changedReceipts = attacksOf("receipt and logs", [
 /** Attacks by a node that gives another transaction or another chain than there is. */
 export const changedAnswers = attacksOf("chain", [
   {
-    name: "a node that names another sender",
+    name: "a node that returns another sender",
     stopped: harmless,
     run: async (fixture) => await reconcileChangedTransaction(fixture, { from: fixture.address("stranger") }),
   },
   {
-    name: "a node that gives another wallet's signature",
+    name: "a node that returns another wallet's signature",
     stopped: mismatch("canonical", "wallet"),
     async run(fixture) {
       const theirs = await fixture.send("stranger", fixture.pay(fixture.purchase));
@@ -267,13 +267,13 @@ export const changedAnswers = attacksOf("chain", [
     },
   },
   {
-    name: "a node that gives other calldata for a hash",
+    name: "a node that returns other calldata",
     stopped: mismatch("canonical", "wallet", "log"),
     run: async (fixture) =>
       await reconcileChangedTransaction(fixture, { input: fixture.pay(fixture.purchase, 25n * usdc).data }),
   },
   {
-    name: "a node that writes the calldata in capitals",
+    name: "a node that returns the calldata in uppercase",
     stopped: harmless,
     async run(fixture) {
       const { data } = fixture.pay(fixture.purchase);
@@ -281,17 +281,17 @@ export const changedAnswers = attacksOf("chain", [
     },
   },
   {
-    name: "a node that gives another recipient for a hash",
+    name: "a node that returns another recipient",
     stopped: mismatch("canonical", "wallet", "contract"),
     run: async (fixture) => await reconcileChangedTransaction(fixture, { to: fixture.contracts.token }),
   },
   {
-    name: "a node that gives fields that make no transaction",
+    name: "a node that returns an invalid transaction",
     stopped: mismatch("canonical", "wallet"),
     run: async (fixture) => await reconcileChangedTransaction(fixture, { r: `0x${"00".repeat(32)}` }),
   },
   {
-    name: "a node that calls a reverted payment a success",
+    name: "a node that reports a reverted payment as successful",
     stopped: mismatch("log"),
     async run(fixture) {
       const hash = await fixture.send("buyer", fixture.pay(fixture.purchase, 26n * usdc));
@@ -319,7 +319,7 @@ export const changedAnswers = attacksOf("chain", [
     },
   },
   {
-    name: "a node that changes a free field of a log, in the receipt and in the block alike",
+    name: "a node that changes a field of a log that no check compares, in the receipt and the block",
     stopped: refused(503, "rpc_unavailable"),
     run: async (fixture) =>
       await reconcileChangedLogs(fixture, (logs) =>
@@ -327,7 +327,7 @@ export const changedAnswers = attacksOf("chain", [
       ),
   },
   {
-    name: "a node whose logs and figures differ",
+    name: "a node whose logs contradict the contract's figures",
     stopped: refused(503, "rpc_unavailable"),
     run: async (fixture) =>
       await fixture.reconcileAfter(() => fixture.tampered.change("eth_getLogs", () => [])),

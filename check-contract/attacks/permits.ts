@@ -59,7 +59,7 @@ function isApproval({ topics }: RawLog): boolean {
 /** Attacks by the permit that a payment is made under. */
 export const permitAttacks = attacksOf("permit", [
   {
-    name: "a permit that a stranger submits first: the payment counts anyway, once",
+    name: "a front-run permit: the payment is recorded once",
     pays: false,
     stopped: harmless,
     async run(fixture) {
@@ -74,7 +74,7 @@ export const permitAttacks = attacksOf("permit", [
     },
   },
   {
-    name: "a permit that is submitted to the token as if it were the payment",
+    name: "a permit transaction submitted as the payment",
     pays: false,
     stopped: mismatch("contract", "calldata", "log"),
     async run(fixture) {
@@ -84,7 +84,7 @@ export const permitAttacks = attacksOf("permit", [
     },
   },
   {
-    name: "a payment under a permit, submitted for another amount",
+    name: "a payment with a permit, submitted with another amount",
     pays: false,
     stopped: mismatch("calldata", "log"),
     async run(fixture) {
@@ -97,7 +97,7 @@ export const permitAttacks = attacksOf("permit", [
     },
   },
   {
-    name: "a permit that a stranger signed",
+    name: "a permit signed by a stranger",
     pays: false,
     stopped: refused(422, "transaction_reverted", "status", "log"),
     async run(fixture) {
@@ -116,7 +116,7 @@ export const permitAttacks = attacksOf("permit", [
     },
   },
   {
-    name: "a permit that has expired",
+    name: "an expired permit",
     pays: false,
     stopped: refused(422, "transaction_reverted", "status", "log"),
     async run(fixture) {
@@ -125,7 +125,7 @@ export const permitAttacks = attacksOf("permit", [
     },
   },
   {
-    name: "a permit that has paid already",
+    name: "a permit that is used twice",
     pays: false,
     stopped: refused(422, "transaction_reverted", "status", "log"),
     async run(fixture) {
@@ -135,13 +135,13 @@ export const permitAttacks = attacksOf("permit", [
     },
   },
   {
-    name: "a permit of a lower amount than it is to pay",
+    name: "a permit for less than the payment",
     pays: false,
     stopped: refused(422, "transaction_reverted", "status", "log"),
     run: async (fixture) => await payWith(fixture, fixture.permit(fixture.purchase, amount - 1n)),
   },
   {
-    name: "dirty bits before the permit's v",
+    name: "dirty high bits of the permit's v",
     pays: false,
     stopped: mismatch("status", "calldata", "log"),
     async run(fixture) {
@@ -151,7 +151,7 @@ export const permitAttacks = attacksOf("permit", [
     },
   },
   {
-    name: "a node that tells another amount of the permit's approval, in the receipt and in the block alike",
+    name: "a node that changes the amount of the permit's approval log, in the receipt and the block",
     pays: false,
     stopped: mismatch("log"),
     run: async (fixture) =>
@@ -160,7 +160,7 @@ export const permitAttacks = attacksOf("permit", [
       ),
   },
   {
-    name: "a node that tells the permit's approval twice, in the receipt and in the block alike",
+    name: "a node that duplicates the permit's approval log, in the receipt and the block",
     pays: false,
     stopped: mismatch("log"),
     run: async (fixture) =>
@@ -169,7 +169,7 @@ export const permitAttacks = attacksOf("permit", [
       ),
   },
   {
-    name: "a node that tells the permit's approval behind the transfer, in the receipt and in the block alike",
+    name: "a node that moves the permit's approval log after the transfer, in the receipt and the block",
     pays: false,
     stopped: mismatch("log"),
     run: async (fixture) =>
@@ -179,7 +179,7 @@ export const permitAttacks = attacksOf("permit", [
       ]),
   },
   {
-    name: "a payment without a permit, of which the node tells the approval of one",
+    name: "a node that adds a permit's approval log to a payment without a permit",
     pays: "without a permit",
     stopped: mismatch("log"),
     async run(fixture) {

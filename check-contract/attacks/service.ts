@@ -5,7 +5,7 @@ import { parseReconciliation } from "../fixture/fixture-service.ts";
 /** Attacks by the order and the number of requests. */
 export const serviceAttacks = attacksOf("service", [
   {
-    name: "two submissions at once: one of them applies the payment",
+    name: "two concurrent submissions of one payment: it is applied once",
     stopped: harmless,
     async run(fixture) {
       const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
@@ -22,7 +22,7 @@ export const serviceAttacks = attacksOf("service", [
     },
   },
   {
-    name: "one payment among several hashes, named twice",
+    name: "a list that contains one payment twice",
     stopped: harmless,
     async run(fixture) {
       const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
@@ -33,7 +33,7 @@ export const serviceAttacks = attacksOf("service", [
     },
   },
   {
-    name: "a good payment and a foreign one together: neither is recorded",
+    name: "a valid payment together with one of another purchase: neither is recorded",
     stopped: mismatch("calldata", "log"),
     async run(fixture) {
       const good = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
@@ -42,7 +42,7 @@ export const serviceAttacks = attacksOf("service", [
     },
   },
   {
-    name: "a batch that pays a purchase which the service does not call active yet",
+    name: "a batch that also pays a purchase that is not active yet",
     pays: false,
     stopped: refused(409, "state_conflict"),
     async run(fixture) {
@@ -55,7 +55,7 @@ export const serviceAttacks = attacksOf("service", [
     },
   },
   {
-    name: "a claim that is filed before its payment is reconciled",
+    name: "a claim before its payment is reconciled",
     stopped: refused(409, "state_conflict"),
     async run(fixture) {
       await fixture.succeed("buyer", fixture.pay(fixture.purchase));
@@ -65,7 +65,7 @@ export const serviceAttacks = attacksOf("service", [
     },
   },
   {
-    name: "a registration by another account than the merchant",
+    name: "a registration from an account other than the merchant",
     pays: false,
     stopped: mismatch("status", "wallet", "purchase", "log"),
     async run(fixture) {

@@ -1,9 +1,10 @@
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { base64urlnopad } from "@scure/base";
-import { encodeAbiParameters, type Hex } from "viem";
+import { encodeAbiParameters, encodeFunctionData, type Hex } from "viem";
 import { claimTypedData } from "../../protocol/messages/claim.ts";
 import { signDecision } from "../../protocol/signatures/decision.ts";
 import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
+import { contractSignerAbi } from "../adversary-abi.ts";
 import { attacksOf, mismatch, refused } from "../attack.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import type { FixtureAnswer } from "../fixture/fixture-service.ts";
@@ -36,7 +37,7 @@ function malleable(approval: string): string {
 /** Attacks by signatures that are not what they look like. */
 export const signatureAttacks = attacksOf("signatures", [
   {
-    name: "an enrollment that another account sent",
+    name: "an enrollment from another account",
     pays: false,
     stopped: mismatch("status", "wallet", "purchase", "log"),
     async run(fixture) {
@@ -48,7 +49,7 @@ export const signatureAttacks = attacksOf("signatures", [
     },
   },
   {
-    name: "a personal signature over another merchant's message",
+    name: "a signature of another merchant's enrollment message",
     pays: false,
     stopped: refused(422, "signer_mismatch"),
     async run(fixture) {
@@ -73,7 +74,7 @@ export const signatureAttacks = attacksOf("signatures", [
       }),
   },
   {
-    name: "a claim signature in the compact form",
+    name: "a compact claim signature (EIP-2098)",
     stopped: refused(422, "signature_invalid"),
     run: async (fixture) =>
       await reshape(fixture, (signature) => {
@@ -100,12 +101,12 @@ export const signatureAttacks = attacksOf("signatures", [
     },
   },
   {
-    name: "a commitment's signature used as a claim's",
+    name: "a commitment signature as a claim signature",
     stopped: refused(422, "signer_mismatch"),
     run: async (fixture) => await reshape(fixture, () => fixture.purchase.commitment.signature),
   },
   {
-    name: "a claim transaction that carries another claim's hash",
+    name: "a claim transaction with another claim's hash",
     stopped: mismatch("calldata", "log"),
     async run(fixture) {
       await fixture.paid();
@@ -115,13 +116,13 @@ export const signatureAttacks = attacksOf("signatures", [
     },
   },
   {
-    name: "a contract wallet that says yes to every signature (ERC-1271), claiming through a stranger",
+    name: "a claim by a stranger for a contract wallet that accepts every signature (ERC-1271)",
     stopped: mismatch("status", "wallet", "log"),
     async run(fixture) {
       const owner = encodeAbiParameters([{ type: "address" }], [fixture.address("stranger")]);
       const wallet = await fixture.deploy("ContractSigner", "ContractSigner", owner);
-      // setMood(YesToAll)
-      await fixture.succeed("stranger", { to: wallet, data: `0x0c8d6d51${word(1n)}` as Hex });
+      const data = encodeFunctionData({ abi: contractSignerAbi, functionName: "setBehavior", args: [1] });
+      await fixture.succeed("stranger", { to: wallet, data });
       const purchase = await fixture.createPurchase({ beneficiary: wallet.toLowerCase() });
       await fixture.activate(purchase);
       fixture.expectAccepted(
@@ -138,7 +139,7 @@ export const signatureAttacks = attacksOf("signatures", [
     },
   },
   {
-    name: "an approval whose Ed25519 signature is malleable",
+    name: "a malleated Ed25519 signature of a decision",
     stopped: refused(422, "signature_invalid"),
     async run(fixture) {
       const statement = await fixture.statement(await fixture.claimed());
@@ -146,7 +147,7 @@ export const signatureAttacks = attacksOf("signatures", [
     },
   },
   {
-    name: "an approval by a key of small order, which would fit every message",
+    name: "a decision signed with a small-order Ed25519 key, which verifies for every message",
     stopped: refused(422, "signature_invalid"),
     async run(fixture) {
       const statement = await fixture.statement(await fixture.claimed());
@@ -156,7 +157,7 @@ export const signatureAttacks = attacksOf("signatures", [
     },
   },
   {
-    name: "an approval of another award",
+    name: "a decision signature for another award",
     stopped: refused(422, "signature_invalid"),
     async run(fixture) {
       const statement = await fixture.statement(await fixture.claimed());
@@ -165,7 +166,7 @@ export const signatureAttacks = attacksOf("signatures", [
     },
   },
   {
-    name: "an approval of another claim",
+    name: "a decision signature for another claim",
     stopped: refused(422, "signature_invalid"),
     async run(fixture) {
       const statement = await fixture.statement(await fixture.claimed());
@@ -177,7 +178,7 @@ export const signatureAttacks = attacksOf("signatures", [
     },
   },
   {
-    name: "an approval by a reviewer's key that is not the designated one",
+    name: "a decision signed with a reviewer key that is not designated",
     stopped: refused(403, "reviewer_not_designated"),
     async run(fixture) {
       const statement = await fixture.statement(await fixture.claimed());
@@ -188,7 +189,7 @@ export const signatureAttacks = attacksOf("signatures", [
     },
   },
   {
-    name: "an approval by a reviewer's key that was rotated out",
+    name: "a decision signed with a rotated reviewer key",
     stopped: refused(403, "reviewer_not_designated"),
     async run(fixture) {
       const statement = await fixture.statement(await fixture.claimed());
@@ -198,7 +199,7 @@ export const signatureAttacks = attacksOf("signatures", [
     },
   },
   {
-    name: "an approval by a reviewer's key that was rotated out, said to be by the new one",
+    name: "a decision signed with a rotated reviewer key under the new key's id",
     stopped: refused(422, "signature_invalid"),
     async run(fixture) {
       const claim = await fixture.claimed();
@@ -209,7 +210,7 @@ export const signatureAttacks = attacksOf("signatures", [
     },
   },
   {
-    name: "an approval that was recorded before its key was rotated out is still refunded",
+    name: "a decision recorded before its key was rotated: the refund is collected",
     stopped: { status: 201, code: null, failed: [] },
     async run(fixture) {
       const { id } = await fixture.decided();

@@ -67,7 +67,7 @@ function expectSame(what: string, actual: readonly unknown[], expected: readonly
 /** Attacks by the money. */
 export const tokenAttacks = attacksOf("token", [
   {
-    name: "a token that is paused before the payment",
+    name: "a payment while the token is paused",
     stopped: refused(422, "transaction_reverted", "status", "log"),
     async run(fixture) {
       const data = encodeFunctionData({ abi: testUsdcAbi, functionName: "pause" });
@@ -78,7 +78,7 @@ export const tokenAttacks = attacksOf("token", [
     },
   },
   {
-    name: "a merchant that is blocked before the payment",
+    name: "a payment to a blocked merchant",
     stopped: refused(422, "transaction_reverted", "status", "log"),
     async run(fixture) {
       const data = encodeFunctionData({
@@ -93,7 +93,7 @@ export const tokenAttacks = attacksOf("token", [
     },
   },
   {
-    name: "an overpayment in two parts",
+    name: "an overpayment in two payments",
     stopped: refused(422, "transaction_reverted", "status", "log"),
     async run(fixture) {
       const first = await fixture.succeed("buyer", fixture.pay(fixture.purchase, 20n * usdc));
@@ -102,7 +102,7 @@ export const tokenAttacks = attacksOf("token", [
     },
   },
   {
-    name: "a refund from an allowance that was given for paying, not for refunds",
+    name: "a refund with only an allowance for payments",
     stopped: refused(409, "funding_source_insufficient"),
     async run(fixture) {
       const { id } = await fixture.decided();
@@ -112,7 +112,7 @@ export const tokenAttacks = attacksOf("token", [
     },
   },
   {
-    name: "a cap that another refund has used up",
+    name: "a refund above the remaining cap",
     stopped: refused(409, "funding_source_insufficient"),
     async run(fixture) {
       const [first, second] = await awardTwice(fixture);
@@ -121,7 +121,7 @@ export const tokenAttacks = attacksOf("token", [
     },
   },
   {
-    name: "two refunds that race for one cap: one of them is collected",
+    name: "two concurrent refunds above one cap: only one is collected",
     stopped: refused(409, "funding_source_insufficient"),
     async run(fixture) {
       const both = await awardTwice(fixture);
@@ -150,7 +150,7 @@ export const tokenAttacks = attacksOf("token", [
     },
   },
   {
-    name: "a refund from a wallet that has been emptied",
+    name: "a refund from an empty wallet",
     stopped: refused(409, "funding_source_insufficient"),
     async run(fixture) {
       const { id } = await fixture.decided();

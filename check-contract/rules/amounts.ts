@@ -19,31 +19,31 @@ async function openOffers(fixture: ContractFixture): Promise<bigint> {
 /** The rules for the amounts paid, refunded and given back. */
 export const amountRules: readonly Rule[] = [
   {
-    name: "no more is paid than the amount",
+    name: "a payment above the amount is refused",
     run: async (fixture) =>
       await refuses(fixture, "buyer", fixture.pay(fixture.purchase, 25n * usdc + 1n), "AmountOutOfRange"),
   },
   {
-    name: "no more is paid than the amount, in two parts",
+    name: "two payments above the amount are refused",
     async run(fixture) {
       await fixture.succeed("buyer", fixture.pay(fixture.purchase, 20n * usdc));
       return await refuses(fixture, "buyer", fixture.pay(fixture.purchase, 6n * usdc), "AmountOutOfRange");
     },
   },
   {
-    name: "a payment of nothing is refused",
+    name: "a zero payment is refused",
     run: async (fixture) =>
       await refuses(fixture, "buyer", fixture.pay(fixture.purchase, 0n), "AmountOutOfRange"),
   },
   {
-    name: "no more is refunded than was paid",
+    name: "a refund above the paid amount is refused",
     async run(fixture) {
       await payAndClaim(fixture);
       return await refuses(fixture, "registrar", collect(fixture, 11n * usdc), "AmountOutOfRange");
     },
   },
   {
-    name: "a withdrawn offer gives back exactly its unpaid part",
+    name: "withdrawing an offer releases exactly its unpaid amount",
     async run(fixture) {
       await fixture.succeed("buyer", fixture.pay(fixture.purchase));
       const before = await openOffers(fixture);
@@ -53,7 +53,7 @@ export const amountRules: readonly Rule[] = [
     },
   },
   {
-    name: "a payment that the token stops leaves nothing behind",
+    name: "a payment whose transfer fails leaves the state unchanged",
     async run(fixture) {
       await fixture.succeed("deployer", pause(fixture));
       await fixture.send("buyer", fixture.pay(fixture.purchase));

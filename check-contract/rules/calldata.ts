@@ -51,7 +51,7 @@ export const calldataRules: readonly Rule[] = [
       await refuses(fixture, "buyer", { ...fixture.pay(fixture.purchase), value: 1n }, "no reason"),
   },
   {
-    name: "a commitment that was changed after it was signed is not registered",
+    name: "a commitment that differs from the signed one is refused",
     pays: false,
     async run(fixture) {
       const { to, data } = fixture.registration(fixture.draft);
@@ -62,7 +62,7 @@ export const calldataRules: readonly Rule[] = [
     },
   },
   {
-    name: "the contract hashes claims as EIP-712 has it",
+    name: "the claim hash is the EIP-712 digest",
     pays: false,
     async run(fixture) {
       const { claim } = fixture.claim(fixture.purchase);

@@ -6,14 +6,14 @@ import { collect, payAndClaim, type Rule, refuses, registrarCall } from "./rule.
 /** The rules for callers: only the account that a purchase names may move it forward. */
 export const callerRules: readonly Rule[] = [
   {
-    name: "only the buyer pays, even if another account pays with its own money",
+    name: "only the buyer can pay, even if another account has tokens and an allowance",
     async run(fixture) {
       await fixture.succeed("stranger", fixture.approve(25n * usdc));
       return await refuses(fixture, "stranger", fixture.pay(fixture.purchase), "WrongCaller");
     },
   },
   {
-    name: "only the buyer pays in a batch",
+    name: "only the buyer can pay in a batch",
     pays: false,
     async run(fixture) {
       await fixture.succeed("stranger", fixture.approve(25n * usdc));
@@ -22,33 +22,33 @@ export const callerRules: readonly Rule[] = [
     },
   },
   {
-    name: "only the merchant registers",
+    name: "only the merchant can register",
     pays: false,
     run: async (fixture) =>
       await refuses(fixture, "stranger", fixture.registration(fixture.draft), "WrongCaller"),
   },
   {
-    name: "only the beneficiary claims",
+    name: "only the beneficiary can claim",
     async run(fixture) {
       await fixture.succeed("buyer", fixture.pay(fixture.purchase));
       return await refuses(fixture, "stranger", fixture.claim(fixture.purchase).call, "WrongCaller");
     },
   },
   {
-    name: "only the bounded registrar collects a refund",
+    name: "only the program operator can collect a refund",
     async run(fixture) {
       await payAndClaim(fixture);
       return await refuses(fixture, "stranger", collect(fixture, 5n * usdc), "WrongCaller");
     },
   },
   {
-    name: "only the registrar withdraws an offer",
+    name: "only the program operator can withdraw an offer",
     pays: false,
     run: async (fixture) =>
       await refuses(fixture, "stranger", registrarCall(fixture, "withdrawOffer"), "WrongCaller"),
   },
   {
-    name: "only the registrar draws from the funding source",
+    name: "only the registrar contract can draw from the funding source",
     pays: false,
     async run(fixture) {
       const { token, funding_source: to } = fixture.contracts;

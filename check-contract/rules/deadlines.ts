@@ -3,21 +3,21 @@ import { accepts, at, type Rule, refuses, registrarCall } from "./rule.ts";
 /** The last second of every deadline, and the first after it. */
 export const deadlineRules: readonly Rule[] = [
   {
-    name: "a payment in the last second of its deadline is in time",
+    name: "a payment in the last second of the pay deadline succeeds",
     async run(fixture) {
       await at(fixture, fixture.purchase.deadlines.pay_deadline);
       return await accepts(fixture, "buyer", fixture.pay(fixture.purchase));
     },
   },
   {
-    name: "a payment one second after its deadline is refused",
+    name: "a payment one second after the pay deadline is refused",
     async run(fixture) {
       await at(fixture, fixture.purchase.deadlines.pay_deadline + 1);
       return await refuses(fixture, "buyer", fixture.pay(fixture.purchase), "DeadlinePassed");
     },
   },
   {
-    name: "a claim in the last second of its deadline is in time",
+    name: "a claim in the last second of the claim deadline succeeds",
     async run(fixture) {
       await fixture.succeed("buyer", fixture.pay(fixture.purchase));
       await at(fixture, fixture.purchase.deadlines.claim_deadline);
@@ -25,7 +25,7 @@ export const deadlineRules: readonly Rule[] = [
     },
   },
   {
-    name: "a claim one second after its deadline is refused",
+    name: "a claim one second after the claim deadline is refused",
     async run(fixture) {
       await fixture.succeed("buyer", fixture.pay(fixture.purchase));
       await at(fixture, fixture.purchase.deadlines.claim_deadline + 1);
@@ -42,7 +42,7 @@ export const deadlineRules: readonly Rule[] = [
     },
   },
   {
-    name: "an offer does not expire while it can be paid",
+    name: "an offer cannot expire before its pay deadline has passed",
     pays: false,
     async run(fixture) {
       await at(fixture, fixture.purchase.deadlines.pay_deadline);
@@ -50,7 +50,7 @@ export const deadlineRules: readonly Rule[] = [
     },
   },
   {
-    name: "an expired offer takes no payment",
+    name: "a payment of an expired offer is refused",
     async run(fixture) {
       await at(fixture, fixture.purchase.deadlines.pay_deadline + 1);
       await fixture.succeed("stranger", registrarCall(fixture, "expire"));

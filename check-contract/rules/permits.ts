@@ -13,7 +13,7 @@ function payDeadline({ purchase }: ContractFixture): bigint {
 /** The rules for the effect of a permit when no allowance is left. */
 export const permitRules: readonly Rule[] = [
   {
-    name: "a permit pays without an allowance",
+    name: "a payment with a permit needs no allowance",
     pays: false,
     async run(fixture) {
       await fixture.succeed("buyer", fixture.approve(0n));
@@ -21,7 +21,7 @@ export const permitRules: readonly Rule[] = [
     },
   },
   {
-    name: "a permit that another account submitted first pays",
+    name: "a front-run permit still pays",
     pays: false,
     async run(fixture) {
       await fixture.succeed("buyer", fixture.approve(0n));
@@ -31,7 +31,7 @@ export const permitRules: readonly Rule[] = [
     },
   },
   {
-    name: "a permit that another account signed pays nothing",
+    name: "a permit signed by another account is refused",
     pays: false,
     async run(fixture) {
       await fixture.succeed("buyer", fixture.approve(0n));
@@ -41,7 +41,7 @@ export const permitRules: readonly Rule[] = [
     },
   },
   {
-    name: "a permit for another spender pays nothing",
+    name: "a permit for another spender is refused",
     pays: false,
     async run(fixture) {
       await fixture.succeed("buyer", fixture.approve(0n));
@@ -52,7 +52,7 @@ export const permitRules: readonly Rule[] = [
     },
   },
   {
-    name: "a permit pays once",
+    name: "a used permit is refused",
     pays: false,
     async run(fixture) {
       const payment = fixture.payWithPermit(fixture.purchase, amount);
@@ -61,7 +61,7 @@ export const permitRules: readonly Rule[] = [
     },
   },
   {
-    name: "a permit that has expired pays nothing",
+    name: "an expired permit is refused",
     pays: false,
     async run(fixture) {
       await fixture.succeed("buyer", fixture.approve(0n));

@@ -7,7 +7,7 @@ import { accepts, at, collect, pause, payAndClaim, type Rule, refuses, revoke } 
 /** An owed refund can be collected until the funding's enrolled end, whatever others do. */
 export const refundRules: readonly Rule[] = [
   {
-    name: "a refund in the last second of its funding is in time, also after a revocation",
+    name: "a refund in the last second of the funding succeeds, even after a revocation",
     async run(fixture) {
       await payAndClaim(fixture);
       await fixture.succeed("merchant", revoke(fixture));
@@ -16,7 +16,7 @@ export const refundRules: readonly Rule[] = [
     },
   },
   {
-    name: "a refund one second after its funding is refused",
+    name: "a refund one second after the funding ends is refused",
     async run(fixture) {
       await payAndClaim(fixture);
       await at(fixture, fixture.merchant.funding.valid_until + 1);
@@ -24,7 +24,7 @@ export const refundRules: readonly Rule[] = [
     },
   },
   {
-    name: "a revocation before the payment leaves the purchase its cover",
+    name: "a purchase can be refunded after a revocation before its payment",
     async run(fixture) {
       await fixture.succeed("merchant", revoke(fixture));
       await payAndClaim(fixture);
@@ -32,7 +32,7 @@ export const refundRules: readonly Rule[] = [
     },
   },
   {
-    name: "a paused program's refund is collected",
+    name: "a refund succeeds while the program is paused",
     async run(fixture) {
       await payAndClaim(fixture);
       await fixture.succeed("deployer", pause(fixture));
@@ -40,7 +40,7 @@ export const refundRules: readonly Rule[] = [
     },
   },
   {
-    name: "a refund is collected after the bounds have ended",
+    name: "a refund succeeds after the bounds have ended",
     async run(fixture) {
       await payAndClaim(fixture);
       await fixture.succeed("deployer", limit(fixture, "prg_demo", "registrar"));
@@ -48,7 +48,7 @@ export const refundRules: readonly Rule[] = [
     },
   },
   {
-    name: "a decision that was used in another program still refunds its purchase",
+    name: "a decision hash that another program has used does not block a refund",
     async run(fixture) {
       await payAndClaim(fixture);
       await payAndClaim(fixture, fixture.foreign);

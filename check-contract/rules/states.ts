@@ -4,17 +4,17 @@ import { collect, pause, payAndClaim, type Rule, refuses, revoke } from "./rule.
 /** The rules for the order of steps, each of which happens once. */
 export const stateRules: readonly Rule[] = [
   {
-    name: "a purchase that is not on chain is not paid",
+    name: "a payment of an unknown purchase is refused",
     run: async (fixture) => await refuses(fixture, "buyer", fixture.pay(fixture.draft), "UnknownPurchase"),
   },
   {
-    name: "nothing is claimed before a payment",
+    name: "a claim before a payment is refused",
     pays: false,
     run: async (fixture) =>
       await refuses(fixture, "beneficiary", fixture.claim(fixture.purchase).call, "NothingPaid"),
   },
   {
-    name: "a purchase has one claim",
+    name: "a second claim is refused",
     async run(fixture) {
       await payAndClaim(fixture);
       const { call } = fixture.claim(fixture.purchase, 9n * usdc);
@@ -22,7 +22,7 @@ export const stateRules: readonly Rule[] = [
     },
   },
   {
-    name: "a purchase is registered once",
+    name: "a second registration is refused",
     pays: false,
     async run(fixture) {
       const registration = fixture.registration(fixture.draft);
@@ -31,14 +31,14 @@ export const stateRules: readonly Rule[] = [
     },
   },
   {
-    name: "nothing is refunded without a claim",
+    name: "a refund without a claim is refused",
     async run(fixture) {
       await fixture.succeed("buyer", fixture.pay(fixture.purchase));
       return await refuses(fixture, "registrar", collect(fixture, 5n * usdc), "NotClaimed");
     },
   },
   {
-    name: "a purchase has one refund",
+    name: "a second refund is refused",
     async run(fixture) {
       await payAndClaim(fixture);
       await fixture.succeed("registrar", collect(fixture, 5n * usdc));
@@ -46,7 +46,7 @@ export const stateRules: readonly Rule[] = [
     },
   },
   {
-    name: "a refunded purchase takes no payment",
+    name: "a payment after the refund is refused",
     async run(fixture) {
       await payAndClaim(fixture);
       await fixture.succeed("registrar", collect(fixture, 5n * usdc));
@@ -54,14 +54,14 @@ export const stateRules: readonly Rule[] = [
     },
   },
   {
-    name: "a paused program takes no payment",
+    name: "a payment while the program is paused is refused",
     async run(fixture) {
       await fixture.succeed("deployer", pause(fixture));
       return await refuses(fixture, "buyer", fixture.pay(fixture.purchase), "ProgramPaused");
     },
   },
   {
-    name: "a revoked funding covers no new purchase",
+    name: "a new purchase after a revocation is refused",
     pays: false,
     async run(fixture) {
       await fixture.succeed("merchant", revoke(fixture));

@@ -2,8 +2,7 @@
 pragma solidity 0.8.37;
 
 /// @title ContractWallet
-/// @notice A wallet with code, in the shapes through which a payment can look like what it is not: a forwarder, a multicall, a
-/// call that is swallowed when it fails, one call too many.
+/// @notice A contract wallet that forwards calls: one, several, one whose failure it ignores, or one by `delegatecall`.
 contract ContractWallet {
     struct Call {
         address target;
@@ -12,29 +11,29 @@ contract ContractWallet {
 
     error CallFailed(address target, bytes reason);
 
-    /// @notice Takes every signature for its own (ERC-1271), a permit's included.
+    /// @notice Accepts every signature (ERC-1271), including the signature of a permit.
     function isValidSignature(bytes32, bytes calldata) external pure returns (bytes4) {
         return this.isValidSignature.selector;
     }
 
-    /// @notice Passes one call on and fails with it.
+    /// @notice Makes one call and reverts if it fails.
     function forward(address target, bytes calldata data) external payable returns (bytes memory) {
         return _call(target, data);
     }
 
-    /// @notice Passes several calls on and fails with the first that does.
+    /// @notice Makes several calls and reverts if one of them fails.
     function multicall(Call[] calldata calls) external payable {
         for (uint256 i = 0; i < calls.length; ++i) {
             _call(calls[i].target, calls[i].data);
         }
     }
 
-    /// @notice Passes one call on and succeeds whatever becomes of it.
+    /// @notice Makes one call and does not revert if it fails.
     function attempt(address target, bytes calldata data) external payable returns (bool success) {
         (success,) = target.call(data);
     }
 
-    /// @notice Passes one call on in the context of this wallet.
+    /// @notice Makes one `delegatecall`, in the context of this wallet, and reverts if it fails.
     function delegate(address target, bytes calldata data) external payable returns (bytes memory) {
         (bool success, bytes memory returned) = target.delegatecall(data);
         if (!success) revert CallFailed(target, returned);
@@ -49,7 +48,7 @@ contract ContractWallet {
 }
 
 /// @title ConstructorCaller
-/// @notice Makes its one call while it is being created, when it has no code yet.
+/// @notice Makes one call from its constructor, when it has no code yet.
 contract ConstructorCaller {
     error CallFailed(bytes reason);
 

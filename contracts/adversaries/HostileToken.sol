@@ -5,40 +5,41 @@ import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 import {ERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/ERC20Permit.sol";
 
 /// @title HostileToken
-/// @notice An ERC-20 with EIP-2612 whose transfers or permits misbehave in the way that it was last told to.
+/// @notice An ERC-20 token with EIP-2612 permits whose transfers or permits behave as configured.
 contract HostileToken is ERC20Permit {
-    enum Manner {
-        Honest,
+    enum Behavior {
+        /// As OpenZeppelin's ERC20Permit.
+        Standard,
         /// The receiver gets one unit less.
-        FeeFromReceiver,
+        FeeOnReceiver,
         /// The sender loses one unit more.
-        FeeFromSender,
+        FeeOnSender,
         /// The receiver gets one unit more.
-        Bonus,
-        /// Nothing moves and the answer is true.
-        Silent,
-        /// Everything moves and the answer is false.
-        FalseAnswer,
-        /// Everything moves and there is no answer, as with the oldest tokens.
-        NoAnswer,
-        /// Everything moves and the answer is neither true nor false.
-        OddAnswer,
-        /// Everything moves, and a call is made before it.
+        ExtraCredit,
+        /// Nothing moves, and `transfer` returns true.
+        NoTransfer,
+        /// The amount moves, and `transfer` returns false.
+        ReturnsFalse,
+        /// The amount moves, and `transfer` returns nothing, as in early tokens.
+        ReturnsNothing,
+        /// The amount moves, and `transfer` returns 2, which is neither true nor false.
+        ReturnsTwo,
+        /// The token calls `target`, then the amount moves.
         Reentrant,
         Reverting,
-        /// A permit sets no allowance and does not revert, as with tokens whose fallback accepts any call.
-        PermitSilent,
+        /// `permit` sets no allowance and does not revert, as in a token whose fallback accepts any call.
+        PermitNoEffect,
         PermitReverting,
-        /// A permit sets its allowance, and a call is made before it.
+        /// The token calls `target`, then `permit` sets its allowance.
         PermitReentrant
     }
 
-    Manner public manner;
+    Behavior public behavior;
 
-    /// @notice The call that a reentrant transfer makes, and how it went.
+    /// @notice The call that a reentrant transfer or permit makes, and its result.
     address public target;
     bytes public data;
-    bool public calledBack;
+    bool public reentered;
     bool public succeeded;
     bytes public answer;
 
@@ -48,18 +49,18 @@ contract HostileToken is ERC20Permit {
         _mint(to, amount);
     }
 
-    function setManner(Manner manner_) external {
-        manner = manner_;
+    function setBehavior(Behavior behavior_) external {
+        behavior = behavior_;
     }
 
-    /// @notice From now on every transfer, or every permit, calls `target_` first, as the token.
-    function reenter(Manner manner_, address target_, bytes calldata data_) external {
-        manner = manner_;
+    /// @notice Makes every transfer, or every permit, call `target_` first.
+    function reenter(Behavior behavior_, address target_, bytes calldata data_) external {
+        behavior = behavior_;
         target = target_;
         data = data_;
     }
 
-    /// @notice Calls as the token, so that the token can be a party of a purchase.
+    /// @notice Makes the token call `target_`, so that the token can be a party of a purchase.
     function act(address target_, bytes calldata data_) external returns (bytes memory) {
         (bool success, bytes memory returned) = target_.call(data_);
         if (!success) {
@@ -71,15 +72,15 @@ contract HostileToken is ERC20Permit {
     }
 
     function transfer(address to, uint256 value) public override returns (bool) {
-        if (_misbehavesBefore()) return true;
+        if (_beforeTransfer()) return true;
         super.transfer(to, value);
-        return _misbehavesAfter(msg.sender, to);
+        return _afterTransfer(msg.sender, to);
     }
 
     function transferFrom(address from, address to, uint256 value) public override returns (bool) {
-        if (_misbehavesBefore()) return true;
+        if (_beforeTransfer()) return true;
         super.transferFrom(from, to, value);
-        return _misbehavesAfter(from, to);
+        return _afterTransfer(from, to);
     }
 
     function permit(
@@ -91,38 +92,38 @@ contract HostileToken is ERC20Permit {
         bytes32 r,
         bytes32 s
     ) public override {
-        if (manner == Manner.PermitSilent) return;
-        if (manner == Manner.PermitReverting) revert("HostileToken: no permit");
-        if (manner == Manner.PermitReentrant) _callBack();
+        if (behavior == Behavior.PermitNoEffect) return;
+        if (behavior == Behavior.PermitReverting) revert("HostileToken: no permit");
+        if (behavior == Behavior.PermitReentrant) _reenter();
         super.permit(owner, spender, value, deadline, v, r, s);
     }
 
-    function _misbehavesBefore() private returns (bool nothingMoves) {
-        if (manner == Manner.Reverting) revert("HostileToken: no");
-        if (manner == Manner.Reentrant) _callBack();
-        return manner == Manner.Silent;
+    function _beforeTransfer() private returns (bool nothingMoves) {
+        if (behavior == Behavior.Reverting) revert("HostileToken: no");
+        if (behavior == Behavior.Reentrant) _reenter();
+        return behavior == Behavior.NoTransfer;
     }
 
-    function _misbehavesAfter(address from, address to) private returns (bool) {
-        if (manner == Manner.FeeFromReceiver) _burn(to, 1);
-        if (manner == Manner.FeeFromSender) _burn(from, 1);
-        if (manner == Manner.Bonus) _mint(to, 1);
-        if (manner == Manner.NoAnswer) {
+    function _afterTransfer(address from, address to) private returns (bool) {
+        if (behavior == Behavior.FeeOnReceiver) _burn(to, 1);
+        if (behavior == Behavior.FeeOnSender) _burn(from, 1);
+        if (behavior == Behavior.ExtraCredit) _mint(to, 1);
+        if (behavior == Behavior.ReturnsNothing) {
             assembly ("memory-safe") {
                 return(0, 0)
             }
         }
-        if (manner == Manner.OddAnswer) {
+        if (behavior == Behavior.ReturnsTwo) {
             assembly ("memory-safe") {
                 mstore(0, 2)
                 return(0, 32)
             }
         }
-        return manner != Manner.FalseAnswer;
+        return behavior != Behavior.ReturnsFalse;
     }
 
-    function _callBack() private {
-        calledBack = true;
+    function _reenter() private {
+        reentered = true;
         (succeeded, answer) = target.call(data);
     }
 }

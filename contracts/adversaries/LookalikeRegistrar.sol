@@ -4,8 +4,8 @@ pragma solidity 0.8.37;
 import {IPurchaseRegistrar} from "../interfaces/IPurchaseRegistrar.sol";
 
 /// @title LookalikeRegistrar
-/// @notice Emits any log that the caller asks for, the registrar's included, and moves nothing.
-/// @dev Only the address of the emitter tells its logs from the registrar's.
+/// @notice Emits any log that the caller requests, including the registrar contract's logs, and moves no tokens.
+/// @dev Its logs differ from the registrar contract's logs only in the emitter's address.
 contract LookalikeRegistrar {
     struct Payment {
         bytes32 id;
@@ -16,22 +16,22 @@ contract LookalikeRegistrar {
         uint256 paidTotal;
     }
 
-    /// @notice The log of a payment that never was.
-    function pretendPayment(Payment calldata p) external {
+    /// @notice Emits the log of a payment without a payment.
+    function emitPayment(Payment calldata p) external {
         emit IPurchaseRegistrar.PurchasePaid(p.id, p.buyer, p.merchant, p.sequence, p.amount, p.paidTotal);
     }
 
-    /// @notice Answers to the registrar's own selector, with the registrar's own log.
+    /// @notice Has the selector of the registrar contract's `pay` and emits the same log.
     function pay(bytes32 id, uint256 amount) external {
         emit IPurchaseRegistrar.PurchasePaid(id, msg.sender, address(this), 2, amount, amount);
     }
 
-    /// @notice The same for a payment under a permit, which it never submits.
+    /// @notice Has the selector of the registrar contract's `payWithPermit` and emits the same log. Submits no permit.
     function payWithPermit(bytes32 id, uint256 amount, uint256, uint8, bytes32, bytes32) external {
         emit IPurchaseRegistrar.PurchasePaid(id, msg.sender, address(this), 2, amount, amount);
     }
 
-    /// @notice Any log with up to four topics: another indexing, extra data, a missing topic.
+    /// @notice Emits a log with up to four topics, for example with other indexed arguments, extra data or a missing topic.
     function emitLog(bytes32[] calldata topics, bytes calldata data) external {
         bytes memory copy = data;
         uint256 count = topics.length;

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
 /// @title PlainToken
-/// @notice An ERC-20 without EIP-2612.
+/// @notice An ERC-20 token without EIP-2612 permits.
 contract PlainToken is ERC20 {
     constructor() ERC20("Plain", "PLAIN") {}
 

@@ -4,25 +4,25 @@ pragma solidity >=0.8.4;
 import {ICommonErrors} from "./ICommonErrors.sol";
 
 /// @title IPurchaseRegistrar
-/// @notice Purchases as immutable signed commitments, paid from the buyer to the merchant in one call and refunded under
-/// the funding that the merchant authorized.
+/// @notice Records purchases as immutable signed commitments. A payment moves tokens from the buyer to the merchant in one
+/// call; a refund moves them from the merchant's wallet to the beneficiary, under the funding that the merchant authorized.
 /// @dev A purchase's id is the EIP-712 digest of its `Purchase` struct, so it is bound to this chain and this contract.
-/// Amounts are in base units of their token, times are Unix seconds, and every deadline is the last second that is in time.
+/// Amounts are in base units of their token. Times are Unix seconds, and every deadline is inclusive.
 interface IPurchaseRegistrar is ICommonErrors {
     // ---------------------------------------------------------------------------------------------------------------
     // Types
     // ---------------------------------------------------------------------------------------------------------------
 
-    /// @notice How a purchase came on chain.
+    /// @notice How a purchase was put on chain.
     enum Route {
         None,
-        /// By the program's operator, within the bounds.
+        /// `offer`: by the program's operator, within the program's bounds.
         Offer,
-        /// By the merchant itself; no bounds apply.
+        /// `register`: by the merchant; the program's bounds do not apply.
         Direct
     }
 
-    /// @notice Whether a purchase takes payments. A claim or a refund does not change it: see `Figures`.
+    /// @notice Whether a purchase accepts payments. A claim or a refund does not change it; see `Figures`.
     enum Status {
         None,
         Open,
@@ -36,48 +36,48 @@ interface IPurchaseRegistrar is ICommonErrors {
         bytes32 program;
         /// keccak256 of the purchase's API id.
         bytes32 purchaseRef;
-        /// The enrolled wallet that receives payments and that refunds are collected from.
+        /// The enrolled wallet that receives payments and pays refunds.
         address merchant;
         /// The only wallet that may pay.
         address buyer;
-        /// The only wallet that may claim, and the one that receives a refund.
+        /// The only wallet that may claim, and the receiver of a refund.
         address beneficiary;
-        /// The ERC-20 token of every transfer.
+        /// The ERC-20 token of all payments and of the refund.
         address token;
-        /// The price; at most type(uint128).max.
+        /// The price; from 1 to type(uint128).max.
         uint256 amount;
-        /// SHA-256 of the RFC 8785 form of the terms.
+        /// SHA-256 of the terms as canonical JSON (RFC 8785).
         bytes32 termsHash;
-        /// The purchase can come on chain until then.
+        /// Last second at which the purchase can be offered or registered.
         uint64 offerDeadline;
-        /// It can be paid until then.
+        /// Last second at which the purchase can be paid.
         uint64 payDeadline;
-        /// It can be claimed until then.
+        /// Last second at which a claim can be filed.
         uint64 claimDeadline;
-        /// Makes two purchases with equal terms distinct.
+        /// Gives two purchases with equal fields different ids.
         bytes32 salt;
     }
 
-    /// @notice The refunds that a merchant's wallet backs, up to a cap and until a time, signed by the program's commitment
-    /// signer (EIP-712).
+    /// @notice Allows refunds from a merchant's wallet, up to a cap and until a time. The program's commitment signer signs it
+    /// (EIP-712).
     struct FundingAuthorization {
         /// keccak256 of the program's API id.
         bytes32 program;
         /// keccak256 of the merchant's API id.
         bytes32 merchantRef;
-        /// The merchant's wallet, which must enroll itself.
+        /// The merchant's wallet, which must call `enroll`.
         address wallet;
-        /// The ERC-20 token that refunds are collected in.
+        /// The ERC-20 token of the refunds.
         address token;
-        /// The most that can ever be collected; at most type(uint128).max.
+        /// The largest sum of all refunds; from 1 to type(uint128).max.
         uint256 cap;
-        /// Refunds can be collected until then, even after a revocation.
+        /// Last second at which a refund can be collected, even after a revocation.
         uint64 validUntil;
-        /// Makes two authorizations with equal terms distinct.
+        /// Gives two authorizations with equal fields different digests.
         bytes32 salt;
     }
 
-    /// @notice What a beneficiary signs off chain (EIP-712); its digest is the `claimHash` of `claim`.
+    /// @notice The claim that a beneficiary signs off chain (EIP-712); its digest is the `claimHash` of `claim`.
     struct Claim {
         /// The purchase's id.
         bytes32 commitment;
@@ -93,13 +93,13 @@ interface IPurchaseRegistrar is ICommonErrors {
     struct Bounds {
         /// The largest amount of one offered purchase; at most type(uint128).max.
         uint256 maxPurchase;
-        /// The most that may be outstanding over all open offers; at most type(uint128).max.
+        /// The largest unpaid sum of all open offers; at most type(uint128).max.
         uint256 openBudget;
-        /// The operator can offer and withdraw until then.
+        /// Last second at which the operator can offer and withdraw.
         uint64 validUntil;
     }
 
-    /// @notice A program as it is stored.
+    /// @notice A program's stored state.
     struct ProgramState {
         /// The wallet that opened the program and sets its bounds.
         address admin;
@@ -107,20 +107,20 @@ interface IPurchaseRegistrar is ICommonErrors {
         address operator;
         /// The signer of purchases and funding authorizations.
         address commitmentSigner;
-        /// Whether enrollments, new purchases and payments are stopped.
+        /// Whether enrollments, new purchases and payments are paused.
         bool paused;
         /// The limits on offers.
         Bounds bounds;
-        /// What is outstanding over all open offers.
+        /// The unpaid sum of all open offers.
         uint256 openOffers;
     }
 
-    /// @notice A purchase as it is stored. The fields that only the id commits to are in `PurchaseOffered` and
+    /// @notice A purchase's stored state. The other fields of its `Purchase` are in the event `PurchaseOffered` or
     /// `PurchaseRegistered`.
     struct PurchaseState {
         Status status;
         Route route;
-        /// How many events this purchase has had.
+        /// How many events this contract has emitted for the purchase.
         uint32 sequence;
         bytes32 program;
         bytes32 merchantRef;
@@ -133,16 +133,16 @@ interface IPurchaseRegistrar is ICommonErrors {
         uint256 refunded;
         uint64 payDeadline;
         uint64 claimDeadline;
-        /// Zero before the claim, and zero again once refunded: `RefundCollected` carries it then.
+        /// Zero before the claim, and zero again after the refund, whose event `RefundCollected` contains it.
         bytes32 claimHash;
         /// Zero before the refund.
         bytes32 decisionHash;
     }
 
-    /// @notice The figures of a purchase at one block.
+    /// @notice The amounts, status and hashes of a purchase at one block.
     struct Figures {
         Status status;
-        /// How many events this purchase has had.
+        /// How many events this contract has emitted for the purchase.
         uint32 sequence;
         uint256 amount;
         /// The buyer's allowance to this contract.
@@ -150,22 +150,22 @@ interface IPurchaseRegistrar is ICommonErrors {
         uint256 paid;
         uint256 outstanding;
         uint256 refunded;
-        /// Zero before the claim, and zero again once refunded: `RefundCollected` carries it then.
+        /// Zero before the claim, and zero again after the refund, whose event `RefundCollected` contains it.
         bytes32 claimHash;
         /// Zero before the refund.
         bytes32 decisionHash;
     }
 
-    /// @notice A funding at one block.
+    /// @notice A merchant's funding at one block.
     struct FundingState {
         address wallet;
         address token;
         uint256 cap;
         uint256 collected;
         uint64 validUntil;
-        /// Zero while it is not revoked.
+        /// When the funding was revoked; zero if it was not.
         uint64 revokedAt;
-        /// EIP-712 digest of the authorization that it was enrolled with.
+        /// EIP-712 digest of the enrolled authorization.
         bytes32 authorization;
         /// The wallet's allowance to the funding source.
         uint256 allowance;
@@ -180,9 +180,9 @@ interface IPurchaseRegistrar is ICommonErrors {
     /// @notice A program was opened.
     /// @param program keccak256 of the program's API id.
     /// @param admin The caller.
-    /// @param operator The wallet that may offer and collect.
+    /// @param operator The wallet that offers purchases and collects refunds.
     /// @param commitmentSigner The signer of purchases and funding authorizations.
-    /// @param bounds The first limits on offers.
+    /// @param bounds The limits on offers.
     event ProgramOpened(
         bytes32 indexed program,
         address indexed admin,
@@ -191,25 +191,25 @@ interface IPurchaseRegistrar is ICommonErrors {
         Bounds bounds
     );
 
-    /// @notice The admin replaced operator, commitment signer and bounds.
+    /// @notice The admin replaced the operator, the commitment signer and the bounds of a program.
     /// @param program keccak256 of the program's API id.
-    /// @param operator The wallet that may offer and collect from now on.
-    /// @param commitmentSigner The signer from now on.
-    /// @param bounds The limits on offers from now on.
+    /// @param operator The new operator.
+    /// @param commitmentSigner The new commitment signer.
+    /// @param bounds The new limits on offers.
     event BoundsSet(bytes32 indexed program, address indexed operator, address commitmentSigner, Bounds bounds);
 
     /// @notice The admin paused or unpaused a program.
     /// @param program keccak256 of the program's API id.
-    /// @param paused Whether the program is paused now.
+    /// @param paused True if the program is now paused.
     event PausedSet(bytes32 indexed program, bool paused);
 
-    /// @notice A wallet accepted its funding authorization.
+    /// @notice A merchant's wallet enrolled with a funding authorization.
     /// @param program keccak256 of the program's API id.
     /// @param merchantRef keccak256 of the merchant's API id.
     /// @param wallet The merchant's wallet.
-    /// @param token The ERC-20 token that refunds are collected in.
-    /// @param cap The most that can ever be collected.
-    /// @param validUntil Refunds can be collected until then.
+    /// @param token The ERC-20 token of the refunds.
+    /// @param cap The largest sum of all refunds.
+    /// @param validUntil Last second at which a refund can be collected.
     /// @param authorization EIP-712 digest of the authorization.
     event FundingEnrolled(
         bytes32 indexed program,
@@ -221,7 +221,7 @@ interface IPurchaseRegistrar is ICommonErrors {
         bytes32 authorization
     );
 
-    /// @notice A wallet revoked its funding: it covers no new purchase.
+    /// @notice A wallet revoked its funding, which no longer covers new purchases.
     /// @param program keccak256 of the program's API id.
     /// @param merchantRef keccak256 of the merchant's API id.
     /// @param wallet The merchant's wallet.
@@ -232,8 +232,8 @@ interface IPurchaseRegistrar is ICommonErrors {
     /// @param id The purchase's id.
     /// @param program keccak256 of the program's API id.
     /// @param buyer The only wallet that may pay.
-    /// @param sequence 1: here and below, the events of a purchase are counted, so that a gap is visible.
-    /// @param purchase The whole commitment.
+    /// @param sequence Always 1: the sequence counts the events of a purchase from 1, so a missing event leaves a gap.
+    /// @param purchase All fields of the commitment.
     event PurchaseOffered(
         bytes32 indexed id,
         bytes32 indexed program,
@@ -242,12 +242,12 @@ interface IPurchaseRegistrar is ICommonErrors {
         Purchase purchase
     );
 
-    /// @notice A merchant registered a purchase directly; no budget is used.
+    /// @notice A merchant registered a purchase, which does not count as an open offer.
     /// @param id The purchase's id.
     /// @param program keccak256 of the program's API id.
     /// @param buyer The only wallet that may pay.
-    /// @param sequence 1.
-    /// @param purchase The whole commitment.
+    /// @param sequence Always 1.
+    /// @param purchase All fields of the commitment.
     event PurchaseRegistered(
         bytes32 indexed id,
         bytes32 indexed program,
@@ -256,27 +256,28 @@ interface IPurchaseRegistrar is ICommonErrors {
         Purchase purchase
     );
 
-    /// @notice The operator withdrew an offer, which takes no more payments.
+    /// @notice The operator withdrew an offer, which no longer accepts payments.
     /// @param id The purchase's id.
     /// @param program keccak256 of the program's API id.
-    /// @param sequence The number of this event among those of the purchase.
-    /// @param released What is taken off the program's open offers: the unpaid part.
+    /// @param sequence Number of this event in the purchase's sequence.
+    /// @param released The unpaid amount, which is subtracted from the program's open offers.
     event OfferWithdrawn(bytes32 indexed id, bytes32 indexed program, uint32 sequence, uint256 released);
 
-    /// @notice A purchase expired and takes no more payments.
+    /// @notice A purchase expired and no longer accepts payments.
     /// @param id The purchase's id.
     /// @param program keccak256 of the program's API id.
-    /// @param sequence The number of this event among those of the purchase.
-    /// @param released What is taken off the program's open offers: the unpaid part of an offer, 0 for a direct purchase.
+    /// @param sequence Number of this event in the purchase's sequence.
+    /// @param released For an offer, the unpaid amount, which is subtracted from the program's open offers; for a registered
+    /// purchase, 0.
     event PurchaseExpired(bytes32 indexed id, bytes32 indexed program, uint32 sequence, uint256 released);
 
-    /// @notice Exactly `amount` of the purchase's token moved from buyer to merchant.
+    /// @notice The buyer paid exactly `amount` of the purchase's token to the merchant.
     /// @param id The purchase's id.
     /// @param buyer The payer.
     /// @param merchant The payee.
-    /// @param sequence The number of this event among those of the purchase.
-    /// @param amount This payment.
-    /// @param paidTotal The sum of all payments so far.
+    /// @param sequence Number of this event in the purchase's sequence.
+    /// @param amount The amount of this payment.
+    /// @param paidTotal The sum of all payments of the purchase, including this one.
     event PurchasePaid(
         bytes32 indexed id,
         address indexed buyer,
@@ -286,21 +287,21 @@ interface IPurchaseRegistrar is ICommonErrors {
         uint256 paidTotal
     );
 
-    /// @notice The beneficiary filed its claim.
+    /// @notice The beneficiary filed the purchase's claim.
     /// @param id The purchase's id.
     /// @param beneficiary The claimant.
-    /// @param sequence The number of this event among those of the purchase.
+    /// @param sequence Number of this event in the purchase's sequence.
     /// @param claimHash EIP-712 digest of the claim.
     event PurchaseClaimed(bytes32 indexed id, address indexed beneficiary, uint32 sequence, bytes32 claimHash);
 
-    /// @notice Exactly `award` of the purchase's token moved from merchant to beneficiary.
+    /// @notice Exactly `award` of the purchase's token was refunded from the merchant to the beneficiary.
     /// @param id The purchase's id.
     /// @param beneficiary The wallet that received the refund.
-    /// @param decisionHash SHA-256 of the decision, now recorded on the purchase.
-    /// @param sequence The number of this event among those of the purchase.
-    /// @param claimHash The claim that the decision is about, which the purchase no longer stores.
-    /// @param award The refund.
-    /// @param collectedTotal What was collected under this funding so far.
+    /// @param decisionHash SHA-256 of the decision, which the purchase now stores.
+    /// @param sequence Number of this event in the purchase's sequence.
+    /// @param claimHash EIP-712 digest of the claim, which the purchase no longer stores.
+    /// @param award The refunded amount.
+    /// @param collectedTotal The sum of all refunds under this funding, including this one.
     event RefundCollected(
         bytes32 indexed id,
         address indexed beneficiary,
@@ -315,303 +316,304 @@ interface IPurchaseRegistrar is ICommonErrors {
     // Errors
     // ---------------------------------------------------------------------------------------------------------------
 
-    /// @notice Only one wallet may take this step, and it is not the caller.
+    /// @notice The caller is not the wallet that may call this function.
     /// @param actual The caller.
-    /// @param expected The wallet.
+    /// @param expected The wallet that may call it.
     error WrongCaller(address actual, address expected);
 
     /// @notice The program is not open.
-    /// @param program The program that was named.
+    /// @param program keccak256 of the program's API id.
     error ProgramNotOpen(bytes32 program);
 
-    /// @notice The program is open already.
-    /// @param program The program that was named.
+    /// @notice The program is already open.
+    /// @param program keccak256 of the program's API id.
     /// @param admin Its admin.
     error ProgramAlreadyOpen(bytes32 program, address admin);
 
-    /// @notice The program is paused by its admin.
-    /// @param program The program.
+    /// @notice The program is paused.
+    /// @param program keccak256 of the program's API id.
     error ProgramPaused(bytes32 program);
 
     /// @notice An amount, award, cap or bound is out of range.
-    /// @param actual The figure.
-    /// @param least The least that is allowed.
-    /// @param most The most that is allowed.
-    error AmountOutOfRange(uint256 actual, uint256 least, uint256 most);
+    /// @param actual The value.
+    /// @param min The smallest allowed value.
+    /// @param max The largest allowed value.
+    error AmountOutOfRange(uint256 actual, uint256 min, uint256 max);
 
-    /// @notice The offer would take the program's open offers above their budget.
+    /// @notice The offer exceeds what is left of the program's budget for open offers.
     /// @param requested The amount of the offer.
-    /// @param available What is left of the budget.
+    /// @param available The unused part of the budget.
     error BudgetExceeded(uint256 requested, uint256 available);
 
-    /// @notice The step is late.
-    /// @param timestamp The block's time.
-    /// @param deadline The last second that was in time.
+    /// @notice The call is too late.
+    /// @param timestamp The block's timestamp.
+    /// @param deadline The last second at which the call was allowed.
     error DeadlinePassed(uint256 timestamp, uint256 deadline);
 
-    /// @notice The purchase can still be paid, so it cannot expire yet.
-    /// @param timestamp The block's time.
-    /// @param deadline The pay deadline.
+    /// @notice The purchase cannot expire before its pay deadline has passed.
+    /// @param timestamp The block's timestamp.
+    /// @param deadline The purchase's pay deadline.
     error DeadlineNotPassed(uint256 timestamp, uint256 deadline);
 
     /// @notice The deadlines of a purchase are not in the order offer <= pay <= claim.
-    /// @param offerDeadline The purchase's.
-    /// @param payDeadline The purchase's.
-    /// @param claimDeadline The purchase's.
+    /// @param offerDeadline The purchase's offer deadline.
+    /// @param payDeadline The purchase's pay deadline.
+    /// @param claimDeadline The purchase's claim deadline.
     error DeadlinesOutOfOrder(uint64 offerDeadline, uint64 payDeadline, uint64 claimDeadline);
 
-    /// @notice The merchant is its own buyer or beneficiary, so that nothing would move.
+    /// @notice The merchant is also the buyer or the beneficiary.
     /// @param account The merchant.
     error SameParty(address account);
 
-    /// @notice A program, reference, claim hash or decision hash is zero, which stands for none.
+    /// @notice The program, the merchant reference, the claim hash or the decision hash is zero.
     error ZeroValue();
 
-    /// @notice The signer did not sign this digest.
+    /// @notice The signature is not the commitment signer's signature of the digest.
     /// @param signer The program's commitment signer.
-    /// @param digest The EIP-712 digest that it should have signed.
+    /// @param digest The EIP-712 digest.
     error InvalidSignature(address signer, bytes32 digest);
 
-    /// @notice The wallet has an active funding in this program already.
-    /// @param program The program.
-    /// @param wallet The wallet.
-    /// @param merchantRef The reference that it is enrolled under.
+    /// @notice The wallet already has an active funding in this program.
+    /// @param program keccak256 of the program's API id.
+    /// @param wallet The merchant's wallet.
+    /// @param merchantRef The merchant reference that the wallet is enrolled with.
     error AlreadyEnrolled(bytes32 program, address wallet, bytes32 merchantRef);
 
-    /// @notice The reference was enrolled in this program before.
-    /// @param merchantRef The reference.
-    /// @param authorization EIP-712 digest of the authorization that it was enrolled with.
+    /// @notice The merchant reference is already enrolled in this program.
+    /// @param merchantRef keccak256 of the merchant's API id.
+    /// @param authorization EIP-712 digest of the enrolled authorization.
     error MerchantRefTaken(bytes32 merchantRef, bytes32 authorization);
 
     /// @notice The wallet has no active funding in this program.
-    /// @param program The program.
-    /// @param wallet The wallet.
+    /// @param program keccak256 of the program's API id.
+    /// @param wallet The merchant's wallet.
     error NotEnrolled(bytes32 program, address wallet);
 
-    /// @notice The reference was never enrolled in this program.
-    /// @param program The program.
-    /// @param merchantRef The reference.
+    /// @notice The merchant reference is not enrolled in this program.
+    /// @param program keccak256 of the program's API id.
+    /// @param merchantRef keccak256 of the merchant's API id.
     error UnknownFunding(bytes32 program, bytes32 merchantRef);
 
-    /// @notice The funding was revoked before.
-    /// @param merchantRef The reference.
+    /// @notice The funding is already revoked.
+    /// @param merchantRef keccak256 of the merchant's API id.
     /// @param revokedAt When it was revoked.
     error AlreadyRevoked(bytes32 merchantRef, uint64 revokedAt);
 
-    /// @notice The purchase is in another token than the merchant's funding.
+    /// @notice The purchase's token is not the token of the merchant's funding.
     /// @param actual The purchase's token.
     /// @param expected The funding's token.
     error TokenMismatch(address actual, address expected);
 
     /// @notice The funding ends before the purchase's claim deadline.
-    /// @param validUntil The funding's last second.
-    /// @param claimDeadline The purchase's.
+    /// @param validUntil Last second of the funding.
+    /// @param claimDeadline The purchase's claim deadline.
     error FundingTooShort(uint64 validUntil, uint64 claimDeadline);
 
-    /// @notice Too little is left under the funding's cap.
-    /// @param amount The amount or award.
-    /// @param remaining What is left.
+    /// @notice The amount exceeds what is left under the funding's cap.
+    /// @param amount The purchase's amount, or the award.
+    /// @param remaining The cap minus all refunds under this funding.
     error FundingInsufficient(uint256 amount, uint256 remaining);
 
-    /// @notice This exact purchase is on chain already.
+    /// @notice A purchase with exactly these fields is already on chain.
     /// @param id The purchase's id.
     error PurchaseExists(bytes32 id);
 
     /// @notice No purchase with this id is on chain.
-    /// @param id The id that was named.
+    /// @param id The requested id.
     error UnknownPurchase(bytes32 id);
 
-    /// @notice The purchase is not in the status that the step starts from.
+    /// @notice The purchase's status does not allow the call.
     /// @param id The purchase's id.
-    /// @param actual Its status.
-    /// @param expected The status that it should have.
+    /// @param actual The purchase's status.
+    /// @param expected The status that allows the call.
     error WrongStatus(bytes32 id, Status actual, Status expected);
 
-    /// @notice The purchase came on chain by another route than the step needs.
+    /// @notice The purchase's route does not allow the call.
     /// @param id The purchase's id.
-    /// @param actual Its route.
-    /// @param expected The route that it should have.
+    /// @param actual The purchase's route.
+    /// @param expected The route that allows the call.
     error WrongRoute(bytes32 id, Route actual, Route expected);
 
-    /// @notice The purchase is fully paid, so there is nothing to withdraw or to expire.
+    /// @notice The purchase is fully paid, so it cannot be withdrawn and cannot expire.
     /// @param id The purchase's id.
     error NothingOutstanding(bytes32 id);
 
-    /// @notice Nothing was paid, so nothing can be claimed.
+    /// @notice The purchase has no payment, so it cannot be claimed.
     /// @param id The purchase's id.
     error NothingPaid(bytes32 id);
 
-    /// @notice The purchase has its one claim already.
+    /// @notice The purchase already has its only claim.
     /// @param id The purchase's id.
     /// @param claimHash EIP-712 digest of that claim.
     error AlreadyClaimed(bytes32 id, bytes32 claimHash);
 
-    /// @notice The purchase has no claim, so nothing can be refunded.
+    /// @notice The purchase has no claim, so it cannot be refunded.
     /// @param id The purchase's id.
     error NotClaimed(bytes32 id);
 
-    /// @notice The purchase has its one refund already: it takes no payment, no claim and no second refund.
+    /// @notice The purchase is already refunded, so it accepts no payment, claim or second refund.
     /// @param id The purchase's id.
-    /// @param decisionHash The decision that was carried out.
+    /// @param decisionHash SHA-256 of the decision of that refund.
     error AlreadyRefunded(bytes32 id, bytes32 decisionHash);
 
-    /// @notice A batch names more or fewer amounts than purchases, or none at all.
-    /// @param ids How many purchases it names.
-    /// @param amounts How many amounts it names.
+    /// @notice The batch is empty, or its arrays differ in length.
+    /// @param ids The number of ids.
+    /// @param amounts The number of amounts.
     error BatchLengths(uint256 ids, uint256 amounts);
 
-    /// @notice The token refused the permit, and the buyer's allowance is below the payment.
+    /// @notice The token's `permit` reverted, and the buyer's allowance is less than the payment.
     /// @param token The purchase's token.
-    /// @param reason The token's own revert data; empty if it has no `permit`.
+    /// @param reason The token's revert data; empty if the token has no `permit`.
     error PermitRefused(address token, bytes reason);
 
-    /// @notice The call came from inside another step of this contract.
+    /// @notice The call re-enters this contract.
     error ReentrancyGuardReentrantCall();
 
     // ---------------------------------------------------------------------------------------------------------------
-    // Steps
+    // Functions that change state
     // ---------------------------------------------------------------------------------------------------------------
 
     /// @notice Opens a program; the caller becomes its admin.
-    /// @param program keccak256 of the program's API id; not zero and not open yet.
-    /// @param operator The wallet that may offer and collect.
+    /// @param program keccak256 of the program's API id; not zero and not yet open.
+    /// @param operator The wallet that offers purchases and collects refunds.
     /// @param commitmentSigner The signer of purchases and funding authorizations.
     /// @param bounds The limits on offers.
     function openProgram(bytes32 program, address operator, address commitmentSigner, Bounds calldata bounds) external;
 
-    /// @notice Replaces operator, commitment signer and bounds of a program.
+    /// @notice Replaces the operator, the commitment signer and the bounds of a program.
     /// @dev Only for the program's admin.
-    /// @param program The program.
-    /// @param operator The wallet that may offer and collect from now on.
-    /// @param commitmentSigner The signer from now on.
-    /// @param bounds The limits on offers from now on; a budget below what is open only stops further offers.
+    /// @param program keccak256 of the program's API id.
+    /// @param operator The new operator.
+    /// @param commitmentSigner The new commitment signer.
+    /// @param bounds The new limits on offers. Open offers stay open, even if they exceed the new budget.
     function setBounds(bytes32 program, address operator, address commitmentSigner, Bounds calldata bounds) external;
 
-    /// @notice Pauses or unpauses a program: enrollments, new purchases and payments stop; claims and refunds continue.
+    /// @notice Pauses or unpauses a program. A pause stops enrollments, new purchases and payments, but no claims or refunds.
     /// @dev Only for the program's admin.
-    /// @param program The program.
-    /// @param paused Whether it is to be paused.
+    /// @param program keccak256 of the program's API id.
+    /// @param paused True to pause, false to unpause.
     function setPaused(bytes32 program, bool paused) external;
 
-    /// @notice Accepts a funding authorization.
+    /// @notice Enrolls the caller's wallet with a funding authorization.
     /// @dev Only for the authorization's wallet.
-    /// @param authorization What the program's commitment signer authorized.
+    /// @param authorization The authorization that the program's commitment signer signed.
     /// @param signature The signer's signature of `hashFunding(authorization)`.
     function enroll(FundingAuthorization calldata authorization, bytes calldata signature) external;
 
-    /// @notice Ends a funding for new purchases; those that are on chain keep their cover until its `validUntil`.
-    /// @dev Only for the wallet that enrolled.
-    /// @param program The program that it is enrolled in.
-    /// @param merchantRef The reference that it is enrolled under.
+    /// @notice Ends a funding for new purchases. Purchases that are already on chain can be refunded until its `validUntil`.
+    /// @dev Only for the enrolled wallet.
+    /// @param program keccak256 of the program's API id.
+    /// @param merchantRef keccak256 of the merchant's API id.
     function revokeFunding(bytes32 program, bytes32 merchantRef) external;
 
     /// @notice Offers a purchase, within the program's bounds and the merchant's funding.
-    /// @dev Only for the program's operator, until the bounds' `validUntil`.
+    /// @dev Only for the program's operator, up to the `validUntil` of the program's bounds.
     /// @param purchase The commitment.
     /// @param signature The commitment signer's signature of `hashPurchase(purchase)`.
     /// @return id The purchase's id.
     function offer(Purchase calldata purchase, bytes calldata signature) external returns (bytes32 id);
 
-    /// @notice Registers a purchase directly, within the merchant's funding; no bounds apply.
+    /// @notice Registers a purchase, within the merchant's funding; the program's bounds do not apply.
     /// @dev Only for the purchase's merchant.
     /// @param purchase The commitment.
     /// @param signature The commitment signer's signature of `hashPurchase(purchase)`.
     /// @return id The purchase's id.
     function register(Purchase calldata purchase, bytes calldata signature) external returns (bytes32 id);
 
-    /// @notice Closes an offer for further payments and releases its unpaid part.
-    /// @dev Only for the program's operator, until the bounds' `validUntil`.
+    /// @notice Closes an offer for payments and subtracts its unpaid amount from the program's open offers.
+    /// @dev Only for the program's operator, up to the `validUntil` of the program's bounds.
     /// @param id The purchase's id.
     function withdrawOffer(bytes32 id) external;
 
-    /// @notice Closes a purchase that was not fully paid in time and releases its unpaid part.
-    /// @dev For anyone, after the pay deadline.
+    /// @notice Closes a purchase that was not fully paid in time, and subtracts the unpaid amount of an offer from the program's
+    /// open offers.
+    /// @dev Anyone may call, after the pay deadline.
     /// @param id The purchase's id.
     function expire(bytes32 id) external;
 
-    /// @notice Pays a purchase, or a part of it, from the buyer's wallet to the merchant's.
-    /// @dev Only for the purchase's buyer, until the pay deadline and before a refund.
+    /// @notice Pays all or a part of a purchase, from the buyer's wallet to the merchant's wallet.
+    /// @dev Only for the purchase's buyer, up to the pay deadline and before a refund.
     /// @param id The purchase's id.
-    /// @param amount At most what is outstanding.
+    /// @param amount The amount to pay, at most the outstanding amount.
     function pay(bytes32 id, uint256 amount) external;
 
-    /// @notice Pays several purchases of the buyer, all or none.
-    /// @dev Only for the buyer of each.
+    /// @notice Pays several purchases. If one payment fails, all of them fail.
+    /// @dev Only for the buyer of all these purchases.
     /// @param ids The purchases' ids.
-    /// @param amounts What to pay of each, in the same order.
+    /// @param amounts The amount to pay for each id, in the same order.
     function payBatch(bytes32[] calldata ids, uint256[] calldata amounts) external;
 
-    /// @notice Sets the buyer's allowance to `amount` by its EIP-2612 permit and pays, in one transaction.
-    /// @dev Only for the purchase's buyer. A permit that was submitted already does not fail the payment: the allowance that
-    /// it set pays then.
+    /// @notice Submits the buyer's EIP-2612 permit to this contract and pays, in one transaction.
+    /// @dev Only for the purchase's buyer. If `permit` reverts, for example because another account submitted the permit
+    /// first, the payment succeeds if the allowance suffices.
     /// @param id The purchase's id.
-    /// @param amount At most what is outstanding; also the value of the permit.
+    /// @param amount The amount to pay, at most the outstanding amount; also the permit's value.
     /// @param deadline The permit's deadline.
-    /// @param v Of the buyer's signature of the permit, whose spender is this contract.
-    /// @param r Of the signature.
-    /// @param s Of the signature.
+    /// @param v The permit signature's v.
+    /// @param r The permit signature's r.
+    /// @param s The permit signature's s.
     function payWithPermit(bytes32 id, uint256 amount, uint256 deadline, uint8 v, bytes32 r, bytes32 s) external;
 
-    /// @notice Files the claim of a purchase, once.
-    /// @dev Only for the purchase's beneficiary, after a payment and until the claim deadline.
+    /// @notice Files the only claim of a purchase.
+    /// @dev Only for the purchase's beneficiary, after a payment and up to the claim deadline.
     /// @param id The purchase's id.
     /// @param claimHash EIP-712 digest of the claim.
     function claim(bytes32 id, bytes32 claimHash) external;
 
-    /// @notice Collects the refund of a claimed purchase, once, from the merchant's wallet to the beneficiary.
-    /// @dev Only for the program's operator, until the funding's `validUntil`. Neither a pause nor the end of the bounds nor
-    /// a revocation nor anything in another program blocks it.
+    /// @notice Transfers the only refund of a claimed purchase from the merchant's wallet to the beneficiary.
+    /// @dev Only for the program's operator, up to the funding's `validUntil`. A pause, the end of the bounds, a revocation and
+    /// calls in other programs do not block it.
     /// @param id The purchase's id.
-    /// @param award At most what was paid, and at most what is left under the funding's cap.
-    /// @param decisionHash SHA-256 of the decision, which is recorded on the purchase.
+    /// @param award The amount to refund, at most the paid amount and at most what is left under the funding's cap.
+    /// @param decisionHash SHA-256 of the decision, which the purchase stores from then on.
     function collectRefund(bytes32 id, uint256 award, bytes32 decisionHash) external;
 
     // ---------------------------------------------------------------------------------------------------------------
     // Views
     // ---------------------------------------------------------------------------------------------------------------
 
-    /// @notice Returns a program.
-    /// @param program The program.
-    /// @return All zeros if it is not open.
+    /// @notice Returns a program's state.
+    /// @param program keccak256 of the program's API id.
+    /// @return The state; all fields are zero if the program is not open.
     function programState(bytes32 program) external view returns (ProgramState memory);
 
-    /// @notice Returns a purchase.
+    /// @notice Returns a purchase's state.
     /// @param id The purchase's id.
-    /// @return All zeros if it is not on chain.
+    /// @return The state; all fields are zero if the purchase is not on chain.
     function purchase(bytes32 id) external view returns (PurchaseState memory);
 
-    /// @notice Returns the figures of a purchase in one call.
+    /// @notice Returns the amounts, status and hashes of a purchase, and the buyer's allowance.
     /// @param id The purchase's id.
-    /// @return All zeros if it is not on chain.
+    /// @return The figures; all fields are zero if the purchase is not on chain.
     function figures(bytes32 id) external view returns (Figures memory);
 
-    /// @notice Returns a merchant's funding, revoked or not.
-    /// @param program The program.
-    /// @param merchantRef The reference.
-    /// @return All zeros if the reference was never enrolled.
+    /// @notice Returns a merchant's funding, even if it is revoked.
+    /// @param program keccak256 of the program's API id.
+    /// @param merchantRef keccak256 of the merchant's API id.
+    /// @return The funding; all fields are zero if the reference is not enrolled.
     function funding(bytes32 program, bytes32 merchantRef) external view returns (FundingState memory);
 
-    /// @notice Returns the reference that a wallet is enrolled under in a program.
-    /// @param program The program.
-    /// @param wallet The wallet.
-    /// @return merchantRef Zero if the wallet has no active funding.
+    /// @notice Returns the merchant reference of a wallet's active funding in a program.
+    /// @param program keccak256 of the program's API id.
+    /// @param wallet The merchant's wallet.
+    /// @return merchantRef The reference; zero if the wallet has no active funding.
     function enrolledAs(bytes32 program, address wallet) external view returns (bytes32 merchantRef);
 
-    /// @notice Returns the spender that merchants approve and that only this contract may draw on.
-    /// @return The funding source.
+    /// @notice Returns the funding source: the spender that merchants approve for refunds.
+    /// @return The address of the funding source.
     function fundingSource() external view returns (address);
 
-    /// @notice Returns the EIP-712 digest of a purchase: its id, and what the commitment signer signs.
+    /// @notice Returns the EIP-712 digest of a purchase, which is its id and which the commitment signer signs.
     /// @param purchase The commitment.
     /// @return The digest.
     function hashPurchase(Purchase calldata purchase) external view returns (bytes32);
 
-    /// @notice Returns the EIP-712 digest of a claim: what the beneficiary signs and what `claim` carries.
+    /// @notice Returns the EIP-712 digest of a claim, which the beneficiary signs and passes to `claim`.
     /// @param claimData The claim.
     /// @return The digest.
     function hashClaim(Claim calldata claimData) external view returns (bytes32);
 
-    /// @notice Returns the EIP-712 digest of a funding authorization: what the commitment signer signs.
+    /// @notice Returns the EIP-712 digest of a funding authorization, which the commitment signer signs.
     /// @param authorization The authorization.
     /// @return The digest.
     function hashFunding(FundingAuthorization calldata authorization) external view returns (bytes32);

@@ -5,7 +5,7 @@ import {IERC20Errors} from "@openzeppelin/contracts/interfaces/draft-IERC6093.so
 
 import {ConstructorCaller, ContractWallet} from "../adversaries/ContractWallet.sol";
 import {ContractSigner} from "../adversaries/ContractSigner.sol";
-import {ExchangeableProxy} from "../adversaries/ExchangeableProxy.sol";
+import {UpgradeableProxy} from "../adversaries/UpgradeableProxy.sol";
 import {HostileToken} from "../adversaries/HostileToken.sol";
 import {LookalikeRegistrar} from "../adversaries/LookalikeRegistrar.sol";
 import {PlainToken} from "../adversaries/PlainToken.sol";
@@ -14,7 +14,7 @@ import {IPurchaseRegistrar} from "../interfaces/IPurchaseRegistrar.sol";
 import {Fixture} from "./Fixture.t.sol";
 
 /// @title Adversaries
-/// @notice Tokens, signers and wallets that misbehave, against the whole registrar.
+/// @notice Tests the registrar contract with hostile tokens, signers and wallets.
 contract AdversariesTest is Fixture {
     bytes32 private constant HOSTILE_REF = keccak256("mer_hostile");
     address private hostileMerchant = account("hostile merchant");
@@ -47,7 +47,7 @@ contract AdversariesTest is Fixture {
         purchase.token = address(token);
     }
 
-    /// @dev Everything about a purchase that a failed step must leave as it was.
+    /// @dev The state of a purchase that a reverted call must not change.
     function trace(bytes32 id) private view returns (bytes32) {
         return keccak256(
             abi.encode(
@@ -61,8 +61,8 @@ contract AdversariesTest is Fixture {
         );
     }
 
-    function paysNothing(bytes32 id, HostileToken.Manner manner, bytes memory reason) private {
-        token.setManner(manner);
+    function paysNothing(bytes32 id, HostileToken.Behavior behavior, bytes memory reason) private {
+        token.setBehavior(behavior);
         bytes32 before = trace(id);
         refuses(reason);
         vm.prank(buyer);
@@ -76,22 +76,22 @@ contract AdversariesTest is Fixture {
         );
     }
 
-    function test_aPaymentThatIsNotExactIsNoPayment() public {
+    function test_anInexactPaymentReverts() public {
         bytes32 id = offer(hostile());
         uint256 m = 1_000_000_000;
-        paysNothing(id, HostileToken.Manner.FeeFromReceiver, inexact(hostileMerchant, m + 9, m + 10));
-        paysNothing(id, HostileToken.Manner.FeeFromSender, inexact(buyer, m - 11, m - 10));
-        paysNothing(id, HostileToken.Manner.Bonus, inexact(hostileMerchant, m + 11, m + 10));
-        paysNothing(id, HostileToken.Manner.Silent, inexact(buyer, m, m - 10));
+        paysNothing(id, HostileToken.Behavior.FeeOnReceiver, inexact(hostileMerchant, m + 9, m + 10));
+        paysNothing(id, HostileToken.Behavior.FeeOnSender, inexact(buyer, m - 11, m - 10));
+        paysNothing(id, HostileToken.Behavior.ExtraCredit, inexact(hostileMerchant, m + 11, m + 10));
+        paysNothing(id, HostileToken.Behavior.NoTransfer, inexact(buyer, m, m - 10));
         bytes memory failed =
             abi.encodeWithSelector(ICommonErrors.SafeERC20FailedOperation.selector, address(token));
-        paysNothing(id, HostileToken.Manner.FalseAnswer, failed);
-        paysNothing(id, HostileToken.Manner.OddAnswer, failed);
-        paysNothing(id, HostileToken.Manner.Reverting, "HostileToken: no");
+        paysNothing(id, HostileToken.Behavior.ReturnsFalse, failed);
+        paysNothing(id, HostileToken.Behavior.ReturnsTwo, failed);
+        paysNothing(id, HostileToken.Behavior.Reverting, "HostileToken: no");
     }
 
-    function test_aTokenWithoutAnAnswerPaysAndRefunds() public {
-        token.setManner(HostileToken.Manner.NoAnswer);
+    function test_aTokenWithoutReturnValuePaysAndRefunds() public {
+        token.setBehavior(HostileToken.Behavior.ReturnsNothing);
         bytes32 id = offer(hostile());
         pay(id, 10);
         claim(id);
@@ -100,20 +100,20 @@ contract AdversariesTest is Fixture {
         eq(token.balanceOf(beneficiary), 4, "beneficiary");
     }
 
-    function test_aRefundThatIsNotExactIsNoRefund() public {
+    function test_anInexactRefundReverts() public {
         bytes32 id = offer(hostile());
         pay(id, 10);
         claim(id);
-        HostileToken.Manner[6] memory manners = [
-            HostileToken.Manner.FeeFromReceiver,
-            HostileToken.Manner.FeeFromSender,
-            HostileToken.Manner.Bonus,
-            HostileToken.Manner.Silent,
-            HostileToken.Manner.FalseAnswer,
-            HostileToken.Manner.Reverting
+        HostileToken.Behavior[6] memory behaviors = [
+            HostileToken.Behavior.FeeOnReceiver,
+            HostileToken.Behavior.FeeOnSender,
+            HostileToken.Behavior.ExtraCredit,
+            HostileToken.Behavior.NoTransfer,
+            HostileToken.Behavior.ReturnsFalse,
+            HostileToken.Behavior.Reverting
         ];
-        for (uint256 i = 0; i < manners.length; ++i) {
-            token.setManner(manners[i]);
+        for (uint256 i = 0; i < behaviors.length; ++i) {
+            token.setBehavior(behaviors[i]);
             bytes32 before = trace(id);
             vm.prank(operator);
             (bool success,) = address(registrar).call(abi.encodeCall(registrar.collectRefund, (id, 5, DECISION)));
@@ -122,7 +122,7 @@ contract AdversariesTest is Fixture {
         }
     }
 
-    /// @dev Every step of the registrar, with `own` as the purchase of the one who takes it.
+    /// @dev A call of every function that changes state. `own` is a purchase of the caller.
     function allSteps(bytes32 own) private view returns (bytes[14] memory) {
         IPurchaseRegistrar.Purchase memory next = hostile();
         next.salt = keccak256("next");
@@ -152,7 +152,7 @@ contract AdversariesTest is Fixture {
     }
 
     function refusedReentry() private view {
-        eq(token.calledBack(), true, "the token called back");
+        eq(token.reentered(), true, "the token called back");
         eq(token.succeeded(), false, "the inner step is refused");
         eq(
             keccak256(token.answer()),
@@ -161,27 +161,27 @@ contract AdversariesTest is Fixture {
         );
     }
 
-    /// @dev The token is a buyer and a beneficiary itself and tries each step from inside a transfer.
-    function test_noStepCanBeTakenFromInsideATransfer() public {
+    /// @dev The token is itself the buyer and the beneficiary, and makes each call during a transfer.
+    function test_reentrancyFromATransferReverts() public {
         IPurchaseRegistrar.Purchase memory purchase = hostile();
         purchase.buyer = address(token);
         purchase.beneficiary = address(token);
         bytes32 own = offer(purchase);
         bytes[14] memory steps = allSteps(own);
         for (uint256 i = 0; i < steps.length; ++i) {
-            token.reenter(HostileToken.Manner.Reentrant, address(registrar), steps[i]);
+            token.reenter(HostileToken.Behavior.Reentrant, address(registrar), steps[i]);
             token.act(address(registrar), abi.encodeCall(registrar.pay, (own, 1)));
             refusedReentry();
             eq(registrar.purchase(own).paid, i + 1, "the outer payment counts once");
         }
     }
 
-    function test_noStepCanBeTakenFromInsideARefund() public {
+    function test_reentrancyFromARefundReverts() public {
         bytes32 id = offer(hostile());
         pay(id, 10);
         claim(id);
         token.reenter(
-            HostileToken.Manner.Reentrant,
+            HostileToken.Behavior.Reentrant,
             address(registrar),
             abi.encodeCall(registrar.collectRefund, (id, 10, DECISION))
         );
@@ -192,7 +192,7 @@ contract AdversariesTest is Fixture {
 
     // Permits
 
-    /// @dev The buyer's call with a permit that this token takes.
+    /// @dev The buyer's call with a permit that is valid for this token.
     function permitCall(bytes32 id, uint256 amount) private view returns (bytes memory) {
         bytes32 structHash = keccak256(
             abi.encode(
@@ -209,24 +209,24 @@ contract AdversariesTest is Fixture {
         token.approve(address(registrar), value);
     }
 
-    function test_noStepCanBeTakenFromInsideAPermit() public {
+    function test_reentrancyFromAPermitReverts() public {
         IPurchaseRegistrar.Purchase memory purchase = hostile();
         purchase.beneficiary = address(token);
         bytes32 id = offer(purchase);
         bytes[14] memory steps = allSteps(id);
         for (uint256 i = 0; i < steps.length; ++i) {
             approve(0);
-            token.reenter(HostileToken.Manner.PermitReentrant, address(registrar), steps[i]);
+            token.reenter(HostileToken.Behavior.PermitReentrant, address(registrar), steps[i]);
             succeedsRaw(buyer, permitCall(id, 1));
             refusedReentry();
             eq(registrar.purchase(id).paid, i + 1, "the outer payment counts once");
         }
     }
 
-    function test_figuresReadInsideAPermitAreThoseAfterThePayment() public {
+    function test_figuresReadDuringAPermitIncludeThePayment() public {
         bytes32 id = offer(hostile());
         token.reenter(
-            HostileToken.Manner.PermitReentrant, address(registrar), abi.encodeCall(registrar.figures, (id))
+            HostileToken.Behavior.PermitReentrant, address(registrar), abi.encodeCall(registrar.figures, (id))
         );
         succeedsRaw(buyer, permitCall(id, 7));
         IPurchaseRegistrar.Figures memory inside = abi.decode(token.answer(), (IPurchaseRegistrar.Figures));
@@ -234,9 +234,9 @@ contract AdversariesTest is Fixture {
         eq(inside.sequence, 2, "sequence");
     }
 
-    function test_aPermitThatDoesNothingPaysOnlyByAnAllowance() public {
+    function test_aPermitWithoutEffectPaysOnlyWithAnAllowance() public {
         bytes32 id = offer(hostile());
-        token.setManner(HostileToken.Manner.PermitSilent);
+        token.setBehavior(HostileToken.Behavior.PermitNoEffect);
         approve(9);
         refusesRaw(
             buyer,
@@ -251,9 +251,9 @@ contract AdversariesTest is Fixture {
         eq(registrar.purchase(id).paid, 10, "paid");
     }
 
-    function test_aPermitThatRevertsPaysOnlyByAnAllowance() public {
+    function test_aRevertingPermitPaysOnlyWithAnAllowance() public {
         bytes32 id = offer(hostile());
-        token.setManner(HostileToken.Manner.PermitReverting);
+        token.setBehavior(HostileToken.Behavior.PermitReverting);
         approve(9);
         bytes memory reason = abi.encodeWithSignature("Error(string)", "HostileToken: no permit");
         refusesRaw(
@@ -267,19 +267,19 @@ contract AdversariesTest is Fixture {
         eq(registrar.purchase(id).paid, 10, "paid");
     }
 
-    function test_aPermittedPaymentThatIsNotExactIsNoPayment() public {
+    function test_anInexactPaymentWithPermitReverts() public {
         bytes32 id = offer(hostile());
-        HostileToken.Manner[7] memory manners = [
-            HostileToken.Manner.FeeFromReceiver,
-            HostileToken.Manner.FeeFromSender,
-            HostileToken.Manner.Bonus,
-            HostileToken.Manner.Silent,
-            HostileToken.Manner.FalseAnswer,
-            HostileToken.Manner.OddAnswer,
-            HostileToken.Manner.Reverting
+        HostileToken.Behavior[7] memory behaviors = [
+            HostileToken.Behavior.FeeOnReceiver,
+            HostileToken.Behavior.FeeOnSender,
+            HostileToken.Behavior.ExtraCredit,
+            HostileToken.Behavior.NoTransfer,
+            HostileToken.Behavior.ReturnsFalse,
+            HostileToken.Behavior.ReturnsTwo,
+            HostileToken.Behavior.Reverting
         ];
-        for (uint256 i = 0; i < manners.length; ++i) {
-            token.setManner(manners[i]);
+        for (uint256 i = 0; i < behaviors.length; ++i) {
+            token.setBehavior(behaviors[i]);
             bytes32 before = trace(id);
             bytes memory data = permitCall(id, 10);
             vm.prank(buyer);
@@ -288,12 +288,12 @@ contract AdversariesTest is Fixture {
             eq(trace(id), before, "nothing changed");
             eq(token.nonces(buyer), 0, "the permit is unused");
         }
-        token.setManner(HostileToken.Manner.NoAnswer);
+        token.setBehavior(HostileToken.Behavior.ReturnsNothing);
         succeedsRaw(buyer, permitCall(id, 10));
         eq(registrar.purchase(id).paid, 10, "a token without an answer pays");
     }
 
-    /// @dev A purchase in `money`, which may be anything, with the same parties.
+    /// @dev A purchase with the same parties and the token `money`, which can be any address.
     function offerIn(address money) private returns (bytes32) {
         IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
         authorization.merchantRef = keccak256(abi.encode("mer", money));
@@ -308,7 +308,7 @@ contract AdversariesTest is Fixture {
         return offer(purchase);
     }
 
-    function test_aTokenWithoutPermitsIsPaidByAnAllowance() public {
+    function test_aTokenWithoutPermitsPaysOnlyWithAnAllowance() public {
         PlainToken plain = new PlainToken();
         plain.mint(buyer, 10);
         bytes32 id = offerIn(address(plain));
@@ -322,15 +322,15 @@ contract AdversariesTest is Fixture {
         eq(registrar.purchase(id).paid, 10, "paid");
     }
 
-    function test_aTokenWithoutCodeIsRefused() public {
+    function test_aTokenWithoutCodeReverts() public {
         bytes32 id = offerIn(account("nothing there"));
         refusesRaw(buyer, permitCall(id, 10), "");
         refusesRaw(buyer, abi.encodeCall(registrar.pay, (id, 10)), "");
         eq(registrar.purchase(id).paid, 0, "paid");
     }
 
-    /// @dev The guard is released: two steps in one transaction are two steps.
-    function test_aStepAfterAStepInOneTransactionIsAccepted() public {
+    /// @dev The reentrancy guard is released after each call.
+    function test_twoCallsInOneTransactionSucceed() public {
         ContractWallet wallet = new ContractWallet();
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         purchase.buyer = address(wallet);
@@ -344,10 +344,10 @@ contract AdversariesTest is Fixture {
         eq(registrar.purchase(id).paid, 10, "paid");
     }
 
-    function test_aTokenCannotDrawFromInsideATransfer() public {
+    function test_aTokenCannotDrawDuringATransfer() public {
         bytes32 id = offer(hostile());
         token.reenter(
-            HostileToken.Manner.Reentrant,
+            HostileToken.Behavior.Reentrant,
             address(source),
             abi.encodeCall(source.draw, (address(usdc), merchant, address(token), 1))
         );
@@ -356,11 +356,11 @@ contract AdversariesTest is Fixture {
         eq(usdc.balanceOf(address(token)), 0, "nothing was drawn");
     }
 
-    /// @dev Figures read inside a transfer are ahead of it by design; they are undone if it fails.
-    function test_figuresReadInsideATransferAreThoseAfterIt() public {
+    /// @dev The registrar contract records a payment before its transfer; a failed transfer reverts both.
+    function test_figuresReadDuringATransferIncludeIt() public {
         bytes32 id = offer(hostile());
         token.reenter(
-            HostileToken.Manner.Reentrant, address(registrar), abi.encodeCall(registrar.figures, (id))
+            HostileToken.Behavior.Reentrant, address(registrar), abi.encodeCall(registrar.figures, (id))
         );
         pay(id, 7);
         IPurchaseRegistrar.Figures memory inside = abi.decode(token.answer(), (IPurchaseRegistrar.Figures));
@@ -368,10 +368,10 @@ contract AdversariesTest is Fixture {
         eq(inside.outstanding, AMOUNT - 7, "outstanding");
     }
 
-    function test_theProgramReadInsideATransferHasTheBudgetAfterIt() public {
+    function test_programStateReadDuringATransferIncludesIt() public {
         bytes32 id = offer(hostile());
         token.reenter(
-            HostileToken.Manner.Reentrant, address(registrar), abi.encodeCall(registrar.programState, (PROGRAM))
+            HostileToken.Behavior.Reentrant, address(registrar), abi.encodeCall(registrar.programState, (PROGRAM))
         );
         pay(id, 7);
         IPurchaseRegistrar.ProgramState memory inside =
@@ -379,12 +379,12 @@ contract AdversariesTest is Fixture {
         eq(inside.openOffers, AMOUNT - 7, "open offers");
     }
 
-    function test_aFundingReadInsideARefundHasTheTotalAfterIt() public {
+    function test_fundingReadDuringARefundIncludesIt() public {
         bytes32 id = offer(hostile());
         pay(id, 10);
         claim(id);
         token.reenter(
-            HostileToken.Manner.Reentrant,
+            HostileToken.Behavior.Reentrant,
             address(registrar),
             abi.encodeCall(registrar.funding, (PROGRAM, HOSTILE_REF))
         );
@@ -395,12 +395,12 @@ contract AdversariesTest is Fixture {
         eq(inside.balance, 1_000_000_000 + 10, "the tokens are still under way");
     }
 
-    function test_aPurchaseReadInsideARefundHasItsDecision() public {
+    function test_purchaseReadDuringARefundHasTheDecision() public {
         bytes32 id = offer(hostile());
         pay(id, 10);
         claim(id);
         token.reenter(
-            HostileToken.Manner.Reentrant, address(registrar), abi.encodeCall(registrar.purchase, (id))
+            HostileToken.Behavior.Reentrant, address(registrar), abi.encodeCall(registrar.purchase, (id))
         );
         collectRefund(id, 4, DECISION);
         IPurchaseRegistrar.PurchaseState memory inside =
@@ -411,8 +411,8 @@ contract AdversariesTest is Fixture {
         eq(inside.sequence, 4, "sequence");
     }
 
-    /// @dev One merchant's hostile token takes nothing from another merchant.
-    function test_aHostileTokenTouchesOnlyItsOwnFunding() public {
+    /// @dev One merchant's hostile token does not affect another merchant.
+    function test_aHostileTokenAffectsOnlyItsOwnFunding() public {
         bytes32 id = offer(hostile());
         pay(id, 10);
         claim(id);
@@ -423,9 +423,9 @@ contract AdversariesTest is Fixture {
         eq(usdc.balanceOf(merchant), balance, "the other's balance");
     }
 
-    // The real token, paused or blocking in mid-flow
+    // TestUSDC, paused or with a blocked account
 
-    function test_aPausedTokenLeavesEverythingAsItWas() public {
+    function test_aPausedTokenLeavesTheStateUnchanged() public {
         bytes32 id = claimed();
         IPurchaseRegistrar.Purchase memory second = commitment();
         second.salt = keccak256("second");
@@ -450,7 +450,7 @@ contract AdversariesTest is Fixture {
         eq(usdc.balanceOf(beneficiary), 1, "the refund arrives after the pause");
     }
 
-    function test_aBlockedPartyStopsTheTransferAndNothingElse() public {
+    function test_aBlockedPartyStopsOnlyItsTransfers() public {
         bytes32 id = claimed();
         address[3] memory parties = [merchant, beneficiary, address(source)];
         for (uint256 i = 0; i < parties.length; ++i) {
@@ -467,7 +467,7 @@ contract AdversariesTest is Fixture {
         eq(usdc.balanceOf(beneficiary), 1, "the refund arrives");
     }
 
-    function test_anotherSpenderMayEmptyTheMerchantFirst() public {
+    function test_aRefundFromAnEmptiedWalletReverts() public {
         bytes32 id = claimed();
         uint256 balance = usdc.balanceOf(merchant);
         vm.prank(merchant);
@@ -480,13 +480,13 @@ contract AdversariesTest is Fixture {
 
     // Signers with code
 
-    function test_aSignerThatSaysYesToEverythingBindsNobodyElse() public {
+    function test_aSignerThatAcceptsEverySignatureGrantsNoOtherRights() public {
         ContractSigner yes = new ContractSigner(signer);
-        yes.setMood(ContractSigner.Mood.YesToAll);
+        yes.setBehavior(ContractSigner.Behavior.AcceptsAll);
         vm.prank(admin);
         registrar.setBounds(PROGRAM, operator, address(yes), bounds());
         IPurchaseRegistrar.Purchase memory purchase = commitment();
-        // Still only the operator offers, only the merchant registers, only within funding and bounds.
+        // The caller and the limits of the funding are still checked.
         refusesCaller(stranger, operator);
         vm.prank(stranger);
         registrar.offer(purchase, "");
@@ -496,12 +496,12 @@ contract AdversariesTest is Fixture {
         registrar.register(purchase, "");
     }
 
-    function test_aSignerThatChangesItsMindChangesNothingOnChain() public {
+    function test_aSignerThatStopsAcceptingDoesNotAffectPurchasesOnChain() public {
         ContractSigner fickle = new ContractSigner(signer);
         vm.prank(admin);
         registrar.setBounds(PROGRAM, operator, address(fickle), bounds());
         bytes32 id = offer();
-        fickle.setMood(ContractSigner.Mood.NoToAll);
+        fickle.setBehavior(ContractSigner.Behavior.RefusesAll);
         pay(id, AMOUNT);
         claim(id);
         collectRefund(id, AMOUNT, DECISION);
@@ -510,7 +510,7 @@ contract AdversariesTest is Fixture {
 
     // Wallets with code
 
-    function test_nobodyPaysForTheBuyer() public {
+    function test_noContractWalletPaysForTheBuyer() public {
         bytes32 id = offer();
         ContractWallet wallet = new ContractWallet();
         bytes[2] memory calls = [abi.encodeCall(registrar.pay, (id, 1)), permitCall(id, 1)];
@@ -522,12 +522,12 @@ contract AdversariesTest is Fixture {
             wallet.forward(address(registrar), calls[i]);
 
             vm.prank(buyer);
-            eq(wallet.attempt(address(registrar), calls[i]), false, "a swallowed failure");
+            eq(wallet.attempt(address(registrar), calls[i]), false, "attempt returns false");
             eq(registrar.purchase(id).paid, 0, "paid");
         }
     }
 
-    function test_aConstructorPaysForNobody() public {
+    function test_aConstructorCannotPayForTheBuyer() public {
         bytes32 id = offer();
         vm.expectRevert();
         vm.prank(buyer);
@@ -539,7 +539,7 @@ contract AdversariesTest is Fixture {
         eq(registrar.purchase(id).paid, 0, "paid");
     }
 
-    function test_aDelegatecallTouchesOnlyTheWalletsOwnStorage() public {
+    function test_aDelegatecallChangesOnlyTheWalletsOwnStorage() public {
         bytes32 id = offer();
         ContractWallet wallet = new ContractWallet();
         refuses(
@@ -554,39 +554,39 @@ contract AdversariesTest is Fixture {
         eq(registrar.purchase(id).paid, 0, "paid");
     }
 
-    function test_aProxyInFrontOfTheRegistrarsCodeHasPurchasesOfItsOwn() public {
+    function test_aProxyOfTheRegistrarHasItsOwnPurchases() public {
         bytes32 id = offer();
-        ExchangeableProxy proxy = new ExchangeableProxy(address(registrar));
+        UpgradeableProxy proxy = new UpgradeableProxy(address(registrar));
         refusesUnknown(id);
         vm.prank(buyer);
         IPurchaseRegistrar(address(proxy)).pay(id, 1);
 
-        // With another implementation the same call succeeds, logs what the registrar would log, and pays nothing.
-        proxy.exchange(address(new LookalikeRegistrar()));
+        // After the upgrade the same call succeeds and emits the registrar's log, but pays nothing.
+        proxy.upgradeTo(address(new LookalikeRegistrar()));
         vm.recordLogs();
         vm.prank(buyer);
         IPurchaseRegistrar(address(proxy)).pay(id, 1);
         eq(vm.getRecordedLogs()[0].emitter, address(proxy), "the emitter tells");
         eq(registrar.purchase(id).paid, 0, "paid");
-        // Its domain is the proxy's, so that no signature for the registrar counts there.
-        proxy.exchange(address(registrar));
+        // The EIP-712 domain is that of the proxy, so a signature for the registrar contract is not valid there.
+        proxy.upgradeTo(address(registrar));
         eq(
             IPurchaseRegistrar(address(proxy)).hashPurchase(commitment()) == id, false, "another id for the same terms"
         );
     }
 
-    function test_aLookalikesLogIsNotTheRegistrars() public {
+    function test_aLookalikesLogHasAnotherEmitter() public {
         bytes32 id = offer();
         LookalikeRegistrar lookalike = new LookalikeRegistrar();
         vm.recordLogs();
-        lookalike.pretendPayment(
+        lookalike.emitPayment(
             LookalikeRegistrar.Payment(id, buyer, merchant, 2, AMOUNT, AMOUNT)
         );
         eq(vm.getRecordedLogs()[0].emitter, address(lookalike), "the emitter tells");
         eq(registrar.purchase(id).paid, 0, "paid");
     }
 
-    function test_etherIsTakenByNobody() public {
+    function test_noContractAcceptsEther() public {
         vm.deal(address(this), 2);
         (bool success,) = address(registrar).call{value: 1}("");
         eq(success, false, "the registrar");

@@ -6,9 +6,9 @@ import {TestUSDC} from "../TestUSDC.sol";
 import {Vm} from "./Vm.t.sol";
 
 /// @title Assertions
-/// @notice Comparisons that say what was and what was expected, and the cheatcodes that shorten a test.
+/// @notice Assertions with the actual and the expected value, and helpers around the cheatcodes.
 abstract contract Assertions {
-    /// @dev Where the test runner puts its cheatcodes.
+    /// @dev The address of the test runner's cheatcodes.
     Vm internal constant vm = Vm(address(uint160(uint256(keccak256("hevm cheat code")))));
 
     error Unequal(string what, uint256 actual, uint256 expected);
@@ -43,12 +43,12 @@ abstract contract Assertions {
         return uint256(keccak256(bytes(name))) >> 1;
     }
 
-    /// @dev The next log of `emitter` must have all these topics and this data.
+    /// @dev Expects the next emitted event as the next log of `emitter`, with equal topics and data.
     function expectLog(address emitter) internal {
         vm.expectEmit(true, true, true, true, emitter);
     }
 
-    /// @dev Deploys from the artifact, so that no test carries a copy of a contract and none is compiled again with it.
+    /// @dev Deploys from the artifact, so that tests contain no copy of a contract's bytecode and compile faster.
     function create(string memory name, bytes memory arguments) internal returns (address deployed) {
         bytes memory code = abi.encodePacked(vm.getCode(name), arguments);
         assembly ("memory-safe") {
@@ -76,7 +76,7 @@ abstract contract Assertions {
         return TestUSDC(create("TestUSDC", arguments));
     }
 
-    function clamp(uint256 value, uint256 least, uint256 most) internal pure returns (uint256) {
-        return least + value % (most - least + 1);
+    function clamp(uint256 value, uint256 min, uint256 max) internal pure returns (uint256) {
+        return min + value % (max - min + 1);
     }
 }

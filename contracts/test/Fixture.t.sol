@@ -9,7 +9,7 @@ import {IPurchaseRegistrar} from "../interfaces/IPurchaseRegistrar.sol";
 import {Assertions} from "./Assertions.t.sol";
 
 /// @title Fixture
-/// @notice One program with one merchant, set up through the functions that users have.
+/// @notice Sets up one program with one merchant, through the contracts' public functions.
 abstract contract Fixture is Assertions {
     uint256 internal constant SIGNER_KEY = 0xA11CE;
     uint256 internal constant CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141;
@@ -63,7 +63,7 @@ abstract contract Fixture is Assertions {
         usdc.approve(address(source), 1_000_000_000);
     }
 
-    // What is agreed
+    // Terms
 
     function bounds() internal pure returns (IPurchaseRegistrar.Bounds memory) {
         return IPurchaseRegistrar.Bounds({
@@ -109,7 +109,7 @@ abstract contract Fixture is Assertions {
         return abi.encodePacked(r, s, v);
     }
 
-    /// @dev The signer's other, malleable signature: s above half the order, the other v.
+    /// @dev The malleated signature of the signer: n - s, and the other v.
     function malleate(bytes32 digest) internal pure returns (bytes memory) {
         (uint8 v, bytes32 r, bytes32 s) = vm.sign(SIGNER_KEY, digest);
         return abi.encodePacked(r, bytes32(CURVE_ORDER - uint256(s)), v == 27 ? uint8(28) : uint8(27));
@@ -127,7 +127,7 @@ abstract contract Fixture is Assertions {
         return sign(SIGNER_KEY, registrar.hashPurchase(purchase));
     }
 
-    // The steps, each by the wallet that may take it
+    // Calls, each by the allowed caller
 
     function offer(IPurchaseRegistrar.Purchase memory purchase) internal returns (bytes32) {
         bytes memory signature = signPurchase(purchase);
@@ -176,7 +176,7 @@ abstract contract Fixture is Assertions {
         return registrar.programState(PROGRAM).openOffers;
     }
 
-    /// @dev Every party but the one who may take a step.
+    /// @dev All parties except `entitled`.
     function everyoneBut(address entitled) internal view returns (address[] memory others) {
         address[9] memory parties = [
             admin,
@@ -194,10 +194,10 @@ abstract contract Fixture is Assertions {
         for (uint256 i = 0; i < parties.length; ++i) {
             if (parties[i] != entitled) others[count++] = parties[i];
         }
-        eq(count, 8, "the one who may is a party");
+        eq(count, 8, "the entitled account is a party");
     }
 
-    /// @dev The same call from everyone else is refused for that reason alone.
+    /// @dev The call reverts with `WrongCaller` for all other parties and succeeds for `entitled`.
     function onlyFor(address entitled, bytes memory data) internal {
         address[] memory others = everyoneBut(entitled);
         for (uint256 i = 0; i < others.length; ++i) {
@@ -210,7 +210,7 @@ abstract contract Fixture is Assertions {
         succeedsRaw(entitled, data);
     }
 
-    // What a step must refuse with
+    // Expected reverts
 
     function refuses(bytes memory data) internal {
         vm.expectRevert(data);
@@ -224,8 +224,8 @@ abstract contract Fixture is Assertions {
         refuses(abi.encodeWithSelector(IPurchaseRegistrar.DeadlinePassed.selector, deadline + 1, deadline));
     }
 
-    function refusesAmount(uint256 actual, uint256 least, uint256 most) internal {
-        refuses(abi.encodeWithSelector(IPurchaseRegistrar.AmountOutOfRange.selector, actual, least, most));
+    function refusesAmount(uint256 actual, uint256 min, uint256 max) internal {
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.AmountOutOfRange.selector, actual, min, max));
     }
 
     function refusesUnknown(bytes32 id) internal {
@@ -245,7 +245,7 @@ abstract contract Fixture is Assertions {
         registrar.setPaused(PROGRAM, true);
     }
 
-    /// @dev One more byte, and one more word, behind calldata that would succeed.
+    /// @dev Appends one byte, then one word, to calldata that succeeds without them.
     function refusesTrailing(address sender, bytes memory canonicalCall) internal {
         uint256 length = canonicalCall.length;
         bytes memory longer = abi.encodePacked(canonicalCall, bytes1(0));

@@ -5,7 +5,7 @@ import {IPurchaseRegistrar} from "../interfaces/IPurchaseRegistrar.sol";
 import {Fixture} from "./Fixture.t.sol";
 
 /// @title Lifecycle
-/// @notice The whole way of a purchase, once, with the money followed.
+/// @notice One purchase from its offer to its refund, with all balances checked.
 contract LifecycleTest is Fixture {
     function test_anOfferIsPaidClaimedAndRefunded() public {
         bytes32 id = offer();

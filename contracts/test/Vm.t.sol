@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 /// @title Vm
-/// @notice The cheatcodes that these tests use, as Hardhat's test runner offers them.
+/// @notice The cheatcodes of Hardhat's test runner that these tests use.
 interface Vm {
     struct Log {
         bytes32[] topics;

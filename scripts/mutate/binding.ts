@@ -95,7 +95,7 @@ export const binding: readonly MutantGroup[] = [
         find: 'observed.envelope?.type === "eip7702"',
         replace: 'observed.envelope?.type === "eip4844"',
         tests: [attacks],
-        only: "a payment in a transaction that also delegates",
+        only: "EIP-7702 authorization list",
       },
       {
         rule: "The recipient is the bound contract.",
@@ -140,14 +140,14 @@ export const binding: readonly MutantGroup[] = [
         find: "return next?.optional && !isEvent(entry, next) ? nextFor(entry, awaited) : next;",
         replace: "return next;",
         tests: ["test/check-contract/attacks.test.ts"],
-        only: "a permit that a stranger submits first",
+        only: "a front-run permit",
       },
       {
         rule: "A log that may be missing is exact where it is there.",
         find: "decoded !== null && matchesLog(decoded, next);",
         replace: "decoded !== null && (next.optional === true || matchesLog(decoded, next));",
         tests: ["test/check-contract/attacks.test.ts"],
-        only: "another amount of the permit's approval",
+        only: "changes the amount of the permit's approval",
       },
       {
         rule: "The bound contract emits nothing beyond the expected logs.",
@@ -270,7 +270,7 @@ export const binding: readonly MutantGroup[] = [
         find: '.map((key): Change => ({ kind: "delete", collection, key }))',
         replace: ".flatMap((): Change[] => [])",
         tests: [attacks],
-        only: "a reorg after acceptance",
+        only: "a reorg that removes a reconciled payment",
       },
       {
         rule: "A transaction that was mined again after a reorg stays used.",

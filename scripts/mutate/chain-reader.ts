@@ -48,13 +48,13 @@ export const chainReader: readonly MutantGroup[] = [
         rule: "What was read while the chain reorganized is read again.",
         find: "if ((await this.#hashAt(head.number)) !== head.hash) continue;",
         replace: "",
-        only: "a chain that reorganizes",
+        only: "a reorg during",
       },
       {
         rule: "A read is tried again when a reorg disturbs it.",
         find: "const headRetries = 3;",
         replace: "const headRetries = 1;",
-        only: "a chain that reorganizes while it is read",
+        only: "a reorg during a read",
       },
       {
         rule: "What was read at an earlier block is read again at the newest.",
@@ -118,7 +118,7 @@ export const chainReader: readonly MutantGroup[] = [
         find: "client.getCode({ address, blockHash: block.hash })",
         replace: "client.getCode({ address })",
         tests: [attacks],
-        only: "a buyer that runs delegated code",
+        only: "a payment by a buyer with an EIP-7702 delegation",
       },
       {
         rule: "A block whose state the node has dropped does not keep a step from being confirmed.",

@@ -129,7 +129,7 @@ export const merchants: readonly MutantGroup[] = [
         rule: "An enrollment needs the personal signature of the merchant's wallet.",
         find: "await requireSignature({ wallet: merchant.wallet, digest, signature }, services);",
         replace: "",
-        only: "a personal signature over another merchant",
+        only: "a signature of another merchant",
       },
       {
         rule: "A merchant is enrolled once.",

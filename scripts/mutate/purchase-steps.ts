@@ -288,7 +288,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
         find: "await requireBound(hash, expectRegistration(purchase, onChain.exists, services), use, services);",
         replace: "",
         tests: [attacks],
-        only: "a registration by another account",
+        only: "a registration from an account other than",
       },
       {
         rule: "A registration that another transaction makes again after a reorg has no second event.",

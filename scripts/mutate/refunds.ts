@@ -24,7 +24,7 @@ export const refunds: readonly MutantGroup[] = [
         find: "await requireBound(hash, expectClaim(purchase, claim_hash, onChain.exists, services), use, services);",
         replace: "",
         tests: [attacks],
-        only: "a claim transaction that carries another claim's hash",
+        only: "a claim transaction with another claim's hash",
       },
       {
         rule: "A claim is filed only while the chain has the payments that it counts on.",
@@ -79,7 +79,7 @@ export const refunds: readonly MutantGroup[] = [
         find: "if (!verifyDecision(reviewer.publicKey, statement, body.approval))",
         replace: "if (body.approval.length !== 86)",
         tests: [attacks],
-        only: "an approval of another award",
+        only: "a decision signature for another award",
       },
       {
         rule: "A decision is on the purchase's own claim.",
@@ -400,14 +400,14 @@ export const refunds: readonly MutantGroup[] = [
       },
       {
         rule: "A payment of more than is outstanding is distinguished from a missing payment of a refund.",
-        find: 'step === "refund" ? missingPayment(String(actual), String(most)) : tooMuch(actual, most)',
-        replace: "missingPayment(String(actual), String(most))",
+        find: 'step === "refund" ? missingPayment(String(actual), String(max)) : tooMuch(actual, max)',
+        replace: "missingPayment(String(actual), String(max))",
         tests: [reverted],
       },
       {
         rule: "The explanation of a payment of a paid purchase says that nothing is left to pay.",
-        find: 'return most === "0"',
-        replace: 'return most === ""',
+        find: 'return max === "0"',
+        replace: 'return max === ""',
         tests: [reverted],
       },
       {

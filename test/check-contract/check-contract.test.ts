@@ -75,15 +75,15 @@ test("a registrar that does not check the buyer is caught for that", () => {
   expect(failuresOf("MissingBuyerCheck")).toMatchInlineSnapshot(`
     [
       [
-        "only the buyer pays, even if another account pays with its own money",
+        "only the buyer can pay, even if another account has tokens and an allowance",
         "the contract accepted it (HASH); it must revert with WrongCaller. The service says: It was sent by 0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65; the bound wallet is 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC.",
       ],
       [
-        "only the buyer pays in a batch",
+        "only the buyer can pay in a batch",
         "the contract accepted it (HASH); it must revert with WrongCaller. The service says: It was sent by 0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65; the bound wallet is 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC.",
       ],
       [
-        "with a permit: only the buyer pays, even if another account pays with its own money",
+        "with a permit: only the buyer can pay, even if another account has tokens and an allowance",
         "the contract accepted it (HASH); it must revert with WrongCaller. The service says: It was sent by 0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65; the bound wallet is 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC.",
       ],
     ]
@@ -95,11 +95,11 @@ test("a registrar without a payment deadline is caught for that", () => {
   expect(failuresOf("MissingDeadline")).toMatchInlineSnapshot(`
     [
       [
-        "a payment one second after its deadline is refused",
+        "a payment one second after the pay deadline is refused",
         "the contract accepted it (HASH); it must revert with DeadlinePassed. The service says: It was mined at 1767830419, after the deadline (1767830418).",
       ],
       [
-        "with a permit: a payment one second after its deadline is refused",
+        "with a permit: a payment one second after the pay deadline is refused",
         "the contract accepted it (HASH); it must revert with DeadlinePassed. The service says: It was mined at 1767830419, after the deadline (1767830418).",
       ],
     ]
@@ -115,7 +115,7 @@ test("a registrar that accepts trailing calldata is caught for that, and the ser
         "the contract accepted it (HASH); it must revert with NonCanonicalLength. The service says: The call of pay has the right arguments, but 1 byte too many: 00 at byte 68.",
       ],
       [
-        "a trailing byte that the registrar would have to ignore",
+        "a payment with a trailing byte",
         "expected 422 binding_mismatch by status, calldata, log, got 422 binding_mismatch by calldata. The service says: The call of pay has the right arguments, but 1 byte too many: 00 at byte 68.",
       ],
     ]
@@ -126,13 +126,13 @@ test.each([
   [
     "takes a payment after the refund",
     "PaysAfterTheRefund",
-    ["a refunded purchase takes no payment", "with a permit: a refunded purchase takes no payment"],
+    ["a payment after the refund is refused", "with a permit: a payment after the refund is refused"],
   ],
-  ["lets a pause block refunds", "PauseBlocksRefunds", ["a paused program's refund is collected"]],
+  ["lets a pause block refunds", "PauseBlocksRefunds", ["a refund succeeds while the program is paused"]],
   [
     "ends a purchase's cover with a revocation",
     "RevocationEndsCover",
-    ["a refund in the last second of its funding is in time, also after a revocation"],
+    ["a refund in the last second of the funding succeeds, even after a revocation"],
   ],
 ])("a registrar that %s is caught for that", (_what, contract, rulesBroken) => {
   expect(reportOf(contract).passed).toBe(false);

@@ -14,7 +14,7 @@ contract DrawTest is Assertions {
     HostileToken private token;
     FundingSource private source;
 
-    /// @dev The test is the registrar: it deploys the source.
+    /// @dev The test deploys the funding source, so the test is the registrar.
     function setUp() public {
         token = new HostileToken();
         source = FundingSource(create("FundingSource", ""));
@@ -34,14 +34,14 @@ contract DrawTest is Assertions {
         eq(token.balanceOf(address(source)), 0, "nothing stays here");
     }
 
-    function test_nobodyElseDraws() public {
+    function test_onlyTheRegistrarDraws() public {
         vm.expectRevert(abi.encodeWithSelector(IFundingSource.NotRegistrar.selector, stranger, address(this)));
         vm.prank(stranger);
         source.draw(address(token), merchant, stranger, 1);
     }
 
-    /// @dev The merchant's own allowance is for the registrar contract alone, whatever the merchant draws and to whom.
-    function test_theMerchantItselfDoesNotDraw() public {
+    /// @dev Even the merchant cannot use its allowance through the funding source.
+    function test_theMerchantCannotDraw() public {
         address[2] memory receivers = [merchant, beneficiary];
         for (uint256 i = 0; i < receivers.length; ++i) {
             vm.expectRevert(
@@ -53,7 +53,7 @@ contract DrawTest is Assertions {
         eq(token.allowance(merchant, address(source)), 50, "the allowance stays");
     }
 
-    function test_theTokenAndTheSourceItselfDoNotDraw() public {
+    function test_theTokenAndTheFundingSourceCannotDraw() public {
         address[2] memory callers = [address(token), address(source)];
         for (uint256 i = 0; i < callers.length; ++i) {
             vm.expectRevert(
@@ -64,13 +64,13 @@ contract DrawTest is Assertions {
         }
     }
 
-    function test_notMoreThanTheAllowance() public {
+    function test_drawingMoreThanTheAllowanceReverts() public {
         vm.expectRevert();
         source.draw(address(token), merchant, beneficiary, 51);
         eq(token.balanceOf(beneficiary), 0, "beneficiary");
     }
 
-    function test_trailingCalldataIsRefused() public {
+    function test_trailingCalldataReverts() public {
         bytes memory data = abi.encodeCall(source.draw, (address(token), merchant, beneficiary, 1));
         (bool success, bytes memory returned) = address(source).call(abi.encodePacked(data, bytes1(0)));
         eq(success, false, "refused");
@@ -86,14 +86,14 @@ contract DrawTest is Assertions {
     }
 
     function test_anExactTransferMovesBothBalances() public {
-        refusesInexact(HostileToken.Manner.FeeFromReceiver, beneficiary, 9, 10);
-        refusesInexact(HostileToken.Manner.FeeFromSender, merchant, 89, 90);
-        refusesInexact(HostileToken.Manner.Bonus, beneficiary, 11, 10);
-        refusesInexact(HostileToken.Manner.Silent, merchant, 100, 90);
+        refusesInexact(HostileToken.Behavior.FeeOnReceiver, beneficiary, 9, 10);
+        refusesInexact(HostileToken.Behavior.FeeOnSender, merchant, 89, 90);
+        refusesInexact(HostileToken.Behavior.ExtraCredit, beneficiary, 11, 10);
+        refusesInexact(HostileToken.Behavior.NoTransfer, merchant, 100, 90);
     }
 
-    function refusesInexact(HostileToken.Manner manner, address holder, uint256 actual, uint256 expected) private {
-        token.setManner(manner);
+    function refusesInexact(HostileToken.Behavior behavior, address holder, uint256 actual, uint256 expected) private {
+        token.setBehavior(behavior);
         vm.expectRevert(
             abi.encodeWithSelector(
                 ICommonErrors.InexactTransfer.selector, address(token), holder, actual, expected
@@ -103,8 +103,8 @@ contract DrawTest is Assertions {
         eq(token.balanceOf(merchant), 100, "merchant");
     }
 
-    function test_aSilentTransferOfMoreThanTheBalanceIsRefused() public {
-        token.setManner(HostileToken.Manner.Silent);
+    function test_aTransferWithoutEffectAboveTheBalanceReverts() public {
+        token.setBehavior(HostileToken.Behavior.NoTransfer);
         vm.expectRevert(
             abi.encodeWithSelector(
                 ICommonErrors.InexactTransfer.selector, address(token), merchant, 100, type(uint256).max
@@ -113,29 +113,29 @@ contract DrawTest is Assertions {
         source.draw(address(token), merchant, beneficiary, 101);
     }
 
-    function test_anAnswerOtherThanTrueIsRefused() public {
-        refusesAnswer(HostileToken.Manner.FalseAnswer);
-        refusesAnswer(HostileToken.Manner.OddAnswer);
+    function test_aReturnValueOtherThanTrueReverts() public {
+        refusesAnswer(HostileToken.Behavior.ReturnsFalse);
+        refusesAnswer(HostileToken.Behavior.ReturnsTwo);
     }
 
-    function refusesAnswer(HostileToken.Manner manner) private {
-        token.setManner(manner);
+    function refusesAnswer(HostileToken.Behavior behavior) private {
+        token.setBehavior(behavior);
         vm.expectRevert(abi.encodeWithSelector(ICommonErrors.SafeERC20FailedOperation.selector, address(token)));
         source.draw(address(token), merchant, beneficiary, 10);
     }
 
-    function test_noAnswerIsAccepted() public {
-        token.setManner(HostileToken.Manner.NoAnswer);
+    function test_aMissingReturnValueIsAccepted() public {
+        token.setBehavior(HostileToken.Behavior.ReturnsNothing);
         source.draw(address(token), merchant, beneficiary, 10);
         eq(token.balanceOf(beneficiary), 10, "beneficiary");
     }
 
-    function test_aTokenWithoutCodeIsRefused() public {
+    function test_aTokenWithoutCodeReverts() public {
         vm.expectRevert();
         source.draw(stranger, merchant, beneficiary, 0);
     }
 
-    function test_aTransferToOneselfIsRefused() public {
+    function test_aTransferToTheSenderReverts() public {
         vm.expectRevert(
             abi.encodeWithSelector(ICommonErrors.InexactTransfer.selector, address(token), merchant, 100, 90)
         );

@@ -8,19 +8,19 @@ import {Fixture} from "../Fixture.t.sol";
 import {ContractSigner} from "../../adversaries/ContractSigner.sol";
 
 /// @title CommitmentRules
-/// @notice What both routes on chain ask of a purchase; each route's test runs them all.
+/// @notice The rules that `offer` and `register` share. The test of each runs them all.
 abstract contract CommitmentRules is Fixture {
-    /// @dev The wallet that the route belongs to.
+    /// @dev The allowed caller.
     function sender() internal view virtual returns (address);
 
-    /// @dev The call of the route.
+    /// @dev The calldata of `offer` or `register`.
     function call(IPurchaseRegistrar.Purchase memory purchase, bytes memory signature)
         internal
         view
         virtual
         returns (bytes memory);
 
-    /// @dev What a zero amount and one above half a slot are measured against.
+    /// @dev The largest allowed amount in the expected error.
     function mostAmount() internal view virtual returns (uint256);
 
     function accepts(IPurchaseRegistrar.Purchase memory purchase) internal returns (bytes32 id) {
@@ -69,13 +69,13 @@ abstract contract CommitmentRules is Fixture {
         rejects(commitment(), abi.encodeWithSelector(IPurchaseRegistrar.ProgramPaused.selector, PROGRAM));
     }
 
-    function test_theLeastAmount() public {
+    function test_anAmountOfOneSucceeds() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         purchase.amount = 1;
         accepts(purchase);
     }
 
-    function test_zeroIsNoAmount() public {
+    function test_aZeroAmountReverts() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         purchase.amount = 0;
         rejects(
@@ -84,7 +84,7 @@ abstract contract CommitmentRules is Fixture {
         );
     }
 
-    function test_anAmountBeyondHalfASlotIsRefused() public {
+    function test_anAmountAboveUint128Reverts() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         purchase.amount = uint256(type(uint128).max) + 1;
         rejects(
@@ -95,20 +95,20 @@ abstract contract CommitmentRules is Fixture {
         );
     }
 
-    function test_equalDeadlinesAreInOrder() public {
+    function test_equalDeadlinesSucceed() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         purchase.payDeadline = OFFER_DEADLINE;
         purchase.claimDeadline = OFFER_DEADLINE;
         accepts(purchase);
     }
 
-    function test_thePayDeadlineIsNotBeforeTheOfferDeadline() public {
+    function test_aPayDeadlineBeforeTheOfferDeadlineReverts() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         purchase.payDeadline = OFFER_DEADLINE - 1;
         rejectsOrder(purchase);
     }
 
-    function test_theClaimDeadlineIsNotBeforeThePayDeadline() public {
+    function test_aClaimDeadlineBeforeThePayDeadlineReverts() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         purchase.claimDeadline = PAY_DEADLINE - 1;
         rejectsOrder(purchase);
@@ -126,12 +126,12 @@ abstract contract CommitmentRules is Fixture {
         );
     }
 
-    function test_theLastSecondOfTheOfferDeadlineCounts() public {
+    function test_theOfferDeadlinesLastSecondSucceeds() public {
         vm.warp(OFFER_DEADLINE);
         accepts(commitment());
     }
 
-    function test_oneSecondAfterTheOfferDeadlineIsLate() public {
+    function test_oneSecondAfterTheOfferDeadlineReverts() public {
         vm.warp(OFFER_DEADLINE + 1);
         rejects(
             commitment(),
@@ -141,13 +141,13 @@ abstract contract CommitmentRules is Fixture {
         );
     }
 
-    function test_theMerchantIsNotItsOwnBuyer() public {
+    function test_aMerchantAsBuyerReverts() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         purchase.buyer = merchant;
         rejects(purchase, abi.encodeWithSelector(IPurchaseRegistrar.SameParty.selector, merchant));
     }
 
-    function test_theMerchantIsNotItsOwnBeneficiary() public {
+    function test_aMerchantAsBeneficiaryReverts() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         purchase.beneficiary = merchant;
         rejects(purchase, abi.encodeWithSelector(IPurchaseRegistrar.SameParty.selector, merchant));
@@ -159,7 +159,7 @@ abstract contract CommitmentRules is Fixture {
         accepts(purchase);
     }
 
-    function test_theTokenIsTheFundings() public {
+    function test_aTokenOtherThanTheFundingsReverts() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         purchase.token = stranger;
         rejects(
@@ -167,13 +167,13 @@ abstract contract CommitmentRules is Fixture {
         );
     }
 
-    function test_theFundingCoversTheClaimDeadlinesLastSecond() public {
+    function test_aFundingUntilTheClaimDeadlineSuffices() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         purchase.claimDeadline = FUNDING_UNTIL;
         accepts(purchase);
     }
 
-    function test_aFundingThatEndsEarlierIsTooShort() public {
+    function test_aFundingThatEndsBeforeTheClaimDeadlineReverts() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         purchase.claimDeadline = FUNDING_UNTIL + 1;
         rejects(
@@ -184,12 +184,12 @@ abstract contract CommitmentRules is Fixture {
         );
     }
 
-    function test_theRemainingCapCoversTheAmountExactly() public {
+    function test_anAmountOfTheRemainingCapSucceeds() public {
         collectFrom(CAP - AMOUNT);
         accepts(commitment());
     }
 
-    function test_anAmountAboveTheRemainingCapIsRefused() public {
+    function test_anAmountAboveTheRemainingCapReverts() public {
         collectFrom(CAP - AMOUNT + 1);
         rejects(
             commitment(),
@@ -197,7 +197,7 @@ abstract contract CommitmentRules is Fixture {
         );
     }
 
-    /// @dev Collects `total` under the cap, by direct purchases, which no bound stops.
+    /// @dev Collects `total` under the cap with registered purchases, which have no bounds.
     function collectFrom(uint256 total) private {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         purchase.amount = total;
@@ -208,7 +208,7 @@ abstract contract CommitmentRules is Fixture {
         collectRefund(id, total, keccak256("decided before"));
     }
 
-    function test_thisExactPurchaseIsOnChainOnce() public {
+    function test_theSamePurchaseTwiceReverts() public {
         bytes32 id = accepts(commitment());
         refusesRaw(
             sender(),
@@ -217,7 +217,7 @@ abstract contract CommitmentRules is Fixture {
         );
     }
 
-    function test_aClosedPurchaseDoesNotComeBack() public {
+    function test_aClosedPurchaseCannotBeCreatedAgain() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         purchase.payDeadline = OFFER_DEADLINE;
         bytes32 id = accepts(purchase);
@@ -231,23 +231,23 @@ abstract contract CommitmentRules is Fixture {
         );
     }
 
-    function test_theSaltMakesEqualTermsTwoPurchases() public {
+    function test_anotherSaltMakesAnotherPurchase() public {
         bytes32 first = accepts(commitment());
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         purchase.salt = keccak256("another salt");
         eq(first == accepts(purchase), false, "two ids");
     }
 
-    function test_onlyTheProgramsSignerCommits() public {
+    function test_onlyTheProgramsSignerSignsCommitments() public {
         bytes32 id = registrar.hashPurchase(commitment());
         rejectsSignature(sign(SIGNER_KEY + 1, id), signer);
     }
 
-    function test_aHighSIsRefused() public {
+    function test_aHighSReverts() public {
         rejectsSignature(malleate(registrar.hashPurchase(commitment())), signer);
     }
 
-    function test_aSignatureOfAnotherLengthIsRefused() public {
+    function test_aSignatureOfAnotherLengthReverts() public {
         bytes32 id = registrar.hashPurchase(commitment());
         (uint8 v, bytes32 r, bytes32 s) = vm.sign(SIGNER_KEY, id);
         rejectsSignature("", signer);
@@ -256,27 +256,27 @@ abstract contract CommitmentRules is Fixture {
         rejectsSignature(abi.encodePacked(r, s, v, bytes1(0)), signer);
     }
 
-    function test_aSignatureWithAWrongVIsRefused() public {
+    function test_aSignatureWithAWrongVReverts() public {
         (uint8 v, bytes32 r, bytes32 s) = vm.sign(SIGNER_KEY, registrar.hashPurchase(commitment()));
         rejectsSignature(abi.encodePacked(r, s, v - 27), signer);
         rejectsSignature(abi.encodePacked(r, s, uint8(29)), signer);
     }
 
-    function test_noSignerAtAllSignsNothing() public {
+    function test_theZeroAddressAsSignerAcceptsNoSignature() public {
         vm.prank(admin);
         registrar.setBounds(PROGRAM, operator, address(0), bounds());
         rejectsSignature(abi.encodePacked(bytes32(0), bytes32(0), uint8(27)), address(0));
     }
 
-    function test_aClaimsSignatureIsNoCommitment() public {
+    function test_aClaimSignatureAsCommitmentReverts() public {
         bytes32 id = registrar.hashPurchase(commitment());
         IPurchaseRegistrar.Claim memory claimData =
             IPurchaseRegistrar.Claim(id, beneficiary, AMOUNT, keccak256("reason"));
         rejectsSignature(sign(SIGNER_KEY, registrar.hashClaim(claimData)), signer);
     }
 
-    function test_aSignatureForAnotherContractIsRefused() public {
-        // The same fields, under the domain of a second registrar.
+    function test_aSignatureForAnotherContractReverts() public {
+        // The same fields, signed for the domain of a second registrar.
         PurchaseRegistrar second = newRegistrar();
         rejectsSignature(sign(SIGNER_KEY, second.hashPurchase(commitment())), signer);
     }
@@ -293,32 +293,32 @@ abstract contract CommitmentRules is Fixture {
         );
     }
 
-    function test_aSignerWithCodeIsAsked() public {
+    function test_aContractSignerIsCheckedWithERC1271() public {
         ContractSigner wallet = new ContractSigner(signer);
         vm.prank(admin);
         registrar.setBounds(PROGRAM, operator, address(wallet), bounds());
         rejectsSignature(sign(SIGNER_KEY + 1, registrar.hashPurchase(commitment())), address(wallet));
         bytes memory signature = signPurchase(commitment());
-        wallet.setMood(ContractSigner.Mood.NoToAll);
+        wallet.setBehavior(ContractSigner.Behavior.RefusesAll);
         rejectsSignature(signature, address(wallet));
-        wallet.setMood(ContractSigner.Mood.Short);
+        wallet.setBehavior(ContractSigner.Behavior.ReturnsShort);
         rejectsSignature(signature, address(wallet));
-        wallet.setMood(ContractSigner.Mood.Reverting);
+        wallet.setBehavior(ContractSigner.Behavior.Reverting);
         rejectsSignature(signature, address(wallet));
-        wallet.setMood(ContractSigner.Mood.Honest);
+        wallet.setBehavior(ContractSigner.Behavior.ChecksOwner);
         accepts(commitment());
     }
 
-    function test_anyOtherEncodingIsRefused() public {
+    function test_anotherEncodingReverts() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         bytes memory canonicalCall = call(purchase, signPurchase(purchase));
         refusesOtherEncoding(sender(), abi.encodePacked(canonicalCall, bytes1(0)), canonicalCall);
         refusesOtherEncoding(sender(), abi.encodePacked(canonicalCall, bytes32(0)), canonicalCall);
-        // The padding behind 65 bytes of signature.
+        // The padding after the 65 bytes of the signature.
         bytes memory dirty = abi.encodePacked(canonicalCall);
         dirty[dirty.length - 1] = 0x01;
         refusesOtherEncoding(sender(), dirty, canonicalCall);
-        // The signature one word further on.
+        // The signature, moved by one word.
         refusesOtherEncoding(sender(), shifted(canonicalCall), canonicalCall);
         succeedsRaw(sender(), canonicalCall);
     }
@@ -332,7 +332,7 @@ abstract contract CommitmentRules is Fixture {
         moved[head - 1] = bytes1(uint8(moved[head - 1]) + 32);
     }
 
-    function test_dirtyBitsAreRefused() public {
+    function test_dirtyBitsRevert() public {
         bytes memory canonicalCall = call(commitment(), signPurchase(commitment()));
         // The first byte of merchant, buyer, beneficiary, token and the three deadlines.
         uint8[7] memory words = [2, 3, 4, 5, 8, 9, 10];
@@ -343,7 +343,7 @@ abstract contract CommitmentRules is Fixture {
         }
     }
 
-    function test_truncatedCalldataIsRefused() public {
+    function test_truncatedCalldataReverts() public {
         bytes memory canonicalCall = call(commitment(), signPurchase(commitment()));
         bytes memory truncated = new bytes(4 + 12 * 32);
         for (uint256 i = 0; i < truncated.length; ++i) {
@@ -352,7 +352,7 @@ abstract contract CommitmentRules is Fixture {
         refusesRaw(sender(), truncated, "");
     }
 
-    function testFuzz_anyChangedFieldIsAnotherPurchase(uint256 seed) public {
+    function testFuzz_anyChangedFieldChangesTheId(uint256 seed) public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         bytes memory signature = signPurchase(purchase);
         bytes32 word = keccak256(abi.encode(seed));

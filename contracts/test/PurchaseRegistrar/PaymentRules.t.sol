@@ -7,9 +7,9 @@ import {Fixture} from "../Fixture.t.sol";
 import {Vm} from "../Vm.t.sol";
 
 /// @title PaymentRules
-/// @notice The rules that `pay`, `payBatch` and `payWithPermit` share; the test of each runs them all.
+/// @notice The rules that `pay`, `payBatch` and `payWithPermit` share. The test of each runs them all.
 abstract contract PaymentRules is Fixture {
-    /// @dev The buyer's call that pays `amount` of a purchase.
+    /// @dev The calldata with which the buyer pays `amount` of a purchase.
     function call(bytes32 id, uint256 amount) internal view virtual returns (bytes memory);
 
     function submit(address sender, bytes32 id, uint256 amount) internal returns (bool success, bytes memory answer) {
@@ -35,7 +35,7 @@ abstract contract PaymentRules is Fixture {
         eq(trace(id), before, "nothing changed");
     }
 
-    /// @dev Everything that a refused payment must leave as it was.
+    /// @dev The state that a reverted payment must not change.
     function trace(bytes32 id) internal view returns (bytes32) {
         return keccak256(
             abi.encode(
@@ -49,8 +49,8 @@ abstract contract PaymentRules is Fixture {
         );
     }
 
-    function outOfRange(uint256 actual, uint256 most) internal pure returns (bytes memory) {
-        return abi.encodeWithSelector(IPurchaseRegistrar.AmountOutOfRange.selector, actual, 1, most);
+    function outOfRange(uint256 actual, uint256 max) internal pure returns (bytes memory) {
+        return abi.encodeWithSelector(IPurchaseRegistrar.AmountOutOfRange.selector, actual, 1, max);
     }
 
     function wrongStatus(bytes32 id, IPurchaseRegistrar.Status actual) internal pure returns (bytes memory) {
@@ -74,7 +74,7 @@ abstract contract PaymentRules is Fixture {
         eq(openOffers(), 0, "open offers");
     }
 
-    function test_partsAddUp() public {
+    function test_partialPaymentsAddUp() public {
         bytes32 id = offer();
         accepts(id, 1);
         bytes memory data = call(id, 2);
@@ -107,7 +107,7 @@ abstract contract PaymentRules is Fixture {
         eq(payments, 1, "one payment log");
     }
 
-    function test_aDirectPurchaseLeavesTheBudgetAlone() public {
+    function test_payingADirectPurchaseDoesNotChangeTheOpenOffers() public {
         offer();
         IPurchaseRegistrar.Purchase memory second = commitment();
         second.salt = keccak256("direct");
@@ -130,7 +130,7 @@ abstract contract PaymentRules is Fixture {
         }
     }
 
-    function test_anUnknownPurchaseIsNotPaid() public {
+    function test_payingAnUnknownPurchaseReverts() public {
         bytes32 id = keccak256("nothing");
         rejects(id, 1, abi.encodeWithSelector(IPurchaseRegistrar.UnknownPurchase.selector, id));
     }
@@ -147,14 +147,14 @@ abstract contract PaymentRules is Fixture {
         rejects(id, 1, abi.encodeWithSelector(IPurchaseRegistrar.ProgramPaused.selector, PROGRAM));
     }
 
-    function test_theLastSecondOfThePayDeadlineCounts() public {
+    function test_aPaymentInTheLastSecondSucceeds() public {
         bytes32 id = offer();
         vm.warp(PAY_DEADLINE);
         accepts(id, AMOUNT);
         eq(registrar.purchase(id).paid, AMOUNT, "paid");
     }
 
-    function test_oneSecondAfterThePayDeadlineIsLate() public {
+    function test_aPaymentOneSecondAfterTheDeadlineReverts() public {
         bytes32 id = offer();
         vm.warp(PAY_DEADLINE + 1);
         rejects(
@@ -164,7 +164,7 @@ abstract contract PaymentRules is Fixture {
         );
     }
 
-    function test_theEndOfTheBoundsStopsNoPayment() public {
+    function test_theEndOfTheBoundsDoesNotStopPayments() public {
         bytes32 id = offer();
         IPurchaseRegistrar.Bounds memory none;
         vm.prank(admin);
@@ -173,42 +173,42 @@ abstract contract PaymentRules is Fixture {
         eq(openOffers(), 0, "open offers");
     }
 
-    function test_aRevocationStopsNoPayment() public {
+    function test_aRevocationDoesNotStopPayments() public {
         bytes32 id = offer();
         revoke();
         accepts(id, AMOUNT);
         eq(registrar.purchase(id).paid, AMOUNT, "paid");
     }
 
-    function test_zeroIsNoPayment() public {
+    function test_aZeroPaymentReverts() public {
         bytes32 id = offer();
         rejects(id, 0, outOfRange(0, AMOUNT));
     }
 
-    function test_nobodyPaysMoreThanTheAmount() public {
+    function test_payingMoreThanTheAmountReverts() public {
         bytes32 id = offer();
         rejects(id, AMOUNT + 1, outOfRange(AMOUNT + 1, AMOUNT));
     }
 
-    function test_nobodyPaysMoreThanWhatIsOutstanding() public {
+    function test_payingMoreThanTheOutstandingAmountReverts() public {
         bytes32 id = offer();
         accepts(id, AMOUNT - 5);
         rejects(id, 6, outOfRange(6, 5));
     }
 
-    function test_aPaidPurchaseTakesNothingMore() public {
+    function test_payingAFullyPaidPurchaseReverts() public {
         bytes32 id = offer();
         accepts(id, AMOUNT);
         rejects(id, 1, outOfRange(1, 0));
     }
 
-    function test_anAmountThatWouldWrapIsRefused() public {
+    function test_anAmountThatOverflowsReverts() public {
         bytes32 id = offer();
         accepts(id, 5);
         rejects(id, type(uint256).max - 3, outOfRange(type(uint256).max - 3, AMOUNT - 5));
     }
 
-    function test_aRefundedPurchaseTakesNothingMore() public {
+    function test_payingARefundedPurchaseReverts() public {
         bytes32 id = offer();
         accepts(id, 5);
         claim(id);
@@ -216,7 +216,7 @@ abstract contract PaymentRules is Fixture {
         rejects(id, 1, abi.encodeWithSelector(IPurchaseRegistrar.AlreadyRefunded.selector, id, DECISION));
     }
 
-    function test_aClaimedPurchaseIsPaidOn() public {
+    function test_payingAClaimedPurchaseSucceeds() public {
         bytes32 id = offer();
         accepts(id, 5);
         claim(id);
@@ -225,14 +225,14 @@ abstract contract PaymentRules is Fixture {
         eq(registrar.purchase(id).claimHash, CLAIM_HASH, "the claim stays");
     }
 
-    function test_aWithdrawnOfferTakesNoPayment() public {
+    function test_payingAWithdrawnOfferReverts() public {
         bytes32 id = offer();
         vm.prank(operator);
         registrar.withdrawOffer(id);
         rejects(id, 1, wrongStatus(id, IPurchaseRegistrar.Status.Withdrawn));
     }
 
-    function test_anExpiredPurchaseTakesNoPayment() public {
+    function test_payingAnExpiredPurchaseReverts() public {
         bytes32 id = offer();
         vm.warp(PAY_DEADLINE + 1);
         registrar.expire(id);
@@ -240,21 +240,21 @@ abstract contract PaymentRules is Fixture {
         rejects(id, 1, wrongStatus(id, IPurchaseRegistrar.Status.Expired));
     }
 
-    function test_aRevertingTransferLeavesNoTrace() public {
+    function test_aRevertingTransferLeavesTheStateUnchanged() public {
         bytes32 id = offer();
         vm.prank(admin);
         usdc.blacklist(merchant);
         rejects(id, AMOUNT, abi.encodeWithSignature("Error(string)", "Blacklistable: account is blacklisted"));
     }
 
-    function test_aBuyerWithoutTheMoneyPaysNothing() public {
+    function test_payingWithoutTheBalanceReverts() public {
         bytes32 id = offer();
         vm.prank(buyer);
         usdc.transfer(stranger, 1_000_000_000);
         rejects(id, AMOUNT, abi.encodeWithSignature("Error(string)", "ERC20: transfer amount exceeds balance"));
     }
 
-    function test_aDirectTransferIsNoPayment() public {
+    function test_aDirectTransferIsNotRecordedAsPayment() public {
         bytes32 id = offer();
         vm.prank(buyer);
         usdc.transfer(merchant, AMOUNT);
@@ -262,7 +262,7 @@ abstract contract PaymentRules is Fixture {
         accepts(id, AMOUNT);
     }
 
-    function test_noEtherIsTaken() public {
+    function test_sendingEtherReverts() public {
         bytes memory data = call(offer(), 1);
         vm.deal(buyer, 1);
         vm.prank(buyer);
@@ -271,7 +271,7 @@ abstract contract PaymentRules is Fixture {
         eq(answer.length, 0, "by the dispatcher");
     }
 
-    function testFuzz_partsNeverExceedTheAmount(uint256[6] memory parts) public {
+    function testFuzz_partialPaymentsNeverExceedTheAmount(uint256[6] memory parts) public {
         bytes32 id = offer();
         uint256 expected;
         for (uint256 i = 0; i < parts.length; ++i) {
@@ -288,7 +288,7 @@ abstract contract PaymentRules is Fixture {
         }
     }
 
-    function testFuzz_nobodyElsePays(address caller) public {
+    function testFuzz_onlyTheBuyerPays(address caller) public {
         vm.assume(caller != buyer);
         bytes32 id = offer();
         rejectsFrom(caller, id, 1, abi.encodeWithSelector(IPurchaseRegistrar.WrongCaller.selector, caller, buyer));

@@ -24,7 +24,7 @@ contract ClaimTest is Fixture {
         onlyFor(beneficiary, abi.encodeCall(registrar.claim, (id, CLAIM_HASH)));
     }
 
-    function test_anUnknownPurchaseIsNotClaimed() public {
+    function test_claimingAnUnknownPurchaseReverts() public {
         refusesUnknown(keccak256("nothing"));
         vm.prank(beneficiary);
         registrar.claim(keccak256("nothing"), CLAIM_HASH);
@@ -37,7 +37,7 @@ contract ClaimTest is Fixture {
         registrar.claim(id, CLAIM_HASH);
     }
 
-    function test_theLastSecondOfTheClaimDeadlineCounts() public {
+    function test_aClaimInTheLastSecondSucceeds() public {
         bytes32 id = offer();
         pay(id, AMOUNT);
         vm.warp(CLAIM_DEADLINE);
@@ -45,7 +45,7 @@ contract ClaimTest is Fixture {
         eq(registrar.purchase(id).claimHash, CLAIM_HASH, "claim hash");
     }
 
-    function test_oneSecondAfterTheClaimDeadlineIsLate() public {
+    function test_aClaimOneSecondAfterTheDeadlineReverts() public {
         bytes32 id = offer();
         pay(id, AMOUNT);
         vm.warp(CLAIM_DEADLINE + 1);
@@ -69,7 +69,7 @@ contract ClaimTest is Fixture {
         registrar.claim(id, keccak256("another claim"));
     }
 
-    function test_zeroIsNoClaimHash() public {
+    function test_aZeroClaimHashReverts() public {
         bytes32 id = offer();
         pay(id, 1);
         refusesZero();
@@ -77,7 +77,7 @@ contract ClaimTest is Fixture {
         registrar.claim(id, bytes32(0));
     }
 
-    function test_aClaimLeavesPaymentsAlone() public {
+    function test_aClaimDoesNotStopPayments() public {
         bytes32 id = offer();
         pay(id, 1);
         claim(id);
@@ -86,7 +86,7 @@ contract ClaimTest is Fixture {
         eq(registrar.purchase(id).sequence, 4, "sequence");
     }
 
-    function test_trailingCalldataIsRefused() public {
+    function test_trailingCalldataReverts() public {
         bytes32 id = offer();
         pay(id, 1);
         refusesTrailing(beneficiary, abi.encodeCall(registrar.claim, (id, CLAIM_HASH)));

@@ -35,7 +35,7 @@ contract CollectRefundTest is Fixture {
         eq(logs[1].topics[0], IERC20.Transfer.selector, "the second log");
     }
 
-    function test_whatIsCollectedAddsUp() public {
+    function test_collectedTotalAddsUp() public {
         bytes32 id = claimed();
         collectRefund(id, 7, DECISION);
         bytes32 second = claimedWith("second", AMOUNT);
@@ -67,8 +67,8 @@ contract CollectRefundTest is Fixture {
         eq(usdc.balanceOf(beneficiary), AMOUNT, "the refund arrives");
     }
 
-    /// @dev The admin names who collects, so the former operator no longer does and the next one does at once.
-    function test_theOperatorOfTheMomentCollects() public {
+    /// @dev When the admin replaces the operator, the new one collects at once and the former one no longer can.
+    function test_onlyTheCurrentOperatorCollects() public {
         bytes32 id = claimed();
         vm.prank(admin);
         registrar.setBounds(PROGRAM, stranger, signer, bounds());
@@ -80,8 +80,8 @@ contract CollectRefundTest is Fixture {
         eq(usdc.balanceOf(beneficiary), 1, "the refund arrives");
     }
 
-    /// @dev A stranger sees the pending refund and collects under the same decision hash in a program of its own.
-    function test_nobodyElseCanBlockARefund() public {
+    /// @dev A stranger sees the pending refund and collects a refund with the same decision hash in its own program.
+    function test_aStrangerCannotBlockARefund() public {
         bytes32 id = claimed();
         bytes32 burnt = claimedInAStrangersProgram();
         vm.prank(stranger);
@@ -93,7 +93,7 @@ contract CollectRefundTest is Fixture {
         eq(registrar.purchase(burnt).refunded, 1, "the stranger's refund");
     }
 
-    /// @dev The stranger is admin, operator, signer, buyer and beneficiary, and has a wallet of its own enrolled.
+    /// @dev The stranger is admin, operator, signer, buyer and beneficiary of its own program, with its own enrolled wallet.
     function claimedInAStrangersProgram() private returns (bytes32 id) {
         address wallet = account("stranger's merchant");
         IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
@@ -123,7 +123,7 @@ contract CollectRefundTest is Fixture {
         usdc.approve(address(source), 1);
     }
 
-    function test_anUnknownPurchaseIsNotRefunded() public {
+    function test_refundingAnUnknownPurchaseReverts() public {
         refusesUnknown(keccak256("nothing"));
         vm.prank(operator);
         registrar.collectRefund(keccak256("nothing"), 1, DECISION);
@@ -145,8 +145,8 @@ contract CollectRefundTest is Fixture {
         registrar.collectRefund(id, 1, keccak256("another decision"));
     }
 
-    /// @dev A decision names its commitment off chain; on chain it belongs to the purchase that it is recorded on.
-    function test_aDecisionIsItsPurchasesOwn() public {
+    /// @dev A decision hash is stored per purchase; there is no global list of used ones.
+    function test_purchasesMayHaveTheSameDecisionHash() public {
         bytes32 id = claimed();
         bytes32 second = claimedWith("second", 10);
         collectRefund(id, 1, DECISION);
@@ -158,27 +158,27 @@ contract CollectRefundTest is Fixture {
         eq(registrar.purchase(second).refunded, 2, "the second refund");
     }
 
-    function test_zeroIsNoDecision() public {
+    function test_aZeroDecisionHashReverts() public {
         bytes32 id = claimed();
         refusesZero();
         vm.prank(operator);
         registrar.collectRefund(id, 1, bytes32(0));
     }
 
-    function test_zeroIsNoAward() public {
+    function test_aZeroAwardReverts() public {
         bytes32 id = claimed();
         refusesAmount(0, 1, AMOUNT);
         vm.prank(operator);
         registrar.collectRefund(id, 0, DECISION);
     }
 
-    function test_everythingThatWasPaidMayBeAwarded() public {
+    function test_theWholePaidAmountCanBeAwarded() public {
         bytes32 id = claimed();
         collectRefund(id, AMOUNT, DECISION);
         eq(usdc.balanceOf(beneficiary), AMOUNT, "the refund arrives");
     }
 
-    function test_noMoreThanWasPaidIsAwarded() public {
+    function test_anAwardAboveThePaidAmountReverts() public {
         bytes32 id = offer();
         pay(id, 10);
         claim(id);
@@ -187,14 +187,14 @@ contract CollectRefundTest is Fixture {
         registrar.collectRefund(id, 11, DECISION);
     }
 
-    function test_theFundingsLastSecondCounts() public {
+    function test_aRefundInTheFundingsLastSecondSucceeds() public {
         bytes32 id = claimed();
         vm.warp(FUNDING_UNTIL);
         collectRefund(id, 1, DECISION);
         eq(usdc.balanceOf(beneficiary), 1, "the refund arrives");
     }
 
-    function test_afterTheFundingsLastSecondNothingIsCollected() public {
+    function test_aRefundAfterTheFundingsLastSecondReverts() public {
         bytes32 id = claimed();
         vm.warp(FUNDING_UNTIL + 1);
         refusesTime(FUNDING_UNTIL);
@@ -230,8 +230,8 @@ contract CollectRefundTest is Fixture {
         eq(usdc.balanceOf(beneficiary), 10, "the refund arrives");
     }
 
-    /// @dev Nothing more is paid, but the unpaid part stays in the budget until the offer is withdrawn or expires.
-    function test_aRefundReleasesNoBudget() public {
+    /// @dev The unpaid amount counts as open until the offer is withdrawn or expires, although it can no longer be paid.
+    function test_aRefundDoesNotReleaseBudget() public {
         bytes32 id = offer();
         pay(id, 10);
         claim(id);
@@ -244,7 +244,7 @@ contract CollectRefundTest is Fixture {
         eq(registrar.purchase(id).decisionHash, DECISION, "decision");
     }
 
-    function test_aDirectPurchaseIsRefundedByTheOperatorToo() public {
+    function test_theOperatorRefundsADirectPurchase() public {
         bytes32 id = register(commitment());
         pay(id, AMOUNT);
         claim(id);
@@ -252,7 +252,7 @@ contract CollectRefundTest is Fixture {
         eq(usdc.balanceOf(beneficiary), AMOUNT, "the refund arrives");
     }
 
-    function test_anAllowanceToTheRegistrarFundsNoRefund() public {
+    function test_anAllowanceToTheRegistrarDoesNotFundARefund() public {
         bytes32 id = claimed();
         vm.prank(merchant);
         usdc.approve(address(source), 0);
@@ -266,7 +266,7 @@ contract CollectRefundTest is Fixture {
         eq(registrar.funding(PROGRAM, MERCHANT_REF).collected, 0, "collected");
     }
 
-    function test_trailingCalldataIsRefused() public {
+    function test_trailingCalldataReverts() public {
         refusesTrailing(operator, abi.encodeCall(registrar.collectRefund, (claimed(), 1, DECISION)));
     }
 

@@ -15,7 +15,7 @@ contract EnrollTest is Fixture {
         registrar.enroll(authorization, signature);
     }
 
-    /// @dev What another merchant could enroll with.
+    /// @dev The authorization of another merchant.
     function another() internal view returns (IPurchaseRegistrar.FundingAuthorization memory authorization) {
         authorization = fundingAuthorization();
         authorization.wallet = other;
@@ -68,13 +68,13 @@ contract EnrollTest is Fixture {
         registrar.enroll(authorization, signature);
     }
 
-    function test_theLastSecondOfAnAuthorizationStillEnrolls() public {
+    function test_enrollingInTheAuthorizationsLastSecondSucceeds() public {
         vm.warp(FUNDING_UNTIL);
         enroll(another());
         eq(registrar.enrolledAs(PROGRAM, other), keccak256("mer_other"), "enrolled as");
     }
 
-    function test_anAuthorizationThatIsOverDoesNotEnroll() public {
+    function test_enrollingAfterTheAuthorizationEndsReverts() public {
         vm.warp(FUNDING_UNTIL + 1);
         IPurchaseRegistrar.FundingAuthorization memory authorization = another();
         bytes memory signature = signFunding(authorization);
@@ -83,7 +83,7 @@ contract EnrollTest is Fixture {
         registrar.enroll(authorization, signature);
     }
 
-    function test_theLeastAndTheMostCap() public {
+    function test_theSmallestAndTheLargestCapSucceed() public {
         IPurchaseRegistrar.FundingAuthorization memory authorization = another();
         authorization.cap = 1;
         enroll(authorization);
@@ -95,7 +95,7 @@ contract EnrollTest is Fixture {
         eq(registrar.funding(PROGRAM, keccak256("mer_third")).cap, type(uint128).max, "most");
     }
 
-    function test_noCapIsRefused() public {
+    function test_aZeroCapReverts() public {
         IPurchaseRegistrar.FundingAuthorization memory authorization = another();
         authorization.cap = 0;
         bytes memory signature = signFunding(authorization);
@@ -104,7 +104,7 @@ contract EnrollTest is Fixture {
         registrar.enroll(authorization, signature);
     }
 
-    function test_aCapBeyondHalfASlotIsRefused() public {
+    function test_aCapAboveUint128Reverts() public {
         IPurchaseRegistrar.FundingAuthorization memory authorization = another();
         authorization.cap = uint256(type(uint128).max) + 1;
         bytes memory signature = signFunding(authorization);
@@ -113,7 +113,7 @@ contract EnrollTest is Fixture {
         registrar.enroll(authorization, signature);
     }
 
-    function test_zeroIsNoMerchantRef() public {
+    function test_aZeroMerchantRefReverts() public {
         IPurchaseRegistrar.FundingAuthorization memory authorization = another();
         authorization.merchantRef = 0;
         bytes memory signature = signFunding(authorization);
@@ -187,7 +187,7 @@ contract EnrollTest is Fixture {
         registrar.enroll(authorization, signature);
     }
 
-    function test_onlyTheProgramsSignerAuthorizes() public {
+    function test_onlyTheProgramsSignerSignsAuthorizations() public {
         IPurchaseRegistrar.FundingAuthorization memory authorization = another();
         bytes32 digest = registrar.hashFunding(authorization);
         bytes memory signature = sign(SIGNER_KEY + 1, digest);
@@ -196,7 +196,7 @@ contract EnrollTest is Fixture {
         registrar.enroll(authorization, signature);
     }
 
-    function test_aSignatureForOtherTermsIsRefused() public {
+    function test_aSignatureForOtherTermsReverts() public {
         IPurchaseRegistrar.FundingAuthorization memory authorization = another();
         bytes memory signature = signFunding(authorization);
         authorization.cap += 1;
@@ -209,7 +209,7 @@ contract EnrollTest is Fixture {
         registrar.enroll(authorization, signature);
     }
 
-    function test_aHighSIsRefused() public {
+    function test_aHighSReverts() public {
         IPurchaseRegistrar.FundingAuthorization memory authorization = another();
         bytes32 digest = registrar.hashFunding(authorization);
         bytes memory signature = malleate(digest);
@@ -218,7 +218,7 @@ contract EnrollTest is Fixture {
         registrar.enroll(authorization, signature);
     }
 
-    function test_aSignerWithCodeIsAsked() public {
+    function test_aContractSignerIsCheckedWithERC1271() public {
         ContractSigner wallet = new ContractSigner(signer);
         vm.prank(admin);
         registrar.setBounds(PROGRAM, operator, address(wallet), bounds());
@@ -227,7 +227,7 @@ contract EnrollTest is Fixture {
         eq(registrar.enrolledAs(PROGRAM, other), authorization.merchantRef, "enrolled as");
     }
 
-    function test_anyOtherEncodingIsRefused() public {
+    function test_anotherEncodingReverts() public {
         IPurchaseRegistrar.FundingAuthorization memory authorization = another();
         bytes memory canonicalCall = abi.encodeCall(registrar.enroll, (authorization, signFunding(authorization)));
         refusesOtherEncoding(other, abi.encodePacked(canonicalCall, bytes1(0)), canonicalCall);
@@ -238,7 +238,7 @@ contract EnrollTest is Fixture {
         succeedsRaw(other, canonicalCall);
     }
 
-    function test_dirtyBitsAreRefused() public {
+    function test_dirtyBitsRevert() public {
         IPurchaseRegistrar.FundingAuthorization memory authorization = another();
         bytes memory data = abi.encodeCall(registrar.enroll, (authorization, signFunding(authorization)));
         data[4 + 2 * 32] = 0x01;

@@ -31,7 +31,7 @@ contract ExpireTest is Fixture {
         eq(openOffers(), AMOUNT, "the offer's part stays");
     }
 
-    function test_inTheLastSecondOfPayingNothingExpires() public {
+    function test_expiringInThePayDeadlinesLastSecondReverts() public {
         bytes32 id = offer();
         vm.warp(PAY_DEADLINE);
         refuses(
@@ -41,7 +41,7 @@ contract ExpireTest is Fixture {
         pay(id, 1);
     }
 
-    function test_oneSecondLaterNothingIsPaid() public {
+    function test_payingOneSecondLaterReverts() public {
         bytes32 id = offer();
         vm.warp(PAY_DEADLINE + 1);
         refusesTime(PAY_DEADLINE);
@@ -51,7 +51,7 @@ contract ExpireTest is Fixture {
         eq(uint8(registrar.purchase(id).status), uint8(IPurchaseRegistrar.Status.Expired), "status");
     }
 
-    function test_anUnknownPurchaseDoesNotExpire() public {
+    function test_expiringAnUnknownPurchaseReverts() public {
         refusesUnknown(keccak256("nothing"));
         registrar.expire(keccak256("nothing"));
     }
@@ -71,7 +71,7 @@ contract ExpireTest is Fixture {
         registrar.expire(id);
     }
 
-    function test_aPaidPurchaseDoesNotExpire() public {
+    function test_expiringAPaidPurchaseReverts() public {
         bytes32 id = offer();
         pay(id, AMOUNT);
         vm.warp(PAY_DEADLINE + 1);
@@ -79,7 +79,7 @@ contract ExpireTest is Fixture {
         registrar.expire(id);
     }
 
-    function test_whatWasPaidInTimeCanBeClaimed() public {
+    function test_paymentsBeforeTheExpiryCanBeClaimed() public {
         bytes32 id = offer();
         pay(id, 5);
         vm.warp(PAY_DEADLINE + 1);
@@ -89,7 +89,7 @@ contract ExpireTest is Fixture {
         eq(usdc.balanceOf(beneficiary), 5, "the refund arrives");
     }
 
-    function test_trailingCalldataIsRefused() public {
+    function test_trailingCalldataReverts() public {
         bytes32 id = offer();
         vm.warp(PAY_DEADLINE + 1);
         refusesTrailing(stranger, abi.encodeCall(registrar.expire, (id)));

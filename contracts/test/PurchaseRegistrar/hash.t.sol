@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
 import {Fixture} from "../Fixture.t.sol";
 
-/// @dev The digests, computed once more from EIP-712's own words.
+/// @dev Computes the digests a second time, step by step as in EIP-712.
 contract HashTest is Fixture {
     bytes32 private constant DOMAIN_TYPEHASH =
         keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)");

@@ -42,13 +42,13 @@ contract OfferTest is CommitmentRules {
         onlyFor(operator, abi.encodeCall(registrar.offer, (purchase, signature)));
     }
 
-    function test_theOperatorOffersUntilItsLastSecond() public {
+    function test_offeringInTheBoundsLastSecondSucceeds() public {
         boundsUntil(START + 10);
         vm.warp(START + 10);
         accepts(commitment());
     }
 
-    function test_theOperatorDoesNotOfferAfterItsLastSecond() public {
+    function test_offeringAfterTheBoundsLastSecondReverts() public {
         boundsUntil(START + 10);
         vm.warp(START + 11);
         rejects(
@@ -64,13 +64,13 @@ contract OfferTest is CommitmentRules {
         registrar.setBounds(PROGRAM, operator, signer, next);
     }
 
-    function test_theLargestPurchase() public {
+    function test_offeringTheLargestPurchaseSucceeds() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         purchase.amount = MAX_PURCHASE;
         accepts(purchase);
     }
 
-    function test_aPurchaseAboveTheLargestIsRefused() public {
+    function test_offeringAboveTheLargestPurchaseReverts() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         purchase.amount = MAX_PURCHASE + 1;
         rejects(
@@ -87,7 +87,7 @@ contract OfferTest is CommitmentRules {
         eq(openOffers(), OPEN_BUDGET, "open offers");
     }
 
-    function test_anOfferAboveTheBudgetIsRefused() public {
+    function test_anOfferAboveTheBudgetReverts() public {
         offerAmount(MAX_PURCHASE, "first");
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         purchase.amount = OPEN_BUDGET - MAX_PURCHASE + 1;
@@ -100,28 +100,28 @@ contract OfferTest is CommitmentRules {
     }
 
     function test_openOffersDoNotWrapAroundTheLargestBudget() public {
-        uint256 most = type(uint128).max;
-        IPurchaseRegistrar.Purchase memory purchase = inAProgramWithoutLimits(most);
-        purchase.amount = most - 1;
+        uint256 max = type(uint128).max;
+        IPurchaseRegistrar.Purchase memory purchase = inAProgramWithoutLimits(max);
+        purchase.amount = max - 1;
         accepts(purchase);
         purchase.salt = keccak256("second");
         purchase.amount = 3;
         rejects(purchase, abi.encodeWithSelector(IPurchaseRegistrar.BudgetExceeded.selector, 3, 1));
         purchase.amount = 1;
         accepts(purchase);
-        eq(registrar.programState(purchase.program).openOffers, most, "open offers");
+        eq(registrar.programState(purchase.program).openOffers, max, "open offers");
     }
 
-    /// @dev A purchase of a program whose bounds, and of a funding whose cap, are as large as they can be.
-    function inAProgramWithoutLimits(uint256 most) private returns (IPurchaseRegistrar.Purchase memory purchase) {
+    /// @dev A purchase in a program with the largest bounds and a funding with the largest cap.
+    function inAProgramWithoutLimits(uint256 max) private returns (IPurchaseRegistrar.Purchase memory purchase) {
         IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
         authorization.program = keccak256("prg_other");
-        authorization.cap = most;
+        authorization.cap = max;
         registrar.openProgram(
             authorization.program,
             operator,
             signer,
-            IPurchaseRegistrar.Bounds({maxPurchase: most, openBudget: most, validUntil: BOUNDS_UNTIL})
+            IPurchaseRegistrar.Bounds({maxPurchase: max, openBudget: max, validUntil: BOUNDS_UNTIL})
         );
         bytes memory signature = signFunding(authorization);
         vm.prank(merchant);
@@ -130,7 +130,7 @@ contract OfferTest is CommitmentRules {
         purchase.program = authorization.program;
     }
 
-    function test_aBudgetLoweredBelowWhatIsOpenLeavesNothing() public {
+    function test_aBudgetBelowTheOpenOffersAllowsNoOffer() public {
         offerAmount(MAX_PURCHASE, "first");
         IPurchaseRegistrar.Bounds memory lower = bounds();
         lower.openBudget = MAX_PURCHASE - 1;
@@ -141,7 +141,7 @@ contract OfferTest is CommitmentRules {
         );
     }
 
-    function test_whatWasPaidIsFreeForOtherOffers() public {
+    function test_aPaymentReleasesBudget() public {
         bytes32 id = offerAmount(MAX_PURCHASE, "first");
         offerAmount(OPEN_BUDGET - MAX_PURCHASE, "second");
         pay(id, 10);
@@ -149,7 +149,7 @@ contract OfferTest is CommitmentRules {
         eq(openOffers(), OPEN_BUDGET, "open offers");
     }
 
-    function test_programsHaveBudgetsOfTheirOwn() public {
+    function test_programsHaveSeparateBudgets() public {
         bytes32 program = keccak256("prg_other");
         registrar.openProgram(program, operator, signer, bounds());
         offer();

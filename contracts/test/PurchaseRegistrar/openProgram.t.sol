@@ -30,12 +30,12 @@ contract OpenProgramTest is Fixture {
         registrar.openProgram(PROGRAM, operator, signer, bounds());
     }
 
-    function test_zeroIsNoProgram() public {
+    function test_aZeroProgramReverts() public {
         refusesZero();
         registrar.openProgram(bytes32(0), operator, signer, bounds());
     }
 
-    function test_boundsFitHalfASlot() public {
+    function test_boundsUpToUint128Succeed() public {
         IPurchaseRegistrar.Bounds memory wide = bounds();
         wide.maxPurchase = type(uint128).max;
         wide.openBudget = type(uint128).max;
@@ -44,27 +44,27 @@ contract OpenProgramTest is Fixture {
         eq(registrar.programState(OTHER).bounds.openBudget, type(uint128).max, "budget");
     }
 
-    function test_aLargestPurchaseBeyondHalfASlotIsRefused() public {
+    function test_aLargestPurchaseAboveUint128Reverts() public {
         IPurchaseRegistrar.Bounds memory wide = bounds();
         wide.maxPurchase = uint256(type(uint128).max) + 1;
         refusesAmount(wide.maxPurchase, 0, type(uint128).max);
         registrar.openProgram(OTHER, operator, signer, wide);
     }
 
-    function test_aBudgetBeyondHalfASlotIsRefused() public {
+    function test_aBudgetAboveUint128Reverts() public {
         IPurchaseRegistrar.Bounds memory wide = bounds();
         wide.openBudget = uint256(type(uint128).max) + 1;
         refusesAmount(wide.openBudget, 0, type(uint128).max);
         registrar.openProgram(OTHER, operator, signer, wide);
     }
 
-    function test_trailingCalldataIsRefused() public {
+    function test_trailingCalldataReverts() public {
         refusesTrailing(
             stranger, abi.encodeCall(registrar.openProgram, (OTHER, operator, signer, bounds()))
         );
     }
 
-    function test_dirtyAddressIsRefused() public {
+    function test_aDirtyAddressReverts() public {
         bytes memory data = abi.encodeCall(registrar.openProgram, (OTHER, operator, signer, bounds()));
         data[36] = 0x01;
         refusesRaw(stranger, data, "");

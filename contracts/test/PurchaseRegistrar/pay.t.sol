@@ -19,7 +19,7 @@ contract PayTest is PaymentRules {
         registrar.pay(id, AMOUNT);
     }
 
-    function test_trailingCalldataIsRefused() public {
+    function test_trailingCalldataReverts() public {
         refusesTrailing(buyer, abi.encodeCall(registrar.pay, (offer(), 1)));
     }
 }

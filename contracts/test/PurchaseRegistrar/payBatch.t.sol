@@ -53,7 +53,7 @@ contract PayBatchTest is PaymentRules {
         eq(registrar.purchase(ids[0]).sequence, 3, "sequence");
     }
 
-    function test_allOrNone() public {
+    function test_oneFailedPaymentRevertsTheBatch() public {
         (bytes32[] memory ids, uint256[] memory amounts) = three();
         amounts[2] += 1;
         refusesAmount(103, 1, 102);
@@ -69,7 +69,7 @@ contract PayBatchTest is PaymentRules {
         registrar.payBatch(ids, amounts);
     }
 
-    function test_everyPurchaseHasItsAmount() public {
+    function test_fewerAmountsThanPurchasesRevert() public {
         (bytes32[] memory ids,) = three();
         uint256[] memory amounts = new uint256[](2);
         amounts[0] = 1;
@@ -79,7 +79,7 @@ contract PayBatchTest is PaymentRules {
         registrar.payBatch(ids, amounts);
     }
 
-    function test_moreAmountsThanPurchasesAreRefused() public {
+    function test_moreAmountsThanPurchasesRevert() public {
         (, uint256[] memory amounts) = three();
         bytes32[] memory ids = new bytes32[](1);
         refuses(abi.encodeWithSelector(IPurchaseRegistrar.BatchLengths.selector, 1, 3));
@@ -87,18 +87,18 @@ contract PayBatchTest is PaymentRules {
         registrar.payBatch(ids, amounts);
     }
 
-    function test_anEmptyBatchIsRefused() public {
+    function test_anEmptyBatchReverts() public {
         refuses(abi.encodeWithSelector(IPurchaseRegistrar.BatchLengths.selector, 0, 0));
         vm.prank(buyer);
         registrar.payBatch(new bytes32[](0), new uint256[](0));
     }
 
-    function test_anyOtherEncodingIsRefused() public {
+    function test_anotherEncodingReverts() public {
         (bytes32[] memory ids, uint256[] memory amounts) = three();
         bytes memory canonicalCall = abi.encodeCall(registrar.payBatch, (ids, amounts));
         refusesOtherEncoding(buyer, abi.encodePacked(canonicalCall, bytes1(0)), canonicalCall);
         refusesOtherEncoding(buyer, abi.encodePacked(canonicalCall, bytes32(0)), canonicalCall);
-        // The arrays in the other order, each found by its offset.
+        // The arrays in reverse order, with the offsets adjusted.
         bytes memory swapped = abi.encodePacked(
             registrar.payBatch.selector,
             abi.encode(0xc0, 0x40),
@@ -109,7 +109,7 @@ contract PayBatchTest is PaymentRules {
         succeedsRaw(buyer, canonicalCall);
     }
 
-    function test_oneArrayForBothArgumentsIsRefused() public {
+    function test_oneArrayForBothArgumentsReverts() public {
         bytes32[] memory ids = new bytes32[](1);
         ids[0] = bytes32(uint256(7));
         uint256[] memory amounts = new uint256[](1);

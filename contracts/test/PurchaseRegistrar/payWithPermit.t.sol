@@ -9,7 +9,7 @@ import {PaymentRules} from "./PaymentRules.t.sol";
 contract PayWithPermitTest is PaymentRules {
     uint256 private constant DEADLINE = START + 60 days;
 
-    /// @dev Without an allowance, so that only a permit pays.
+    /// @dev Removes the allowance, so that only a permit can pay.
     function setUp() public override {
         super.setUp();
         approve(0);
@@ -85,7 +85,7 @@ contract PayWithPermitTest is PaymentRules {
         eq(trace(id), before, "nothing changed");
     }
 
-    function test_onePermitPaysOnce() public {
+    function test_aPermitPaysOnce() public {
         bytes32 id = offer();
         Signature memory signature = signed(10);
         succeedsRaw(buyer, callWith(id, 10, DEADLINE, signature));
@@ -108,7 +108,7 @@ contract PayWithPermitTest is PaymentRules {
         eq(logs[2].topics[0], IERC20.Transfer.selector, "the transfer");
     }
 
-    function test_aPermitThatWasFrontRunStillPays() public {
+    function test_aFrontRunPermitStillPays() public {
         bytes32 id = offer();
         Signature memory signature = signed(AMOUNT);
         runAhead(AMOUNT, signature);
@@ -118,7 +118,7 @@ contract PayWithPermitTest is PaymentRules {
         eq(usdc.allowance(buyer, address(registrar)), 0, "nothing is left");
     }
 
-    function test_aFrontRunPermitIsOfNoUseToAnyoneElse() public {
+    function test_aFrontRunPermitPaysOnlyTheBuyersPurchase() public {
         bytes32 id = offer();
         Signature memory signature = signed(AMOUNT);
         runAhead(AMOUNT, signature);
@@ -133,9 +133,8 @@ contract PayWithPermitTest is PaymentRules {
         eq(usdc.balanceOf(buyer), 1_000_000_000, "the buyer's balance");
     }
 
-    /// @dev An allowance has one value, so of two permits that run ahead the last one counts. The payment that it does not
-    /// cover fails as a whole, and a new permit pays it.
-    function test_ofTwoFrontRunPermitsTheLastOneCounts() public {
+    /// @dev Of two front-run permits, the last one sets the allowance. A payment above it reverts, and a new permit pays it.
+    function test_theLastOfTwoFrontRunPermitsSetsTheAllowance() public {
         bytes32 first = offer();
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         purchase.salt = keccak256("second");
@@ -161,7 +160,7 @@ contract PayWithPermitTest is PaymentRules {
         eq(usdc.allowance(buyer, address(registrar)), 0, "the allowance is the permit's, and spent");
     }
 
-    function test_anAllowanceThatSufficesPaysWithoutAPermit() public {
+    function test_aSufficientAllowancePaysWithAnInvalidPermit() public {
         bytes32 id = offer();
         approve(10);
         Signature memory none;
@@ -191,7 +190,7 @@ contract PayWithPermitTest is PaymentRules {
         refusesWith(offer(), DEADLINE, sign(SIGNER_KEY, terms(AMOUNT)), "EIP2612: invalid signature");
     }
 
-    function test_aPermitForOtherTermsIsRefused() public {
+    function test_aPermitForOtherTermsReverts() public {
         bytes32 id = offer();
         uint256 key = keyOf("buyer");
         Permit memory permit = terms(AMOUNT);
@@ -207,14 +206,14 @@ contract PayWithPermitTest is PaymentRules {
         refusesWith(id, DEADLINE, sign(key, permit), "EIP2612: invalid signature");
     }
 
-    function test_aPermitForAnotherChainIsRefused() public {
+    function test_aPermitForAnotherChainReverts() public {
         bytes32 id = offer();
         Signature memory signature = signed(AMOUNT);
         vm.chainId(block.chainid + 1);
         refusesWith(id, DEADLINE, signature, "EIP2612: invalid signature");
     }
 
-    function test_aMalleatedPermitIsRefused() public {
+    function test_aMalleatedPermitReverts() public {
         bytes32 id = offer();
         Signature memory signature = signed(AMOUNT);
         signature.s = bytes32(CURVE_ORDER - uint256(signature.s));
@@ -222,7 +221,7 @@ contract PayWithPermitTest is PaymentRules {
         refusesWith(id, DEADLINE, signature, "ECRecover: invalid signature 's' value");
     }
 
-    function test_aPausedTokenRefusesThePermit() public {
+    function test_thePermitOfAPausedTokenReverts() public {
         bytes32 id = offer();
         Signature memory signature = signed(AMOUNT);
         vm.prank(admin);
@@ -234,11 +233,11 @@ contract PayWithPermitTest is PaymentRules {
         eq(registrar.purchase(id).paid, AMOUNT, "the same call pays after the pause");
     }
 
-    function test_trailingCalldataIsRefused() public {
+    function test_trailingCalldataReverts() public {
         refusesTrailing(buyer, call(offer(), 1));
     }
 
-    function test_dirtyBitsAreRefused() public {
+    function test_dirtyBitsRevert() public {
         bytes memory data = call(offer(), 1);
         data[4 + 3 * 32] = 0x01;
         refusesRaw(buyer, data, "");

@@ -42,7 +42,7 @@ contract RegisterTest is CommitmentRules {
         onlyFor(merchant, abi.encodeCall(registrar.register, (purchase, signature)));
     }
 
-    function test_noBoundsTakePart() public {
+    function test_boundsDoNotApply() public {
         IPurchaseRegistrar.Bounds memory none;
         vm.prank(admin);
         registrar.setBounds(PROGRAM, address(0), signer, none);
@@ -52,7 +52,7 @@ contract RegisterTest is CommitmentRules {
         eq(openOffers(), 0, "open offers");
     }
 
-    function test_anUnenrolledMerchantDoesNotRegister() public {
+    function test_registeringWithoutEnrollmentReverts() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         purchase.merchant = stranger;
         bytes memory signature = signPurchase(purchase);
@@ -61,7 +61,7 @@ contract RegisterTest is CommitmentRules {
         registrar.register(purchase, signature);
     }
 
-    function test_onePurchaseTakesOneRoute() public {
+    function test_aRegisteredPurchaseCannotBeOffered() public {
         bytes32 id = register(commitment());
         bytes memory signature = signPurchase(commitment());
         refuses(abi.encodeWithSelector(IPurchaseRegistrar.PurchaseExists.selector, id));

@@ -25,7 +25,7 @@ contract RevokeFundingTest is Fixture {
         registrar.revokeFunding(PROGRAM, nothing);
     }
 
-    function test_nobodyRevokesForTheMerchant() public {
+    function test_onlyTheMerchantRevokes() public {
         onlyFor(merchant, abi.encodeCall(registrar.revokeFunding, (PROGRAM, MERCHANT_REF)));
     }
 
@@ -36,7 +36,7 @@ contract RevokeFundingTest is Fixture {
         registrar.revokeFunding(PROGRAM, MERCHANT_REF);
     }
 
-    function test_noNewPurchasesAfterwards() public {
+    function test_aRevocationStopsNewPurchases() public {
         revoke();
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         bytes memory signature = signPurchase(purchase);
@@ -48,7 +48,7 @@ contract RevokeFundingTest is Fixture {
         registrar.register(purchase, signature);
     }
 
-    function test_aPurchaseOnChainKeepsItsFullCover() public {
+    function test_aRevocationDoesNotStopRefunds() public {
         bytes32 id = offer();
         revoke();
         pay(id, AMOUNT);
@@ -59,7 +59,7 @@ contract RevokeFundingTest is Fixture {
         eq(usdc.balanceOf(beneficiary), AMOUNT, "the refund arrives");
     }
 
-    function test_theCoverEndsWithTheEnrolledValidity() public {
+    function test_aRefundAfterTheEnrolledValidityReverts() public {
         bytes32 id = claimed();
         revoke();
         vm.warp(FUNDING_UNTIL + 1);
@@ -68,8 +68,8 @@ contract RevokeFundingTest is Fixture {
         registrar.collectRefund(id, 1, DECISION);
     }
 
-    /// @dev Each purchase is covered by the funding that it came on chain under.
-    function test_aNewEnrollmentLeavesTheOldCoverAlone() public {
+    /// @dev A purchase is refunded under the funding that was active when the purchase was created.
+    function test_aNewEnrollmentDoesNotChangeTheOldFunding() public {
         bytes32 id = claimed();
         revoke();
         IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
@@ -83,11 +83,11 @@ contract RevokeFundingTest is Fixture {
         eq(registrar.funding(PROGRAM, authorization.merchantRef).collected, 0, "not from the new one");
     }
 
-    function test_trailingCalldataIsRefused() public {
+    function test_trailingCalldataReverts() public {
         refusesTrailing(merchant, abi.encodeCall(registrar.revokeFunding, (PROGRAM, MERCHANT_REF)));
     }
 
-    function test_theOtherProgramsEnrollmentStays() public {
+    function test_theEnrollmentInAnotherProgramRemains() public {
         bytes32 program = keccak256("prg_other");
         registrar.openProgram(program, operator, signer, bounds());
         IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();

@@ -22,7 +22,7 @@ contract SetBoundsTest is Fixture {
         eq(state.bounds.validUntil, 3, "valid until");
     }
 
-    function test_whatIsOutstandingStays() public {
+    function test_newBoundsKeepTheOpenOffers() public {
         offer();
         vm.prank(admin);
         registrar.setBounds(PROGRAM, operator, signer, bounds());
@@ -46,11 +46,11 @@ contract SetBoundsTest is Fixture {
         registrar.setBounds(keccak256("prg_other"), operator, signer, bounds());
     }
 
-    function test_trailingCalldataIsRefused() public {
+    function test_trailingCalldataReverts() public {
         refusesTrailing(admin, abi.encodeCall(registrar.setBounds, (PROGRAM, operator, signer, bounds())));
     }
 
-    function test_theFormerOperatorAndSignerNoLongerCount() public {
+    function test_theFormerOperatorAndSignerLoseTheirRights() public {
         bytes32 id = offer();
         vm.prank(admin);
         registrar.setBounds(PROGRAM, stranger, merchant, bounds());

@@ -28,17 +28,17 @@ contract SetPausedTest is Fixture {
         registrar.setPaused(keccak256("prg_other"), true);
     }
 
-    function test_trailingCalldataIsRefused() public {
+    function test_trailingCalldataReverts() public {
         refusesTrailing(admin, abi.encodeCall(registrar.setPaused, (PROGRAM, true)));
     }
 
-    function test_aTruthOtherThanOneIsRefused() public {
+    function test_aBoolOtherThanZeroOrOneReverts() public {
         bytes memory data = abi.encodeCall(registrar.setPaused, (PROGRAM, true));
         data[data.length - 1] = 0x02;
         refusesRaw(admin, data, "");
     }
 
-    function test_whatIsOwedGoesOnDuringAPause() public {
+    function test_claimsAndRefundsContinueDuringAPause() public {
         bytes32 id = offer();
         pay(id, 1_000_000);
         IPurchaseRegistrar.Purchase memory second = commitment();

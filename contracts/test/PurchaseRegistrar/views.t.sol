@@ -7,7 +7,7 @@ import {Fixture} from "../Fixture.t.sol";
 contract ViewsTest is Fixture {
     bytes32 private constant NOTHING = keccak256("nothing");
 
-    function test_figuresOfAPurchase() public {
+    function test_figures() public {
         bytes32 id = offer();
         pay(id, 5_000_000);
         claim(id);
@@ -24,7 +24,7 @@ contract ViewsTest is Fixture {
         eq(figures.decisionHash, DECISION, "decision hash");
     }
 
-    function test_beforeARefundThereIsAClaimAndNoDecision() public {
+    function test_figuresBeforeARefundHaveAClaimHashAndNoDecisionHash() public {
         bytes32 id = claimed();
         eq(registrar.figures(id).claimHash, CLAIM_HASH, "claim hash");
         eq(registrar.purchase(id).claimHash, CLAIM_HASH, "claim hash");
@@ -37,7 +37,7 @@ contract ViewsTest is Fixture {
         eq(keccak256(abi.encode(registrar.purchase(NOTHING))), keccak256(new bytes(16 * 32)), "purchase");
     }
 
-    function test_aFunding() public {
+    function test_funding() public {
         collectRefund(claimed(), 3, DECISION);
         IPurchaseRegistrar.FundingState memory state = registrar.funding(PROGRAM, MERCHANT_REF);
         eq(state.wallet, merchant, "wallet");
@@ -60,18 +60,18 @@ contract ViewsTest is Fixture {
         eq(keccak256(abi.encode(registrar.programState(NOTHING))), keccak256(new bytes(8 * 32)), "program");
     }
 
-    function test_whoIsEnrolled() public view {
+    function test_enrolledAs() public view {
         eq(registrar.enrolledAs(PROGRAM, merchant), MERCHANT_REF, "the merchant");
         eq(registrar.enrolledAs(PROGRAM, stranger), bytes32(0), "a stranger");
         eq(registrar.enrolledAs(NOTHING, merchant), bytes32(0), "in another program");
     }
 
-    function test_theFundingSourceAnswersToTheRegistrarOnly() public view {
+    function test_theFundingSourceBelongsToTheRegistrar() public view {
         eq(source.registrar(), address(registrar), "registrar");
         eq(registrar.fundingSource(), address(source), "funding source");
     }
 
-    function test_theDomain() public view {
+    function test_eip712Domain() public view {
         (, string memory name, string memory version, uint256 chainId, address verifyingContract,,) =
             registrar.eip712Domain();
         eq(name, "PurchaseRegistrar", "name");

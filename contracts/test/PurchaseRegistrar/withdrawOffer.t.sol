@@ -28,7 +28,7 @@ contract WithdrawOfferTest is Fixture {
         eq(openOffers(), 7, "the other offer's part stays");
     }
 
-    function test_aWithdrawnOfferTakesNoPayment() public {
+    function test_payingAWithdrawnOfferReverts() public {
         bytes32 id = offer();
         withdraw(id);
         refusesStatus(id, IPurchaseRegistrar.Status.Withdrawn);
@@ -36,7 +36,7 @@ contract WithdrawOfferTest is Fixture {
         registrar.pay(id, 1);
     }
 
-    function test_whatWasPaidBeforeCanBeClaimedAndRefunded() public {
+    function test_paymentsBeforeAWithdrawalCanBeClaimedAndRefunded() public {
         bytes32 id = offer();
         pay(id, 5);
         withdraw(id);
@@ -49,14 +49,14 @@ contract WithdrawOfferTest is Fixture {
         onlyFor(operator, abi.encodeCall(registrar.withdrawOffer, (offer())));
     }
 
-    function test_theOperatorWithdrawsUntilItsLastSecond() public {
+    function test_withdrawingInTheBoundsLastSecondSucceeds() public {
         bytes32 id = offer();
         vm.warp(BOUNDS_UNTIL);
         withdraw(id);
         eq(openOffers(), 0, "released");
     }
 
-    function test_theOperatorDoesNotWithdrawAfterItsLastSecond() public {
+    function test_withdrawingAfterTheBoundsLastSecondReverts() public {
         bytes32 id = offer();
         vm.warp(BOUNDS_UNTIL + 1);
         refusesTime(BOUNDS_UNTIL);
@@ -64,13 +64,13 @@ contract WithdrawOfferTest is Fixture {
         registrar.withdrawOffer(id);
     }
 
-    function test_anUnknownPurchaseIsNotWithdrawn() public {
+    function test_withdrawingAnUnknownPurchaseReverts() public {
         refusesUnknown(keccak256("nothing"));
         vm.prank(operator);
         registrar.withdrawOffer(keccak256("nothing"));
     }
 
-    function test_aDirectPurchaseIsNotWithdrawn() public {
+    function test_withdrawingADirectPurchaseReverts() public {
         bytes32 id = register(commitment());
         refuses(
             abi.encodeWithSelector(
@@ -92,7 +92,7 @@ contract WithdrawOfferTest is Fixture {
         registrar.withdrawOffer(id);
     }
 
-    function test_anExpiredOfferIsNotWithdrawn() public {
+    function test_withdrawingAnExpiredOfferReverts() public {
         bytes32 id = offer();
         vm.warp(PAY_DEADLINE + 1);
         registrar.expire(id);
@@ -101,7 +101,7 @@ contract WithdrawOfferTest is Fixture {
         registrar.withdrawOffer(id);
     }
 
-    function test_aPaidOfferIsNotWithdrawn() public {
+    function test_withdrawingAPaidOfferReverts() public {
         bytes32 id = offer();
         pay(id, AMOUNT);
         refuses(abi.encodeWithSelector(IPurchaseRegistrar.NothingOutstanding.selector, id));
@@ -109,7 +109,7 @@ contract WithdrawOfferTest is Fixture {
         registrar.withdrawOffer(id);
     }
 
-    function test_trailingCalldataIsRefused() public {
+    function test_trailingCalldataReverts() public {
         refusesTrailing(operator, abi.encodeCall(registrar.withdrawOffer, (offer())));
     }
 

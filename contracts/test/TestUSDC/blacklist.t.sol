@@ -20,7 +20,7 @@ contract BlacklistTest is TokenFixture {
         eq(usdc.balanceOf(alice), 1_000, "the balance stays");
     }
 
-    function test_itIsIdempotent() public {
+    function test_blockingIsIdempotent() public {
         block_(alice);
         block_(alice);
         eq(usdc.isBlacklisted(alice), true, "blocked");
@@ -29,7 +29,7 @@ contract BlacklistTest is TokenFixture {
         eq(usdc.isBlacklisted(bob), false, "unblocked");
     }
 
-    function test_onlyTheBlocklisterDoes() public {
+    function test_onlyTheBlocklisterMayCall() public {
         refuses("Blacklistable: caller is not the blacklister");
         vm.prank(owner);
         usdc.blacklist(alice);

@@ -24,7 +24,7 @@ contract BurnTest is TokenFixture {
         eq(usdc.totalSupply(), 1_040, "supply");
     }
 
-    function test_everythingAndNoMore() public {
+    function test_burningMoreThanTheBalanceReverts() public {
         refuses("FiatToken: burn amount exceeds balance");
         vm.prank(minter);
         usdc.burn(101);
@@ -33,7 +33,7 @@ contract BurnTest is TokenFixture {
         eq(usdc.balanceOf(minter), 0, "minter");
     }
 
-    function test_zeroIsNotBurned() public {
+    function test_burningZeroReverts() public {
         refuses("FiatToken: burn amount not greater than 0");
         vm.prank(minter);
         usdc.burn(0);
@@ -51,14 +51,14 @@ contract BurnTest is TokenFixture {
         usdc.burn(1);
     }
 
-    function test_aPauseStopsIt() public {
+    function test_callingWhilePausedReverts() public {
         pause();
         refusesPaused();
         vm.prank(minter);
         usdc.burn(1);
     }
 
-    function test_aBlockedMinterIsStopped() public {
+    function test_aBlockedMinterReverts() public {
         block_(minter);
         refusesBlocked();
         vm.prank(minter);

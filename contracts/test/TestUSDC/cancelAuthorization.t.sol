@@ -18,7 +18,7 @@ contract CancelAuthorizationTest is TokenFixture {
         eq(usdc.authorizationState(alice, NONCE), true, "the nonce is unusable");
     }
 
-    function test_aCanceledAuthorizationMovesNothing() public {
+    function test_usingACanceledAuthorizationReverts() public {
         usdc.cancelAuthorization(alice, NONCE, signed(ALICE_KEY, alice));
         bytes memory signature = sign(
             ALICE_KEY,
@@ -43,13 +43,13 @@ contract CancelAuthorizationTest is TokenFixture {
         usdc.cancelAuthorization(alice, NONCE, signature);
     }
 
-    function test_anAuthorizerWithCodeIsAsked() public {
+    function test_aContractAuthorizerIsCheckedWithERC1271() public {
         ContractSigner wallet = new ContractSigner(alice);
         usdc.cancelAuthorization(address(wallet), NONCE, signed(ALICE_KEY, address(wallet)));
         eq(usdc.authorizationState(address(wallet), NONCE), true, "the nonce is unusable");
     }
 
-    function test_aPauseStopsBoth() public {
+    function test_bothOverloadsRevertWhilePaused() public {
         bytes memory signature = signed(ALICE_KEY, alice);
         (uint8 v, bytes32 r, bytes32 s) = split(signature);
         pause();

@@ -22,13 +22,13 @@ contract ConfigureMinterTest is TokenFixture {
         eq(usdc.minterAllowance(minter), 4, "minter allowance");
     }
 
-    function test_onlyTheMasterMinterDoes() public {
+    function test_onlyTheMasterMinterMayCall() public {
         refuses("FiatToken: caller is not the masterMinter");
         vm.prank(owner);
         usdc.configureMinter(minter, 9);
     }
 
-    function test_aPauseStopsIt() public {
+    function test_callingWhilePausedReverts() public {
         pause();
         refusesPaused();
         vm.prank(masterMinter);

@@ -5,7 +5,7 @@ import {TestUSDC} from "../../TestUSDC.sol";
 import {TokenFixture} from "./TokenFixture.t.sol";
 
 contract ConstructorTest is TokenFixture {
-    function test_whatATokenIsDeployedWith() public view {
+    function test_constructorSetsNameSymbolAndRoles() public view {
         eq(usdc.name(), "USDC", "name");
         eq(usdc.symbol(), "USDC", "symbol");
         eq(usdc.decimals(), 6, "decimals");

@@ -19,7 +19,7 @@ contract DecreaseAllowanceTest is TokenFixture {
         eq(usdc.allowance(alice, bob), 1, "allowance");
     }
 
-    function test_itGoesDownToZeroAndNoFurther() public {
+    function test_decreasingBelowZeroReverts() public {
         vm.prank(alice);
         usdc.decreaseAllowance(bob, 3);
         eq(usdc.allowance(alice, bob), 0, "allowance");
@@ -28,7 +28,7 @@ contract DecreaseAllowanceTest is TokenFixture {
         usdc.decreaseAllowance(bob, 1);
     }
 
-    function test_aPauseStopsIt() public {
+    function test_callingWhilePausedReverts() public {
         pause();
         refusesPaused();
         vm.prank(alice);

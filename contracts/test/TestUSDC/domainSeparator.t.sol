@@ -16,11 +16,11 @@ contract DomainSeparatorTest is TokenFixture {
         );
     }
 
-    function test_itIsTheHashOfTheDomain() public view {
+    function test_domainSeparatorIsTheHashOfTheDomain() public view {
         eq(usdc.DOMAIN_SEPARATOR(), separator(), "separator");
     }
 
-    function test_itFollowsTheChainId() public {
+    function test_domainSeparatorFollowsTheChainId() public {
         bytes32 before = usdc.DOMAIN_SEPARATOR();
         vm.chainId(block.chainid + 1);
         eq(usdc.DOMAIN_SEPARATOR(), separator(), "separator");

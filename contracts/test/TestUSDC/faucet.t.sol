@@ -17,24 +17,24 @@ contract FaucetTest is TokenFixture {
         eq(usdc.totalSupply(), 1_007, "supply");
     }
 
-    function test_aPauseStopsIt() public {
+    function test_callingWhilePausedReverts() public {
         pause();
         refusesPaused();
         usdc.faucet(bob, 7);
     }
 
-    function test_aBlockedReceiverIsStopped() public {
+    function test_aBlockedReceiverReverts() public {
         block_(bob);
         refusesBlocked();
         usdc.faucet(bob, 7);
     }
 
-    function test_notToTheZeroAddress() public {
+    function test_theZeroAddressAsReceiverReverts() public {
         refuses("FiatToken: mint to the zero address");
         usdc.faucet(address(0), 7);
     }
 
-    function test_aBalanceHasOneBitLessThanAWord() public {
+    function test_aBalanceAbove255BitsReverts() public {
         usdc.faucet(bob, (1 << 255) - 1);
         eq(usdc.balanceOf(bob), (1 << 255) - 1, "bob");
         eq(usdc.isBlacklisted(bob), false, "not blocked");

@@ -15,7 +15,7 @@ contract IncreaseAllowanceTest is TokenFixture {
         eq(usdc.allowance(alice, bob), 3, "allowance");
     }
 
-    function test_itDoesNotOverflow() public {
+    function test_anOverflowReverts() public {
         vm.prank(alice);
         usdc.approve(bob, 1);
         refuses("SafeMath: addition overflow");
@@ -23,7 +23,7 @@ contract IncreaseAllowanceTest is TokenFixture {
         usdc.increaseAllowance(bob, type(uint256).max);
     }
 
-    function test_aPauseStopsIt() public {
+    function test_callingWhilePausedReverts() public {
         pause();
         refusesPaused();
         vm.prank(alice);

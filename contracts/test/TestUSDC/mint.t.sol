@@ -12,7 +12,7 @@ contract MintTest is TokenFixture {
         usdc.configureMinter(minter, 100);
     }
 
-    function test_aMinterMintsOutOfItsAllowance() public {
+    function test_mintingReducesTheMintersAllowance() public {
         expectLog(address(usdc));
         emit TestUSDC.Mint(minter, bob, 100);
         expectLog(address(usdc));
@@ -24,13 +24,13 @@ contract MintTest is TokenFixture {
         eq(usdc.minterAllowance(minter), 0, "minter allowance");
     }
 
-    function test_aPartOfTheAllowanceRemains() public {
+    function test_theUnusedAllowanceRemains() public {
         vm.prank(minter);
         usdc.mint(bob, 30);
         eq(usdc.minterAllowance(minter), 70, "minter allowance");
     }
 
-    function test_noMoreThanTheAllowance() public {
+    function test_exceedingTheAllowanceReverts() public {
         refuses("FiatToken: mint amount exceeds minterAllowance");
         vm.prank(minter);
         usdc.mint(bob, 101);
@@ -42,7 +42,7 @@ contract MintTest is TokenFixture {
         usdc.mint(bob, 1);
     }
 
-    function test_zeroIsNotMinted() public {
+    function test_mintingZeroReverts() public {
         refuses("FiatToken: mint amount not greater than 0");
         vm.prank(minter);
         usdc.mint(bob, 0);
@@ -54,27 +54,27 @@ contract MintTest is TokenFixture {
         eq(usdc.balanceOf(bob), 1, "bob");
     }
 
-    function test_notToTheZeroAddress() public {
+    function test_theZeroAddressAsReceiverReverts() public {
         refuses("FiatToken: mint to the zero address");
         vm.prank(minter);
         usdc.mint(address(0), 1);
     }
 
-    function test_aPauseStopsIt() public {
+    function test_callingWhilePausedReverts() public {
         pause();
         refusesPaused();
         vm.prank(minter);
         usdc.mint(bob, 1);
     }
 
-    function test_aBlockedMinterIsStopped() public {
+    function test_aBlockedMinterReverts() public {
         block_(minter);
         refusesBlocked();
         vm.prank(minter);
         usdc.mint(bob, 1);
     }
 
-    function test_aBlockedReceiverIsStopped() public {
+    function test_aBlockedReceiverReverts() public {
         block_(bob);
         refusesBlocked();
         vm.prank(minter);

@@ -3,9 +3,9 @@ pragma solidity 0.8.37;
 
 import {TokenFixture} from "./TokenFixture.t.sol";
 
-/// @dev Where two checks fail, the reason is that of the first one, which is the original's too.
+/// @dev If two checks fail, the revert reason is that of the first check, in the same order as in the original.
 contract OrderOfChecksTest is TokenFixture {
-    function test_mintAsksForThePauseThenTheMinterThenTheBlocklist() public {
+    function test_mintChecksThePauseThenTheMinterThenTheBlocklist() public {
         block_(carol);
         pause();
         refusesPaused();
@@ -21,7 +21,7 @@ contract OrderOfChecksTest is TokenFixture {
         usdc.mint(address(0), 0);
     }
 
-    function test_mintAsksForTheReceiverThenTheAmountThenTheAllowance() public {
+    function test_mintChecksTheReceiverThenTheAmountThenTheAllowance() public {
         addMinter(minter, 0);
         refuses("FiatToken: mint to the zero address");
         vm.prank(minter);
@@ -34,7 +34,7 @@ contract OrderOfChecksTest is TokenFixture {
         usdc.mint(bob, type(uint256).max);
     }
 
-    function test_burnAsksForThePauseThenTheMinterThenTheBlocklistThenTheAmount() public {
+    function test_burnChecksThePauseThenTheMinterThenTheBlocklistThenTheAmount() public {
         block_(carol);
         pause();
         refusesPaused();
@@ -50,14 +50,14 @@ contract OrderOfChecksTest is TokenFixture {
         usdc.burn(0);
     }
 
-    function test_configureMinterAsksForThePauseThenTheCaller() public {
+    function test_configureMinterChecksThePauseThenTheCaller() public {
         pause();
         refusesPaused();
         vm.prank(carol);
         usdc.configureMinter(carol, 1);
     }
 
-    function test_transferAsksForThePauseThenTheBlocklistThenTheReceiverThenTheBalance() public {
+    function test_transferChecksThePauseThenTheBlocklistThenTheReceiverThenTheBalance() public {
         block_(carol);
         pause();
         refusesPaused();
@@ -72,7 +72,7 @@ contract OrderOfChecksTest is TokenFixture {
         usdc.transfer(address(0), 1);
     }
 
-    function test_transferFromAsksForTheAllowanceThenTheAddressesThenTheBalance() public {
+    function test_transferFromChecksTheAllowanceThenTheAddressesThenTheBalance() public {
         refuses("ERC20: transfer amount exceeds allowance");
         vm.prank(carol);
         usdc.transferFrom(bob, alice, 1);
@@ -92,7 +92,7 @@ contract OrderOfChecksTest is TokenFixture {
         usdc.transferFrom(bob, alice, 1);
     }
 
-    function test_approveAsksForThePauseThenTheAddresses() public {
+    function test_approveChecksThePauseThenTheAddresses() public {
         pause();
         refusesPaused();
         vm.prank(address(0));
@@ -103,7 +103,7 @@ contract OrderOfChecksTest is TokenFixture {
         usdc.approve(address(0), 1);
     }
 
-    function test_permitAsksForThePauseThenTheDeadlineThenTheSignature() public {
+    function test_permitChecksThePauseThenTheDeadlineThenTheSignature() public {
         pause();
         refusesPaused();
         usdc.permit(alice, address(0), 1, START - 1, "");
@@ -114,7 +114,7 @@ contract OrderOfChecksTest is TokenFixture {
         usdc.permit(alice, address(0), 1, START, "");
     }
 
-    function test_anAuthorizationAsksForThePauseThenTheBlocklistThenTheTimes() public {
+    function test_anAuthorizationChecksThePauseThenTheBlocklistThenTheTimes() public {
         block_(bob);
         pause();
         refusesPaused();
@@ -132,7 +132,7 @@ contract OrderOfChecksTest is TokenFixture {
         usdc.receiveWithAuthorization(alice, carol, 1, START, START, NONCE, "");
     }
 
-    function test_aUsedNonceIsRefusedBeforeItsSignature() public {
+    function test_aUsedNonceIsCheckedBeforeTheSignature() public {
         bytes memory signature =
             sign(ALICE_KEY, keccak256(abi.encode(usdc.CANCEL_AUTHORIZATION_TYPEHASH(), alice, NONCE)));
         usdc.cancelAuthorization(alice, NONCE, signature);

@@ -21,7 +21,7 @@ contract PauseTest is TokenFixture {
         eq(usdc.balanceOf(bob), 1, "transfers continue");
     }
 
-    function test_onlyThePauserDoes() public {
+    function test_onlyThePauserMayCall() public {
         refuses("Pausable: caller is not the pauser");
         vm.prank(owner);
         usdc.pause();

@@ -27,7 +27,7 @@ contract PermitTest is TokenFixture {
         eq(usdc.nonces(alice), 1, "nonce");
     }
 
-    function test_bytesDoToo() public {
+    function test_aSignatureAsBytesDoesTheSame() public {
         permit(START, sign(ALICE_KEY, structHash(alice, 5, 0, START)));
         eq(usdc.allowance(alice, bob), 5, "allowance");
     }
@@ -49,32 +49,32 @@ contract PermitTest is TokenFixture {
         eq(usdc.allowance(alice, bob), 5, "allowance");
     }
 
-    function test_theLargestDeadlineIsForEver() public {
+    function test_theLargestDeadlineNeverExpires() public {
         vm.warp(type(uint64).max);
         permit(type(uint256).max, sign(ALICE_KEY, structHash(alice, 5, 0, type(uint256).max)));
         eq(usdc.allowance(alice, bob), 5, "allowance");
     }
 
-    function test_anotherSignerIsRefused() public {
+    function test_anotherSignerReverts() public {
         bytes memory signature = sign(ALICE_KEY + 1, structHash(alice, 5, 0, START));
         refuses("EIP2612: invalid signature");
         permit(START, signature);
     }
 
-    function test_aSignatureForAnotherChainIsRefused() public {
+    function test_aSignatureForAnotherChainReverts() public {
         bytes memory signature = sign(ALICE_KEY, structHash(alice, 5, 0, START));
         vm.chainId(block.chainid + 1);
         refuses("EIP2612: invalid signature");
         permit(START, signature);
     }
 
-    function test_aHighSIsRefused() public {
+    function test_aHighSReverts() public {
         bytes memory signature = malleate(sign(ALICE_KEY, structHash(alice, 5, 0, START)));
         refuses("ECRecover: invalid signature 's' value");
         permit(START, signature);
     }
 
-    function test_aVOtherThan27And28IsRefused() public {
+    function test_aVOtherThan27Or28Reverts() public {
         (uint8 v, bytes32 r, bytes32 s) = split(sign(ALICE_KEY, structHash(alice, 5, 0, START)));
         refuses("ECRecover: invalid signature 'v' value");
         permit(START, abi.encodePacked(r, s, v - 27));
@@ -84,7 +84,7 @@ contract PermitTest is TokenFixture {
         permit(START, abi.encodePacked(r, s, uint8(26)));
     }
 
-    function test_anotherLengthIsRefused() public {
+    function test_aSignatureOfAnotherLengthReverts() public {
         (, bytes32 r, bytes32 s) = split(sign(ALICE_KEY, structHash(alice, 5, 0, START)));
         refuses("ECRecover: invalid signature length");
         permit(START, abi.encodePacked(r, s));
@@ -92,14 +92,14 @@ contract PermitTest is TokenFixture {
         permit(START, "");
     }
 
-    function test_aPointOffTheCurveIsRefused() public {
+    function test_aPointOffTheCurveReverts() public {
         refuses("ECRecover: invalid signature");
         permit(START, abi.encodePacked(bytes32(0), bytes32(uint256(1)), uint8(27)));
         refuses("ECRecover: invalid signature");
         permit(START, abi.encodePacked(bytes32(0), bytes32(uint256(1)), uint8(28)));
     }
 
-    function test_noSpenderIsTheZeroAddress() public {
+    function test_theZeroAddressAsSpenderReverts() public {
         bytes32 hash =
             keccak256(abi.encode(usdc.PERMIT_TYPEHASH(), alice, address(0), uint256(5), uint256(0), START));
         bytes memory signature = sign(ALICE_KEY, hash);
@@ -107,13 +107,13 @@ contract PermitTest is TokenFixture {
         usdc.permit(alice, address(0), 5, START, signature);
     }
 
-    function test_aHolderWithCodeIsAsked() public {
+    function test_aContractHolderIsCheckedWithERC1271() public {
         ContractSigner wallet = new ContractSigner(alice);
         bytes memory signature = sign(ALICE_KEY, structHash(address(wallet), 5, 0, START));
         usdc.permit(address(wallet), bob, 5, START, signature);
         eq(usdc.allowance(address(wallet), bob), 5, "allowance");
 
-        wallet.setMood(ContractSigner.Mood.NoToAll);
+        wallet.setBehavior(ContractSigner.Behavior.RefusesAll);
         signature = sign(ALICE_KEY, structHash(address(wallet), 5, 1, START));
         refuses("EIP2612: invalid signature");
         usdc.permit(address(wallet), bob, 5, START, signature);
@@ -122,13 +122,13 @@ contract PermitTest is TokenFixture {
 
     function test_aHolderWithAnyCodeIsNotRecovered() public {
         bytes memory signature = sign(ALICE_KEY, structHash(alice, 5, 0, START));
-        // One byte of code, which answers nothing.
+        // One byte of code (STOP), which returns nothing.
         vm.etch(alice, hex"00");
         refuses("EIP2612: invalid signature");
         permit(START, signature);
     }
 
-    function test_aPauseStopsBoth() public {
+    function test_bothOverloadsRevertWhilePaused() public {
         bytes memory signature = sign(ALICE_KEY, structHash(alice, 5, 0, START));
         (uint8 v, bytes32 r, bytes32 s) = split(signature);
         pause();
@@ -138,7 +138,7 @@ contract PermitTest is TokenFixture {
         usdc.permit(alice, bob, 5, START, v, r, s);
     }
 
-    function test_theBlocklistIsNotAsked() public {
+    function test_theBlocklistIsNotChecked() public {
         block_(alice);
         block_(bob);
         permit(START, sign(ALICE_KEY, structHash(alice, 5, 0, START)));

@@ -12,7 +12,7 @@ contract ReceiveWithAuthorizationTest is AuthorizationRules {
         return usdc.TRANSFER_WITH_AUTHORIZATION_TYPEHASH();
     }
 
-    /// @dev The payee calls.
+    /// @dev Called by the payee.
     function execute(address from, uint256 value, uint256 before, bytes memory signature) internal override {
         vm.prank(bob);
         usdc.receiveWithAuthorization(from, bob, value, AFTER, before, NONCE, signature);

@@ -21,7 +21,7 @@ contract RemoveMinterTest is TokenFixture {
         eq(usdc.minterAllowance(minter), 0, "minter allowance");
     }
 
-    function test_onlyTheMasterMinterDoes() public {
+    function test_onlyTheMasterMinterMayCall() public {
         refuses("FiatToken: caller is not the masterMinter");
         vm.prank(owner);
         usdc.removeMinter(minter);

@@ -17,45 +17,45 @@ contract RescueERC20Test is TokenFixture {
         eq(other.balanceOf(bob), 5, "bob");
     }
 
-    function rescues(HostileToken.Manner manner) private returns (HostileToken token) {
+    function rescues(HostileToken.Behavior behavior) private returns (HostileToken token) {
         token = new HostileToken();
         token.mint(address(usdc), 5);
-        token.setManner(manner);
+        token.setBehavior(behavior);
         vm.prank(owner);
         usdc.updateRescuer(carol);
     }
 
-    function test_aTokenWithoutAnAnswerIsRescued() public {
-        HostileToken token = rescues(HostileToken.Manner.NoAnswer);
+    function test_aTokenWithoutReturnValueIsRescued() public {
+        HostileToken token = rescues(HostileToken.Behavior.ReturnsNothing);
         vm.prank(carol);
         usdc.rescueERC20(IERC20(address(token)), bob, 5);
         eq(token.balanceOf(bob), 5, "bob");
     }
 
-    function test_anyAnswerButZeroIsTrue() public {
-        HostileToken token = rescues(HostileToken.Manner.OddAnswer);
+    function test_anyReturnValueExceptZeroIsTrue() public {
+        HostileToken token = rescues(HostileToken.Behavior.ReturnsTwo);
         vm.prank(carol);
         usdc.rescueERC20(IERC20(address(token)), bob, 5);
         eq(token.balanceOf(bob), 5, "bob");
     }
 
-    function test_aFalseAnswerIsRefused() public {
-        HostileToken token = rescues(HostileToken.Manner.FalseAnswer);
+    function test_aReturnValueOfFalseReverts() public {
+        HostileToken token = rescues(HostileToken.Behavior.ReturnsFalse);
         refuses("SafeERC20: ERC20 operation did not succeed");
         vm.prank(carol);
         usdc.rescueERC20(IERC20(address(token)), bob, 5);
         eq(token.balanceOf(bob), 0, "bob");
     }
 
-    function test_theReasonOfTheOtherTokenIsPassedOn() public {
-        HostileToken token = rescues(HostileToken.Manner.Reverting);
+    function test_theOtherTokensRevertReasonIsForwarded() public {
+        HostileToken token = rescues(HostileToken.Behavior.Reverting);
         refuses("HostileToken: no");
         vm.prank(carol);
         usdc.rescueERC20(IERC20(address(token)), bob, 5);
     }
 
-    function test_aRevertWithoutAReasonHasOne() public {
-        rescues(HostileToken.Manner.Honest);
+    function test_aRevertWithoutReasonGetsAReason() public {
+        rescues(HostileToken.Behavior.Standard);
         // One byte of code, an invalid instruction.
         vm.etch(bob, hex"fe");
         refuses("SafeERC20: low-level call failed");
@@ -63,8 +63,8 @@ contract RescueERC20Test is TokenFixture {
         usdc.rescueERC20(IERC20(bob), carol, 5);
     }
 
-    function test_oneByteOfAReasonIsPassedOn() public {
-        rescues(HostileToken.Manner.Honest);
+    function test_aRevertReasonOfOneByteIsForwarded() public {
+        rescues(HostileToken.Behavior.Standard);
         // Reverts with one byte.
         vm.etch(bob, hex"60016000fd");
         vm.expectRevert(hex"00");
@@ -72,8 +72,8 @@ contract RescueERC20Test is TokenFixture {
         usdc.rescueERC20(IERC20(bob), carol, 5);
     }
 
-    function test_oneByteIsNoAnswer() public {
-        rescues(HostileToken.Manner.Honest);
+    function test_aReturnValueOfOneByteReverts() public {
+        rescues(HostileToken.Behavior.Standard);
         // Returns one byte.
         vm.etch(bob, hex"60016000f3");
         vm.expectRevert(bytes(""));
@@ -81,21 +81,21 @@ contract RescueERC20Test is TokenFixture {
         usdc.rescueERC20(IERC20(bob), carol, 5);
     }
 
-    function test_anAccountWithoutCodeIsRefused() public {
-        rescues(HostileToken.Manner.Honest);
+    function test_anAccountWithoutCodeReverts() public {
+        rescues(HostileToken.Behavior.Standard);
         refuses("Address: call to non-contract");
         vm.prank(carol);
         usdc.rescueERC20(IERC20(bob), carol, 5);
     }
 
     function test_theTokenHoldsNothingOfItsOwnToRescue() public {
-        rescues(HostileToken.Manner.Honest);
+        rescues(HostileToken.Behavior.Standard);
         refusesBlocked();
         vm.prank(carol);
         usdc.rescueERC20(IERC20(address(usdc)), bob, 0);
     }
 
-    function test_onlyTheRescuerDoes() public {
+    function test_onlyTheRescuerMayCall() public {
         refuses("Rescuable: caller is not the rescuer");
         vm.prank(owner);
         usdc.rescueERC20(IERC20(address(usdc)), bob, 0);

@@ -5,7 +5,7 @@ import {TestUSDC} from "../../TestUSDC.sol";
 import {TokenFixture} from "./TokenFixture.t.sol";
 
 contract RolesTest is TokenFixture {
-    function test_theOwnerNamesTheNextOwner() public {
+    function test_theOwnerSetsTheOwner() public {
         expectLog(address(usdc));
         emit TestUSDC.OwnershipTransferred(owner, carol);
         vm.prank(owner);
@@ -16,7 +16,7 @@ contract RolesTest is TokenFixture {
         usdc.transferOwnership(address(0));
     }
 
-    function test_theOwnerNamesTheMasterMinter() public {
+    function test_theOwnerSetsTheMasterMinter() public {
         expectLog(address(usdc));
         emit TestUSDC.MasterMinterChanged(carol);
         vm.prank(owner);
@@ -27,7 +27,7 @@ contract RolesTest is TokenFixture {
         usdc.updateMasterMinter(address(0));
     }
 
-    function test_theOwnerNamesThePauser() public {
+    function test_theOwnerSetsThePauser() public {
         expectLog(address(usdc));
         emit TestUSDC.PauserChanged(carol);
         vm.prank(owner);
@@ -38,7 +38,7 @@ contract RolesTest is TokenFixture {
         usdc.updatePauser(address(0));
     }
 
-    function test_theOwnerNamesTheBlocklister() public {
+    function test_theOwnerSetsTheBlocklister() public {
         expectLog(address(usdc));
         emit TestUSDC.BlacklisterChanged(carol);
         vm.prank(owner);
@@ -49,7 +49,7 @@ contract RolesTest is TokenFixture {
         usdc.updateBlacklister(address(0));
     }
 
-    function test_theOwnerNamesTheRescuer() public {
+    function test_theOwnerSetsTheRescuer() public {
         expectLog(address(usdc));
         emit TestUSDC.RescuerChanged(carol);
         vm.prank(owner);
@@ -60,7 +60,7 @@ contract RolesTest is TokenFixture {
         usdc.updateRescuer(address(0));
     }
 
-    function test_nobodyElseDoes() public {
+    function test_onlyTheOwnerSetsRoles() public {
         vm.startPrank(carol);
         refuses("Ownable: caller is not the owner");
         usdc.transferOwnership(carol);

@@ -15,7 +15,7 @@ contract TransferTest is TokenFixture {
         eq(usdc.totalSupply(), 1_000, "supply");
     }
 
-    function test_everythingAndNothingCanBeTransferred() public {
+    function test_transferringZeroOrTheWholeBalanceSucceeds() public {
         vm.prank(alice);
         usdc.transfer(bob, 1_000);
         vm.prank(alice);
@@ -23,51 +23,51 @@ contract TransferTest is TokenFixture {
         eq(usdc.balanceOf(bob), 1_000, "bob");
     }
 
-    function test_aTransferToOneselfChangesNothing() public {
+    function test_aTransferToTheSenderChangesNothing() public {
         vm.prank(alice);
         usdc.transfer(alice, 400);
         eq(usdc.balanceOf(alice), 1_000, "alice");
     }
 
-    function test_noMoreThanTheBalance() public {
+    function test_exceedingTheBalanceReverts() public {
         refuses("ERC20: transfer amount exceeds balance");
         vm.prank(alice);
         usdc.transfer(bob, 1_001);
     }
 
-    function test_notToTheZeroAddress() public {
+    function test_theZeroAddressAsReceiverReverts() public {
         refuses("ERC20: transfer to the zero address");
         vm.prank(alice);
         usdc.transfer(address(0), 1);
     }
 
-    function test_notFromTheZeroAddress() public {
+    function test_theZeroAddressAsSenderReverts() public {
         refuses("ERC20: transfer from the zero address");
         vm.prank(address(0));
         usdc.transfer(bob, 0);
     }
 
-    function test_notToTheToken() public {
+    function test_theTokenAsReceiverReverts() public {
         refusesBlocked();
         vm.prank(alice);
         usdc.transfer(address(usdc), 1);
     }
 
-    function test_aPauseStopsIt() public {
+    function test_callingWhilePausedReverts() public {
         pause();
         refusesPaused();
         vm.prank(alice);
         usdc.transfer(bob, 1);
     }
 
-    function test_aBlockedSenderIsStopped() public {
+    function test_aBlockedSenderReverts() public {
         block_(alice);
         refusesBlocked();
         vm.prank(alice);
         usdc.transfer(bob, 1);
     }
 
-    function test_aBlockedReceiverIsStopped() public {
+    function test_aBlockedReceiverReverts() public {
         block_(bob);
         refusesBlocked();
         vm.prank(alice);

@@ -21,7 +21,7 @@ contract TransferFromTest is TokenFixture {
         eq(usdc.allowance(alice, carol), 0, "allowance");
     }
 
-    function test_anInfiniteAllowanceIsSpentToo() public {
+    function test_anInfiniteAllowanceDecreases() public {
         vm.prank(alice);
         usdc.approve(carol, type(uint256).max);
         vm.prank(carol);
@@ -29,7 +29,7 @@ contract TransferFromTest is TokenFixture {
         eq(usdc.allowance(alice, carol), type(uint256).max - 1, "allowance");
     }
 
-    function test_noMoreThanTheAllowance() public {
+    function test_exceedingTheAllowanceReverts() public {
         refuses("ERC20: transfer amount exceeds allowance");
         vm.prank(carol);
         usdc.transferFrom(alice, bob, 501);
@@ -41,7 +41,7 @@ contract TransferFromTest is TokenFixture {
         usdc.transferFrom(alice, bob, 1);
     }
 
-    function test_noMoreThanTheBalance() public {
+    function test_exceedingTheBalanceReverts() public {
         vm.prank(alice);
         usdc.approve(carol, 2_000);
         refuses("ERC20: transfer amount exceeds balance");
@@ -49,34 +49,34 @@ contract TransferFromTest is TokenFixture {
         usdc.transferFrom(alice, bob, 1_001);
     }
 
-    function test_notToTheZeroAddress() public {
+    function test_theZeroAddressAsReceiverReverts() public {
         refuses("ERC20: transfer to the zero address");
         vm.prank(carol);
         usdc.transferFrom(alice, address(0), 1);
     }
 
-    function test_aPauseStopsIt() public {
+    function test_callingWhilePausedReverts() public {
         pause();
         refusesPaused();
         vm.prank(carol);
         usdc.transferFrom(alice, bob, 1);
     }
 
-    function test_aBlockedSpenderIsStopped() public {
+    function test_aBlockedSpenderReverts() public {
         block_(carol);
         refusesBlocked();
         vm.prank(carol);
         usdc.transferFrom(alice, bob, 1);
     }
 
-    function test_aBlockedHolderIsStopped() public {
+    function test_aBlockedHolderReverts() public {
         block_(alice);
         refusesBlocked();
         vm.prank(carol);
         usdc.transferFrom(alice, bob, 1);
     }
 
-    function test_aBlockedReceiverIsStopped() public {
+    function test_aBlockedReceiverReverts() public {
         block_(bob);
         refusesBlocked();
         vm.prank(carol);

@@ -12,7 +12,7 @@ contract TransferWithAuthorizationTest is AuthorizationRules {
         return usdc.RECEIVE_WITH_AUTHORIZATION_TYPEHASH();
     }
 
-    /// @dev Anyone calls.
+    /// @dev Called by any account.
     function execute(address from, uint256 value, uint256 before, bytes memory signature) internal override {
         vm.prank(carol);
         usdc.transferWithAuthorization(from, bob, value, AFTER, before, NONCE, signature);

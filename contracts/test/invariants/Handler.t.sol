@@ -14,13 +14,12 @@ import {Vm} from "../Vm.t.sol";
 import {Replay} from "./Replay.t.sol";
 
 /// @title Handler
-/// @notice Takes every step of every actor with the arguments that the fuzzer finds, after predicting whether it must be accepted.
-/// @dev The prediction comes from the logs so far (`Replay`), the clock and the tokens. A step that is accepted against the
-/// prediction, or refused against it, reverts here and so fails the run. Balances are followed apart from the logs, by what
-/// each accepted step must have moved.
+/// @notice Makes every call of every actor with the fuzzer's arguments, after predicting whether the call must succeed.
+/// @dev The prediction comes from the logs so far (`Replay`), the clock and the tokens. A call whose result differs from the
+/// prediction reverts here, which fails the run. Expected balances are computed from the successful calls, not from the logs.
 contract Handler is Assertions {
     uint256 private constant WALLETS = 4;
-    uint256 private constant MOST = 1_000;
+    uint256 private constant MAX_AMOUNT = 1_000;
     uint256 private constant WEALTH = 1_000_000_000;
 
     PurchaseRegistrar public immutable registrar;
@@ -32,7 +31,7 @@ contract Handler is Assertions {
     bytes32[2] public programs = [keccak256("prg_a"), keccak256("prg_b")];
     address[2] public admins;
     address[2] public operators;
-    /// @dev Merchants, buyers and beneficiaries are drawn from the same wallets, so that they coincide at times.
+    /// @dev Merchants, buyers and beneficiaries are drawn from the same wallets, so one wallet sometimes has two roles.
     address[WALLETS] public wallets;
     address public stranger;
     mapping(address wallet => uint256 key) private _keys;
@@ -48,13 +47,13 @@ contract Handler is Assertions {
     bytes32[] public fundingRefs;
     bytes32[] public decisions;
 
-    /// @notice The decision that was carried out for a purchase.
+    /// @notice The decision hash of a purchase's refund.
     mapping(bytes32 id => bytes32 decisionHash) public decisionOf;
 
-    /// @notice What a wallet must hold, by the steps that were accepted.
+    /// @notice The balance that a wallet must have after the successful calls.
     mapping(address token => mapping(address holder => uint256)) public expected;
 
-    /// @notice How often each step was accepted and refused.
+    /// @notice How often each call succeeded and reverted.
     mapping(string step => uint256) public accepted;
     mapping(string step => uint256) public refused;
 
@@ -83,15 +82,15 @@ contract Handler is Assertions {
                 _approve(i, j, type(uint256).max);
             }
         }
-        // Something to start from, by the same steps as later.
+        // The initial state, made with the same calls.
         openProgram(0, 0);
         openProgram(1, 1);
-        enroll(0, 0, 0, MOST * 5, 30, 0);
-        enroll(0, 1, 1, MOST * 5, 30, 0);
-        enroll(1, 0, 0, MOST * 5, 30, 0);
+        enroll(0, 0, 0, MAX_AMOUNT * 5, 30, 0);
+        enroll(0, 1, 1, MAX_AMOUNT * 5, 30, 0);
+        enroll(1, 0, 0, MAX_AMOUNT * 5, 30, 0);
     }
 
-    /// @dev The clock is this contract's own.
+    /// @dev This contract keeps its own clock.
     modifier step() {
         vm.warp(time);
         vm.recordLogs();
@@ -104,7 +103,7 @@ contract Handler is Assertions {
         time += clamp(secondsSeed, 1, 6 hours);
     }
 
-    /// @dev To a deadline of some purchase, to the second, or to the one after it.
+    /// @dev Sets the clock to a deadline of a purchase, or to one second after it.
     function waitForDeadline(uint256 idSeed, bool claimDeadline, bool late) external {
         if (ids.length == 0) return;
         IPurchaseRegistrar.Purchase storage p = _commitments[ids[idSeed % ids.length]];
@@ -112,22 +111,22 @@ contract Handler is Assertions {
         if (target > time) time = target;
     }
 
-    function setManner(uint256 seed) external {
-        // Honest half of the time, so that hostile purchases get somewhere.
-        uint256 last = uint256(type(HostileToken.Manner).max);
-        HostileToken.Manner manner = HostileToken.Manner(seed % (2 * last) > last ? 0 : seed % (2 * last));
-        hostile.setManner(manner);
-        bool reenters = manner == HostileToken.Manner.Reentrant || manner == HostileToken.Manner.PermitReentrant;
+    function setBehavior(uint256 seed) external {
+        // Standard in half of the cases, so that purchases with this token progress.
+        uint256 last = uint256(type(HostileToken.Behavior).max);
+        HostileToken.Behavior behavior = HostileToken.Behavior(seed % (2 * last) > last ? 0 : seed % (2 * last));
+        hostile.setBehavior(behavior);
+        bool reenters = behavior == HostileToken.Behavior.Reentrant || behavior == HostileToken.Behavior.PermitReentrant;
         if (reenters && ids.length > 0) {
             bytes32 id = ids[seed % ids.length];
-            hostile.reenter(manner, address(registrar), abi.encodeCall(registrar.pay, (id, 1)));
+            hostile.reenter(behavior, address(registrar), abi.encodeCall(registrar.pay, (id, 1)));
         }
     }
 
-    /// @notice A wallet gives the registrar or the funding source another allowance, infinite half of the time.
+    /// @notice A wallet changes its allowance for the registrar or the funding source, to infinite in half of the cases.
     function approve(uint256 walletSeed, uint256 spenderSeed, uint256 value) external {
         if (usdc.paused()) return;
-        _approve(walletSeed % WALLETS, spenderSeed % 4, value % 2 == 0 ? type(uint256).max : clamp(value, 0, MOST));
+        _approve(walletSeed % WALLETS, spenderSeed % 4, value % 2 == 0 ? type(uint256).max : clamp(value, 0, MAX_AMOUNT));
     }
 
     function _approve(uint256 wallet, uint256 way, uint256 value) private {
@@ -147,12 +146,12 @@ contract Handler is Assertions {
         else usdc.unBlacklist(wallets[walletSeed % WALLETS]);
     }
 
-    /// @notice Tokens that go around the registrar pay no purchase.
+    /// @notice A direct transfer, which pays no purchase.
     function bypass(uint256 fromSeed, uint256 toSeed, uint256 amount) external {
-        if (hostile.manner() != HostileToken.Manner.Honest) return;
+        if (hostile.behavior() != HostileToken.Behavior.Standard) return;
         address from = wallets[fromSeed % WALLETS];
         address to = wallets[toSeed % WALLETS];
-        amount = clamp(amount, 0, MOST);
+        amount = clamp(amount, 0, MAX_AMOUNT);
         vm.prank(from);
         hostile.transfer(to, amount);
         expected[address(hostile)][from] -= amount;
@@ -171,12 +170,12 @@ contract Handler is Assertions {
             expectation,
             abi.encodeCall(
                 registrar.openProgram,
-                (program, operators[programSeed % 2], signer, _bounds(MOST, MOST * 6, time + 60 days))
+                (program, operators[programSeed % 2], signer, _bounds(MAX_AMOUNT, MAX_AMOUNT * 6, time + 60 days))
             )
         );
     }
 
-    function setBounds(uint256 programSeed, uint256 actorSeed, uint256 most, uint256 budget, uint256 daysLeft)
+    function setBounds(uint256 programSeed, uint256 actorSeed, uint256 max, uint256 budget, uint256 daysLeft)
         external
         step
     {
@@ -184,8 +183,8 @@ contract Handler is Assertions {
         IPurchaseRegistrar.ProgramState memory state = replay.program(program);
         address actor = _actor(actorSeed, state.admin);
         IPurchaseRegistrar.Bounds memory bounds =
-            _bounds(clamp(most, 0, MOST * 2), clamp(budget, 0, MOST * 8), time + clamp(daysLeft, 0, 60) * 1 days);
-        // The next operator is the former one or the other program's.
+            _bounds(clamp(max, 0, MAX_AMOUNT * 2), clamp(budget, 0, MAX_AMOUNT * 8), time + clamp(daysLeft, 0, 60) * 1 days);
+        // The next operator is the same, or that of the other program.
         address next = operators[actorSeed % 5 == 0 ? 1 - programSeed % 2 : programSeed % 2];
         vm.prank(actor);
         _send(
@@ -214,10 +213,10 @@ contract Handler is Assertions {
         IPurchaseRegistrar.FundingAuthorization memory a;
         a.program = programs[programSeed % 2];
         a.wallet = wallets[walletSeed % WALLETS];
-        // A few refs only, so that they collide.
+        // Few references, so that they collide.
         a.merchantRef = keccak256(abi.encode("mer", (programSeed >> 8) % 3, fundingRefs.length / 4));
         a.token = tokenSeed % 3 == 1 ? address(hostile) : address(usdc);
-        a.cap = clamp(cap, 0, MOST * 6);
+        a.cap = clamp(cap, 0, MAX_AMOUNT * 6);
         a.validUntil = uint64(time + clamp(daysValid, 0, 40) * 1 days);
         a.salt = bytes32(++_salt);
         address actor = _actor(actorSeed, a.wallet);
@@ -269,7 +268,7 @@ contract Handler is Assertions {
         private
         returns (IPurchaseRegistrar.Purchase memory p)
     {
-        // Mostly the terms of some funding, at times anyone's.
+        // Mostly values that match a funding, sometimes any values.
         uint256 i = parties % fundingRefs.length;
         p.program = fundingPrograms[i];
         IPurchaseRegistrar.FundingState memory state = replay.funding(p.program, fundingRefs[i]);
@@ -277,14 +276,14 @@ contract Handler is Assertions {
         p.token = (parties >> 24) % 8 == 0 ? address(hostile) : state.token;
         p.buyer = wallets[(parties >> 32) % WALLETS];
         p.beneficiary = (parties >> 40) % 2 == 0 ? p.buyer : wallets[(parties >> 48) % WALLETS];
-        p.amount = clamp(amount, 0, MOST);
+        p.amount = clamp(amount, 0, MAX_AMOUNT);
         p.offerDeadline = uint64(time - 1 + deadlines % 8 * 1 hours);
         p.payDeadline = uint64(p.offerDeadline + (deadlines >> 8) % 48 * 1 hours);
         p.claimDeadline = uint64(p.payDeadline + (deadlines >> 16) % 12 * 1 days);
         if ((deadlines >> 24) % 16 == 0) p.payDeadline -= 1;
         if ((deadlines >> 32) % 16 == 0) p.claimDeadline -= 1;
         p.purchaseRef = keccak256("pur");
-        // At times the very same purchase as before.
+        // Sometimes the same purchase as before.
         p.salt = (deadlines >> 40) % 8 == 0 ? bytes32(_salt) : bytes32(++_salt);
     }
 
@@ -364,7 +363,7 @@ contract Handler is Assertions {
         return IERC20(p.token).allowance(p.buyer, address(registrar));
     }
 
-    /// @dev A permit and what becomes of it: at times signed by the wrong key, too late, or submitted by another account before.
+    /// @dev A permit, which is sometimes signed with the wrong key, expired, or already submitted by another account.
     struct Permit {
         uint256 deadline;
         uint8 v;
@@ -406,7 +405,7 @@ contract Handler is Assertions {
         (permit.v, permit.r, permit.s) = vm.sign(key, digest);
     }
 
-    /// @dev The stranger runs ahead with the permit.
+    /// @dev The stranger submits the permit first.
     function _submit(IPurchaseRegistrar.PurchaseState memory p, uint256 amount, Permit memory permit)
         private
         returns (bool success)
@@ -421,11 +420,11 @@ contract Handler is Assertions {
 
     function _takesPermits(address token) private view returns (bool) {
         if (token == address(usdc)) return !usdc.paused();
-        HostileToken.Manner manner = hostile.manner();
-        return manner != HostileToken.Manner.PermitSilent && manner != HostileToken.Manner.PermitReverting;
+        HostileToken.Behavior behavior = hostile.behavior();
+        return behavior != HostileToken.Behavior.PermitNoEffect && behavior != HostileToken.Behavior.PermitReverting;
     }
 
-    /// @dev Two purchases, or one twice.
+    /// @dev Pays two purchases, or one purchase twice.
     function payBatch(uint256 idSeed, uint256 otherSeed, uint256 amount, uint256 actorSeed) external step {
         if (ids.length == 0) return;
         bytes32[] memory batch = new bytes32[](2);
@@ -487,7 +486,7 @@ contract Handler is Assertions {
         bytes32 id = ids[idSeed % ids.length];
         IPurchaseRegistrar.PurchaseState memory p = replay.purchase(id);
         award = clamp(award, 0, p.paid + 1);
-        // At times a decision that was carried out before, here or in the other program.
+        // Sometimes the decision hash of an earlier refund, in this or the other program.
         bytes32 decision = keccak256(abi.encode("decision", decisionSeed));
         if (decisionSeed % 8 == 0 && decisions.length > 0) decision = decisions[decisionSeed % decisions.length];
         if (decisionSeed % 32 == 1) decision = 0;
@@ -502,19 +501,19 @@ contract Handler is Assertions {
         }
     }
 
-    /// @dev What can be collected at most: neither pause, bounds nor revocation count.
-    function _owed(IPurchaseRegistrar.PurchaseState memory p) private view returns (uint256 most) {
+    /// @dev The largest possible refund, which does not depend on pause, bounds and revocation.
+    function _owed(IPurchaseRegistrar.PurchaseState memory p) private view returns (uint256 max) {
         IPurchaseRegistrar.FundingState memory state = replay.funding(p.program, p.merchantRef);
         bool covered = p.claimHash != 0 && p.refunded == 0 && time <= state.validUntil
             && _moves(p.token, address(source), p.merchant, p.beneficiary);
         if (!covered) return 0;
-        most = state.cap - state.collected;
-        if (p.paid < most) most = p.paid;
+        max = state.cap - state.collected;
+        if (p.paid < max) max = p.paid;
         uint256 allowance = IERC20(p.token).allowance(p.merchant, address(source));
-        if (allowance < most) most = allowance;
+        if (allowance < max) max = allowance;
     }
 
-    // What the invariants read
+    // Views for the invariants
 
     function idCount() external view returns (uint256) {
         return ids.length;
@@ -532,7 +531,7 @@ contract Handler is Assertions {
         return replay.program(replay.purchase(id).program).operator;
     }
 
-    /// @dev The first one that was carried out, if any.
+    /// @dev The first decision hash of a refund, if any.
     function someDecision() external view returns (bytes32) {
         return decisions.length == 0 ? keccak256("decision") : decisions[0];
     }
@@ -543,7 +542,7 @@ contract Handler is Assertions {
 
     // Internal
 
-    /// @dev The one who may, but for one seed in eight, which is anyone.
+    /// @dev The allowed caller, or for one of eight seeds any account.
     function _actor(uint256 seed, address entitled) private view returns (address) {
         if (seed % 8 != 7) return entitled;
         uint256 i = (seed >> 16) % (WALLETS + 5);
@@ -553,7 +552,7 @@ contract Handler is Assertions {
         return stranger;
     }
 
-    /// @dev One seed in sixteen has the wrong key sign.
+    /// @dev Signs with the wrong key for one of sixteen seeds.
     function _signed(uint256 seed) private pure returns (bool) {
         return (seed >> 32) % 16 != 15;
     }
@@ -563,12 +562,12 @@ contract Handler is Assertions {
         return abi.encodePacked(r, s, v);
     }
 
-    function _bounds(uint256 most, uint256 budget, uint256 validUntil)
+    function _bounds(uint256 max, uint256 budget, uint256 validUntil)
         private
         pure
         returns (IPurchaseRegistrar.Bounds memory)
     {
-        return IPurchaseRegistrar.Bounds(most, budget, uint64(validUntil));
+        return IPurchaseRegistrar.Bounds(max, budget, uint64(validUntil));
     }
 
     function _moves(address token, address spender, address from, address to) private view returns (bool) {
@@ -576,10 +575,10 @@ contract Handler is Assertions {
             return !usdc.paused() && !usdc.isBlacklisted(spender) && !usdc.isBlacklisted(from)
                 && !usdc.isBlacklisted(to);
         }
-        HostileToken.Manner manner = hostile.manner();
-        return manner == HostileToken.Manner.Honest || manner == HostileToken.Manner.NoAnswer
-            || manner == HostileToken.Manner.Reentrant || manner == HostileToken.Manner.PermitSilent
-            || manner == HostileToken.Manner.PermitReverting || manner == HostileToken.Manner.PermitReentrant;
+        HostileToken.Behavior behavior = hostile.behavior();
+        return behavior == HostileToken.Behavior.Standard || behavior == HostileToken.Behavior.ReturnsNothing
+            || behavior == HostileToken.Behavior.Reentrant || behavior == HostileToken.Behavior.PermitNoEffect
+            || behavior == HostileToken.Behavior.PermitReverting || behavior == HostileToken.Behavior.PermitReentrant;
     }
 
     function _moved(address token, address from, address to, uint256 amount) private {
@@ -591,7 +590,7 @@ contract Handler is Assertions {
     function _send(string memory name, bool expectation, bytes memory data) private returns (bool success) {
         (success,) = address(registrar).call(data);
         eq(success, expectation, string.concat(name, ": accepted exactly when the model says so"));
-        // The recorder keeps the logs of a reverted call too; a chain does not.
+        // The recorder also keeps the logs of a reverted call, unlike a chain.
         Vm.Log[] memory logs = vm.getRecordedLogs();
         if (!success) {
             ++refused[name];

@@ -6,7 +6,7 @@ import {Assertions} from "../Assertions.t.sol";
 import {Handler} from "./Handler.t.sol";
 
 /// @title Invariants
-/// @notice What holds after any sequence of steps by anyone.
+/// @notice The properties that hold after any sequence of calls by any account.
 contract InvariantsTest is Assertions {
     Handler private handler;
 
@@ -14,13 +14,13 @@ contract InvariantsTest is Assertions {
         handler = new Handler();
     }
 
-    /// @dev The runner calls the handler only.
+    /// @dev The runner calls only the handler.
     function targetContracts() public view returns (address[] memory targets) {
         targets = new address[](1);
         targets[0] = address(handler);
     }
 
-    function invariant_thePurchasesAddUp() public view {
+    function invariant_amountsOfAPurchaseAddUp() public view {
         uint256 count = handler.idCount();
         for (uint256 i = 0; i < count; ++i) {
             bytes32 id = handler.ids(i);
@@ -34,7 +34,7 @@ contract InvariantsTest is Assertions {
         }
     }
 
-    function invariant_stateReadIsStateRebuiltFromLogs() public view {
+    function invariant_stateEqualsStateRebuiltFromLogs() public view {
         uint256 count = handler.idCount();
         for (uint256 i = 0; i < count; ++i) {
             bytes32 id = handler.ids(i);
@@ -56,7 +56,7 @@ contract InvariantsTest is Assertions {
             bytes32 program = handler.fundingPrograms(i);
             IPurchaseRegistrar.FundingState memory read = handler.registrar().funding(program, handler.fundingRefs(i));
             bytes32 enrolledAs = handler.registrar().enrolledAs(program, read.wallet);
-            // Allowance and balance are the token's, not the registrar's.
+            // Allowance and balance are state of the token, not of the registrar contract.
             read.allowance = 0;
             read.balance = 0;
             eq(
@@ -68,7 +68,7 @@ contract InvariantsTest is Assertions {
         }
     }
 
-    function invariant_fundingsAreWithinTheirCaps() public view {
+    function invariant_refundsAreWithinTheirCaps() public view {
         uint256 fundings = handler.fundingCount();
         uint256 purchases = handler.idCount();
         for (uint256 i = 0; i < fundings; ++i) {
@@ -88,7 +88,7 @@ contract InvariantsTest is Assertions {
         }
     }
 
-    function invariant_openOffersAreWhatIsOutstanding() public view {
+    function invariant_openOffersEqualTheirOutstandingSum() public view {
         for (uint256 i = 0; i < 2; ++i) {
             bytes32 program = handler.programs(i);
             uint256 outstanding;
@@ -102,7 +102,7 @@ contract InvariantsTest is Assertions {
         }
     }
 
-    function invariant_transfersEqualTheBooks() public view {
+    function invariant_balancesEqualTheRecordedTransfers() public view {
         address[2] memory tokens = [address(handler.usdc()), address(handler.hostile())];
         for (uint256 t = 0; t < 2; ++t) {
             for (uint256 i = 0; i < 4; ++i) {
@@ -114,7 +114,7 @@ contract InvariantsTest is Assertions {
         }
     }
 
-    function invariant_aPurchaseHasOneRefundUnderItsDecision() public view {
+    function invariant_aPurchaseHasAtMostOneRefund() public view {
         uint256 refunds;
         uint256 purchases = handler.idCount();
         for (uint256 i = 0; i < purchases; ++i) {
@@ -125,8 +125,8 @@ contract InvariantsTest is Assertions {
         eq(refunds, handler.accepted("collectRefund"), "a refund for each collection");
     }
 
-    /// @dev Whatever the admins, the merchants and other programs did, short of emptying balance or allowance.
-    function invariant_anOwedRefundCanBeCollected() public {
+    /// @dev Holds after any calls of admins, merchants and other programs, if the merchant's balance and allowance suffice.
+    function invariant_aDueRefundCanBeCollected() public {
         uint256 purchases = handler.idCount();
         for (uint256 i = 0; i < purchases; ++i) {
             uint256 owed = handler.owed(handler.ids(i));
@@ -140,7 +140,7 @@ contract InvariantsTest is Assertions {
 
     error Tried(bool accepted);
 
-    /// @dev Reverts in any case, so that nothing changes. The decision is one that other refunds may have used.
+    /// @dev Always reverts, so the state does not change. Other refunds may have used the decision hash.
     function collect(bytes32 id, uint256 award) external {
         vm.warp(handler.time());
         bytes memory data = abi.encodeCall(handler.registrar().collectRefund, (id, award, handler.someDecision()));

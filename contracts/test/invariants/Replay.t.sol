@@ -5,8 +5,7 @@ import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
 import {Vm} from "../Vm.t.sol";
 
 /// @title Replay
-/// @notice Rebuilds the registrar's whole state from its logs, reading nothing else.
-/// @dev Written as an indexer would write it: the logs in order, nothing trusted that a log does not say.
+/// @notice Rebuilds the registrar contract's state from its logs alone, as an indexer does.
 contract Replay {
     address private immutable _registrar;
 
@@ -106,7 +105,7 @@ contract Replay {
         state.status = IPurchaseRegistrar.Status.Open;
         state.route = route;
         state.program = p.program;
-        // The wallet has one active funding in the program, which covers the purchase from now on.
+        // The wallet has only one active funding in the program, so this funding covers the purchase.
         state.merchantRef = enrolledAs[p.program][p.merchant];
         state.merchant = p.merchant;
         state.buyer = p.buyer;

@@ -5,8 +5,8 @@ import {Assertions} from "../Assertions.t.sol";
 import {Handler} from "./Handler.t.sol";
 
 /// @title Walk
-/// @notice One long random walk through the steps that the invariants are checked after.
-/// @dev Shows that the random steps reach everything: each step is accepted at times and refused at times.
+/// @notice A long random sequence of the handler's calls.
+/// @dev Shows that the random calls reach everything: each function succeeds and reverts at least once.
 contract WalkTest is Assertions {
     uint256 private constant STEPS = 900;
     Handler private handler;
@@ -20,7 +20,7 @@ contract WalkTest is Assertions {
         return uint256(keccak256(abi.encode("walk", ++_seed)));
     }
 
-    function test_aLongWalkTakesEveryStepAndIsRefusedEveryStep() public {
+    function test_aLongRandomWalkSucceedsAndRevertsInEveryFunction() public {
         for (uint256 i = 0; i < STEPS; ++i) {
             walk(draw() % 44);
         }
@@ -49,7 +49,7 @@ contract WalkTest is Assertions {
     function walk(uint256 way) private {
         if (way < 2) handler.wait(draw());
         else if (way == 2) handler.waitForDeadline(draw(), draw() % 2 == 0, draw() % 2 == 0);
-        else if (way == 3) handler.setManner(draw());
+        else if (way == 3) handler.setBehavior(draw());
         else if (way == 4) handler.setTokenPaused(draw());
         else if (way == 5) handler.setBlocked(draw(), draw());
         else if (way == 6) handler.bypass(draw(), draw(), draw());

@@ -60,8 +60,8 @@ const causes: { readonly [error: string]: (args: Args, step: ExplainedStep) => C
     wrong: `a refund of this purchase was collected already, under the decision hash ${decisionHash}`,
     remedy: null,
   }),
-  AmountOutOfRange: ({ actual, most }, step) =>
-    step === "refund" ? missingPayment(String(actual), String(most)) : tooMuch(actual, most),
+  AmountOutOfRange: ({ actual, max }, step) =>
+    step === "refund" ? missingPayment(String(actual), String(max)) : tooMuch(actual, max),
   DeadlinePassed: ({ deadline }) => ({
     wrong: `the deadline was ${toChainTimestamp(Number(deadline))}`,
     remedy: null,
@@ -132,13 +132,13 @@ async function isRegistered(
   return (await chain.route(commitment_hash)) !== null;
 }
 
-function tooMuch(amount: Json | undefined, most: Json | undefined): Cause {
-  return most === "0"
+function tooMuch(amount: Json | undefined, max: Json | undefined): Cause {
+  return max === "0"
     ? { wrong: "the purchase is fully paid", remedy: null, instead: "Nothing is left to pay." }
     : {
-        wrong: `only ${most} base units are outstanding`,
+        wrong: `only ${max} base units are outstanding`,
         remedy: null,
-        instead: `Let the buyer pay ${most} in place of ${amount}.`,
+        instead: `Let the buyer pay ${max} in place of ${amount}.`,
       };
 }
 

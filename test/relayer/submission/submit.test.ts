@@ -159,7 +159,7 @@ test("what the contract refuses fails without a nonce, and may be tried again on
       rpc_code: 3,
       revert: {
         name: "AmountOutOfRange",
-        args: { actual: "200000000000", least: "1", most: "100000000000" },
+        args: { actual: "200000000000", min: "1", max: "100000000000" },
       },
     },
   });

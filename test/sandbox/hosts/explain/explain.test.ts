@@ -134,7 +134,7 @@ test("a stranger's payment: the sender is named first, and the custom error is d
 
 test("an overpayment: the reason is the contract's own", async () => {
   const explanation = await explain(await fixture.send("buyer", fixture.pay(fixture.purchase, 26n * usdc)));
-  expect(explanation.cause).toBe("It reverted: AmountOutOfRange(actual 26000000, least 1, most 25000000).");
+  expect(explanation.cause).toBe("It reverted: AmountOutOfRange(actual 26000000, min 1, max 25000000).");
 });
 
 test("calldata that differs is shown next to the expected one, with the differing bytes marked", async () => {
@@ -222,8 +222,8 @@ test("calldata that is cut off is found by what is left of it, whatever the step
   }
 });
 
-test("a payment through a contract: found in the trace, refused for the way it took", async () => {
-  const attack = attacks.find(({ name }) => name.startsWith("an inner call that reverted"));
+test("a payment through a contract is found in the trace and refused", async () => {
+  const attack = attacks.find(({ name }) => name.startsWith("a payment that reverts inside a try/catch"));
   const answer = await attack?.run(fixture);
   const { explain: link } = z.object({ explain: z.url() }).parse(answer?.body);
   const explanation = explanationSchema.parse(await (await fetch(link)).json());

@@ -3,14 +3,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ContractFixture } from "../../../../../check-contract/fixture/contract-fixture.ts";
 import type { FixturePurchase } from "../../../../../check-contract/fixture/fixture-service.ts";
 
-const moods = {
-  honest: 0,
-  "saying yes to all": 1,
-  "saying no to all": 2,
-  "answering too little": 3,
-  reverting: 4,
+/** The values of `Behavior` in contracts/adversaries/ContractSigner.sol. */
+const behaviors = {
+  "checks its owner's signature": 0,
+  "accepts every signature": 1,
+  "refuses every signature": 2,
+  "returns too few bytes": 3,
+  reverts: 4,
 };
-type Mood = keyof typeof moods;
+type Behavior = keyof typeof behaviors;
 const magic = "1626ba7e";
 
 let fixture: ContractFixture;
@@ -21,17 +22,20 @@ afterEach(async () => await fixture.reset());
 afterAll(async () => await fixture.close());
 
 /** A paid purchase whose beneficiary is a contract that the account of the beneficiary owns. */
-async function contractBeneficiary(mood: Mood): Promise<{ purchase: FixturePurchase; paid: Hex }> {
+async function contractBeneficiary(behavior: Behavior): Promise<{ purchase: FixturePurchase; paid: Hex }> {
   const owner = encodeAbiParameters(parseAbiParameters("address"), [fixture.address("beneficiary")]);
   const contract = await fixture.deploy("ContractSigner", "ContractSigner", owner);
-  const data = encodeFunctionData({ abi: parseAbi(["function setMood(uint8)"]), args: [moods[mood]] });
+  const data = encodeFunctionData({
+    abi: parseAbi(["function setBehavior(uint8)"]),
+    args: [behaviors[behavior]],
+  });
   await fixture.succeed("stranger", { to: contract, data });
   const purchase = await fixture.createPurchase({ beneficiary: contract.toLowerCase() });
   await fixture.activate(purchase);
   return { purchase, paid: await fixture.paid(purchase) };
 }
 
-/** How a claim with a signature is answered; the payment is in the place of its transaction, which no step takes. */
+/** Files a claim with this signature. Its transaction is the payment, so a valid signature is followed by a `binding_mismatch`. */
 async function claim(purchase: FixturePurchase, paid: Hex, signature: Hex) {
   const { code, failed, wrote, body } = await fixture.fileClaim(paid, signature, purchase);
   expect(wrote).toBe(false);
@@ -46,8 +50,8 @@ const refusedAt = (purchase: FixturePurchase) => ({
 });
 
 describe("the claim signature of a beneficiary with code (ERC-1271)", () => {
-  test("that is honest is taken when its owner signed, and refused when another account did", async () => {
-    const { purchase, paid } = await contractBeneficiary("honest");
+  test("that checks its owner's signature is accepted if the owner signed, and refused if another account signed", async () => {
+    const { purchase, paid } = await contractBeneficiary("checks its owner's signature");
     const { claim: signed } = fixture.claim(purchase);
     expect(await claim(purchase, paid, await fixture.signClaim(signed))).toMatchObject(taken);
     const { code, body } = await claim(purchase, paid, await fixture.signClaim(signed, "stranger"));
@@ -60,15 +64,15 @@ describe("the claim signature of a beneficiary with code (ERC-1271)", () => {
     });
   });
 
-  test("that is saying yes to all is taken, whatever its bytes", async () => {
-    const { purchase, paid } = await contractBeneficiary("saying yes to all");
+  test("that accepts every signature accepts any bytes", async () => {
+    const { purchase, paid } = await contractBeneficiary("accepts every signature");
     expect(await claim(purchase, paid, "0x01")).toMatchObject(taken);
   });
 
-  test.each(["saying no to all", "answering too little", "reverting"] as const)(
-    "that is %s is refused, though its owner signed",
-    async (mood) => {
-      const { purchase, paid } = await contractBeneficiary(mood);
+  test.each(["refuses every signature", "returns too few bytes", "reverts"] as const)(
+    "that %s makes the claim fail, even if its owner signed",
+    async (behavior) => {
+      const { purchase, paid } = await contractBeneficiary(behavior);
       const { claim: signed } = fixture.claim(purchase);
       const { code, body } = await claim(purchase, paid, await fixture.signClaim(signed));
       expect(code).toBe("signer_mismatch");
@@ -84,7 +88,7 @@ describe("the claim signature of a beneficiary with code (ERC-1271)", () => {
     },
   );
 
-  test("that has come to the beneficiary's own account is refused by that contract, though the account signed", async () => {
+  test("of an account that has since become a contract is checked by this contract, even if the account signed", async () => {
     const { purchase } = fixture;
     const paid = await fixture.paid(purchase);
     const signature = await fixture.signClaim(fixture.claim(purchase).claim);
@@ -111,7 +115,7 @@ describe("the claim signature of a beneficiary with code (ERC-1271)", () => {
     ["zero", "00".repeat(32), "signature_invalid"],
     ["nothing", "", "signature_invalid"],
   ])("that answers %s is judged by the whole first word", async (_, answer, code) => {
-    const { purchase, paid } = await contractBeneficiary("honest");
+    const { purchase, paid } = await contractBeneficiary("checks its owner's signature");
     const size = (answer.length / 2).toString(16).padStart(2, "0");
     // Copies what follows the code to memory and returns it.
     const copying = `60${size}600a5f3960${size}5ff3`;

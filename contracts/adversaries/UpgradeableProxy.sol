@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @title ExchangeableProxy
-/// @notice A proxy whose implementation anyone may exchange, between a check and the call that relies on it.
-contract ExchangeableProxy {
+/// @title UpgradeableProxy
+/// @notice A proxy that anyone may upgrade, for example between a check and the call that relies on the check.
+contract UpgradeableProxy {
     address private _implementation;
 
     constructor(address implementation) {
         _implementation = implementation;
     }
 
-    /// @notice From now on calls run the code of `implementation`.
-    function exchange(address implementation) external {
+    /// @notice Replaces the implementation.
+    function upgradeTo(address implementation) external {
         _implementation = implementation;
     }
 
