@@ -16,7 +16,7 @@ import { storePart } from "./state/store-part.ts";
 
 /**
  * Lists all state but the chain's, in the order in which a restore brings it back: the relayer's faults may pause mining, so they come
- * before it.
+ * before it. The chain and its clock are restored by sandbox/state/snapshot.ts.
  *
  * @param added - those of the option `parts`, which come last.
  * @throws SandboxError option_invalid when two have the same name.

@@ -323,7 +323,7 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/state/data-directory/replace-dead-anvil.ts",
+    file: "sandbox/state/replace-dead-anvil.ts",
     tests: ["test/end-to-end/anvil-replaced.test.ts"],
     mutants: [
       {

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { connect } from "../../../relayer/node/node.ts";
 import type { ChainChange } from "../../../server/store/chain-log.ts";
 import { AnvilError } from "../anvil/anvil-error.ts";
+import { ReplaceableAnvil } from "../anvil/replaceable-anvil.ts";
 import { type AnvilOptions, type AnvilProcess, startAnvil } from "../anvil/start-anvil.ts";
-import { SupervisedAnvil } from "../anvil/supervised-anvil.ts";
 import { type ChainClient, createChainClient } from "../client/chain-client.ts";
 import { IntervalMiner } from "../client/interval-miner.ts";
 import { nodeSocket } from "../client/node-socket.ts";
@@ -67,7 +67,7 @@ export interface KeptCheckpoint {
 
 /** A running chain with the contracts deployed on it. */
 export interface ChainNode extends AsyncDisposable {
-  readonly anvil: SupervisedAnvil;
+  readonly anvil: ReplaceableAnvil;
   readonly client: ChainClient;
   /** Asks the node itself, whatever `client` goes through. */
   readonly request: EIP1193RequestFn;
@@ -143,7 +143,7 @@ async function start(
   stateFile: string,
   prepare: (client: ChainClient, clock: SandboxClock) => Promise<ChainRecord>,
 ): Promise<ChainNode> {
-  const anvil = new SupervisedAnvil(
+  const anvil = new ReplaceableAnvil(
     kept === undefined
       ? await startAnvil(anvilOptions(stateFile, journaled, signal))
       : await makeAgain(kept, signal),

@@ -4,9 +4,9 @@ import type { Log } from "../../../server/services.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { ClosingStack } from "../../lib/closing-stack.ts";
 import { endsWithin } from "../../lib/time/deadline.ts";
+import { replaceDeadAnvil, type StartedSandbox } from "../replace-dead-anvil.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import type { SandboxJournal } from "./open-journal.ts";
-import { replaceDeadAnvil, type StartedSandbox } from "./replace-dead-anvil.ts";
 
 /** The time that a stop waits for the block of the last transactions, in milliseconds. */
 const mineDeadlineMs = 2_000;

@@ -16,10 +16,10 @@ export type Supervise = (
 ) => Promise<void>;
 
 /**
- * An Anvil that another one takes the place of when it ends by itself; replace-dead-anvil.ts of the data directory makes the chain again
+ * An Anvil that another one takes the place of when it ends by itself; sandbox/state/replace-dead-anvil.ts makes the chain again
  * in it. A caller that reads its URL for each connection reaches the one that runs.
  */
-export class SupervisedAnvil implements AnvilProcess {
+export class ReplaceableAnvil implements AnvilProcess {
   #anvil: AnvilProcess;
   #supervise: Supervise | null = null;
   #replacements = 0;

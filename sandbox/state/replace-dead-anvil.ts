@@ -1,11 +1,11 @@
-import type { Log } from "../../../server/services.ts";
-import { AnvilError } from "../../chain/anvil/anvil-error.ts";
-import { type ChainNode, makeAgain } from "../../chain/genesis/start-chain.ts";
-import type { ChainJournal } from "../../chain/journal/chain-journal.ts";
-import { resumeMining } from "../../chain/journal/replay.ts";
-import { SandboxError } from "../../lib/errors/sandbox-error.ts";
-import type { RequestGate } from "../../lib/http/request-gate.ts";
-import type { SandboxJournal } from "./open-journal.ts";
+import type { Log } from "../../server/services.ts";
+import { AnvilError } from "../chain/anvil/anvil-error.ts";
+import { type ChainNode, makeAgain } from "../chain/genesis/start-chain.ts";
+import type { ChainJournal } from "../chain/journal/chain-journal.ts";
+import { resumeMining } from "../chain/journal/replay.ts";
+import { SandboxError } from "../lib/errors/sandbox-error.ts";
+import type { RequestGate } from "../lib/http/request-gate.ts";
+import type { SandboxJournal } from "./data-directory/open-journal.ts";
 
 /** The number of times that an Anvil is replaced before the sandbox ends: something may kill it again and again. */
 const attempts = 20;
