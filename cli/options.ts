@@ -32,6 +32,18 @@ export function freshOption(description: string): Option {
   return new Option("--fresh", description);
 }
 
+/**
+ * Adds an option that the command requires.
+ *
+ * Commander's own `requiredOption` reports a missing option before a misspelled one.
+ */
+export function addRequiredOption(command: Command, option: Option): Command {
+  return command.addOption(option).hook("preAction", () => {
+    if (command.getOptionValue(option.attributeName()) === undefined)
+      command.error(`error: required option '${option.flags}' not specified`);
+  });
+}
+
 /** `--program <id>`: the program that a command is about. */
 export function programOption(description = "the program; by default the first one"): Option {
   return new Option("--program <id>", description);

@@ -23,7 +23,7 @@ import { travelCommand } from "./commands/travel.ts";
 
 const manifest = z.object({ version: z.string() });
 
-/** One call of every command, as its help shows it. */
+/** An example call of every command, which its help shows. */
 const examples: { readonly [command: string]: string } = {
   start: "start --seed checkout --mode deterministic",
   join: "join --store postgres://localhost/sandbox",
@@ -93,7 +93,7 @@ export function createProgram(): Command {
   return program;
 }
 
-/** Has a group of commands name them when none of them is chosen. */
+/** Makes a group of commands list its commands if none of them is chosen. */
 function requireCommand(group: Command): void {
   const names = group.commands.map((command) => command.name());
   const known = new Intl.ListFormat("en", { type: "disjunction" }).format(names);
@@ -111,23 +111,26 @@ function requireCommand(group: Command): void {
     });
 }
 
-/** Names a wrong argument as its help does. */
+/** Writes an error of commander. Names a wrong argument as the help does, and adds what to do where commander does not say it. */
 function writeError(message: string, write: (text: string) => void): void {
-  write(
-    message.replace(
-      /^error: command-argument value '(.*)' is invalid for argument '(.*?)'\./s,
-      'error: $2 "$1" is invalid.',
-    ),
+  const named = message.replace(
+    /^error: command-argument value '(.*)' is invalid for argument '(.*?)'\./s,
+    'error: $2 "$1" is invalid.',
   );
+  write(unexplained.test(named) ? `${named}Run with --help to list the options.\n` : named);
 }
 
-/** A command that does something, by its path below the program, as in `fault set`. */
+/** Errors of commander that say only what is wrong. */
+const unexplained =
+  /^error: (unknown option|missing required argument|required option|too many arguments)[^\n]*\n$/;
+
+/** A command that can be run, with its path, such as `fault set`. */
 export interface NamedCommand {
   path: string;
   command: Command;
 }
 
-/** The commands of a program that do something, in order; a group of commands is named by those in it. */
+/** Returns the commands that can be run, in order: for a group, the commands in it. */
 export function commandsOf(program: Command, parents: readonly string[] = []): NamedCommand[] {
   return program
     .createHelp()

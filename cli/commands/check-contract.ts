@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import type { ContractReport, Progress } from "../../check-contract/check-contract.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
-import { jsonOption } from "../options.ts";
+import { addRequiredOption, jsonOption } from "../options.ts";
 
 interface CheckFlags {
   artifact: string[];
@@ -12,9 +12,12 @@ interface CheckFlags {
 
 /** `routing-sandbox check-contract`: the lifecycle, the rules and every attack against a registrar of your own. */
 export function checkContractCommand(): Command {
-  return new Command("check-contract")
+  const artifactOption = new Option(
+    "--artifact <path...>",
+    "one or more compiled contracts (JSON of Hardhat or Foundry)",
+  );
+  return addRequiredOption(new Command("check-contract"), artifactOption)
     .description("run the lifecycle, the rules and every attack against your registrar contract")
-    .requiredOption("--artifact <path...>", "one or more compiled contracts (JSON of Hardhat or Foundry)")
     .addOption(jsonOption("print the reports as JSON"))
     .option("--junit <file>", "write the reports as JUnit XML")
     .action(async ({ artifact: files, json, junit }: CheckFlags) => {
@@ -36,7 +39,7 @@ export function checkContractCommand(): Command {
       if (json) process.stdout.write(`${JSON.stringify(reports)}\n`);
       if (junit !== undefined)
         await writeFile(junit, toJunit(reports)).catch((cause: unknown) => {
-          throw new Error(`${junit} cannot be written: ${describeFileError(cause)}. Name another file.`, {
+          throw new Error(`${junit} cannot be written: ${describeFileError(cause)}. Pass another file.`, {
             cause,
           });
         });
@@ -44,7 +47,7 @@ export function checkContractCommand(): Command {
     });
 }
 
-/** One line that is written over while it is a terminal; a log gets none. */
+/** Returns a function that shows the progress on one line of a terminal, or shows nothing if stderr is no terminal. */
 function showProgress(contract: string): Progress {
   const { stderr } = process;
   if (!stderr.isTTY) return () => {};

@@ -3,7 +3,13 @@ import { z } from "zod";
 import { walletNames } from "../../sandbox/chain/genesis/roles.ts";
 import { merchantStates, purchaseStates, routes } from "../../sandbox/service/given/states.ts";
 import { callControl } from "../call-control.ts";
-import { dataDirectoryOption, jsonOption, programOption, type SandboxFlags } from "../options.ts";
+import {
+  addRequiredOption,
+  dataDirectoryOption,
+  jsonOption,
+  programOption,
+  type SandboxFlags,
+} from "../options.ts";
 import { print } from "../print.ts";
 
 interface GivenFlags extends SandboxFlags {
@@ -32,17 +38,15 @@ export function givenCommand(): Command {
 }
 
 function givenMerchantCommand(): Command {
-  return new Command("merchant")
-    .description("create a merchant in a state, or use the wallet's merchant if it is enrolled already")
-    .addOption(stateOption(merchantStates))
+  return addRequiredOption(new Command("merchant"), stateOption(merchantStates))
+    .description("create a merchant in a state, or use the wallet's merchant if it is already enrolled")
     .addOption(programOption())
     .addOption(walletOption("wallet", "the wallet that enrolls", "merchant"))
     .option("--cap <amount>", "the funding cap in base units")
     .option("--name <name>", "the merchant's name")
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
-    .action(async ({ dataDir, json, ...merchant }: GivenFlags, command: Command) => {
-      requireState(merchant, command);
+    .action(async ({ dataDir, json, ...merchant }: GivenFlags) => {
       const answer = merchantAnswer.parse(await callControl(dataDir, "POST", "/given", { merchant }));
       const { id, program, status } = answer.merchant;
       print({ json }, answer, `${id} of ${program} is ${status}.`);
@@ -50,9 +54,8 @@ function givenMerchantCommand(): Command {
 }
 
 function givenPurchaseCommand(): Command {
-  return new Command("purchase")
+  return addRequiredOption(new Command("purchase"), stateOption(purchaseStates))
     .description("create a purchase in a state, and a merchant if there is none")
-    .addOption(stateOption(purchaseStates))
     .addOption(new Option("--route <route>", "the route to the chain").choices(routes))
     .addOption(programOption())
     .option("--merchant <id>", "an enrolled merchant; by default that of the wallet merchant")
@@ -65,8 +68,7 @@ function givenPurchaseCommand(): Command {
     .option("--award <amount>", "the amount to award; by default everything claimed")
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
-    .action(async ({ dataDir, json, ...purchase }: GivenFlags, command: Command) => {
-      requireState(purchase, command);
+    .action(async ({ dataDir, json, ...purchase }: GivenFlags) => {
       const answer = purchaseAnswer.parse(await callControl(dataDir, "POST", "/given", { purchase }));
       const { id, status, payment_status, expired, commitment } = answer.purchase;
       const also = expired ? "expired" : payment_status.replace("_", " ");
@@ -80,11 +82,6 @@ function givenPurchaseCommand(): Command {
 
 function stateOption(states: readonly string[]): Option {
   return new Option("--state <state>", "the state").choices(states);
-}
-
-/** Not an option that commander requires itself: it would complain of that before it names a misspelled option. */
-function requireState({ state }: Pick<GivenFlags, "state">, command: Command): void {
-  if (state === undefined) command.error("error: required option '--state <state>' not specified");
 }
 
 function walletOption(name: string, description: string, wallet: string): Option {

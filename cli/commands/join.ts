@@ -1,6 +1,13 @@
 import { Command } from "commander";
 import { interruption } from "../interruption.ts";
-import { jsonOption, portOption, type SandboxFlags, startTimeoutOption, storeOption } from "../options.ts";
+import {
+  addRequiredOption,
+  jsonOption,
+  portOption,
+  type SandboxFlags,
+  startTimeoutOption,
+  storeOption,
+} from "../options.ts";
 import { print } from "../print.ts";
 
 interface JoinFlags extends Pick<SandboxFlags, "json"> {
@@ -9,11 +16,10 @@ interface JoinFlags extends Pick<SandboxFlags, "json"> {
   startTimeout: number;
 }
 
-/** `routing-sandbox join`: one more process that answers the API of a sandbox on a database. */
+/** `routing-sandbox join`: runs another API process of a sandbox whose records are in PostgreSQL. */
 export function joinCommand(): Command {
-  return new Command("join")
-    .description("run one more API process of a sandbox with --store, until Ctrl-C or until the sandbox ends")
-    .addOption(storeOption().makeOptionMandatory())
+  return addRequiredOption(new Command("join"), storeOption())
+    .description("run another API process of a sandbox with --store, until Ctrl-C or until the sandbox ends")
     .addOption(portOption("--api-port", "port of its routing API, 0 for any free one", 0))
     .addOption(startTimeoutOption())
     .addOption(jsonOption("print its URL as JSON"))
@@ -29,6 +35,6 @@ async function join({ store, apiPort, startTimeout: startTimeoutMs, json }: Join
   print({ json }, { version: 1, pid: process.pid, urls: { api } }, `API  ${api}. Ctrl-C stops it.`);
   const ended = joined.ended.then(() => "ended" as const);
   if ((await Promise.race([interruption(), ended])) !== "ended") return;
-  process.stderr.write("The sandbox that was joined has ended; start it again, then join it.\n");
+  process.stderr.write("The sandbox has ended. Start it again, then join it.\n");
   process.exitCode = 1;
 }

@@ -10,7 +10,7 @@ import {
 import { requireEpoch } from "../node/chain-epoch.ts";
 import { accountOf, signTransaction } from "./sign.ts";
 
-/** Raises the fee at a point where the fault `replace` is set; nothing else raises it. */
+/** Raises the fee at a fault point where the fault `replace` is set. */
 export async function bumpAt(
   context: RelayerContext,
   point: FaultPoint,

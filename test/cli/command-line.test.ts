@@ -33,7 +33,7 @@ async function failed(...args: string[]): Promise<{ code: number; stderr: string
   );
 }
 
-test("status says which sandbox runs", async () => {
+test("status prints which sandbox is running", async () => {
   expect(JSON.parse(await run("status", "--json"))).toMatchObject({ seed: "sandbox", pid: process.pid });
 });
 
@@ -113,6 +113,12 @@ test.for<[command: string, message: string]>([
   ["fault sett", "error: fault has no command sett. Use set, list, or clear."],
   ["given purchase --stat paid", "error: unknown option '--stat'\n(Did you mean --state?)"],
   ["given purchase --data-dir FOLDER", "error: required option '--state <state>' not specified"],
+  ["join --stor x", "error: unknown option '--stor'\n(Did you mean --store?)"],
+  ["join", "error: required option '--store <url>' not specified\nRun with --help to list the options."],
+  ["check-contract --artefact x.json", "error: unknown option '--artefact'\n(Did you mean --artifact?)"],
+  ["check-contract", "error: required option '--artifact <path...>' not specified"],
+  ["fault set", "error: missing required argument 'point'\nRun with --help to list the options."],
+  ["status --wide", "error: unknown option '--wide'\nRun with --help to list the options."],
   ["travel 8", 'duration "8" has no unit. Use 8d or 8h.'],
   [
     "travel soon",
