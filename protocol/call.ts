@@ -239,14 +239,18 @@ function call<const A extends Abi, Name extends ContractFunctionName<A>>(
   return { to, data, function: decoded.function, args: decoded.args };
 }
 
-/** Finds the function of an ABI whose selector calldata has. */
+/**
+ * Returns the function of an ABI whose selector the calldata starts with; undefined if the ABI has none.
+ *
+ * @example functionOf(purchaseRegistrarAbi, transaction.input)?.name // "pay"
+ */
 export function functionOf(abi: Abi, data: Hex): AbiFunction | undefined {
   return functionsOf(abi).get(data.slice(0, 10).toLowerCase());
 }
 
 const known = new WeakMap<Abi, ReadonlyMap<string, AbiFunction>>();
 
-/** The functions of an ABI by selector; each selector is a hash, so they are kept. */
+/** Returns the functions of an ABI by selector. They are cached, because each selector is a hash. */
 function functionsOf(abi: Abi): ReadonlyMap<string, AbiFunction> {
   const kept = known.get(abi);
   if (kept !== undefined) return kept;

@@ -73,12 +73,13 @@ export interface Sandbox extends AsyncDisposable {
   client: ApiClient;
   /** Creates merchants and purchases in any state, through the API and with real transactions. */
   given: Given;
-  /** The designated reviewer: signs decisions, and records them. */
+  /** The designated reviewer, who signs and records decisions. */
   reviewer: Reviewer;
   /**
    * Delivers every undelivered event of all programs and returns the notifications, delivered or exhausted.
    *
    * @throws ProblemError when the API refuses.
+   * @example const [first] = await sandbox.deliverAll()
    */
   deliverAll(): Promise<components["schemas"]["Notification"][]>;
   /**
@@ -90,13 +91,18 @@ export interface Sandbox extends AsyncDisposable {
    * await before.restore();
    */
   snapshot(): Promise<Snapshot>;
-  /** Rotates the keys of notifications, receipts and reviewers, or only the named ones. The old public keys remain published. */
+  /**
+   * Rotates the keys of notifications, receipts and reviewers, or only the named ones. The old public keys remain published.
+   *
+   * @example await sandbox.rotateKeys("reviewer")
+   */
   rotateKeys(...uses: KeyUse[]): Promise<void>;
   /**
    * Writes a snapshot file, from which `createSandbox({ from: file })` continues on any machine. Transactions in the chain's pool are not
    * included.
    *
    * @throws SandboxError snapshot_refused when the file cannot be written.
+   * @example await sandbox.save("paid.snapshot")
    */
   save(file: string): Promise<void>;
   /**
@@ -104,25 +110,43 @@ export interface Sandbox extends AsyncDisposable {
    * Other calls on this object (`relayer.fault()`, `receiver.failNext()`, `rotateKeys()`) are not recorded.
    *
    * @throws SandboxError scenario_refused when the sandbox is live, not fresh, or already recording.
+   * @example
+   * await sandbox.record("checkout");
+   * await given.purchase({ state: "paid" });
+   * await writeScenario("checkout.yaml", await sandbox.stopRecording());
    */
   record(title: string): Promise<void>;
   /**
    * Ends the recording and returns the scenario, for `writeScenario` and `playScenario`.
    *
    * @throws SandboxError scenario_refused when the recording has a step that cannot be repeated.
+   * @example const scenario = await sandbox.stopRecording()
    */
   stopRecording(): Promise<Scenario>;
   /**
    * Returns a wallet for any private key, in addition to {@link Sandbox.wallets}.
    *
    * @throws SandboxError argument_invalid when the key is not 32 bytes in hex.
+   * @example const wallet = sandbox.openWallet(generatePrivateKey())
    */
   openWallet(privateKey: Hex): TestWallet;
-  /** Explains whether a transaction would be accepted, for which step, and why not. */
+  /**
+   * Explains for each step whether the API would accept a transaction, and why not.
+   *
+   * @example const { accepted, cause } = await sandbox.explain(transaction_hash)
+   */
   explain(hash: Hex): Promise<Explanation>;
-  /** Returns digests of the whole state: equal runs have equal fingerprints. */
+  /**
+   * Returns digests of the whole state. Two equal runs have equal fingerprints.
+   *
+   * @example expect(await second.fingerprint()).toEqual(await first.fingerprint())
+   */
   fingerprint(): Promise<Fingerprint>;
-  /** Closes the sandbox and its processes; a data directory is complete afterwards. */
+  /**
+   * Closes the sandbox and its processes. Afterwards the data directory contains the whole state.
+   *
+   * @example await sandbox.close()
+   */
   close(): Promise<void>;
 }
 

@@ -55,9 +55,15 @@ export type Deliver = (
   outside: GateTurn["outside"],
 ) => Promise<DeliveryOutcome>;
 
-/** The output of structured log lines. */
+/**
+ * The output of structured log lines.
+ *
+ * @example const log: Log = pino()
+ */
 export interface Log {
+  /** Writes a line about normal operation. */
   info(fields: { [name: string]: unknown }, message: string): void;
+  /** Writes a line about an error. */
   error(fields: { [name: string]: unknown }, message: string): void;
 }
 

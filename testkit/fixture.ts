@@ -3,19 +3,28 @@ import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../sandbox/options/options.ts";
 import { type Lease, openPool } from "./pool/pool.ts";
 
-/** The sandbox of the test that runs, and the hooks that give each test the same state. */
+/** The sandbox of the current test, and the hooks that give each test the same state. */
 export interface SandboxFixture {
   /** @throws SandboxError not_leased outside of a test. */
   readonly sandbox: Sandbox;
   /**
-   * Resets the sandbox for a test; call it in `beforeEach`.
+   * Resets the sandbox for a test. Call it in `beforeEach`.
    *
    * @throws SandboxError not_leased while another test has the sandbox.
+   * @example beforeEach(fixture.begin)
    */
   begin(): Promise<void>;
-  /** Waits for the open calls of the test and refuses its later ones; call it in `afterEach`. */
+  /**
+   * Waits for the open calls of the test and refuses its later ones. Call it in `afterEach`.
+   *
+   * @example afterEach(fixture.end)
+   */
   end(): Promise<void>;
-  /** Closes the sandbox; call it once, after all tests. */
+  /**
+   * Closes the sandbox. Call it once, after all tests.
+   *
+   * @example after(fixture.close)
+   */
   close(): Promise<void>;
 }
 

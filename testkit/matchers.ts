@@ -11,9 +11,14 @@ import { type ExplainedStep, explainedSteps } from "../server/domain/reverts/exp
 /** The part of a sandbox that the matchers use. */
 export type MatchedSandbox = Pick<Sandbox, "explain">;
 
-/** The result of a matcher, in the shape that vitest and jest expect. */
+/**
+ * The result of a matcher, in the shape that vitest and jest expect.
+ *
+ * @example const result: MatchResult = { pass: true, message: () => "Expected a refusal." }
+ */
 export interface MatchResult {
   pass: boolean;
+  /** Returns the text of a failure. */
   message: () => string;
 }
 

@@ -3,10 +3,10 @@ import { z } from "zod";
 import { SandboxError } from "./errors/sandbox-error.ts";
 
 /**
- * State that a snapshot brings back: one entry of the one list that snapshots, restores, snapshot files and fingerprints go through.
+ * State that snapshots, restores, snapshot files and fingerprints include.
  *
- * The chain is not a part: a revert and a dump of it differ. It is restored before all parts but the durable ones; both follow the order
- * of their list.
+ * Durable parts are restored first, then the chain, then the other parts, each in the order of the list. The chain is not a part, because
+ * Anvil reverts it in one way and dumps it in another.
  *
  * @example
  * const visits: Part<number> = {
@@ -24,9 +24,9 @@ export interface Part<S = unknown> {
   readonly schema: z.ZodType<S> | null;
   /** Whether a restore writes it to disk: such parts are restored first, before the chain, so that a disk that refuses changes nothing. */
   readonly isDurable?: boolean;
-  /** Returns the state. Nothing changes it meanwhile: no request, delivery or relay operation is in progress. */
+  /** Returns the state. No request, delivery or relay operation is in progress during this call. */
   capture(): S | Promise<S>;
-  /** Goes back to a state that `capture` returned. */
+  /** Restores a state that `capture` returned. */
   restore(state: S): void | Promise<void>;
   /** Digests of what two equal runs must have in common, by name; they become part of the fingerprint. */
   digest?(state: S): { [name: string]: Hex };
@@ -35,7 +35,7 @@ export interface Part<S = unknown> {
 /** The states of parts at one time. */
 export type PartStates = ReadonlyMap<Part, unknown>;
 
-/** A snapshot file holds other parts than the list. */
+/** Thrown when the parts of a snapshot file differ from the list. */
 export class PartsDifferError extends Error {
   override name = "PartsDifferError";
 }

@@ -20,7 +20,10 @@ export interface Snapshot {
    * Restores this state, any number of times.
    *
    * @throws SandboxError stale_snapshot when an older snapshot was restored after this one was taken, or a reorg took its block
-   * away; snapshot_timeout when something in progress does not end in time. Nothing is changed then.
+   * away; snapshot_timeout when a request in progress does not end in time. In both cases nothing has changed.
+   * @example
+   * const before = await sandbox.snapshot();
+   * await before.restore();
    */
   restore(): Promise<void>;
 }
@@ -51,7 +54,7 @@ export interface SnapshotSources {
   restored: () => Promise<void>;
 }
 
-/** Takes and restores snapshots of everything that a sandbox holds. */
+/** Takes and restores snapshots of a whole sandbox. */
 export class Snapshots {
   readonly #sources: SnapshotSources;
   #taken = 0;

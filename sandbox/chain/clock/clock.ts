@@ -16,7 +16,11 @@ const latestTime = Date.UTC(9999, 0) / 1_000;
 /** A clock that can be moved; only ever forward, and chain and API together. */
 export interface SandboxClock {
   readonly mode: ClockMode;
-  /** The current Unix time in whole seconds, for API and chain alike. */
+  /**
+   * Returns the current Unix time of the API and the chain, in whole seconds.
+   *
+   * @example const now = await sandbox.clock.now()
+   */
   now(): Promise<number>;
   /**
    * Moves ahead, by seconds or a duration, and mines one block at the new time, which it returns.
@@ -26,9 +30,10 @@ export interface SandboxClock {
    */
   travel(by: number | Duration): Promise<number>;
   /**
-   * Moves to a Unix time in seconds and mines one block at it; returns that time.
+   * Moves to a Unix time in seconds and mines one block with it. Returns this time.
    *
    * @throws ClockError unless `timestamp` is a whole number of seconds after now and before the year 9999.
+   * @example await sandbox.clock.travelTo(purchase.deadlines.pay_deadline + 1)
    */
   travelTo(timestamp: number): Promise<number>;
   /** Seconds by which travel moved a live clock ahead of the wall clock; 0 in mode `deterministic`. */

@@ -9,6 +9,7 @@ import { type Scenario, scenarioSchema } from "./scenario.ts";
  * Reads a scenario file.
  *
  * @throws SandboxError scenario_refused with the line or the field that is wrong.
+ * @example await playScenario(await readScenario("checkout.yaml"))
  */
 export async function readScenario(file: string): Promise<Scenario> {
   const refused = (reason: string, cause?: unknown) =>

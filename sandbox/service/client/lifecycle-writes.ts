@@ -4,7 +4,7 @@ import { unwrap } from "./problem-error.ts";
 
 type Schemas = components["schemas"];
 
-/** An object of a program, as far as its path needs it. */
+/** The fields of an object that its path contains. */
 interface Addressed {
   program: string;
   id: string;
@@ -12,35 +12,76 @@ interface Addressed {
 
 /** The writes of the lifecycle: each returns the created or changed object, or throws a `ProblemError`. */
 export interface LifecycleWrites {
-  /** Creates a merchant (operation 4). */
+  /**
+   * Creates a merchant (`POST …/merchants`).
+   *
+   * @example const merchant = await client.retrying.createMerchant("prg_demo", { wallet, name: "Shop", funding_cap: "60000000" })
+   */
   createMerchant(program: string, body: Schemas["CreateMerchant"]): Promise<Schemas["Merchant"]>;
-  /** Confirms a merchant's enrollment (operation 5). */
+  /**
+   * Confirms a merchant's enrollment (`POST …/enrollment`). Without a body the service uses what the wallet submitted.
+   *
+   * @example await client.retrying.enroll(merchant, (await wallets.merchant.enroll(merchant)).body)
+   */
   enroll(merchant: Addressed, body?: Schemas["ConfirmEnrollment"]): Promise<Schemas["Merchant"]>;
-  /** Creates a purchase (operation 6). */
+  /**
+   * Creates a purchase of a merchant (`POST …/purchases`).
+   *
+   * @example const purchase = await client.retrying.createPurchase(merchant, { buyer, amount: "25000000", terms: { order: 1001 } })
+   */
   createPurchase(
     merchant: Addressed,
     body: Omit<Schemas["CreatePurchase"], "merchant_id">,
   ): Promise<Schemas["Purchase"]>;
-  /** Activates a purchase by the relayer's offer (operation 8). */
+  /**
+   * Activates a purchase: the relayer sends the offer (`POST …/activate`).
+   *
+   * @example const active = await client.retrying.activate(purchase)
+   */
   activate(purchase: Addressed & { commitment: { hash: Schemas["Hash"] } }): Promise<Schemas["Purchase"]>;
-  /** Confirms the registration by the merchant's wallet (operation 9). */
+  /**
+   * Confirms the registration by the merchant's wallet (`POST …/registration`).
+   *
+   * @example const { transaction_hash } = await wallets.merchant.register(purchase);
+   * @example await client.retrying.register(purchase, { transaction_hash })
+   */
   register(purchase: Addressed, body?: Schemas["ConfirmRegistration"]): Promise<Schemas["Purchase"]>;
-  /** Reconciles payments (operation 10). */
+  /**
+   * Records payments on the chain (`POST …/reconcile`). Without a body it records all payments of the purchase.
+   *
+   * @example const { figures } = await client.retrying.reconcile(purchase)
+   */
   reconcile(purchase: Addressed, body?: Schemas["ReconcilePurchase"]): Promise<Schemas["Purchase"]>;
-  /** Files a claim (operation 11). */
+  /**
+   * Files a claim (`POST …/claims`).
+   *
+   * @example const claim = await client.retrying.claim(purchase, (await wallets.beneficiary.claim(purchase, { amount, reason })).body)
+   */
   claim(purchase: Addressed, body?: Schemas["FileClaim"]): Promise<Schemas["Claim"]>;
-  /** Records a decision (operation 12); `reviewer.sign()` returns its body. */
+  /**
+   * Records a decision (`POST …/decisions`). `reviewer.sign()` returns its body.
+   *
+   * @example const decision = await client.retrying.decide(purchase, await reviewer.sign(purchase, claim, { award: "5000000" }))
+   */
   decide(purchase: Addressed, body: Schemas["RecordDecision"]): Promise<Schemas["Decision"]>;
-  /** Executes a refund (operation 13). */
+  /**
+   * Executes a refund (`POST …/refunds`).
+   *
+   * @example const refund = await client.retrying.refund(purchase, decision)
+   */
   refund(purchase: Addressed, decision: Pick<Schemas["Decision"], "id">): Promise<Schemas["Refund"]>;
-  /** Delivers a notification (operation 14); by default of the oldest undelivered event. */
+  /**
+   * Delivers a notification (`POST …/notifications`), by default the oldest undelivered event.
+   *
+   * @example const { status } = await client.retrying.deliver("prg_demo")
+   */
   deliver(program: string, event?: { id: string }): Promise<Schemas["Notification"]>;
 }
 
 /**
- * Names the writes of a client, each of which gets an idempotency key of its own.
+ * Returns the lifecycle writes of a client. Each call sends its own idempotency key.
  *
- * @param nextKey - a key that no other request has.
+ * @param nextKey - returns a key that no other request has.
  */
 export function lifecycleWrites(client: Client<paths>, nextKey: () => Promise<string>): LifecycleWrites {
   const header = async () => ({ "Idempotency-Key": await nextKey() });

@@ -10,7 +10,11 @@ export interface Wait {
   sent: number;
 }
 
-/** The policy for repeating a request. */
+/**
+ * The policy for repeating a request.
+ *
+ * @example const policy: RetryPolicy = { mostRequests: 5, wait: async ({ seconds = 1 }) => await setTimeout(seconds * 1000) }
+ */
 export interface RetryPolicy {
   /** The largest number of identical requests. */
   mostRequests: number;

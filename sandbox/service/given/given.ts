@@ -108,7 +108,7 @@ export class Given {
     return this.#actors.deliveries;
   }
 
-  /** Returns given states that are made with other means, as those of a lease. */
+  /** Returns given states that use other means, such as those of a lease. @internal */
   using(means: GivenMeans): Given {
     return new Given(this.#sources, means);
   }
@@ -147,7 +147,8 @@ export class Given {
    * Runs a JSON request: `{"merchant":{…}}` with the options of {@link Given.merchant}, or `{"purchase":{…}}` with those of
    * {@link Given.purchase}.
    *
-   * @throws as they do.
+   * @throws the errors of these two functions.
+   * @example await given.request({ purchase: { state: "paid" } })
    */
   async request(body: unknown): Promise<GivenMerchant | GivenPurchase> {
     const asked = readGivenRequest(body);

@@ -79,7 +79,7 @@ export class GivenInvalidError extends CodedError<"given_invalid"> {
     this.errors = errors;
   }
 
-  /** Returns the same error for options that are a member of something. */
+  /** Returns the same error with pointers below a path. @internal */
   below(path: readonly string[]): GivenInvalidError {
     const parent = path.map((step) => `/${step}`).join("");
     return new GivenInvalidError(

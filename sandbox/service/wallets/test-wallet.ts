@@ -114,7 +114,11 @@ export class TestWallet extends Wallet {
     return await this.sendCall(approveCall(token, funding_source, cap));
   }
 
-  /** Revokes the merchant's funding; purchases on the chain keep their cover. */
+  /**
+   * Revokes the merchant's funding. Purchases that are already on the chain can still be refunded.
+   *
+   * @example await wallets.merchant.revokeFunding(merchant)
+   */
   async revokeFunding({ program, id }: Pick<Merchant, "program" | "id">): Promise<SentCall> {
     const { registrar } = this.#contracts;
     return await this.sendCall(revokeFundingCall(registrar, hashId(program), hashId(id)));
@@ -133,7 +137,12 @@ export class TestWallet extends Wallet {
     );
   }
 
-  /** Approves the registrar contract for payments, in base units; by default for the amount that is outstanding now. */
+  /**
+   * Approves the registrar contract for payments, by default for the outstanding amount.
+   *
+   * @param amount - in base units.
+   * @example await wallets.buyer.approve(purchase, 10_000_000n)
+   */
   async approve(purchase: Purchase, amount?: bigint): Promise<SentCall> {
     requireArgument("approve", "purchase", purchase);
     const { token, registrar } = this.#contracts;
@@ -224,7 +233,11 @@ export class TestWallet extends Wallet {
     return { ...sent, revert };
   }
 
-  /** Pays several purchases in one transaction, all or none. */
+  /**
+   * Pays several purchases in one transaction. If one payment fails, all of them fail. Amounts are in base units.
+   *
+   * @example await wallets.buyer.payBatch([{ purchase: first, amount: 1_000_000n }, { purchase: second, amount: 2_000_000n }])
+   */
   async payBatch(payments: readonly { purchase: Purchase; amount: bigint }[]): Promise<SentCall> {
     const remedy = "Pass [{ purchase, amount }].";
     if (!Array.isArray(payments) || payments.length === 0)
@@ -286,7 +299,11 @@ export class TestWallet extends Wallet {
     return { ...sent, body: { transaction_hash, requested_amount: amount.toString(), reason, signature } };
   }
 
-  /** Expires a purchase that is not fully paid after its payment deadline. Any account may call it. */
+  /**
+   * Expires a purchase that is not fully paid after its payment deadline. Any account can do this.
+   *
+   * @example await wallets.stranger.expire(purchase)
+   */
   async expire(purchase: Purchase): Promise<SentCall> {
     requireArgument("expire", "purchase", purchase);
     return await this.sendCall(expireCall(this.#contracts.registrar, purchase.commitment.hash));
@@ -320,7 +337,12 @@ export class TestWallet extends Wallet {
     return await this.sendCall(setBoundsCall(this.#contracts.registrar, hashId(program), terms));
   }
 
-  /** Mints test tokens, in base units, to a wallet; by default to this one. */
+  /**
+   * Mints test tokens to a wallet, by default to this one.
+   *
+   * @param amount - in base units.
+   * @example await wallets.buyer.faucet(100_000_000n)
+   */
   async faucet(amount: bigint, to: Address = this.address): Promise<SentCall> {
     requireAmount("faucet", amount);
     return await this.sendCall(faucetCall(this.#contracts.token, to, amount));

@@ -75,7 +75,13 @@ export class Wallet {
     return { transaction_hash, receipt, revert };
   }
 
-  /** Signs a transaction locally and sends it. Returns its hash without waiting until it is mined. */
+  /**
+   * Signs a transaction locally and sends it. Returns its hash without waiting until it is mined.
+   *
+   * @throws SandboxError wallet_unfunded when the wallet has no ether.
+   *
+   * @example const hash = await wallets.buyer.submit(transaction)
+   */
   async submit(transaction: WalletTransaction): Promise<Hex> {
     requireArgument("send", "transaction", transaction);
     return await this.#runSend(async () => await this.#send(transaction));
@@ -125,6 +131,7 @@ export class Wallet {
    *
    * @throws SandboxError transaction_dropped when the node no longer has the transaction, because it was replaced, or removed by a restore or a
    * reorg.
+   * @example const { status } = await wallets.buyer.receipt(hash)
    */
   async receipt(hash: Hex): Promise<TransactionReceipt> {
     for (let looks = 1, unknown = 0; unknown < 2; looks += 1) {
@@ -138,7 +145,7 @@ export class Wallet {
     }
     throw new SandboxError(
       "transaction_dropped",
-      `The node has ${hash} no more: it was replaced, or a restore or a reorg took it away; send it again.`,
+      `The node no longer has ${hash}, because it was replaced, or removed by a restore or a reorg. Send it again.`,
     );
   }
 
@@ -147,12 +154,20 @@ export class Wallet {
     return found !== null;
   }
 
-  /** Signs a text with `personal_sign` (EIP-191). */
+  /**
+   * Signs a text with `personal_sign` (EIP-191).
+   *
+   * @example const signature = await wallets.merchant.signMessage(merchant.enrollment.message)
+   */
   async signMessage(message: string): Promise<Hex> {
     return await this.#account.signMessage({ message });
   }
 
-  /** Signs typed data (EIP-712), as the API returns it. */
+  /**
+   * Signs typed data (EIP-712) as the API returns it.
+   *
+   * @example const signature = await wallets.beneficiary.signTypedData(action.typed_data)
+   */
   async signTypedData(typedData: WalletTypedData): Promise<Hex> {
     return await this.#account.signTypedData({
       domain: typedData.domain,
