@@ -2,6 +2,7 @@ import { sandboxErrors } from "../sandbox/lib/errors/sandbox-error.ts";
 import { operations } from "../server/api/operations/table.ts";
 import { limitValues } from "../server/documentation/limit-values.ts";
 import {
+  answersTable,
   bodiesTable,
   errorsTable,
   eventsTable,
@@ -29,6 +30,7 @@ const tables: { readonly [page: string]: Texts } = {
     limits: limitsTable(),
   },
   "rpc.md": rpcTables,
+  "tests.md": { answers: answersTable(operations) },
   "options.md": {
     options: optionsTable(),
     errors: markdownTable(

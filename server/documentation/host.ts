@@ -26,7 +26,14 @@ import { previewCapabilities } from "./resources/preview-capabilities.ts";
 import { type DocumentationPath, documentationResources } from "./resources/resources.ts";
 import { testVectors } from "./resources/test-vectors.ts";
 import { findShippedFile } from "./shipped-file.ts";
-import { bodiesTable, errorsTable, eventsTable, limitsTable, operationsTable } from "./tables.ts";
+import {
+  answersTable,
+  bodiesTable,
+  errorsTable,
+  eventsTable,
+  limitsTable,
+  operationsTable,
+} from "./tables.ts";
 
 interface Page {
   path: string;
@@ -132,6 +139,7 @@ function renderPages(
     api_version: apiVersion,
     docs_version: documentationVersion,
     operations_table: operationsTable(operations),
+    answers_table: answersTable(operations),
     bodies_table: bodiesTable(operations),
     errors_table: errorsTable(urls.docs),
     events_table: eventsTable(),

@@ -72,6 +72,25 @@ export function bodiesTable(operations: readonly Operation[]): string {
   return markdownTable(["Operation", "Field", "Type", "", "Description"], rows);
 }
 
+/** The fields of every operation's answer; those of an object that several answer are listed once. */
+export function answersTable(operations: readonly Operation[]): string {
+  const listed = new Map<string, string>();
+  const rows = operations.map(({ number, method, path, responses }) => {
+    const call = `${method.toUpperCase()} \`${path}\``;
+    const [response] = Object.values(responses);
+    const { $ref = "", $defs = {} } = z.toJSONSchema(response?.schema ?? z.null(), {
+      unrepresentable: "any",
+    });
+    const name = $ref.split("/").at(-1) ?? "";
+    const fields = Object.keys($defs[name]?.properties ?? {}).map((field) => `\`${field}\``);
+    const same = listed.get(name);
+    if (same === undefined) listed.set(name, call);
+    const answer = same === undefined ? fields.join(", ") : `the same as ${same}`;
+    return [number === null ? "" : String(number), call, Object.keys(responses).join(", "), answer];
+  });
+  return markdownTable(["#", "Method and path", "Status", "Fields of the answer"], rows);
+}
+
 function typeOf(schema: FieldSchema): string {
   const { $ref, type, items, maxLength } = schema;
   if ($ref !== undefined) return typeNames[$ref.split("/").at(-1) ?? ""] ?? "?";
