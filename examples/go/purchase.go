@@ -59,7 +59,7 @@ func write(path string, body object) object {
 	return send("POST", purchases+path, body, object{"Authorization": "Bearer " + credential, "Idempotency-Key": key})
 }
 
-// Does an action of the purchase's wallet route: the node signs for the test wallets.
+// act does an action of the purchase's wallet route; the node signs for the test wallets.
 func act(purchase object, name, wallet, query string) (transaction, signature string) {
 	address := sandbox.Wallets[wallet].Address
 	for _, one := range send("GET", purchase["wallet_url"].(string)+query, nil, nil)["actions"].([]any) {
@@ -121,7 +121,7 @@ func main() {
 	for name, value := range decision {
 		signed[name] = value
 	}
-	// For strings without <, > and &, and integers, encoding/json writes what RFC 8785 asks for: sorted names and no spaces.
+	// encoding/json writes the RFC 8785 form (sorted names, no spaces) of integers and of strings without <, > and &.
 	text := append([]byte("routing-sandbox/decision/v1\n"), must(json.Marshal(signed))...)
 	key := ed25519.NewKeyFromSeed(must(hex.DecodeString(sandbox.Reviewer.PrivateKey)))
 	decision["approval"] = base64.RawURLEncoding.EncodeToString(ed25519.Sign(key, text))

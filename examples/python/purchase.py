@@ -35,7 +35,7 @@ def write(path, body):
 
 
 def action(name, wallet, query=""):
-    """Does an action of the purchase's wallet route: the node signs for the test wallets."""
+    """Does an action of the purchase's wallet route; the node signs for the test wallets."""
     with urllib.request.urlopen(purchase["wallet_url"] + query) as answer:
         found = next(one for one in json.load(answer)["actions"] if one["name"] == name)
     if not found["allowed"]:

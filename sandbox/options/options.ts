@@ -91,7 +91,7 @@ export interface SandboxOptions {
    */
   fresh?: boolean;
   /**
-   * A [snapshot file](snapshots.md#snapshot-files) to continue from; it determines seed, mode, programs, confirmations and gas budget.
+   * A [snapshot file](snapshots.md#snapshot-files) to continue from. It determines seed, mode and programs, and the defaults of `confirmations` and `gasBudgetWei`.
    *
    * @defaultValue none
    */

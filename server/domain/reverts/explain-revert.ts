@@ -3,6 +3,7 @@ import type { Json } from "../../../protocol/values/json.ts";
 import { toChainTimestamp } from "../../../protocol/values/time.ts";
 import { decodeRevert } from "../../../relayer/node/decode-revert.ts";
 import type { ChainRevert } from "../../chain/chain-reader.ts";
+import { escapeControls } from "../../lib/escape-controls.ts";
 import type { Services } from "../../services.ts";
 import type { PurchaseRecord } from "../../store/records.ts";
 import { explainUnenrolled } from "../merchants/merchant-steps.ts";
@@ -282,7 +283,7 @@ function tokenCause({ name, args }: ChainRevert, step: ExplainedStep, approved: 
 export function labelRevert({ name, args }: ChainRevert): string {
   if (name === null) return "no error of the contract";
   if (name === "PermitRefused") return `${name} (${labelRevert(decodeReason(args["reason"]))})`;
-  return name === "Error" ? `"${Object.values(args)[0]}"` : name;
+  return name === "Error" ? `"${escapeControls(String(Object.values(args)[0]))}"` : name;
 }
 
 /**
@@ -299,7 +300,9 @@ function decodeReason(reason: Json | undefined): ChainRevert {
 }
 
 function nameError(name: string, args: Args): string {
-  const shown = Object.entries(args).map(([argument, value]) => `${argument} ${String(value)}`);
+  const shown = Object.entries(args).map(
+    ([argument, value]) => `${argument} ${escapeControls(String(value))}`,
+  );
   return `the contract answers ${name}(${shown.join(", ")})`;
 }
 

@@ -1,0 +1,41 @@
+import { concatHex, encodeErrorResult, type Hex, numberToHex, parseAbi, size } from "viem";
+import { expect, test } from "vitest";
+import { createSandbox } from "../../sandbox/create-sandbox.ts";
+import { renderExplanation } from "../../sandbox/hosts/explain/render-explanation.ts";
+
+/** Code that reverts with these bytes. */
+function revertWith(data: Hex): Hex {
+  const length = numberToHex(size(data), { size: 1 });
+  // codecopy(0, 12, length); revert(0, length)
+  return concatHex(["0x60", length, "0x600c60003960", length, "0x6000fd", data]);
+}
+
+test("control characters in a token's revert reach no answer, and no text for a terminal", async () => {
+  await using sandbox = await createSandbox({ seed: "hostile-text" });
+  const { buyer } = sandbox.wallets;
+  const { purchase } = await sandbox.given.purchase({ state: "active" });
+  await buyer.approve(purchase);
+  const data = encodeErrorResult({
+    abi: parseAbi(["error Error(string)"]),
+    errorName: "Error",
+    args: ["\u001b[2J\u0007\u009bpaid\r\n"],
+  });
+  const { token } = sandbox.description.contracts;
+  const { client: node } = sandbox.chain;
+  const original = (await node.getCode({ address: token })) ?? "0x";
+  await node.setCode({ address: token, bytecode: revertWith(data) });
+
+  const { transaction_hash, revert } = await buyer.pay(purchase, 1n);
+  const escaped = String.raw`\u001b[2J\u0007\u009bpaid\u000d\u000a`;
+  expect(revert).toBe(`Error(message ${escaped})`);
+  // The service reads the token, too.
+  await node.setCode({ address: token, bytecode: original });
+  const explanation = await sandbox.explain(transaction_hash);
+  expect(explanation.cause).toContain(escaped);
+  expect(renderExplanation(explanation, false).replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
+  const { error } = await sandbox.client.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {
+    params: { path: purchase, header: { "Idempotency-Key": "hostile-text" } },
+    body: { transaction_hashes: [transaction_hash] },
+  });
+  expect(error?.detail).toContain(escaped);
+});
