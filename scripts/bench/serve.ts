@@ -14,6 +14,7 @@ export interface Served extends AsyncDisposable {
 /** A sandbox in a process of its own, as `npm start` runs it, store on disk included. */
 export interface ServedSandbox extends AsyncDisposable {
   description: SandboxDescription;
+  dataDirectory: string;
 }
 
 /**
@@ -38,6 +39,7 @@ export async function serveSandbox(...options: string[]): Promise<ServedSandbox>
   const description: SandboxDescription = JSON.parse(printed);
   return {
     description,
+    dataDirectory: folder,
     async [Symbol.asyncDispose]() {
       await group[Symbol.asyncDispose]();
       await rm(folder, { recursive: true, force: true });

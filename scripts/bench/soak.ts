@@ -1,7 +1,12 @@
-/** An hour's worth of mixed load, as fast as it goes: no error, and neither memory nor latency grows. */
-import { readFile } from "node:fs/promises";
+/**
+ * An hour's worth of mixed load, as fast as it goes: no error, latency does not grow, and memory grows only by what the records, blocks and
+ * transactions explain.
+ */
+import { setTimeout as pause } from "node:timers/promises";
 import { Command } from "commander";
+import { callControl } from "../../cli/call-control.ts";
 import { unwrap } from "../../sandbox/service/client/api-client.ts";
+import { readOwner } from "../../sandbox/state/data-directory/lock.ts";
 import { actorsOf } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
@@ -9,34 +14,66 @@ import * as steps from "../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { median } from "./benchmark.ts";
 import { nameMachine } from "./machine.ts";
+import { residentMemory } from "./resident-memory.ts";
 import { serveSandbox } from "./serve.ts";
 
 /** Ten requests in a second, for an hour. */
 const anHour = 36_000;
+/** A block in every second, for an hour. */
+const anHourOfBlocks = 3_600;
 const lanes = 4;
 /** The largest memory of a stored purchase: its record, event and answers, in MiB. */
 const perPurchase = 0.05;
+/**
+ * The largest memory of a block in Anvil, in MiB: two entries in each of the 132 copies of the state, of at most 150 bytes each as a hash
+ * table doubles; and the block.
+ */
+const perBlock = 0.045;
+/** The largest memory of a transaction in Anvil, in MiB: its storage in those copies; itself, its receipt and its trace. */
+const perTransaction = 0.05;
 /** The largest ratio of the median of the last third to that of the first. */
 const slower = 1.5;
 /** The memory that garbage may use for a while, in MiB. */
 const slack = 64;
 
-const { operations, seconds } = new Command("soak")
-  .description("Puts an hour's worth of mixed load on a sandbox")
-  .option("--operations <number>", "how many requests", Number, anHour)
+const { seconds, every, rest, ...given } = new Command("soak")
+  .description("Puts an hour's worth of mixed load on a sandbox, or leaves it at rest")
+  .option(
+    "--operations <number>",
+    `how many requests (${anHour}), or blocks at rest (${anHourOfBlocks})`,
+    Number,
+  )
   .option("--seconds <number>", "stop after so long", Number, Number.POSITIVE_INFINITY)
+  .option("--every <seconds>", "mine at this interval instead of at each transaction", Number)
+  .option(
+    "--rest",
+    "send no requests of the API: only mine empty blocks, as fast as it goes or at the interval",
+  )
   .parse()
-  .opts<{ operations: number; seconds: number }>();
+  .opts<{ operations?: number; seconds: number; every?: number; rest?: true }>();
+const operations = given.operations ?? (rest ? anHourOfBlocks : anHour);
 
 const opened = new AsyncDisposableStack();
-const { description } = opened.use(await serveSandbox("--gas-budget", "1000000000000000000000"));
+const sandbox = opened.use(await serveSandbox("--gas-budget", "1000000000000000000000"));
+const { description, dataDirectory } = sandbox;
 const actors = actorsOf(description);
 const session = await Session.open(actors, silentPrinter);
 const merchant = await enrollMerchant(session);
+if (every !== undefined) await callControl(dataDirectory, "POST", "/mining", { every });
 const began = performance.now();
 const samples: { at: number; kind: string; milliseconds: number }[] = [];
-const memory: { at: number; mebibytes: number; purchases: number }[] = [];
+/** Resident memory in MiB, and how much there was to keep. */
+interface Weighed {
+  at: number;
+  sandbox: number;
+  anvil: number;
+  purchases: number;
+  blocks: number;
+  transactions: number;
+}
+const memory: Weighed[] = [];
 let purchases = 0;
+let transactions = 0;
 let done = 0;
 
 const isOver = () => done >= operations || performance.now() - began >= seconds * 1_000;
@@ -50,11 +87,18 @@ async function timed<Answer>(kind: string, request: () => Promise<Answer>): Prom
   return answer;
 }
 
-/** Resident memory of the sandbox's process, in MiB. */
+/** Weighs the sandbox's process and its Anvil. */
 async function weigh(): Promise<void> {
-  const status = await readFile(`/proc/${description.pid}/status`, "utf8");
-  const mebibytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
-  memory.push({ at: done, mebibytes, purchases });
+  const anvil = (await readOwner(dataDirectory))?.anvil?.pid;
+  if (anvil === undefined) throw new Error("A running sandbox has an Anvil.");
+  memory.push({
+    at: done,
+    sandbox: await residentMemory(description.pid),
+    anvil: await residentMemory(anvil),
+    purchases,
+    blocks: Number(await actors.chain.getBlockNumber()),
+    transactions,
+  });
 }
 
 /** One purchase with its transactions, in turn with the others' because the wallets are the same; then it is read and retried. */
@@ -69,6 +113,7 @@ async function runLifecycle(): Promise<void> {
     wallets = wallets.then(async () => {
       await steps.approve(session, actors.buyer, purchase, 100n);
       await steps.pay(session, purchase, 100n);
+      transactions += 3;
     });
     await wallets;
     await timed("reconcile", () => steps.reconcile(session, purchase, `${name}-reconcile`));
@@ -80,8 +125,16 @@ async function runLifecycle(): Promise<void> {
   await weigh();
 }
 
-const working = Array.from({ length: lanes }, async () => {
-  while (!isOver()) await runLifecycle();
+/** One empty block, of the interval or at once. */
+async function mineOne(): Promise<void> {
+  if (every === undefined) await callControl(dataDirectory, "POST", "/blocks", { blocks: 1 });
+  else await pause(every * 1_000);
+  done += 1;
+  await weigh();
+}
+
+const working = Array.from({ length: rest ? 1 : lanes }, async () => {
+  while (!isOver()) await (rest ? mineOne() : runLifecycle());
 });
 await Promise.all(working);
 await opened.disposeAsync();
@@ -93,7 +146,9 @@ function ends<Sample extends { at: number }>(all: readonly Sample[]): [first: Sa
 
 const problems: string[] = [];
 const took = ((performance.now() - began) / 1_000).toFixed(0);
-console.log(`${nameMachine()}\n${done} requests in ${took} s, ${purchases} purchases, no error`);
+console.log(
+  `${nameMachine()}\n${done} ${rest ? "blocks" : "requests"} in ${took} s, ${purchases} purchases, no error`,
+);
 for (const kind of new Set(samples.map((sample) => sample.kind))) {
   const thirds = ends(samples.filter((sample) => sample.kind === kind));
   const [first, last] = thirds.map((third) => median(third.map(({ milliseconds }) => milliseconds)));
@@ -103,17 +158,32 @@ for (const kind of new Set(samples.map((sample) => sample.kind))) {
   );
   if (last > first * slower) problems.push(`${kind} became ${(last / first).toFixed(2)} times as slow`);
 }
-const [early, late] = ends(memory).map((third) => ({
-  mebibytes: median(third.map(({ mebibytes }) => mebibytes)),
-  purchases: median(third.map((sample) => sample.purchases)),
-}));
+const [early, late] = ends(memory).map((third) => {
+  const middle = (part: (weighed: Weighed) => number) => median(third.map(part));
+  return {
+    sandbox: middle((weighed) => weighed.sandbox),
+    anvil: middle((weighed) => weighed.anvil),
+    purchases: middle((weighed) => weighed.purchases),
+    blocks: middle((weighed) => weighed.blocks),
+    transactions: middle((weighed) => weighed.transactions),
+  };
+});
 if (early === undefined || late === undefined) throw new Error("There are two ends.");
-const grown = late.mebibytes - early.mebibytes;
-const allowed = slack + (late.purchases - early.purchases) * perPurchase;
-console.log(
-  `memory       ${early.mebibytes.toFixed(0)} MiB in the first third, ${late.mebibytes.toFixed(0)} MiB in the last`,
-);
-if (grown > allowed)
-  problems.push(`memory grew by ${grown.toFixed(0)} MiB, ${allowed.toFixed(0)} are accounted for`);
+const newBlocks = late.blocks - early.blocks;
+const explained = {
+  sandbox: slack + (late.purchases - early.purchases) * perPurchase,
+  anvil: slack + newBlocks * perBlock + (late.transactions - early.transactions) * perTransaction,
+};
+for (const name of ["sandbox", "anvil"] as const) {
+  const [first, last] = [early[name], late[name]];
+  console.log(
+    `${name.padEnd(12)} ${first.toFixed(0)} MiB in the first third, ${last.toFixed(0)} MiB in the last`,
+  );
+  if (last - first > explained[name])
+    problems.push(
+      `memory of ${name} grew by ${(last - first).toFixed(0)} MiB, ${explained[name].toFixed(0)} are accounted for`,
+    );
+}
+console.log(`between them ${newBlocks} blocks with ${late.transactions - early.transactions} transactions`);
 for (const problem of problems) console.error(`Not flat: ${problem}.`);
 process.exitCode = problems.length > 0 ? 1 : 0;

@@ -195,7 +195,7 @@ async function start(
  * At how many of the latest blocks of a kept chain, which may run for long, state can be read: at the 128 that a full node has, too. Anvil
  * keeps up to two less than it is asked for.
  */
-const keptStates = 132;
+export const keptStates = 132;
 
 function anvilOptions(stateFile: string, isKept: boolean, signal: AbortSignal | undefined): AnvilOptions {
   return {
