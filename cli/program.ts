@@ -34,7 +34,7 @@ const examples: { readonly [command: string]: string } = {
   deliver: "deliver --json",
   travel: "travel 1d12h",
   mine: "mine 3",
-  "fault set": "fault set broadcast lose_response --count 2",
+  "fault set": "fault set answer-lost --operation executeRefund",
   "fault list": "fault list",
   "fault clear": "fault clear",
   "snapshot save": "snapshot save paid.snapshot",

@@ -1,5 +1,5 @@
 import type { Address, EIP1193RequestFn, Hex, LocalAccount } from "viem";
-import type { FaultPlan, FaultPoint } from "./faults/fault.ts";
+import type { FaultPoint, RelayerFaults } from "./faults/fault.ts";
 import type { RelayOperationKind } from "./journal/relay-operation-kind.ts";
 import type { RelayerJournal } from "./journal/relayer-journal.ts";
 import type { KeyedMutex } from "./keyed-mutex.ts";
@@ -15,8 +15,6 @@ export interface RelayerPorts {
   chain: { identity(): Promise<{ chainId: number; epoch: Hex }> };
   /** The wallets that it can sign for, each with one nonce sequence. */
   signers: readonly LocalAccount[];
-  /** The ids of the programs that it relays for. */
-  programs: readonly string[];
   /** Unix seconds, in chain time. */
   clock: { now(): Promise<number> };
   /** Lets time pass between two looks for a receipt. */
@@ -36,15 +34,16 @@ export interface RelayerPorts {
   effectChecks: { readonly [K in RelayOperationKind]?: EffectCheck };
   /** The longest time that an answer may wait for a receipt, in milliseconds of `wait`. */
   receiptTimeoutMs: number;
+  /** The faults that it meets. */
+  faults: RelayerFaults;
   /** Ends the process at a point of the journal. It must not return; needed only by the fault `crash`. */
   crash?: (point: FaultPoint) => Promise<never>;
 }
 
-/** The ports and the little that is kept in memory: who is at work, which faults are set, and which heads were looked at. */
+/** The ports and the little that is kept in memory: who is at work, and which heads were looked at. */
 export interface RelayerContext extends Omit<RelayerPorts, "request"> {
   node: Node;
   accounts: ReadonlyMap<Address, LocalAccount>;
   locks: KeyedMutex;
-  faults: FaultPlan;
   trail: HeadTrail;
 }

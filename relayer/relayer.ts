@@ -1,8 +1,6 @@
 import type { RelayerContext, RelayerPorts } from "./context.ts";
 import { OperationUnknownError, type OutcomeUnknownError } from "./errors.ts";
-import { type Fault, FaultPlan, type FaultRequest, type FaultState } from "./faults/fault.ts";
 import { HeldError } from "./faults/fault-effects.ts";
-import { clearFaults, restoreFaults } from "./faults/pause-mining.ts";
 import { type GasBudget, readBudget, toGasBudget } from "./journal/budget.ts";
 import { operationId, type RelayOperation, type RelayOperationRecord } from "./journal/relay-operation.ts";
 import type { RelayOperationPage } from "./journal/relayer-journal.ts";
@@ -92,15 +90,6 @@ export interface Relayer {
   observe(): Promise<void>;
   /** Resolves when nothing is in flight. */
   drain(): Promise<void>;
-  /** Sets a fault. @throws FaultInvalidError */
-  fault(request: FaultRequest): Fault;
-  faults(): Fault[];
-  /** Clears all faults; the node mines again as it did before a fault paused it, and has mined what waited when this returns. */
-  clearFaults(): Promise<void>;
-  /** All state that is not in the journal. */
-  snapshotFaults(): FaultState;
-  /** Puts back what `snapshotFaults` gave, a pause of mining included. */
-  restoreFaults(state: FaultState): Promise<void>;
 }
 
 /**
@@ -117,7 +106,6 @@ export function createRelayer(ports: RelayerPorts): Relayer {
     node: connect(ports.request),
     accounts: new Map(ports.signers.map((account) => [account.address, account])),
     locks: new KeyedMutex(),
-    faults: new FaultPlan(ports.programs),
     trail: new HeadTrail(),
   };
   const inFlight = new Set<Promise<unknown>>();
@@ -154,11 +142,6 @@ export function createRelayer(ports: RelayerPorts): Relayer {
     async drain() {
       while (inFlight.size > 0) await Promise.allSettled(inFlight);
     },
-    fault: (request) => context.faults.add(request),
-    faults: () => context.faults.list(),
-    clearFaults: () => clearFaults(context),
-    snapshotFaults: () => context.faults.snapshot(),
-    restoreFaults: (state) => restoreFaults(context, state),
   };
 }
 

@@ -38,6 +38,7 @@ import { StartDeadline } from "./options/start-deadline.ts";
 import type { ApiClient, components } from "./service/client/api-client.ts";
 import { openCluster } from "./service/cluster/open-cluster.ts";
 import { describe } from "./service/describe.ts";
+import type { Faults, SandboxFaults } from "./service/faults/faults.ts";
 import type { Reviewer } from "./service/given/actors/reviewer.ts";
 import type { Given } from "./service/given/given.ts";
 import type { SandboxReceiver } from "./service/receiver/receiver.ts";
@@ -65,9 +66,11 @@ export interface Sandbox extends AsyncDisposable {
   chain: ChainNode;
   clock: SandboxClock;
   relayer: Relayer;
+  /** The faults of all layers. */
+  faults: Faults;
   store: Store;
   wallets: TestWallets;
-  /** The test receiver: the deliveries that it has received, and its faults. */
+  /** The test receiver: the deliveries that it has received. */
   receiver: SandboxReceiver;
   /** A typed client of the API with a credential of the first account, which is issued at the first request. */
   client: ApiClient;
@@ -107,7 +110,7 @@ export interface Sandbox extends AsyncDisposable {
   save(file: string): Promise<void>;
   /**
    * Starts to record a scenario: requests, transactions of wallets, time and blocks, and calls of the control API. The sandbox must be fresh.
-   * Other calls on this object (`relayer.fault()`, `receiver.failNext()`, `rotateKeys()`) are not recorded.
+   * Other calls on this object (`faults.set()`, `rotateKeys()`) are not recorded.
    *
    * @throws SandboxError scenario_refused when the sandbox is live, not fresh, or already recording.
    * @example
@@ -223,7 +226,7 @@ async function openSandbox(
   if (settings.autoDeliver) opened.use(new AutoDelivery(given.deliveries, watch.feed, service.services));
   // From here on nothing else is waited for, so that the deadline can no longer pass.
   await directory.publish(description);
-  superviseChain(kept, process, { directory, heads, relayer: service.relayer, ...tools });
+  superviseChain(kept, process, { directory, heads, faults: service.faults, ...tools });
   // Closed first: work in progress could not end.
   opened.defer(() => chain.anvil.run());
   return sandboxOf({ chain, description, service, state, tools, wallets, given, opened: opened.move() });
@@ -236,12 +239,12 @@ function superviseChain(
   running: {
     directory: DataDirectory;
     heads: HeadFollower;
-    relayer: Relayer;
+    faults: SandboxFaults;
     forgetSnapshots: () => void;
   },
 ): void {
   const { gate, observer, chain, log } = process;
-  const { directory, heads, relayer, forgetSnapshots } = running;
+  const { directory, heads, faults, forgetSnapshots } = running;
   kept.started({
     gate,
     async chainReplaced() {
@@ -251,7 +254,7 @@ function superviseChain(
         .catch((error: unknown) => log.error({ causes: String(error) }, "naming Anvil in the lock"));
       forgetSnapshots();
       // A pause of mining that they had caused.
-      await relayer.restoreFaults(relayer.snapshotFaults());
+      await faults.restore(faults.capture());
       // Processes that have joined end with their Anvil; those that come find this one.
       await publishProcess(process);
       await heads.reconnect();
@@ -335,6 +338,7 @@ function sandboxOf(sandbox: {
     chain,
     clock: chain.clock,
     relayer: service.relayer,
+    faults: service.faults,
     store: service.store,
     wallets: wallets.named,
     openWallet: (privateKey) => wallets.open(accountOf(privateKey)),

@@ -13,6 +13,10 @@ export { SandboxError, type SandboxErrorCode } from "./lib/errors/sandbox-error.
 export type { Part } from "./lib/part.ts";
 export type { SandboxOptions } from "./options/options.ts";
 export type { ProgramOption } from "./options/programs.ts";
+export type { Fault } from "./service/faults/fault.ts";
+export type { FaultIntent, FaultLayer } from "./service/faults/fault-matrix.ts";
+export type { FaultIntentOptions, FaultRequest } from "./service/faults/fault-request.ts";
+export type { Faults } from "./service/faults/faults.ts";
 export type { Reviewer, Verdict } from "./service/given/actors/reviewer.ts";
 export type {
   Given,

@@ -50,13 +50,13 @@ export function openState(
   service: StartedService,
   { refusals, ownReceiver, pinReceiver }: OwnState,
 ) {
-  const { keys, keyRing, deliveryFaults } = service;
+  const { keys, keyRing, faults } = service;
   const receiver = new SandboxReceiver({
     pin,
     pinned: pinReceiver,
     own: ownReceiver,
     keys: keyRing,
-    faults: deliveryFaults,
+    faults,
   });
   const [account] = keys.accounts;
   let isClosed = false;
@@ -88,7 +88,7 @@ export function openState(
 /** Opens the tools that act on the whole sandbox. */
 export function openTools(
   process: SandboxProcess,
-  { services, relayer, store, keys, keyRing }: StartedService,
+  { observing, relayer, store, keys, keyRing }: StartedService,
   { parts }: SandboxState,
   published: {
     description: SandboxDescription;
@@ -127,7 +127,7 @@ export function openTools(
           "argument_invalid",
           `${JSON.stringify(hash)} is not a transaction hash. Pass 0x and 64 hex digits.`,
         );
-      return await explainTransaction(hash, services, chain.client);
+      return await explainTransaction(hash, observing, chain.client);
     },
     fingerprint: async () => await takeFingerprint(chain, parts),
     encodeSnapshot: async () =>
@@ -152,7 +152,10 @@ export function openGiven(
   chain: ChainNode,
   wallets: TestWallets,
   description: SandboxDescription,
-  { services, givenAccess: access }: Pick<StartedService, "services"> & Pick<SandboxState, "givenAccess">,
+  {
+    observing: services,
+    givenAccess: access,
+  }: Pick<StartedService, "observing"> & Pick<SandboxState, "givenAccess">,
 ): Given {
   const sources = {
     description,

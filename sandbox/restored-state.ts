@@ -10,12 +10,11 @@ import type { LazyAccess } from "./service/client/lazy-access.ts";
 import type { GivenAccess } from "./service/given/actors/access.ts";
 import type { SandboxReceiver } from "./service/receiver/receiver.ts";
 import type { ReceiverPin } from "./service/receiver/receiver-pin.ts";
-import { relayerFaultsPart } from "./service/relayer/relayer-faults-part.ts";
 import type { StartedService } from "./service/start-service.ts";
 import { storePart } from "./state/store-part.ts";
 
 /**
- * Lists all state but the chain's, in the order in which a restore brings it back: the relayer's faults may pause mining, so they come
+ * Lists all state but the chain's, in the order in which a restore brings it back: faults may pause mining, so they come
  * before it. The chain and its clock are restored by sandbox/state/snapshot.ts.
  *
  * @param added - those of the option `parts`, which come last.
@@ -23,7 +22,7 @@ import { storePart } from "./state/store-part.ts";
  */
 export function listParts(
   { client, journal }: ChainNode,
-  { services, relayer, store, requests }: StartedService,
+  { services, store, requests, faults }: StartedService,
   own: {
     access: LazyAccess;
     given: GivenAccess;
@@ -34,7 +33,7 @@ export function listParts(
   added: readonly Part[],
 ): readonly Part[] {
   const parts: readonly Part[] = [
-    relayerFaultsPart(relayer),
+    faults,
     miningPart(client, journal),
     storePart(store),
     requests,

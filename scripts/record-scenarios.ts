@@ -47,8 +47,16 @@ const recordings: readonly Recording[] = [
       const session = await open(sandbox);
       const merchant = await enrollMerchant(session);
       const purchase = await steps.createPurchase(session, merchant, "purchase", "25000000");
-      await control(sandbox, "POST", "/faults", { point: "broadcast", action: "pause_mining" });
-      await control(sandbox, "POST", "/faults", { point: "broadcast", action: "lose_response" });
+      await control(sandbox, "POST", "/faults", {
+        layer: "relayer",
+        point: "broadcast",
+        action: "pause_mining",
+      });
+      await control(sandbox, "POST", "/faults", {
+        layer: "relayer",
+        point: "broadcast",
+        action: "lose_response",
+      });
       await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
         params: session.write("activate", purchase.id),
         body: { commitment_hash: purchase.commitment.hash },

@@ -5,6 +5,7 @@ import type { ErrorCode } from "./api/errors/catalogue.ts";
 import type { ChainReader } from "./chain/chain-reader.ts";
 import type { Deployment } from "./chain/deployment.ts";
 import type { Answer } from "./http/answers/answer.ts";
+import type { ApiFaults } from "./http/faults/api-fault.ts";
 import type { Gate, GateTurn } from "./http/gate.ts";
 import type { RateLimiter } from "./http/request/rate-limit.ts";
 import type { KeyRing } from "./keys/key-ring.ts";
@@ -128,6 +129,8 @@ export interface Services {
   closing: AbortSignal;
   /** Everything that reads or writes for a request runs inside. */
   gate: Gate;
+  /** The faults that writes meet. */
+  apiFaults: ApiFaults;
   /** Counts what each caller may send. */
   rateLimiter: RateLimiter;
   /** Numbers the requests, from 1. */

@@ -1,7 +1,13 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
-import { faultActions, faultPoints } from "../../relayer/faults/fault.ts";
 import { relayOperationKinds } from "../../relayer/journal/relay-operation-kind.ts";
+import {
+  faultIntentNames,
+  faultLayers,
+  placementsOf,
+  pointsOf,
+  rpcCallers,
+} from "../../sandbox/service/faults/fault-matrix.ts";
 import { callControl } from "../call-control.ts";
 import {
   dataDirectoryOption,
@@ -13,30 +19,44 @@ import {
 import { print } from "../print.ts";
 
 const fault = z.looseObject({
+  layer: z.string(),
   point: z.string(),
   action: z.string(),
   match: z.record(z.string(), z.string()),
   remaining: z.int().nullable(),
   hits: z.int(),
-  depth: z.int(),
+  depth: z.int().optional(),
+  delay_ms: z.int().optional(),
+  status: z.int().optional(),
 });
 const list = z.object({ data: z.array(fault) });
 
 const positive = wholeNumber(1, 999_999);
+const every = (valuesOf: (layer: (typeof faultLayers)[number]) => string[]) => [
+  ...new Set(faultLayers.flatMap(valuesOf)),
+];
 
 interface FaultFlags extends SandboxFlags {
+  layer?: string;
+  point?: string;
+  action?: string;
   operation?: string;
+  relayOperation?: string;
   program?: string;
-  kind?: string;
   subject?: string;
+  kind?: string;
+  caller?: string;
+  method?: string;
   count?: number | "always";
   depth?: number;
+  delay?: number;
+  status?: number;
 }
 
-/** `routing-sandbox fault set broadcast drop`, `fault list`, `fault clear`: what shall go wrong in the relayer. */
+/** `routing-sandbox fault set answer-lost --operation executeRefund`, `fault list`, `fault clear`: what shall go wrong. */
 export function faultCommand(): Command {
   return new Command("fault")
-    .description("set and clear faults of the relayer")
+    .description("set and clear faults of the API, the relayer, the node, the chain and deliveries")
     .addCommand(setCommand())
     .addCommand(listCommand())
     .addCommand(clearCommand());
@@ -44,25 +64,48 @@ export function faultCommand(): Command {
 
 function setCommand(): Command {
   return new Command("set")
-    .description("set a fault. docs/faults.md lists the points of each action")
-    .addArgument(new Argument("<point>", "the step at which the fault acts").choices(faultPoints))
-    .addArgument(new Argument("<action>", "the fault's action").choices(faultActions))
-    .option("--operation <id>", "only on this operation")
-    .addOption(programOption("only on operations of this program"))
-    .addOption(new Option("--kind <kind>", "only on operations of this kind").choices(relayOperationKinds))
-    .option("--subject <id>", "only on operations of this purchase or refund")
+    .description(
+      "set a fault by its name, or by --layer, --action and --point. docs/faults.md lists all of them",
+    )
+    .addArgument(new Argument("[name]", "the fault's name").choices(faultIntentNames))
+    .addOption(new Option("--layer <layer>", "the layer it acts in, instead of a name").choices(faultLayers))
+    .addOption(
+      new Option("--action <action>", "what happens").choices(
+        every((layer) => Object.keys(placementsOf(layer))),
+      ),
+    )
+    .addOption(new Option("--point <point>", "where it happens").choices(every(pointsOf)))
+    .option("--operation <id>", "only on this write of the API, such as executeRefund")
+    .addOption(programOption("only on requests or operations of this program"))
+    .option("--subject <id>", "only on this purchase, merchant or refund")
+    .option("--relay-operation <id>", "only on this relay operation")
+    .addOption(
+      new Option("--kind <kind>", "only on relay operations of this kind").choices(relayOperationKinds),
+    )
+    .addOption(new Option("--caller <caller>", "only on this caller's calls to the node").choices(rpcCallers))
+    .option("--method <name>", "only on calls of this JSON-RPC method")
     .option("--count <times>", "how many times it acts, or always; by default once", times)
     .option("--depth <blocks>", "how many blocks a reorg removes; by default 1", positive)
+    .option("--delay <milliseconds>", "how long a delay takes, in real time; by default 1000", positive)
+    .option("--status <code>", "the status that the receiver answers; by default 503", wholeNumber(300, 599))
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
-    .action(async (point: string, action: string, flags: FaultFlags) => {
-      const { operation: operation_id, program, kind, subject: subject_id, count, depth } = flags;
-      // What is not given is left out of the JSON.
-      const match = { operation_id, program, kind, subject_id };
-      const body = { point, action, match, count: count === "always" ? null : count, depth };
-      const set = fault.parse(await callControl(flags.dataDir, "POST", "/faults", body));
+    .action(async (name: string | undefined, flags: FaultFlags, command: Command) => {
+      if (name === undefined && (flags.layer === undefined || flags.action === undefined))
+        command.error("error: fault set needs a name, or --layer and --action");
+      const set = fault.parse(await callControl(flags.dataDir, "POST", "/faults", bodyOf(name, flags)));
       print(flags, set, describe(set));
     });
+}
+
+/** The body of POST /faults; what is not given is left out of the JSON. */
+function bodyOf(intent: string | undefined, flags: FaultFlags): object {
+  const { layer, point, action, operation, program, kind, caller, method, depth, status } = flags;
+  const { relayOperation: operation_id, subject: subject_id, delay: delay_ms } = flags;
+  const match = { operation, program, subject_id, operation_id, kind, caller, method };
+  const count = flags.count === "always" ? null : flags.count;
+  if (intent !== undefined) return { intent, layer, point, action, ...match, count, depth, delay_ms, status };
+  return { layer, point, action, match, count, depth, delay_ms, status };
 }
 
 function listCommand(): Command {
@@ -87,12 +130,15 @@ function clearCommand(): Command {
     });
 }
 
-function describe({ point, action, match, remaining, hits, depth }: z.output<typeof fault>): string {
+function describe(one: z.output<typeof fault>): string {
+  const { layer, point, action, match, remaining, hits, depth, delay_ms, status } = one;
   const who = Object.entries(match).map(([field, value]) => `${field} ${value}`);
   const left = remaining === null ? "until it is cleared" : `${remaining} more`;
   return [
-    `${action} at ${point}`,
-    ...(action === "reorg" ? [`${depth} deep`] : []),
+    `${layer}: ${action} at ${point}`,
+    ...(depth === undefined ? [] : [`${depth} deep`]),
+    ...(delay_ms === undefined ? [] : [`${delay_ms} ms`]),
+    ...(status === undefined ? [] : [`status ${status}`]),
     ...(who.length === 0 ? [] : [`for ${who.join(", ")}`]),
     `acted ${hits}, ${left}`,
   ].join("; ");

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
-import type { ReceiverFault } from "../../sandbox/service/receiver/delivery-fault.ts";
 import type { HeardDelivery } from "../../sandbox/service/receiver/open-listener.ts";
+import type { ReceiverFault } from "../../sandbox/service/receiver/receiver-tap.ts";
 import { findRunning } from "../../sandbox/state/data-directory/find-running.ts";
 import { interruption } from "../interruption.ts";
 import { dataDirectoryOption, jsonOption, portOption, type SandboxFlags, wholeNumber } from "../options.ts";
@@ -33,15 +33,18 @@ export function listenCommand(): Command {
 }
 
 async function hear(flags: ListenFlags): Promise<void> {
-  const { DeliveryFaults } = await import("../../sandbox/service/receiver/delivery-fault.ts");
   const { openListener } = await import("../../sandbox/service/receiver/open-listener.ts");
-  const faults = new DeliveryFaults();
-  if (flags.fail !== undefined && flags.fail > 0) faults.add(flags.fail, faultOf(flags));
+  let { fail = 0 } = flags;
+  const takeFault = () => {
+    if (fail === 0) return null;
+    fail -= 1;
+    return faultOf(flags);
+  };
   const listener = await openListener({
     port: flags.port,
     // Asked for at each delivery: the sandbox may be started later than this, and its keys may rotate.
     secret: async () => flags.secret ?? (await findRunning(flags.dataDir))?.receiver.hmac_secret ?? null,
-    faults,
+    takeFault,
     heard: (delivery) => print(flags, delivery, describe(delivery)),
   });
   const url = `${listener.url}/`;
@@ -55,8 +58,8 @@ async function hear(flags: ListenFlags): Promise<void> {
 }
 
 function faultOf({ status, delay, drop }: ListenFlags): ReceiverFault {
-  if (drop) return { drop };
-  return delay === undefined ? { status } : { delayMs: delay };
+  if (drop) return { action: "reset" };
+  return delay === undefined ? { action: "answer", status } : { action: "delay", delay_ms: delay };
 }
 
 function describe({ number, headers, body, verified, status }: HeardDelivery): string {

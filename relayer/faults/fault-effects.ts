@@ -7,8 +7,6 @@ import type { Node } from "../node/node.ts";
 import { hexSchema } from "../node/node-schemas.ts";
 import type { FaultPoint, FaultSubject } from "./fault.ts";
 import { useForeignNonce } from "./foreign-nonce.ts";
-import { changeMining, pauseMining } from "./pause-mining.ts";
-import { reorganize } from "./reorg.ts";
 
 /** A fault holds the operation here; it stays as the journal has it. */
 export class HeldError extends Error {}
@@ -20,9 +18,9 @@ export async function reach(
   subject: FaultSubject,
 ): Promise<void> {
   const { faults } = context;
-  if (faults.take(point, "pause_mining", subject)) await changeMining(context, () => pauseMining(context));
+  if (faults.take(point, "pause_mining", subject)) await faults.pauseMining();
   const reorg = faults.take(point, "reorg", subject);
-  if (reorg) await changeMining(context, () => reorganize(context, reorg.depth));
+  if (reorg) await faults.reorganize(reorg.depth ?? 1);
   if (faults.take(point, "crash", subject)) {
     if (!context.crash) throw new FaultInvalidError("This relayer was not given a way to crash.");
     await context.crash(point);

@@ -21,7 +21,12 @@ import type { Listeners } from "./open-listeners.ts";
 /** Has the listeners serve the API, the documentation, the chain's RPC and the control API with the explorer. */
 export function openHosts(
   listeners: Listeners,
-  sandbox: Omit<ControlledSandbox, "explorer"> & { services: Services; gate: RequestGate; watch: Watch },
+  sandbox: Omit<ControlledSandbox, "explorer"> & {
+    services: Services;
+    observing: Services;
+    gate: RequestGate;
+    watch: Watch;
+  },
   opened: ClosingStack,
 ): void {
   const { services, chain, gate, receiver, recorder } = sandbox;
@@ -36,7 +41,7 @@ export function openHosts(
     upgrade: (request, socket, head) => front.upgrade(request, socket, head),
     refusals: rpcRefusal,
   });
-  const explorer = openExplorer(sandbox);
+  const explorer = openExplorer({ ...sandbox, services: sandbox.observing });
   opened.defer(() => explorer.close());
   listeners.control.serve({ handle: createControlHost({ ...sandbox, explorer }) });
 }

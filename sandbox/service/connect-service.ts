@@ -11,8 +11,9 @@ import { wait } from "../lib/time/wait.ts";
 import type { SandboxSettings } from "../options/options.ts";
 import type { SandboxUrls } from "../state/description.ts";
 import type { RequestCounter } from "../state/request-counter.ts";
+import type { SandboxFaults } from "./faults/faults.ts";
+import { callNode, faultyNode } from "./faults/faulty-node.ts";
 import { deriveKeys, givenAccounts, hideKey, type SandboxKeys } from "./keys/keys.ts";
-import type { DeliveryFaults } from "./receiver/delivery-fault.ts";
 import type { ReceiverPin } from "./receiver/receiver-pin.ts";
 import { openWebhookSender } from "./receiver/webhook-sender.ts";
 import { openRelayer } from "./relayer/open-relayer.ts";
@@ -27,6 +28,8 @@ export type ServiceSettings = Pick<
 /** The service of one process: what its API is made of, and what it must start and stop. */
 export interface ConnectedService {
   services: Services;
+  /** The same services with a node that no fault keeps from answering, for everything that looks at the sandbox from outside. */
+  observing: Services;
   relayer: Relayer;
   keys: SandboxKeys;
   keyRing: KeyRing;
@@ -45,7 +48,7 @@ export interface ServiceProcess {
   /** The URLs of the sandbox, with this process's own API. */
   urls: SandboxUrls;
   receiver: ReceiverPin;
-  deliveryFaults: DeliveryFaults;
+  faults: SandboxFaults;
   /** Ends the deliveries that are in progress. */
   closing: AbortSignal;
   gate: Gate;
@@ -62,6 +65,7 @@ export interface ServiceProcess {
  */
 export function connectService(process: ServiceProcess): ConnectedService {
   const { settings, log, chain, store, urls, receiver, gate, requests, forwardToLeader, refused } = process;
+  const { faults, closing } = process;
   const { seed, confirmations, receiptTimeoutMs, rateLimit, deliveryTimeoutMs } = settings;
   const { client, deployment, clock } = chain;
   const keys = deriveKeys(seed, chain.accounts, settings.programs);
@@ -71,20 +75,27 @@ export function connectService(process: ServiceProcess): ConnectedService {
     store,
   );
   const relayer = process.wrapRelayer(
-    openRelayer({ settings, chain, store: process.relayerJournal, signers: keys.registrars }),
+    openRelayer({
+      settings,
+      chain: { ...chain, request: faultyNode(chain.request, { caller: "relayer", faults, closing }) },
+      store: process.relayerJournal,
+      signers: keys.registrars,
+      faults: faults.relayer,
+    }),
   );
   const sender = openWebhookSender({
     receiver,
     timeoutMs: deliveryTimeoutMs,
     clock,
-    faults: process.deliveryFaults,
-    signal: process.closing,
+    faults,
+    signal: closing,
   });
   const given = givenAccounts(seed, keys.accounts);
   const accounts = [
     ...keys.accounts.map((account) => ({ ...hideKey(account), isLimited: true })),
     ...given.map((account) => ({ ...hideKey(account), isLimited: false })),
   ];
+  const asApi = { caller: "api", faults, closing } as const;
   const services: Services = {
     settings: {
       seed,
@@ -100,15 +111,16 @@ export function connectService(process: ServiceProcess): ConnectedService {
       receiptTimeoutMs,
     },
     deployment,
-    chain: openChainReader(client.request, deployment),
+    chain: openChainReader(faultyNode(client.request, asApi), deployment),
     store,
-    clock,
+    clock: { now: async () => await callNode("eth_getBlockByNumber", async () => await clock.now(), asApi) },
     relayer,
     keys: keys.service,
     keyRing,
     ...sender,
-    closing: process.closing,
+    closing,
     gate,
+    apiFaults: faults.api,
     rateLimiter: new RateLimiter(rateLimit),
     requests,
     wait,
@@ -116,5 +128,6 @@ export function connectService(process: ServiceProcess): ConnectedService {
     forwardToLeader,
     refused,
   };
-  return { services, relayer, keys, keyRing };
+  const observing = { ...services, chain: openChainReader(client.request, deployment), clock };
+  return { services, observing, relayer, keys, keyRing };
 }

@@ -1,4 +1,3 @@
-import type { Relayer } from "../../relayer/relayer.ts";
 import type { Services } from "../../server/services.ts";
 import type { RelayerJournalStore } from "../../server/store/relayer-journal.ts";
 import type { Store } from "../../server/store/store.ts";
@@ -9,7 +8,7 @@ import type { StartDeadline } from "../options/start-deadline.ts";
 import type { RequestCounter } from "../state/request-counter.ts";
 import type { Cluster } from "./cluster/cluster.ts";
 import { type ConnectedService, connectService, type ServiceProcess } from "./connect-service.ts";
-import { DeliveryFaults } from "./receiver/delivery-fault.ts";
+import { SandboxFaults } from "./faults/faults.ts";
 
 /** Sees what one process of a sandbox does. */
 export interface Observer {
@@ -17,8 +16,8 @@ export interface Observer {
   store(store: Store): Store;
   /** Returns a journal whose commits are seen. */
   relayerJournal(journal: RelayerJournalStore): RelayerJournalStore;
-  /** Returns a relayer whose faults are seen. */
-  relayer(relayer: Relayer): Relayer;
+  /** Called when faults were set, cleared or restored. */
+  faultsChanged(): void;
   refused: Services["refused"];
   /** Called when another process has committed. */
   changedElsewhere(): void;
@@ -47,7 +46,7 @@ export type ProcessParts = Pick<ServiceProcess, "settings" | "log" | "chain" | "
 /** The service of one process, which leads or follows. */
 export interface StartedService extends ConnectedService {
   store: Store;
-  deliveryFaults: DeliveryFaults;
+  faults: SandboxFaults;
   gate: RequestGate;
   requests: RequestCounter;
   /** Has the process begin no further delivery attempt. */
@@ -66,14 +65,19 @@ export async function startService(
   const { gate, requests, urls } = process;
   const store = observer.store(cluster.store);
   const closing = new AbortController();
-  const deliveryFaults = new DeliveryFaults();
+  const faults = new SandboxFaults({
+    programs: process.settings.programs.map(({ id }) => id),
+    request: process.chain.request,
+    receiver: process.receiver,
+    changed: () => observer.faultsChanged(),
+  });
   const connected = connectService({
     ...process,
     store,
     relayerJournal: observer.relayerJournal(cluster.relayerJournal),
-    deliveryFaults,
+    faults,
     closing: closing.signal,
-    wrapRelayer: (own) => cluster.leading(observer.relayer(own)),
+    wrapRelayer: (own) => cluster.leading(own),
     forwardToLeader: cluster.forwarding(urls.api),
     refused: observer.refused,
   });
@@ -86,7 +90,7 @@ export async function startService(
     cluster.awaited,
     cluster.lead(urls.api, relayer, () => observer.changedElsewhere()),
   );
-  return { ...connected, store, deliveryFaults, gate, requests, stopDeliveries };
+  return { ...connected, store, faults, gate, requests, stopDeliveries };
 }
 
 /** Has the relayer of a started service follow the chain at Anvil's URL until the process closes. */

@@ -188,6 +188,7 @@ async function relayerWith(journaled: number, index: number): Promise<() => Prom
     chain,
     store,
     signers: [signer],
+    faults: { take: () => null, pauseMining: async () => {}, reorganize: async () => {} },
   });
   const round = async (intents: readonly RelayIntent[]) =>
     await timeAll(intents, async (intent) => {

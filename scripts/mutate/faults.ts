@@ -4,9 +4,13 @@ const fault = "test/relayer/faults/fault.test.ts";
 const follow = "test/relayer/recovery/follow.test.ts";
 const matches = "a fault acts on what it matches";
 
+const bodies = "test/sandbox/hosts/control/bodies.test.ts";
+const receiver = "test/server/outbox/receiver.test.ts";
+const everyWrite = "test/sandbox/service/faults/every-write.test.ts";
+
 export const faults: readonly MutantGroup[] = [
   {
-    file: "relayer/faults/fault.ts",
+    file: "sandbox/service/faults/fault-plan.ts",
     tests: [fault],
     mutants: [
       {
@@ -16,43 +20,27 @@ export const faults: readonly MutantGroup[] = [
         only: matches,
       },
       {
-        rule: "A fault acts on its own program only.",
-        find: "(match.program ?? subject.program) === subject.program &&",
+        rule: "A fault that is used up acts no more.",
+        find: " || fault.remaining === 0",
         replace: "",
         only: matches,
       },
       {
-        rule: "A fault acts on its own operation only.",
-        find: "(match.operation_id ?? subject.operation_id) === subject.operation_id &&",
+        rule: "A fault acts only on what it is limited to.",
+        find: "if (!Object.entries(fault.match).every(([field, value]) => subject[field] === value)) continue;",
         replace: "",
         only: matches,
       },
       {
-        rule: "A fault acts on its own kind of operation only.",
-        find: "(match.kind ?? subject.kind) === subject.kind &&",
-        replace: "",
-        only: matches,
-      },
-      {
-        rule: "A fault acts on its own purchase or refund only.",
-        find: "(match.subject_id ?? subject.subject.id) === subject.subject.id",
-        replace: "match.subject_id !== null",
+        rule: "A fault acts on what every field of its match names.",
+        find: "Object.entries(fault.match).every(",
+        replace: "Object.entries(fault.match).some(",
         only: matches,
       },
       {
         rule: "A fault that could never act is refused.",
-        find: "if (!points.includes(point))",
-        replace: "if (points.length === 0)",
-      },
-      {
-        rule: "A fault acts a positive number of times.",
-        find: "Number.isSafeInteger(count) && count > 0",
-        replace: "Number.isSafeInteger(count)",
-      },
-      {
-        rule: "A reorg takes at least one block.",
-        find: "Number.isSafeInteger(depth) && depth > 0",
-        replace: "Number.isSafeInteger(depth)",
+        find: "if (points.includes(point)) return point;",
+        replace: "if (points.length > 0) return point;",
       },
       {
         rule: "A fault counts how often it acted.",
@@ -61,20 +49,94 @@ export const faults: readonly MutantGroup[] = [
         only: matches,
       },
       {
-        rule: "How the node mined before the first pause is what it goes back to.",
-        find: "this.#mining ??= mode;",
-        replace: "this.#mining = mode;",
-        only: "clearing a pause",
-      },
-      {
         rule: "A fault that is reported is a copy.",
         find: "return structuredClone(this.#faults);",
         replace: "return this.#faults;",
         only: "a fault that is reported is a copy",
       },
       {
+        rule: "Only the programs of the sandbox can be named.",
+        find: "!this.#programs.includes(program)",
+        replace: "this.#programs.length === 0",
+      },
+    ],
+  },
+  {
+    file: "sandbox/service/faults/fault-request.ts",
+    tests: [fault],
+    mutants: [
+      {
+        rule: "A fault acts a positive number of times.",
+        find: 'z.int().min(1, "is from 1, or null for always")',
+        replace: "z.int()",
+      },
+      {
+        rule: "A reorg takes at least one block.",
+        find: "depth: z.int().min(1).optional()",
+        replace: "depth: z.int().optional()",
+      },
+      {
+        rule: "A detail of another action is refused.",
+        find: "Reflect.get(entry, detail) !== undefined && entry.action !== action",
+        replace: 'Reflect.get(entry, detail) !== undefined && entry.action === ""',
+      },
+      {
+        rule: "A named fault that goes to another layer has no field of the first one.",
+        find: "if (unknown === undefined) return entry;",
+        replace: "return entry;",
+        tests: [bodies],
+      },
+    ],
+  },
+  {
+    file: "sandbox/service/faults/faults.ts",
+    tests: [receiver],
+    mutants: [
+      {
+        rule: "An external receiver cannot be made to fail.",
+        find: "|| this.#receiver.isOwn) return;",
+        replace: '|| this.#receiver.url !== "") return;',
+      },
+      {
+        rule: "A fault of the chain acts once, at once.",
+        find: "if (entry.count !== undefined)",
+        replace: "if (entry.count === null)",
+        tests: [bodies],
+      },
+    ],
+  },
+  {
+    file: "sandbox/service/faults/chain-effects.ts",
+    tests: [fault],
+    mutants: [
+      {
+        rule: "How the node mined before the first pause is what it goes back to.",
+        find: "this.#paused ??= { automine, interval };",
+        replace: "this.#paused = { automine, interval };",
+        only: "clearing a pause",
+      },
+      {
         rule: "Faults that are put back bring their pause of mining.",
-        find: "    this.#mining = mining;\n",
+        find: "this.#paused = structuredClone(paused);",
+        replace: "",
+        tests: [follow],
+        only: "faults that are put back",
+      },
+      {
+        rule: "Clearing a pause of mining puts back interval mining.",
+        find: "if (paused.interval !== null)",
+        replace: "if (paused.interval === 0)",
+        only: "clearing a pause",
+      },
+      {
+        rule: "Clearing a pause of mining puts back automine.",
+        find: "if (paused.automine) await startAutomine(this.#node);",
+        replace: "",
+        only: "paused mining leaves",
+      },
+      {
+        rule: "Faults that are put back pause mining again.",
+        find: "if (paused !== null) await this.#stopMining();",
         replace: "",
         tests: [follow],
         only: "faults that are put back",
@@ -82,27 +144,32 @@ export const faults: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/faults/pause-mining.ts",
-    tests: [fault],
+    file: "server/http/faults/meet-api-faults.ts",
+    tests: [everyWrite],
     mutants: [
       {
-        rule: "Clearing a pause of mining puts back interval mining.",
-        find: "if (mining.interval !== null)",
-        replace: "if (mining.interval === 0)",
-        only: "clearing a pause",
+        rule: "A 503 by a fault asks for a repeat of the request.",
+        find: 'throw new Problem("rpc_unavailable"',
+        replace: 'throw new Problem("not_found"',
+        only: "createMerchant.*503",
       },
       {
-        rule: "Clearing a pause of mining puts back automine.",
-        find: "if (mining.automine) await startAutomine(context.node);",
-        replace: "",
-        only: "paused mining leaves",
+        rule: "A lost answer is not sent.",
+        find: 'throw new AnswerLostError(fault.action === "partial" ? answer : null);',
+        replace: "return;",
+        tests: ["test/sandbox/service/faults/faults.test.ts"],
       },
+    ],
+  },
+  {
+    file: "server/http/run-operation.ts",
+    tests: [everyWrite],
+    mutants: [
       {
-        rule: "Faults that are put back pause mining again.",
-        find: "if (state.mining !== null) await stopMining(context.node);",
+        rule: "A fault before the commit acts before anything is recorded.",
+        find: 'await meetApiFault("before_commit", operation, context, null);',
         replace: "",
-        tests: [follow],
-        only: "faults that are put back",
+        only: "createMerchant",
       },
     ],
   },

@@ -183,22 +183,6 @@ export const outbox: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/service/receiver/delivery-fault.ts",
-    tests: [receiver],
-    mutants: [
-      {
-        rule: "A failure acts as often as it says.",
-        find: "found.remaining -= 1;",
-        replace: "found.remaining = 0;",
-      },
-      {
-        rule: "A failure that is used up is gone.",
-        find: "if (found.remaining === 0)",
-        replace: "if (found.remaining < 0)",
-      },
-    ],
-  },
-  {
     file: "sandbox/service/receiver/receiver.ts",
     tests: [receiver],
     mutants: [
@@ -223,19 +207,9 @@ export const outbox: readonly MutantGroup[] = [
         replace: "",
       },
       {
-        rule: "A restore puts failures back.",
-        find: "this.faults.replace(faults);",
-        replace: "",
-      },
-      {
         rule: "A restore forgets which deliveries were handed out since.",
         find: "arrivals.filter(({ number }) => taken.includes(number))",
         replace: "arrivals",
-      },
-      {
-        rule: "An external receiver cannot be made to fail.",
-        find: 'if (!("crash" in fault) && !this.#pin.isOwn)',
-        replace: 'if (!("crash" in fault) && this.url === "")',
       },
     ],
   },

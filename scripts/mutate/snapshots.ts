@@ -119,18 +119,18 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/service/relayer/relayer-faults-part.ts",
+    file: "sandbox/service/faults/faults.ts",
     tests: [snapshot],
     mutants: [
       {
         rule: "A restore takes the faults back.",
-        find: "restore: async (state) => await relayer.restoreFaults(state),",
-        replace: "restore: async () => {},",
+        find: "    this.#plan.replace(faults);\n",
+        replace: "",
       },
       {
         rule: "A snapshot file brings the faults.",
-        find: "restore: async (state) => await relayer.restoreFaults(state),",
-        replace: "restore: async () => {},",
+        find: "    this.#plan.replace(faults);\n",
+        replace: "",
         tests: [saved],
       },
     ],

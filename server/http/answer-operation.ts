@@ -6,6 +6,7 @@ import type { ProgramDeployment } from "../chain/deployment.ts";
 import { RefusedTransaction } from "../domain/binding/refused-transaction.ts";
 import type { Refusal, Services } from "../services.ts";
 import type { Answer } from "./answers/answer.ts";
+import { meetApiFault } from "./faults/meet-api-faults.ts";
 import { type GateTurn, UndoneError } from "./gate.ts";
 import { claimKey, readIdempotencyKey } from "./idempotency.ts";
 import { bodyRequired, type Caller, type Operation, type OperationContext } from "./operation.ts";
@@ -128,10 +129,9 @@ async function answerChecked(
     outside,
   };
   try {
-    if (key === null) return await runner.run(operation, context);
-    const path = concretePath(operation.path, params);
-    const claim = claimKey(operation, { key, path, body: parsed, program: program.id });
-    return await runner.runOnce(operation, context, claim);
+    const answer = await run(runner, operation, context, { key, parsed });
+    await meetApiFault("after_commit", operation, context, answer);
+    return answer;
   } catch (error) {
     if (error instanceof RefusedTransaction)
       await services.refused(
@@ -139,6 +139,18 @@ async function answerChecked(
       );
     throw error;
   }
+}
+
+async function run(
+  runner: OperationRunner,
+  operation: Operation,
+  context: OperationContext,
+  { key, parsed }: { key: string | null; parsed: unknown },
+): Promise<Answer> {
+  if (key === null) return await runner.run(operation, context);
+  const path = concretePath(operation.path, context.params);
+  const claim = claimKey(operation, { key, path, body: parsed, program: context.program.id });
+  return await runner.runOnce(operation, context, claim);
 }
 
 /** Names a request as the request gate names it. */

@@ -6,8 +6,9 @@ import type { Services } from "../services.ts";
 import { type Answering, answerOperation, nameRequest } from "./answer-operation.ts";
 import { type Answer, problemAnswer } from "./answers/answer.ts";
 import { describeError } from "./answers/describe-error.ts";
-import { sendAnswer } from "./answers/send.ts";
+import { dropConnection, sendAnswer } from "./answers/send.ts";
 import { toProblem } from "./answers/to-problem.ts";
+import { AnswerLostError } from "./faults/meet-api-faults.ts";
 import type { Operation } from "./operation.ts";
 import { requestNames } from "./request/request-id.ts";
 import { OperationRunner } from "./run-operation.ts";
@@ -104,6 +105,16 @@ function refuseOtherMethods(
 
 /** Answers with the problem that an error is, and logs the causes of one that is the service's own. */
 function answerError(error: unknown, request: Request, response: Response, services: Services): void {
+  if (error instanceof AnswerLostError) {
+    dropConnection(response, error.sent);
+    logRequest(
+      request,
+      response,
+      { status: error.sent?.status ?? null, code: null, replayed: false },
+      services,
+    );
+    return;
+  }
   const problem = toProblem(error);
   const requestId = String(response.locals["requestId"]);
   if (problem.status >= 500)
@@ -126,16 +137,22 @@ function finish(
   code: ErrorCode | null = null,
 ): void {
   sendAnswer(request, response, answer, services);
-  const fields = {
-    request_id: String(response.locals["requestId"]),
-    method: request.method,
-    path: request.path,
-    status: answer.status,
-    code,
-    caller: String(response.locals["caller"] ?? "anyone"),
-    replayed: answer.headers["Idempotent-Replayed"] === "true",
-  };
-  services.log.info(fields, "request");
+  const replayed = answer.headers["Idempotent-Replayed"] === "true";
+  logRequest(request, response, { status: answer.status, code, replayed }, services);
+}
+
+/** Logs a request; the status is null where the answer was lost. */
+function logRequest(
+  { method, path }: Request,
+  { locals }: Response,
+  { status, code, replayed }: { status: number | null; code: ErrorCode | null; replayed: boolean },
+  { log }: Services,
+): void {
+  const caller = String(locals["caller"] ?? "anyone");
+  log.info(
+    { request_id: String(locals["requestId"]), method, path, status, code, caller, replayed },
+    "request",
+  );
 }
 
 function ignore(): void {}

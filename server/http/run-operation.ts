@@ -5,6 +5,7 @@ import type { Services } from "../services.ts";
 import type { IdempotencyRecord } from "../store/records.ts";
 import { type Change, StoreConflictError } from "../store/store.ts";
 import { type Answer, jsonAnswer, serializedAnswer } from "./answers/answer.ts";
+import { meetApiFault } from "./faults/meet-api-faults.ts";
 import { type IdempotencyClaim, inFlight, requireSameRequest } from "./idempotency.ts";
 import type { Operation, OperationContext } from "./operation.ts";
 
@@ -95,6 +96,7 @@ export class OperationRunner {
     first: HeldKey | null,
   ): Promise<Answer> {
     const attempt = async () => {
+      await meetApiFault("before_commit", operation, context, null);
       let held = first;
       for (let tries = 0; ; tries += 1) {
         try {

@@ -117,7 +117,10 @@ test.for<[command: string, message: string]>([
   ["join", "error: required option '--store <url>' not specified\nRun with --help to list the options."],
   ["check-contract --artefact x.json", "error: unknown option '--artefact'\n(Did you mean --artifact?)"],
   ["check-contract", "error: required option '--artifact <path...>' not specified"],
-  ["fault set", "error: missing required argument 'point'\nRun with --help to list the options."],
+  [
+    "fault set",
+    "error: fault set needs a name, or --layer and --action\nRun with --help to list the options.",
+  ],
   ["status --wide", "error: unknown option '--wide'\nRun with --help to list the options."],
   ["travel 8", 'duration "8" has no unit. Use 8d or 8h.'],
   [
@@ -125,8 +128,11 @@ test.for<[command: string, message: string]>([
     'error: duration "soon" is invalid. It must be a duration such as 8d, 36h, 90m, 30s or 1d12h.',
   ],
   ["mine 0", 'error: blocks "0" is invalid. It must be a whole number from 1 to '],
-  ["fault set brodcast drop", 'error: point "brodcast" is invalid. Allowed choices are before_intent, '],
-  ["fault set broadcast dropp", 'error: action "dropp" is invalid. Allowed choices are crash, '],
+  ["fault set lost", 'error: name "lost" is invalid. Allowed choices are answer-lost, '],
+  [
+    "fault set --layer relay",
+    "error: option '--layer <layer>' argument 'relay' is invalid. Allowed choices are api, ",
+  ],
   ["explain 0x12", 'hash "0x12" is not a transaction hash. Pass 0x and 64 hex digits.\n'],
   ["demo --data-dir FOLDER/none", "No sandbox runs in FOLDER/none; start one with npm start"],
   [

@@ -41,7 +41,7 @@ test("resume lets an operation continue that needs a person", async () => {
   const storefront = await Storefront.open(sandbox.description);
   const [first, stopped] = [await storefront.prepare("offer"), await storefront.prepare("offer")];
   await send(sandbox.description, storefront.credential, first);
-  sandbox.relayer.fault({ point: "nonce", action: "foreign_nonce" });
+  await sandbox.faults.set({ layer: "relayer", point: "nonce", action: "foreign_nonce" });
   const { text } = await send(sandbox.description, storefront.credential, stopped);
   const { operation_id } = refusal.parse(JSON.parse(text)).operation;
   const resumed = await runCli("resume", operation_id, "--data-dir", folder);
@@ -52,7 +52,7 @@ test("resume --abandon gives an operation up whose nonce was taken", async () =>
   const storefront = await Storefront.open(sandbox.description);
   const [first, taken] = [await storefront.prepare("offer"), await storefront.prepare("offer")];
   await send(sandbox.description, storefront.credential, first);
-  sandbox.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+  await sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "foreign_nonce" });
   const { text } = await send(sandbox.description, storefront.credential, taken);
   const { operation_id } = refusal.parse(JSON.parse(text)).operation;
   const still = await runCli("resume", operation_id, "--data-dir", folder);
@@ -108,7 +108,7 @@ test("deliver delivers every undelivered event of the running sandbox", async ()
   const { notifications } = JSON.parse(await deliver("--json"));
   expect(notifications).toMatchObject([{ event_id, status: "delivered" }]);
   const other = JSON.parse(await runCli(...merchant, "--json")).merchant;
-  sandbox.receiver.failNext(5, { status: 503 });
+  await sandbox.faults.set({ layer: "delivery", action: "answer", status: 503, count: 5 });
   expect(await deliver()).toBe(`Events delivered: 0; exhausted: ${other.event_id}.\n`);
 });
 
@@ -142,11 +142,11 @@ test("bash completes values of options and arguments", { timeout: 60_000 }, asyn
     source "${folder}/completion.bash"
     completed() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); __routing_sandbox_complete; echo "\${COMPREPLY[@]}"; }
     completed routing-sandbox start --mode ""
-    completed routing-sandbox fault set broad
+    completed routing-sandbox fault set answer
   `;
   const env = { ...process.env, PATH: `${folder}:${process.env["PATH"]}` };
   const { stdout } = await execute("bash", ["-c", script], { env });
-  expect(stdout.split("\n")).toEqual(["live deterministic", "broadcast", ""]);
+  expect(stdout.split("\n")).toEqual(["live deterministic", "answer-lost", ""]);
 });
 
 test.for(["zsh", "fish"])("there is a completion script for %s", async (shell) => {

@@ -47,7 +47,11 @@ async function expectBooksOf(...done: RelayedRequest[]): Promise<void> {
 test("a key whose request died belongs to that request and no other", { timeout: 60_000 }, async () => {
   const { description } = sandbox;
   const request = prepared("dies");
-  await controlSandbox(description, "POST", "/faults", { point: "after_confirmed", action: "crash" });
+  await controlSandbox(description, "POST", "/faults", {
+    layer: "relayer",
+    point: "after_confirmed",
+    action: "crash",
+  });
   await expect(send(description, credential, request)).rejects.toThrow();
   await expect.poll(() => isRunning({ pid: description.pid, started: null })).toBe(false);
 
@@ -75,9 +79,17 @@ test.each(["offer", "collect_refund"] as const)(
     const request = prepared(kind);
     const [other, last] = ["other", "last"].map((name) => ({ ...request, key: `${request.key}-${name}` }));
     if (other === undefined || last === undefined) throw new Error("There are two more keys.");
-    await controlSandbox(description, "POST", "/faults", { point: "after_signed", action: "hold" });
+    await controlSandbox(description, "POST", "/faults", {
+      layer: "relayer",
+      point: "after_signed",
+      action: "hold",
+    });
     expect((await send(description, credential, request)).status).toBe(202);
-    await controlSandbox(description, "POST", "/faults", { point: "before_mined", action: "hold" });
+    await controlSandbox(description, "POST", "/faults", {
+      layer: "relayer",
+      point: "before_mined",
+      action: "hold",
+    });
     expect((await send(description, credential, other)).status).toBe(202);
     await sandbox.end("SIGKILL");
 

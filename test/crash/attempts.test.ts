@@ -52,14 +52,18 @@ describe("a refund that reverted is collected once when the sandbox is killed", 
     const { description } = sandbox;
     const request = requests.get(point);
     if (request === undefined) throw new Error(`Nothing is prepared for ${point}.`);
-    await controlSandbox(description, "POST", "/faults", { point: "after_signed", action: "hold" });
+    await controlSandbox(description, "POST", "/faults", {
+      layer: "relayer",
+      point: "after_signed",
+      action: "hold",
+    });
     expect((await send(description, credential, request)).status).toBe(202);
     // The merchant's block is a new head, with which the relayer sends what was held.
     await fund(description, 0n);
     const last = async () => (await readTransactions(description, credential)).data.at(-1);
     await expect.poll(async () => (await last())?.status).toBe("reverted");
     await fund(description, 5_000_000n);
-    await controlSandbox(description, "POST", "/faults", { point, action: "crash" });
+    await controlSandbox(description, "POST", "/faults", { layer: "relayer", point, action: "crash" });
     const other = { ...request, key: `${request.key}-other` };
     await expect(send(description, credential, other)).rejects.toThrow();
     await expect.poll(() => isRunning({ pid: description.pid, started: null })).toBe(false);
@@ -90,7 +94,11 @@ test("an operation that was abandoned before a kill begins its next attempt with
   const storefront = await Storefront.open(description);
   const request = await storefront.prepare("offer");
   const { credential } = storefront;
-  await controlSandbox(description, "POST", "/faults", { point: "broadcast", action: "foreign_nonce" });
+  await controlSandbox(description, "POST", "/faults", {
+    layer: "relayer",
+    point: "broadcast",
+    action: "foreign_nonce",
+  });
   const refused = await send(description, credential, request);
   expect([refused.status, codeOf(refused)]).toEqual([409, "outcome_unknown"]);
   const { operation_id } = (await readTransactions(description, credential)).data[0] ?? {};

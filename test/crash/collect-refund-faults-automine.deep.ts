@@ -1,3 +1,3 @@
-import { faults, meetFaults } from "./fault-matrix.ts";
+import { meetFaults, relayerFaults } from "./fault-matrix.ts";
 
-meetFaults(faults, "collect_refund", "automine");
+meetFaults(relayerFaults, "collect_refund", "automine");

@@ -1,3 +1,3 @@
-import { faults, meetFaults } from "./fault-matrix.ts";
+import { meetFaults, relayerFaults } from "./fault-matrix.ts";
 
-meetFaults(faults, "collect_refund", "interval");
+meetFaults(relayerFaults, "collect_refund", "interval");

@@ -45,7 +45,11 @@ export function crashAt(points: readonly FaultPoint[], kind: RelayOperationKind,
     async (point) => {
       const request = requests.get(point);
       if (request === undefined) throw new Error(`Nothing is prepared for ${point}.`);
-      await controlSandbox(sandbox.description, "POST", "/faults", { point, action: "crash" });
+      await controlSandbox(sandbox.description, "POST", "/faults", {
+        layer: "relayer",
+        point,
+        action: "crash",
+      });
       await expect(send(sandbox.description, credential, request)).rejects.toThrow();
       await expect.poll(() => isRunning({ pid: sandbox.description.pid, started: null })).toBe(false);
       await expectNoOutcome(folder, request, point);

@@ -1,14 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  type FaultAction,
-  FaultInvalidError,
-  FaultPlan,
-  type FaultRequest,
-  faultActions,
-  faultPoints,
-  type RelayOperationKind,
-} from "../../relayer/relayer.ts";
+import { faultActions, faultPlacements, type RelayOperationKind } from "../../relayer/relayer.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import type { FaultRequest } from "../../sandbox/service/faults/fault-request.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { controlSandbox, mineBySeconds } from "../kit/control.ts";
 import { codeOf, expectBooksToBalance, expectOneRecordEach, operationIn, readTransactions } from "./books.ts";
@@ -18,23 +11,24 @@ import { type ExactAnswer, type RelayedRequest, Storefront, send } from "./store
 /** How many relayed transactions there are before the one that meets the fault: as many as the deepest reorg takes. */
 const fillers = 5;
 
-/** Every fault but the death of the process, at every point where it can act. */
-export const faults: readonly FaultRequest[] = faultActions
+/** A fault of the relayer. */
+export type RelayerFault = Extract<FaultRequest, { layer: "relayer" }>;
+
+/** Every fault of the relayer but the death of the process, at every point where it can act. */
+export const relayerFaults: readonly RelayerFault[] = faultActions
   .filter((action) => action !== "crash")
   .flatMap((action) =>
-    faultPoints
-      .map((point) => ({ point, action }))
-      .filter(isPossible)
-      .flatMap((fault) =>
-        action === "reorg" ? [1, 2, 3, 4, 5].map((depth) => ({ ...fault, depth })) : [fault],
-      ),
+    faultPlacements[action].flatMap((point) => {
+      const fault = { layer: "relayer", point, action } as const;
+      return action === "reorg" ? [1, 2, 3, 4, 5].map((depth) => ({ ...fault, depth })) : [fault];
+    }),
   );
 
 /**
  * Sends one relayed request for each fault, again and again until it is done, and expects exactly one effect, or none at all when
  * another program has used its nonce.
  */
-export function meetFaults(chosen: readonly FaultRequest[], kind: RelayOperationKind, mining: Mining): void {
+export function meetFaults(chosen: readonly RelayerFault[], kind: RelayOperationKind, mining: Mining): void {
   let sandbox: Sandbox;
   let snapshot: Snapshot;
   let request: RelayedRequest;
@@ -104,11 +98,11 @@ async function sendUntilSettled(
   credential: string,
   request: RelayedRequest,
 ): Promise<ExactAnswer> {
-  const { description, relayer } = sandbox;
+  const { description, relayer, faults } = sandbox;
   const operations = new Set<string>();
   for (;;) {
     const answer = await send(description, credential, request);
-    const [fault] = relayer.faults();
+    const [fault] = faults.list();
     if (fault !== undefined) expect(fault.hits).toBe(1);
     if (answer.status === request.success) {
       const { operation_id } = operationIn(answer);
@@ -137,14 +131,4 @@ async function sendUntilSettled(
 
 function codeIn(answer: ExactAnswer): string | null {
   return answer.status < 400 ? null : codeOf(answer);
-}
-
-function isPossible(fault: { point: FaultRequest["point"]; action: FaultAction }): boolean {
-  try {
-    new FaultPlan([]).add(fault);
-    return true;
-  } catch (error) {
-    if (error instanceof FaultInvalidError) return false;
-    throw error;
-  }
 }

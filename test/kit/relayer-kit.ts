@@ -40,6 +40,7 @@ import {
 } from "../../relayer/relayer.ts";
 import type { TestAccount } from "../../sandbox/chain/genesis/deployment.ts";
 import { type ChainNode, startChain } from "../../sandbox/chain/genesis/start-chain.ts";
+import { SandboxFaults } from "../../sandbox/service/faults/faults.ts";
 import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";
 import { relayerJournal } from "../../server/store/relayer-journal.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -113,7 +114,7 @@ export class RelayerKit {
   readonly registrar: LocalAccount;
   readonly #options: RelayerKitOptions;
   #folder: string;
-  #started: { relayer: Relayer; journal: RelayerJournal } | undefined;
+  #started: { relayer: Relayer; journal: RelayerJournal; faults: SandboxFaults } | undefined;
   #balanceBefore = 0n;
   #blockBefore = 0n;
 
@@ -132,6 +133,12 @@ export class RelayerKit {
   get journal(): RelayerJournal {
     if (!this.#started) throw new Error("The kit is not open.");
     return this.#started.journal;
+  }
+
+  /** The faults of the relayer that runs. */
+  get faults(): SandboxFaults {
+    if (!this.#started) throw new Error("The kit is not open.");
+    return this.#started.faults;
   }
 
   get client() {
@@ -160,14 +167,20 @@ export class RelayerKit {
     const store = await openDirectoryStore(folder);
     onTestFinished(() => store.close());
     const journal = relayerJournal(store);
+    const faults = new SandboxFaults({
+      programs: [program, "prg_other"],
+      request: this.client.request,
+      receiver: { isOwn: true, url: "" },
+      changed: () => {},
+    });
     const relayer = createRelayer({
       ...settings,
       journal: wrapJournal ? wrapJournal(journal) : journal,
       request: this.client.request,
       chain: { identity: async () => ({ chainId, epoch }) },
       signers: [this.registrar],
-      programs: [program, "prg_other"],
       clock: this.chain.clock,
+      faults: faults.relayer,
       wait: (milliseconds) => wait(milliseconds),
       crash: async (point) => {
         throw new Crash(point);
@@ -175,7 +188,7 @@ export class RelayerKit {
       ...ports,
       ...options,
     });
-    this.#started = { relayer, journal };
+    this.#started = { relayer, journal, faults };
     return relayer;
   }
 
@@ -244,7 +257,7 @@ export class RelayerKit {
     const offer = await this.offer(name);
     await this.relayer.submit(offer);
     const intent = await this.refund(name, offer.businessKey, award);
-    this.relayer.fault({ point: "after_signed", action: "hold" });
+    await this.faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
     const signed = await this.relayer.submit(intent);
     expect(signed.status).toBe("signed");
     await this.fund(0n);

@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 test.for([
-  ["vitest", /Tests +3 passed \(3\)/],
+  ["vitest", /Tests +4 passed \(4\)/],
   ["jest", /Tests: +3 passed, 3 total/],
   ["mocha", /3 passing/],
   ["node-test", /pass 3\n(?:.*\n)*.*fail 0/],

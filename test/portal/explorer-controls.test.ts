@@ -39,20 +39,25 @@ test("the controls set and clear faults, at the points where they can act", asyn
   await page.getByLabel("What happens").selectOption("drop");
   expect(await page.getByLabel("Where").locator("option").allTextContents()).toEqual(["broadcast"]);
   await page.getByLabel("Until it is cleared").check();
+  await page.getByRole("button", { name: "Set this fault" }).click();
+  await page.getByText("relayer: drop at broadcast: acted 0, until it is cleared").waitFor();
+  expect(kit.sandbox.faults.list()).toMatchObject([{ point: "broadcast", action: "drop", remaining: null }]);
+  await page.getByRole("button", { name: "Clear the faults" }).click();
+  await page.getByRole("main").getByText("No fault is set any more.").waitFor();
+  expect(kit.sandbox.faults.list()).toEqual([]);
+  await page.getByLabel("Only for", { exact: true }).selectOption("executeRefund");
   await page.getByRole("button", { name: "Set the fault" }).click();
-  await page.getByText("drop at broadcast: acted 0, until it is cleared").waitFor();
-  expect(kit.sandbox.relayer.faults()).toMatchObject([
-    { point: "broadcast", action: "drop", remaining: null },
+  await page.getByText("api: reset at after commit for executeRefund: acted 0, 1 more").waitFor();
+  await page.getByLabel("Layer", { exact: true }).selectOption("delivery");
+  await page.getByLabel("What happens").selectOption("answer");
+  await page.getByLabel("Status").fill("410");
+  await page.getByLabel("Until it is cleared").uncheck();
+  await page.getByRole("button", { name: "Set this fault" }).click();
+  await page.getByText("delivery: answer at at receiver: acted 0, 1 more").waitFor();
+  expect(kit.sandbox.faults.list()).toMatchObject([
+    { layer: "api", action: "reset", match: { operation: "executeRefund" } },
+    { layer: "delivery", action: "answer", status: 410 },
   ]);
-  await page.getByRole("button", { name: "Clear the relayer's faults" }).click();
-  await page.getByRole("main").getByText("No fault of the relayer is set any more.").waitFor();
-  expect(kit.sandbox.relayer.faults()).toEqual([]);
-  await page.getByLabel("The receiver").selectOption("drop");
-  await page.getByRole("button", { name: "Let deliveries fail" }).click();
-  await page.getByText("drop true: 1 more").waitFor();
-  await page.getByRole("button", { name: "Clear the faults of deliveries" }).click();
-  await page.getByRole("main").getByText("Deliveries arrive again.").waitFor();
-  expect(kit.sandbox.receiver.faults.list()).toEqual([]);
 });
 
 test("the controls take a snapshot and restore it", async () => {
@@ -89,7 +94,7 @@ test("the controls resume an operation that needs a person", async () => {
   const session = await kit.begin();
   const merchant = await enrollMerchant(session);
   await activate(session, await createPurchase(session, merchant, "first", "25000000"), "activate-first");
-  kit.sandbox.relayer.fault({ point: "nonce", action: "foreign_nonce" });
+  await kit.sandbox.faults.set({ layer: "relayer", point: "nonce", action: "foreign_nonce" });
   const purchase = await createPurchase(session, merchant, "purchase", "25000000");
   const attempt = async () =>
     await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
@@ -116,7 +121,7 @@ test("the controls send a delivery that arrived once more", async () => {
 
 test("the controls deliver every event that was not delivered, a receiver's failures included", async () => {
   await kit.sandbox.given.purchase({ state: "active" });
-  kit.sandbox.receiver.failNext(1, { status: 503 });
+  await kit.sandbox.faults.set({ layer: "delivery", action: "answer", status: 503 });
   const page = await kit.open("#/events");
   await page.getByRole("button", { name: "Deliver all events" }).click();
   await page.getByRole("main").getByText("Every undelivered event was delivered").waitFor();

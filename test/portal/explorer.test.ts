@@ -206,7 +206,7 @@ test("on a phone's width axe finds nothing on any view, in light and dark, and n
     body: { transaction_hash: hash },
   });
   expect(error).toBeDefined();
-  kit.sandbox.relayer.fault({ point: "broadcast", action: "hold" });
+  await kit.sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "hold" });
   const page = await kit.open("", { viewport: { width: 375, height: 740 } });
   for (const [view, heading] of [
     ["", "Overview"],

@@ -5,7 +5,7 @@ import { continueSandbox } from "../continue-sandbox.ts";
 const [from = ""] = process.argv.slice(2);
 await using sandbox = await createSandbox({ from });
 const { seed } = sandbox.description;
-const faults = sandbox.relayer.faults();
+const faults = sandbox.faults.list();
 const budget = await sandbox.relayer.budget("prg_books");
 const loaded = await sandbox.fingerprint();
 await continueSandbox(sandbox);

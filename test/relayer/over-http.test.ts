@@ -33,9 +33,17 @@ test("the transactions show every hash, the call, the costs, the times and the b
   const [bumped, held] = [await storefront.prepare("offer"), await storefront.prepare("offer")];
   const { credential } = storefront;
   await send(description, credential, refund);
-  await controlSandbox(description, "POST", "/faults", { point: "after_signed", action: "replace" });
+  await controlSandbox(description, "POST", "/faults", {
+    layer: "relayer",
+    point: "after_signed",
+    action: "replace",
+  });
   await send(description, credential, bumped);
-  await controlSandbox(description, "POST", "/faults", { point: "after_intent", action: "hold" });
+  await controlSandbox(description, "POST", "/faults", {
+    layer: "relayer",
+    point: "after_intent",
+    action: "hold",
+  });
   expect((await send(description, credential, held)).status).toBe(202);
 
   const { data, gas_budget } = await readTransactions(description, credential);
@@ -137,27 +145,27 @@ test.each(["offer", "collect_refund"] as const)(
 
 test("a snapshot holds the faults, their counts and a pause of mining", async () => {
   const sandbox = await open({ receiptTimeoutMs: 50 });
-  const { description, relayer, chain } = sandbox;
+  const { description, faults, chain } = sandbox;
   const storefront = await Storefront.open(description);
   const [first, second] = [await storefront.prepare("offer"), await storefront.prepare("offer")];
   const { credential } = storefront;
-  relayer.fault({ point: "broadcast", action: "lose_response", count: 2 });
-  relayer.fault({ point: "before_intent", action: "pause_mining" });
+  await faults.set({ layer: "relayer", point: "broadcast", action: "lose_response", count: 2 });
+  await faults.set({ layer: "relayer", point: "before_intent", action: "pause_mining" });
   expect((await send(description, credential, first)).status).toBe(202);
-  const faults = relayer.faults();
-  expect(faults).toMatchObject([
+  const set = faults.list();
+  expect(set).toMatchObject([
     { action: "lose_response", hits: 1, remaining: 1 },
     { action: "pause_mining", hits: 1, remaining: 0 },
   ]);
   const snapshot = await sandbox.snapshot();
 
-  await relayer.clearFaults();
+  await faults.clear();
   expect((await send(description, credential, second)).status).toBe(200);
   await snapshot.restore();
-  expect(relayer.faults()).toEqual(faults);
+  expect(faults.list()).toEqual(set);
   expect(await chain.client.getAutomine()).toBe(false);
   expect((await send(description, credential, second)).status).toBe(202);
-  await relayer.clearFaults();
+  await faults.clear();
   expect(await chain.client.getAutomine()).toBe(true);
   expect((await send(description, credential, first)).status).toBe(200);
   expect((await send(description, credential, second)).status).toBe(200);
@@ -171,7 +179,11 @@ test("a person lets an operation continue that foreign use of the signer has sto
   const [first, stopped] = [await storefront.prepare("offer"), await storefront.prepare("offer")];
   const { credential } = storefront;
   await send(description, credential, first);
-  await controlSandbox(description, "POST", "/faults", { point: "nonce", action: "foreign_nonce" });
+  await controlSandbox(description, "POST", "/faults", {
+    layer: "relayer",
+    point: "nonce",
+    action: "foreign_nonce",
+  });
   const refused = await send(description, credential, stopped);
   expect([refused.status, codeOf(refused)]).toEqual([409, "outcome_unknown"]);
   const { operation } = z
@@ -193,7 +205,11 @@ test("a person gives up an operation whose nonce was taken, and the next request
   const [first, taken] = [await storefront.prepare("offer"), await storefront.prepare("offer")];
   const { credential } = storefront;
   await send(description, credential, first);
-  await controlSandbox(description, "POST", "/faults", { point: "broadcast", action: "foreign_nonce" });
+  await controlSandbox(description, "POST", "/faults", {
+    layer: "relayer",
+    point: "broadcast",
+    action: "foreign_nonce",
+  });
   const refused = await send(description, credential, taken);
   expect([refused.status, codeOf(refused)]).toEqual([409, "outcome_unknown"]);
   const stopped = async () => (await readTransactions(description, credential)).data.at(-1);
@@ -247,15 +263,15 @@ test("a person gives up an operation whose nonce was taken, and the next request
 
 test("an operation that was given up is asked for again while a reorg has its first nonce filled, and is made after that", async () => {
   const sandbox = await open({ receiptTimeoutMs: 200 });
-  const { description, relayer } = sandbox;
+  const { description, relayer, faults } = sandbox;
   const storefront = await Storefront.open(description);
   const taken = await storefront.prepare("offer");
   const { credential } = storefront;
-  relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+  await faults.set({ layer: "relayer", point: "broadcast", action: "foreign_nonce" });
   expect((await send(description, credential, taken)).status).toBe(409);
   const { operation_id = "" } = (await readTransactions(description, credential)).data.at(-1) ?? {};
   await relayer.abandon(operation_id);
-  relayer.fault({ point: "broadcast", action: "drop", count: null });
+  await faults.set({ layer: "relayer", point: "broadcast", action: "drop", count: null });
   await sandbox.chain.client.request<{
     Method: "anvil_reorg";
     Parameters: [number, never[]];
@@ -267,7 +283,7 @@ test("an operation that was given up is asked for again while a reorg has its fi
   const abandoned = { operation_id, attempt: 2, status: "failed", status_reason: "abandoned", hash: null };
   expect(operationIn(waiting)).toMatchObject(abandoned);
   expect((await readTransactions(description, credential)).data.at(-1)).toMatchObject(abandoned);
-  await relayer.clearFaults();
+  await faults.clear();
   const done = await send(description, credential, taken);
   expect(done.status, done.text).toBe(200);
   expect(operationIn(done)).toMatchObject({ operation_id, attempt: 2, status: "confirmed" });
@@ -280,31 +296,48 @@ test("the command line sets, lists and clears faults", async () => {
     const command = [cli, "fault", ...args, "--data-dir", folder];
     return (await promisify(execFile)(process.execPath, command)).stdout;
   };
+  const drop = ["--layer", "relayer", "--action", "drop"];
   const only = ["--kind", "offer", "--subject", "pur_a", "--count", "always"];
-  const set = JSON.parse(await fault("set", "broadcast", "drop", ...only, "--json"));
-  expect(set).toMatchObject({ match: { kind: "offer", subject_id: "pur_a" }, remaining: null });
-  await fault("set", "after_mined", "reorg", "--depth", "3");
-  expect(sandbox.relayer.faults()).toMatchObject([set, { point: "after_mined", depth: 3, remaining: 1 }]);
-  expect(JSON.parse(await fault("list", "--json"))).toEqual({ data: sandbox.relayer.faults() });
+  const set = JSON.parse(await fault("set", ...drop, ...only, "--json"));
+  expect(set).toMatchObject({
+    point: "broadcast",
+    match: { kind: "offer", subject_id: "pur_a" },
+    remaining: null,
+  });
+  await fault("set", "reorg", "--point", "after_mined", "--depth", "3");
+  await fault("set", "answer-lost", "--operation", "executeRefund");
+  await fault("set", "slow", "--delay", "20");
+  await fault("set", "--layer", "delivery", "--action", "answer", "--status", "410", "--count", "2");
+  expect(sandbox.faults.list()).toMatchObject([
+    set,
+    { layer: "relayer", point: "after_mined", depth: 3, remaining: 1 },
+    { layer: "api", match: { operation: "executeRefund" } },
+    { layer: "api", action: "delay", delay_ms: 20 },
+    { layer: "delivery", status: 410, remaining: 2 },
+  ]);
+  expect(JSON.parse(await fault("list", "--json"))).toEqual({ data: sandbox.faults.list() });
   expect(await fault("list")).toBe(
-    "drop at broadcast; for kind offer, subject_id pur_a; acted 0, until it is cleared\n" +
-      "reorg at after_mined; 3 deep; acted 0, 1 more\n",
+    "relayer: drop at broadcast; for subject_id pur_a, kind offer; acted 0, until it is cleared\n" +
+      "relayer: reorg at after_mined; 3 deep; acted 0, 1 more\n" +
+      "api: reset at after_commit; for operation executeRefund; acted 0, 1 more\n" +
+      "api: delay at before_commit; 20 ms; acted 0, 1 more\n" +
+      "delivery: answer at at_receiver; status 410; acted 0, 2 more\n",
   );
-  await expect(fault("set", "simulate", "drop")).rejects.toMatchObject({
+  await expect(fault("set", ...drop, "--point", "simulate")).rejects.toMatchObject({
     code: 1,
     stderr: 'drop does not act at "simulate", but at broadcast.\n',
   });
-  await expect(fault("set", "broadcast", "drop", "--depth", "3")).rejects.toMatchObject({
+  await expect(fault("set", ...drop, "--depth", "3")).rejects.toMatchObject({
     code: 1,
     stderr: "depth is for reorg only. Leave it out for drop.\n",
   });
-  await expect(fault("set", "broadcast", "drop", "--program", "prg_nope")).rejects.toMatchObject({
+  await expect(fault("set", ...drop, "--program", "prg_nope")).rejects.toMatchObject({
     code: 1,
     stderr: "No program prg_nope here. Use prg_demo, prg_other.\n",
   });
-  await expect(fault("set", "broadcast", "drop", "--count", "0")).rejects.toMatchObject({
+  await expect(fault("set", ...drop, "--count", "0")).rejects.toMatchObject({
     stderr: expect.stringContaining("always, or a whole number from 1 to 999999"),
   });
   expect(await fault("clear")).toBe("No faults are set any more.\n");
-  expect(sandbox.relayer.faults()).toEqual([]);
+  expect(sandbox.faults.list()).toEqual([]);
 });

@@ -20,7 +20,7 @@ describe("a fixture of hooks", () => {
       expect(digests).toHaveLength(number);
       await sandbox.given.purchase({ state: "paid" });
       await sandbox.chain.client.setAutomine(false);
-      sandbox.relayer.fault({ point: "broadcast", action: "drop" });
+      await sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "drop" });
       if (number === 2) await sandbox.close();
     },
   );

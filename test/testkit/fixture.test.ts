@@ -60,7 +60,7 @@ test("a test that is over gets no more of it", async ({ sandbox }) => {
 test.fails("a test may fail with requests, faults and waiting transactions left", async ({ sandbox }) => {
   had.push(sandbox);
   await sandbox.chain.client.setAutomine(false);
-  sandbox.relayer.fault({ point: "broadcast", action: "drop", count: null });
+  await sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "drop", count: null });
   const { stranger } = sandbox.wallets;
   await stranger.submit({ to: stranger.address, data: "0x" });
   const url = `${sandbox.description.urls.api}/v1/routing/capabilities`;
@@ -69,7 +69,7 @@ test.fails("a test may fail with requests, faults and waiting transactions left"
 });
 
 test("which the next one does not notice", async ({ sandbox }) => {
-  expect(sandbox.relayer.faults()).toEqual([]);
+  expect(sandbox.faults.list()).toEqual([]);
   const { receipt } = await sandbox.wallets.stranger.faucet(1n);
   expect(receipt).toMatchObject({ status: "success", transactionIndex: 0 });
 });

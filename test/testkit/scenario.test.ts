@@ -108,7 +108,7 @@ test("what the relayer sends again is recorded with the request that it was sent
   const set = await fetch(`${sandbox.description.urls.control}/faults`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ point: "broadcast", action: "drop" }),
+    body: JSON.stringify({ layer: "relayer", point: "broadcast", action: "drop" }),
   });
   expect(set.status).toBe(201);
   await activate(session, purchase, "activate");

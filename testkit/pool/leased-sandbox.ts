@@ -28,6 +28,7 @@ export function leasedSandbox(sandbox: Sandbox, guard: LeaseGuard): Sandbox {
       chain,
       clock,
       relayer: guardCalls(sandbox.relayer, guard),
+      faults: guardCalls(sandbox.faults, guard),
       store: guardCalls(sandbox.store, guard),
       receiver: leasedReceiver(sandbox.receiver, guard),
       wallets,

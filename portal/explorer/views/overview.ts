@@ -93,13 +93,12 @@ function attention(now: Overview, refusal: RefusalView | undefined) {
   }
   ${now.unknown.map((sentence) => html`<p class="notice bad">${sentence}</p>`)}
   ${
-    now.faults.length + now.delivery_faults.length === 0
+    now.faults.length === 0
       ? nothing
       : html`<div class="notice warn">
         <p><a href=${hrefTo("controls")}>Faults are set</a></p>
         <ul class="plain small">
           ${now.faults.map((fault) => html`<li>${describeFault(fault)}</li>`)}
-          ${now.delivery_faults.length === 0 ? nothing : html`<li>Deliveries fail</li>`}
         </ul>
       </div>`
   }

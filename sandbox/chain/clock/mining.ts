@@ -2,9 +2,15 @@ import { maxUint64, maxUint128, toHex } from "viem";
 import { z } from "zod";
 import { awaitAutomine, startAutomine } from "../../../relayer/node/mining.ts";
 import { connect } from "../../../relayer/node/node.ts";
-import type { MiningMode } from "../../../relayer/relayer.ts";
 import type { Part } from "../../lib/part.ts";
 import type { ChainClient } from "../client/chain-client.ts";
+
+/** How a node mines. */
+export interface MiningMode {
+  automine: boolean;
+  /** Seconds between blocks, or null. */
+  interval: number | null;
+}
 
 /** The pace of mining: at each transaction, at a fixed interval in seconds of real time, or only on request. */
 export type MiningPace = "transaction" | "never" | number;

@@ -11,6 +11,7 @@ import type { Services } from "../../../server/services.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import { keptChainRoutes } from "../../service/cluster/kept-chain.ts";
 import { refusalRoutes } from "../../service/cluster/refusals.ts";
+import type { SandboxFaults } from "../../service/faults/faults.ts";
 import type { Given } from "../../service/given/given.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import type { SandboxDescription } from "../../state/description.ts";
@@ -19,6 +20,7 @@ import type { Explanation } from "../explain/explanation.ts";
 import type { Explorer } from "../explorer/explorer.ts";
 import type { Recorder } from "../recorder/recorder.ts";
 import { chainRoutes } from "./chain-routes.ts";
+import { faultRoutes } from "./fault-routes.ts";
 import { givenRoutes } from "./given-routes.ts";
 import { receiverRoutes } from "./receiver-routes.ts";
 import { refuse, refuseError } from "./refuse-error.ts";
@@ -32,6 +34,7 @@ export interface ControlledSandbox {
   description: SandboxDescription;
   chain: ChainNode;
   relayer: Relayer;
+  faults: SandboxFaults;
   receiver: SandboxReceiver;
   rotateKeys: (...uses: KeyUse[]) => Promise<void>;
   explain: (hash: Hex) => Promise<Explanation>;
@@ -70,6 +73,7 @@ export function createControlHost(sandbox: ControlledSandbox): Express {
   const recorded = [
     statusRoutes(sandbox),
     chainRoutes(sandbox),
+    faultRoutes(sandbox),
     relayerRoutes(sandbox),
     receiverRoutes(sandbox),
     sandbox.explorer.routes,
@@ -115,7 +119,7 @@ function refuseOtherMethods(app: Express, routers: readonly Router[]): void {
     });
 }
 
-async function readStatus({ description, chain, relayer }: ControlledSandbox) {
+async function readStatus({ description, chain, faults }: ControlledSandbox) {
   const { seed, mode, pid, urls } = description;
   const block = await chain.client.getBlock({ blockTag: "latest" });
   return {
@@ -127,6 +131,6 @@ async function readStatus({ description, chain, relayer }: ControlledSandbox) {
     explorer: `${urls.control}/`,
     chain: { ...description.chain, block_number: Number(block.number), block_hash: block.hash },
     now: await chain.clock.now(),
-    faults: relayer.faults(),
+    faults: faults.list(),
   };
 }

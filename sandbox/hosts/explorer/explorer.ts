@@ -2,6 +2,7 @@ import { type Request, type Response, Router } from "express";
 import { pageRoutes } from "../../../server/pages/page-routes.ts";
 import type { Services } from "../../../server/services.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import type { SandboxFaults } from "../../service/faults/faults.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import { AddressLabels } from "./address-labels.ts";
@@ -26,6 +27,7 @@ export function openExplorer(parts: {
   services: Services;
   chain: ChainNode;
   receiver: SandboxReceiver;
+  faults: SandboxFaults;
   watch: Watch;
 }): Explorer {
   const { watch, ...read } = parts;

@@ -2,6 +2,7 @@ import { createPublicClient, type HttpTransport, http, type PublicClient } from 
 import { HeadReader } from "../../../server/chain/head-reader.ts";
 import type { Services } from "../../../server/services.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import type { SandboxFaults } from "../../service/faults/faults.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import type { AddressLabels } from "./address-labels.ts";
@@ -22,6 +23,7 @@ export interface Sources extends ConnectedNode {
   services: Services;
   chain: ChainNode;
   receiver: SandboxReceiver;
+  faults: SandboxFaults;
   refusals: RefusalLog;
   labels: AddressLabels;
 }

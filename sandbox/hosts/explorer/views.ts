@@ -3,6 +3,8 @@
  * sandbox time, hashes and addresses are hex.
  */
 
+import type { Fault } from "../../service/faults/fault.ts";
+
 /** One page of a list; `next_cursor` asks for the next one, null when this is the last. */
 export interface ViewPage<T> {
   data: T[];
@@ -20,16 +22,6 @@ export interface BlockPointView {
 export interface AccountView {
   address: string;
   name: string | null;
-}
-
-/** A fault of the relayer that is set. */
-export interface FaultView {
-  point: string;
-  action: string;
-  match: { [field: string]: string };
-  remaining: number | null;
-  hits: number;
-  depth: number;
 }
 
 /** A program with what its relayer may spend, in wei; null while one of its operations is among the unknown ones. */
@@ -59,11 +51,14 @@ export interface Overview {
   unknown: string[];
   /** The number of transactions that wait for a block. */
   pending_transactions: number;
-  faults: FaultView[];
-  delivery_faults: { remaining: number; fault: { [name: string]: unknown } }[];
+  faults: Fault[];
   refusals: number;
-  /** The points where each fault can act, by action. */
-  fault_placements: { [action: string]: string[] };
+  /** The faults that there are: those with a name, the points of all by layer and action, and the writes that they can be limited to. */
+  fault_choices: {
+    intents: readonly string[];
+    matrix: { [layer: string]: { readonly [action: string]: readonly string[] } };
+    operations: readonly string[];
+  };
 }
 
 /** A purchase's money, read at one block. */

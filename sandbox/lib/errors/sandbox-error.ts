@@ -18,7 +18,6 @@ export const sandboxErrors = {
   receiver_invalid: "Notifications cannot be sent to the receiver's URL.",
   receiver_unresolved: "The receiver's name has no address.",
   receiver_pinned: "A receiver is already pinned, or a delivery was made.",
-  foreign_receiver: "Notifications are sent to a receiver other than the sandbox's test receiver.",
   no_delivery: "No delivery arrived in time.",
   snapshot_refused:
     "A snapshot file is damaged, or does not match this version, these contracts or the passed options.",

@@ -1,4 +1,3 @@
-import type { Relayer } from "../../../relayer/relayer.ts";
 import type { Log, Services } from "../../../server/services.ts";
 import type { RelayerJournalStore } from "../../../server/store/relayer-journal.ts";
 import type { Store } from "../../../server/store/store.ts";
@@ -24,9 +23,7 @@ export class MemberObserver implements Observer {
     return journal;
   }
 
-  relayer(relayer: Relayer): Relayer {
-    return relayer;
-  }
+  faultsChanged(): void {}
 
   changedElsewhere(): void {}
 

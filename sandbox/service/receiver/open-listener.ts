@@ -4,8 +4,7 @@ import { verifySharedSecret } from "../../../protocol/signatures/webhook.ts";
 import { pagesOf } from "../../lib/http/host-and-origin.ts";
 import { type Listener, listen } from "../../lib/http/listen.ts";
 import { type Arrival, headersOf, webhookHeadersOf } from "./arrival.ts";
-import type { DeliveryFaults } from "./delivery-fault.ts";
-import { ReceiverTap } from "./receiver-tap.ts";
+import { type ReceiverFault, ReceiverTap } from "./receiver-tap.ts";
 
 /** A delivery that a listener got; it is not verified where the secret is not known. */
 export interface HeardDelivery extends Omit<Arrival, "verified"> {
@@ -16,22 +15,23 @@ export interface HeardDelivery extends Omit<Arrival, "verified"> {
  * Opens a receiver of its own for a terminal: answers 204 to what it can verify and 401 to what does not verify.
  *
  * @param secret - the shared secret, asked for at each delivery; null while it is not known.
- * @example await openListener({ port: 4040, secret: async () => "whsec_…", faults, heard: console.log })
+ * @example await openListener({ port: 4040, secret: async () => "whsec_…", takeFault: () => null, heard: console.log })
  */
 export async function openListener(options: {
   port: number;
   secret: () => Promise<string | null>;
-  faults: DeliveryFaults;
+  /** Returns the fault of the next delivery, if it has one. */
+  takeFault: () => ReceiverFault | null;
   heard: (delivery: HeardDelivery) => void;
 }): Promise<Pick<Listener, "url" | "close">> {
-  const { port, secret, faults, heard } = options;
+  const { port, secret, takeFault, heard } = options;
   const judge = async (headers: Arrival["headers"], body: Buffer) => {
     const known = await secret();
     return known === null ? null : verifySharedSecret(webhookHeadersOf(headers), body, known);
   };
   const tap = new ReceiverTap({
     path: null,
-    faults,
+    takeFault,
     arrived: async (arrival, body) => heard({ ...arrival, verified: await judge(arrival.headers, body) }),
   });
   const answer = async (request: IncomingMessage, response: ServerResponse) => {

@@ -1,8 +1,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { collectBody } from "../../lib/http/collect-body.ts";
+import type { Fault } from "../faults/fault.ts";
 import { type Arrival, headersOf } from "./arrival.ts";
-import type { DeliveryFaults, ReceiverFault } from "./delivery-fault.ts";
+
+/** A fault of a receiver: it answers a status, waits, or drops the connection (`reset`). */
+export type ReceiverFault = Pick<Fault, "action" | "status" | "headers" | "body" | "delay_ms">;
 
 /**
  * Listens in front of a receiver: sees what arrives there, byte for byte, and makes it fail on demand.
@@ -11,7 +14,7 @@ import type { DeliveryFaults, ReceiverFault } from "./delivery-fault.ts";
  */
 export class ReceiverTap {
   readonly #path: string | null;
-  readonly #faults: DeliveryFaults;
+  readonly #takeFault: () => ReceiverFault | null;
   readonly #arrived: (arrival: Omit<Arrival, "verified">, body: Buffer) => void;
   /** The number of deliveries that have arrived; part of a snapshot. */
   count = 0;
@@ -19,12 +22,13 @@ export class ReceiverTap {
   constructor(tap: {
     /** The receiver's path; null where everything that is posted is a delivery. */
     path: string | null;
-    faults: DeliveryFaults;
+    /** Returns the fault of the next delivery, if it has one. */
+    takeFault: () => ReceiverFault | null;
     /** Called with each delivery once it is answered, or its connection is gone. */
     arrived: (arrival: Omit<Arrival, "verified">, body: Buffer) => void;
   }) {
     this.#path = tap.path;
-    this.#faults = tap.faults;
+    this.#takeFault = tap.takeFault;
     this.#arrived = tap.arrived;
   }
 
@@ -46,7 +50,7 @@ export class ReceiverTap {
       const status = response.writableFinished ? response.statusCode : null;
       this.#arrived({ number, headers: headersOf(request), body: bytes.toString(), status }, bytes);
     });
-    const fault = this.#faults.takeAtReceiver();
+    const fault = this.#takeFault();
     if (fault === null) handler(request, response);
     else act(fault, request, response, () => handler(request, response));
   }
@@ -58,17 +62,18 @@ function act(
   response: ServerResponse,
   handOn: () => void,
 ): void {
-  if ("delayMs" in fault) {
+  const { action, delay_ms, status = 500, headers, body } = fault;
+  if (delay_ms !== undefined) {
     // Without a claim on the process: a sandbox that closes does not wait for it.
-    pause(fault.delayMs, undefined, { ref: false }).then(() => {
+    pause(delay_ms, undefined, { ref: false }).then(() => {
       if (!response.destroyed) handOn();
     });
     return;
   }
   // The whole body is taken first, so that it is seen as it was sent.
   request.once("end", () => {
-    if ("drop" in fault) response.destroy();
-    else response.writeHead(fault.status, fault.headers).end(fault.body);
+    if (action === "reset") response.destroy();
+    else response.writeHead(status, headers).end(body);
   });
   request.resume();
 }

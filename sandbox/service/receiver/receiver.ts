@@ -6,8 +6,8 @@ import { requireArgument } from "../../lib/errors/require-argument.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { ownState, type Part } from "../../lib/part.ts";
 import { endsWithin } from "../../lib/time/deadline.ts";
+import type { SandboxFaults } from "../faults/faults.ts";
 import { type Arrival, webhookHeadersOf } from "./arrival.ts";
-import type { DeliveryFault, DeliveryFaults, PendingFault } from "./delivery-fault.ts";
 import type { ReceiverPin } from "./receiver-pin.ts";
 import { ReceiverTap } from "./receiver-tap.ts";
 
@@ -23,7 +23,6 @@ export interface ReceiverState {
   arrivals: readonly Arrival[];
   /** The numbers of those that {@link SandboxReceiver.next} has answered. */
   taken: readonly number[];
-  faults: readonly PendingFault[];
 }
 
 interface Waiter {
@@ -33,17 +32,14 @@ interface Waiter {
 }
 
 /**
- * The service's own receiver as a test sees it: what arrives there, what shall go wrong there, and the same once more.
+ * The service's own receiver as a test sees it: what arrives there, and the same once more.
  *
  * @example
- * sandbox.receiver.failNext(2, { status: 503 });
  * const { body, headers } = await sandbox.receiver.next();
  */
 export class SandboxReceiver implements Part<ReceiverState> {
   readonly name = "receiver";
   readonly schema = ownState<ReceiverState>();
-  /** The faults of deliveries; crashes act at any receiver, the others at the service's own. */
-  readonly faults: DeliveryFaults;
   readonly #own: string;
   readonly #pin: ReceiverPin;
   readonly #pinned: (url: string) => Promise<void>;
@@ -62,16 +58,15 @@ export class SandboxReceiver implements Part<ReceiverState> {
     /** The service's own receiver, which is watched. */
     own: string;
     keys: KeyRing;
-    faults: DeliveryFaults;
+    faults: Pick<SandboxFaults, "take">;
   }) {
     this.#pin = receiver.pin;
     this.#pinned = receiver.pinned;
-    this.faults = receiver.faults;
     this.#own = receiver.own;
     this.#keys = receiver.keys;
     this.#tap = new ReceiverTap({
       path: new URL(receiver.own).pathname,
-      faults: this.faults,
+      takeFault: () => receiver.faults.take("delivery", "at_receiver"),
       arrived: async (arrival, bytes) => await this.#note(arrival, bytes),
     });
   }
@@ -127,32 +122,10 @@ export class SandboxReceiver implements Part<ReceiverState> {
     }
   }
 
-  /**
-   * Makes the next deliveries fail: with a status (and headers), a delay, a dropped connection, or a crash of the sandbox itself.
-   *
-   * @throws SandboxError foreign_receiver when notifications go elsewhere, where only a crash can be made.
-   * @example sandbox.receiver.failNext(2, { status: 503, headers: { "retry-after": "3" } })
-   */
-  failNext(count: number, fault: DeliveryFault): void {
-    if (typeof fault !== "object" || fault === null)
-      throw new SandboxError("argument_invalid", "failNext takes a fault such as { status: 503 }.");
-    if (!("crash" in fault) && !this.#pin.isOwn)
-      throw new SandboxError(
-        "foreign_receiver",
-        `Notifications go to ${this.url}, not to the sandbox's own receiver; let that one fail (routing-sandbox listen --fail).`,
-      );
-    this.faults.add(count, fault);
-  }
-
   /** Ends all waiting: no more events arrive. */
   close(): void {
     this.#isClosed = true;
     for (const { reject } of this.#waiters) reject(closedError());
-  }
-
-  /** Clears all faults of deliveries. */
-  clearFailures(): void {
-    this.faults.replace([]);
   }
 
   /**
@@ -179,16 +152,14 @@ export class SandboxReceiver implements Part<ReceiverState> {
       count: this.#tap.count,
       arrivals: this.#arrivals,
       taken: [...this.#taken].map(({ number }) => number),
-      faults: this.faults.list(),
     };
   }
 
   /** Goes back to what a snapshot kept. */
-  restore({ count, arrivals, taken, faults }: ReceiverState): void {
+  restore({ count, arrivals, taken }: ReceiverState): void {
     this.#tap.count = count;
     this.#arrivals = arrivals;
     this.#taken = new Set(arrivals.filter(({ number }) => taken.includes(number)));
-    this.faults.replace(faults);
   }
 
   async #note(seen: Omit<Arrival, "verified">, bytes: Buffer): Promise<void> {

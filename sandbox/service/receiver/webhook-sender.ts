@@ -3,7 +3,7 @@ import type { SandboxClock } from "../../chain/clock/clock.ts";
 import { letTimePass } from "../../chain/clock/let-time-pass.ts";
 import { deliverTo } from "../../lib/http/deliver.ts";
 import { crashProcess } from "../../lib/processes.ts";
-import type { DeliveryFaults } from "./delivery-fault.ts";
+import type { SandboxFaults } from "../faults/faults.ts";
 import type { ReceiverPin } from "./receiver-pin.ts";
 
 /**
@@ -14,25 +14,28 @@ export function openWebhookSender(parts: {
   receiver: ReceiverPin;
   timeoutMs: number;
   clock: Pick<SandboxClock, "mode" | "travel">;
-  faults: DeliveryFaults;
+  faults: Pick<SandboxFaults, "take">;
   signal: AbortSignal;
 }): Pick<Services, "deliver" | "pause"> {
   const { receiver, timeoutMs, clock, faults, signal } = parts;
   // A deterministic clock does not move while a receiver answers.
   const stopwatch = clock.mode === "live" ? () => performance.now() : () => 0;
   const pass = letTimePass(clock, signal);
+  const crashAt = async (point: string) => {
+    if (faults.take("delivery", point) !== null) await crashProcess();
+  };
   const deliver: Deliver = async (headers, body, outside) => {
     receiver.delivers();
-    if (faults.takeCrash("before_delivery")) await crashProcess();
+    await crashAt("before_delivery");
     const send = deliverTo(receiver.receiver, { timeoutMs, stopwatch });
     const outcome = await outside(
       async (undone) => await send(headers, body, AbortSignal.any([signal, undone])),
     );
-    if (faults.takeCrash("after_delivery")) await crashProcess();
+    await crashAt("after_delivery");
     return outcome;
   };
   const pause: Services["pause"] = async (milliseconds, outside) => {
-    if (faults.takeCrash("before_pause")) await crashProcess();
+    await crashAt("before_pause");
     await pass(milliseconds, outside);
   };
   return { deliver, pause };

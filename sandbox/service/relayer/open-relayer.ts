@@ -1,5 +1,5 @@
 import type { LocalAccount } from "viem";
-import { createRelayer, type Relayer } from "../../../relayer/relayer.ts";
+import { createRelayer, type Relayer, type RelayerFaults } from "../../../relayer/relayer.ts";
 import { openChainReader } from "../../../server/chain/open-chain-reader.ts";
 import { effectOfRefunds, preconditionOfRefunds } from "../../../server/domain/refunds/precondition.ts";
 import { recordDueRefund } from "../../../server/domain/refunds/record-due-refund.ts";
@@ -18,16 +18,14 @@ const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000
 
 /** Makes the relayer of a sandbox, on its store and its chain. */
 export function openRelayer(parts: {
-  settings: Pick<
-    SandboxSettings,
-    "seed" | "confirmations" | "programs" | "gasBudgetWei" | "receiptTimeoutMs"
-  >;
+  settings: Pick<SandboxSettings, "seed" | "confirmations" | "gasBudgetWei" | "receiptTimeoutMs">;
   chain: Pick<ChainNode, "request" | "deployment"> & { clock: Pick<ChainNode["clock"], "now"> };
   store: RelayerJournalStore;
   /** The wallets that it signs with. */
   signers: readonly LocalAccount[];
+  faults: RelayerFaults;
 }): Relayer {
-  const { settings, chain, store, signers } = parts;
+  const { settings, chain, store, signers, faults } = parts;
   const { confirmations, gasBudgetWei, receiptTimeoutMs } = settings;
   const { request } = chain;
   const reader = openChainReader(request, chain.deployment);
@@ -36,7 +34,6 @@ export function openRelayer(parts: {
     request,
     chain: { identity: sharedReading(reader.identity) },
     signers,
-    programs: settings.programs.map(({ id }) => id),
     clock: { now: sharedReading(async () => await chain.clock.now()) },
     wait,
     confirmations,
@@ -49,6 +46,7 @@ export function openRelayer(parts: {
     },
     effectChecks: { collect_refund: effectOfRefunds({ store }) },
     receiptTimeoutMs,
+    faults,
     // The fault is a real one.
     crash: crashProcess,
   });

@@ -44,3 +44,22 @@ export function sendAnswer(
   request.once("end", end).once("close", end).resume();
   wait(drainTimeoutMs, stop.signal).then(end, end);
 }
+
+/**
+ * Drops the connection of a request instead of answering it.
+ *
+ * @param answer - the answer whose head and first half of the body are sent before; null for none of it.
+ */
+export function dropConnection(response: Response, answer: Answer | null): void {
+  if (answer === null) {
+    response.destroy();
+    return;
+  }
+  const body = Buffer.from(answer.body);
+  response.writeHead(answer.status, {
+    ...response.locals["headers"],
+    ...answer.headers,
+    "Content-Length": body.length,
+  });
+  response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy());
+}

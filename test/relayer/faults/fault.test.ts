@@ -1,10 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  FaultInvalidError,
-  type FaultPoint,
-  type FaultRequest,
-  faultPoints,
-} from "../../../relayer/relayer.ts";
+import { FaultInvalidError, type FaultPoint, faultPoints } from "../../../relayer/relayer.ts";
+import type { FaultRequest } from "../../../sandbox/service/faults/fault-request.ts";
 import { offerReservation, openRelayerKits, program } from "../../kit/relayer-kit.ts";
 import { holdDisk } from "../../server/store/held-disk.ts";
 
@@ -14,10 +10,10 @@ const rpcPoints = ["simulate", "nonce", "broadcast", "receipt"] as const satisfi
 
 test.each(rpcPoints)("a lost answer at %s leads to no second transaction", async (point) => {
   const kit = await openKit();
-  kit.relayer.fault({ point, action: "lose_response" });
+  await kit.faults.set({ layer: "relayer", point, action: "lose_response" });
   const intent = await kit.offer("lost");
   const first = await kit.relayer.submit(intent);
-  expect(kit.relayer.faults()).toMatchObject([{ hits: 1, remaining: 0 }]);
+  expect(kit.faults.list()).toMatchObject([{ hits: 1, remaining: 0 }]);
   const second = await kit.relayer.submit(intent);
   expect(second.operation_id).toBe(first.operation_id);
   await kit.expectExactlyOnce(second);
@@ -26,7 +22,7 @@ test.each(rpcPoints)("a lost answer at %s leads to no second transaction", async
 test("a lost answer to the broadcast is not taken for a failure", async () => {
   const kit = await openKit({ receiptTimeoutMs: 0 });
   await kit.client.setAutomine(false);
-  kit.relayer.fault({ point: "broadcast", action: "lose_response" });
+  await kit.faults.set({ layer: "relayer", point: "broadcast", action: "lose_response" });
   const waiting = await kit.relayer.submit(await kit.offer("lost"));
   expect(waiting).toMatchObject({ status: "broadcast", status_reason: null, error: null });
   await kit.client.mine({ blocks: 1 });
@@ -35,7 +31,7 @@ test("a lost answer to the broadcast is not taken for a failure", async () => {
 
 test.each(rpcPoints)("a refusal at %s is reported in the operation, which then continues", async (point) => {
   const kit = await openKit();
-  kit.relayer.fault({ point, action: "rpc_error", count: 2 });
+  await kit.faults.set({ layer: "relayer", point, action: "rpc_error", count: 2 });
   const intent = await kit.offer("refused");
   const first = await kit.relayer.submit(intent);
   expect(first).toMatchObject({
@@ -57,10 +53,10 @@ test.each(faultPoints.slice(1))(
   "held at %s, an operation waits and continues when it is looked at",
   async (point) => {
     const kit = await openKit();
-    kit.relayer.fault({ point, action: "hold" });
+    await kit.faults.set({ layer: "relayer", point, action: "hold" });
     const intent = await kit.offer("held");
     const held = await kit.relayer.submit(intent);
-    expect(kit.relayer.faults()).toMatchObject([{ point, action: "hold", hits: 1 }]);
+    expect(kit.faults.list()).toMatchObject([{ point, action: "hold", hits: 1 }]);
     expect(await kit.relayer.read(held.operation_id)).toEqual(held);
     expect(held.status).toBe(
       {
@@ -87,7 +83,7 @@ test.each(faultPoints.slice(1))(
 test("what the node took before the process could write it down is written down later", async () => {
   const kit = await openKit({ receiptTimeoutMs: 0 });
   await kit.client.setAutomine(false);
-  kit.relayer.fault({ point: "sent", action: "hold" });
+  await kit.faults.set({ layer: "relayer", point: "sent", action: "hold" });
   const held = await kit.relayer.submit(await kit.offer("unwritten"));
   expect(held).toMatchObject({ status: "signed", broadcast_at: null, hashes: [{ outcome: "signed" }] });
   expect(await kit.relayer.advance(held.operation_id)).toMatchObject({
@@ -99,7 +95,12 @@ test("what the node took before the process could write it down is written down 
 
 test("a held operation does not stop the ones behind it for good", async () => {
   const kit = await openKit({ receiptTimeoutMs: 50 });
-  kit.relayer.fault({ point: "broadcast", action: "hold", match: { subject_id: "pur_front" } });
+  await kit.faults.set({
+    layer: "relayer",
+    point: "broadcast",
+    action: "hold",
+    match: { subject_id: "pur_front" },
+  });
   const front = await kit.relayer.submit(await kit.offer("front"));
   const behind = await kit.relayer.submit(await kit.offer("behind"));
   expect([front, behind].map(({ status, nonce }) => [status, nonce])).toEqual([
@@ -116,7 +117,7 @@ test("a held operation does not stop the ones behind it for good", async () => {
 
 test("a dropped transaction is sent again, byte for byte", async () => {
   const kit = await openKit({ receiptTimeoutMs: 50 });
-  kit.relayer.fault({ point: "broadcast", action: "drop" });
+  await kit.faults.set({ layer: "relayer", point: "broadcast", action: "drop" });
   const dropped = await kit.relayer.submit(await kit.offer("dropped"));
   expect(dropped).toMatchObject({ status: "broadcast", hashes: [{ outcome: "broadcast" }] });
   expect(await kit.client.getTxpoolStatus()).toEqual({ pending: 0, queued: 0 });
@@ -141,7 +142,7 @@ test("a transaction that the node forgets while it waits is sent again", async (
 
 test("a transaction that the node's pool keeps for one with a gap before it is sent again, byte for byte", async () => {
   const kit = await openKit({ receiptTimeoutMs: 50 });
-  kit.relayer.fault({ point: "broadcast", action: "hold" });
+  await kit.faults.set({ layer: "relayer", point: "broadcast", action: "hold" });
   await kit.relayer.submit(await kit.offer("front"));
   const behind = await kit.relayer.submit(await kit.offer("behind"));
   expect(behind).toMatchObject({ status: "broadcast", nonce: 1 });
@@ -156,7 +157,7 @@ test("a transaction that the node's pool keeps for one with a gap before it is s
 
 test("a transaction that is sent twice is mined once", async () => {
   const kit = await openKit();
-  kit.relayer.fault({ point: "broadcast", action: "duplicate" });
+  await kit.faults.set({ layer: "relayer", point: "broadcast", action: "duplicate" });
   await kit.expectExactlyOnce(await kit.relayer.submit(await kit.offer("duplicate")));
 });
 
@@ -174,7 +175,7 @@ test("a signer that cannot pay keeps its nonce and continues when it can", async
   });
   await kit.client.setBalance({ address, value: balance });
 
-  kit.relayer.fault({ point: "broadcast", action: "insufficient_funds" });
+  await kit.faults.set({ layer: "relayer", point: "broadcast", action: "insufficient_funds" });
   const again = await kit.relayer.advance(poor.operation_id);
   expect(words(again)).toEqual(words(poor));
   expect(again.error).toMatchObject({
@@ -190,7 +191,7 @@ describe("foreign use of the signer", () => {
   test("before a nonce is claimed needs a person, who can let it continue", async () => {
     const kit = await openKit();
     const first = await kit.relayer.submit(await kit.offer("ours"));
-    kit.relayer.fault({ point: "nonce", action: "foreign_nonce" });
+    await kit.faults.set({ layer: "relayer", point: "nonce", action: "foreign_nonce" });
     const intent = await kit.offer("next");
     const stopped = await kit.relayer.submit(intent);
     expect(stopped).toMatchObject({ status: "needs_attention", status_reason: "foreign_nonce", nonce: null });
@@ -214,7 +215,7 @@ describe("foreign use of the signer", () => {
 
   test("of a nonce that is claimed needs a person, and is never answered by a second transaction", async () => {
     const kit = await openKit();
-    kit.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+    await kit.faults.set({ layer: "relayer", point: "broadcast", action: "foreign_nonce" });
     const taken = await kit.relayer.submit(await kit.offer("taken"));
     expect(taken).toMatchObject({ status: "needs_attention", status_reason: "nonce_taken", nonce: 0 });
     expect(taken.hashes).toHaveLength(1);
@@ -235,7 +236,7 @@ describe("foreign use of the signer", () => {
 
   test("is written down once: looking at the operation again needs no disk", async () => {
     const kit = await openKit();
-    kit.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+    await kit.faults.set({ layer: "relayer", point: "broadcast", action: "foreign_nonce" });
     const intent = await kit.offer("taken");
     const taken = await kit.relayer.submit(intent);
     expect(taken).toMatchObject({ status: "needs_attention", status_reason: "nonce_taken" });
@@ -248,7 +249,7 @@ describe("foreign use of the signer", () => {
 
   test("that a reorg takes back leaves the nonce to its operation, once a person says so", async () => {
     const kit = await openKit();
-    kit.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+    await kit.faults.set({ layer: "relayer", point: "broadcast", action: "foreign_nonce" });
     const taken = await kit.relayer.submit(await kit.offer("taken"));
     await kit.reorg(1);
     expect(await kit.relayer.advance(taken.operation_id)).toEqual(taken);
@@ -261,7 +262,7 @@ describe("foreign use of the signer", () => {
 describe("a raised fee", () => {
   test("before the broadcast sends only the better paid transaction", async () => {
     const kit = await openKit();
-    kit.relayer.fault({ point: "after_signed", action: "replace" });
+    await kit.faults.set({ layer: "relayer", point: "after_signed", action: "replace" });
     const operation = await kit.relayer.submit(await kit.offer("raised"));
     expect(operation.hashes.map(({ purpose, outcome }) => [purpose, outcome])).toEqual([
       ["original", "replaced"],
@@ -274,7 +275,7 @@ describe("a raised fee", () => {
   test("while the first one waits reserves the difference, and one of the two is mined", async () => {
     const kit = await openKit({ receiptTimeoutMs: 0 });
     await kit.client.setAutomine(false);
-    kit.relayer.fault({ point: "after_broadcast", action: "replace" });
+    await kit.faults.set({ layer: "relayer", point: "after_broadcast", action: "replace" });
     const waiting = await kit.relayer.submit(await kit.offer("raised"));
     expect(waiting.hashes.map(({ purpose, outcome }) => [purpose, outcome])).toEqual([
       ["original", "broadcast"],
@@ -288,9 +289,9 @@ describe("a raised fee", () => {
 
   test("that the budget does not cover is not made", async () => {
     const kit = await openKit({ gasBudgetWei: offerReservation });
-    kit.relayer.fault({ point: "after_signed", action: "replace" });
+    await kit.faults.set({ layer: "relayer", point: "after_signed", action: "replace" });
     const operation = await kit.relayer.submit(await kit.offer("poor"));
-    expect(kit.relayer.faults()).toMatchObject([{ hits: 1 }]);
+    expect(kit.faults.list()).toMatchObject([{ hits: 1 }]);
     expect(operation.hashes).toMatchObject([{ purpose: "original", outcome: "succeeded" }]);
     await kit.expectExactlyOnce(operation);
   });
@@ -299,7 +300,7 @@ describe("a raised fee", () => {
     const raise = async (gasBudgetWei: bigint) => {
       const kit = await openKit({ receiptTimeoutMs: 0, gasBudgetWei });
       await kit.client.setAutomine(false);
-      kit.relayer.fault({ point: "after_broadcast", action: "replace" });
+      await kit.faults.set({ layer: "relayer", point: "after_broadcast", action: "replace" });
       const { hashes, reserved_wei } = await kit.relayer.submit(await kit.offer("exact"));
       await kit.expectBooksToBalance();
       return { purposes: hashes.map(({ purpose }) => purpose), reserved: BigInt(reserved_wei) };
@@ -311,7 +312,7 @@ describe("a raised fee", () => {
 
   test("too late is refused, and the first transaction counts", async () => {
     const kit = await openKit();
-    kit.relayer.fault({ point: "after_broadcast", action: "replace" });
+    await kit.faults.set({ layer: "relayer", point: "after_broadcast", action: "replace" });
     const operation = await kit.relayer.submit(await kit.offer("late"));
     expect(operation.hashes.map(({ purpose, outcome }) => [purpose, outcome])).toEqual([
       ["original", "succeeded"],
@@ -323,13 +324,13 @@ describe("a raised fee", () => {
 
 test("paused mining leaves an operation broadcast until the fault is cleared", async () => {
   const kit = await openKit({ receiptTimeoutMs: 20 });
-  kit.relayer.fault({ point: "after_signed", action: "pause_mining" });
+  await kit.faults.set({ layer: "relayer", point: "after_signed", action: "pause_mining" });
   const intent = await kit.offer("paused");
   const waiting = await kit.relayer.submit(intent);
   expect(waiting.status).toBe("broadcast");
   expect(await kit.relayer.advance(waiting.operation_id)).toEqual(waiting);
-  await kit.relayer.clearFaults();
-  expect(kit.relayer.faults()).toEqual([]);
+  await kit.faults.clear();
+  expect(kit.faults.list()).toEqual([]);
   expect(await kit.client.getAutomine()).toBe(true);
   await expect.poll(async () => (await kit.relayer.submit(intent)).status).toBe("confirmed");
   await kit.expectExactlyOnce(await kit.relayer.submit(intent));
@@ -343,64 +344,73 @@ test("clearing a pause puts back interval mining too, however often it was pause
       params: [],
     });
   await kit.client.setIntervalMining({ interval: 3_600 });
-  kit.relayer.fault({ point: "before_intent", action: "pause_mining", count: 2 });
+  await kit.faults.set({ layer: "relayer", point: "before_intent", action: "pause_mining", count: 2 });
   await kit.relayer.submit(await kit.offer("a"));
   await kit.relayer.submit(await kit.offer("b"));
   expect([await interval(), await kit.client.getAutomine()]).toEqual([null, false]);
-  await kit.relayer.clearFaults();
+  await kit.faults.clear();
   expect([await interval(), await kit.client.getAutomine()]).toEqual([3_600, false]);
 });
 
 test("a fault acts on what it matches, as often as it says, and can be put back from plain data", async () => {
   const kit = await openKit();
   const match = { program, kind: "offer", subject_id: "pur_b" } as const;
-  kit.relayer.fault({ point: "broadcast", action: "drop", match, count: 2 });
-  kit.relayer.fault({
+  await kit.faults.set({ layer: "relayer", point: "broadcast", action: "drop", match, count: 2 });
+  await kit.faults.set({
+    layer: "relayer",
     point: "simulate",
     action: "rpc_error",
     match: { program: "prg_other" },
     count: null,
   });
-  kit.relayer.fault({ point: "simulate", action: "rpc_error", match: { operation_id: "op_another" } });
-  kit.relayer.fault({ point: "simulate", action: "rpc_error", match: { kind: "collect_refund" } });
+  await kit.faults.set({
+    layer: "relayer",
+    point: "simulate",
+    action: "rpc_error",
+    match: { operation_id: "op_another" },
+  });
+  await kit.faults.set({
+    layer: "relayer",
+    point: "simulate",
+    action: "rpc_error",
+    match: { kind: "collect_refund" },
+  });
   expect(await kit.relayer.submit(await kit.offer("a"))).toMatchObject({ status: "confirmed" });
-  expect(kit.relayer.faults().map(({ hits, remaining }) => [hits, remaining])).toEqual([
+  expect(kit.faults.list().map(({ hits, remaining }) => [hits, remaining])).toEqual([
     [0, 2],
     [0, null],
     [0, 1],
     [0, 1],
   ]);
-  const saved: ReturnType<typeof kit.relayer.snapshotFaults> = JSON.parse(
-    JSON.stringify(kit.relayer.snapshotFaults()),
-  );
-  await kit.relayer.clearFaults();
-  await kit.relayer.restoreFaults(saved);
-  expect(kit.relayer.snapshotFaults()).toEqual(saved);
-  kit.relayer.fault({ point: "receipt", action: "hold" });
+  const saved: ReturnType<typeof kit.faults.capture> = JSON.parse(JSON.stringify(kit.faults.capture()));
+  await kit.faults.clear();
+  await kit.faults.restore(saved);
+  expect(kit.faults.capture()).toEqual(saved);
+  await kit.faults.set({ layer: "relayer", point: "receipt", action: "hold" });
   await kit.relayer.submit(await kit.offer("b"));
-  expect(kit.relayer.faults()[0]).toMatchObject({ point: "broadcast", hits: 1, remaining: 1, match });
+  expect(kit.faults.list()[0]).toMatchObject({ point: "broadcast", hits: 1, remaining: 1, match });
 });
 
 test("a fault that is reported is a copy: what its reader changes acts on nothing", async () => {
   const kit = await openKit();
   const match = { subject_id: "pur_other" };
-  const told = kit.relayer.fault({ point: "broadcast", action: "drop", match });
-  const [listed = told] = kit.relayer.faults();
-  const [kept = told] = kit.relayer.snapshotFaults().faults;
+  const told = await kit.faults.set({ layer: "relayer", point: "broadcast", action: "drop", match });
+  const [listed = told] = kit.faults.list();
+  const [kept = told] = kit.faults.capture().faults;
   match.subject_id = "pur_one";
   for (const fault of [told, listed, kept]) {
-    fault.match.subject_id = "pur_one";
+    fault.match["subject_id"] = "pur_one";
     fault.remaining = null;
   }
   expect(await kit.relayer.submit(await kit.offer("one"))).toMatchObject({ status: "confirmed" });
-  expect(kit.relayer.faults()).toEqual([
+  expect(kit.faults.list()).toEqual([
     {
+      layer: "relayer",
       point: "broadcast",
       action: "drop",
       match: { subject_id: "pur_other" },
       remaining: 1,
       hits: 0,
-      depth: 1,
     },
   ]);
 });
@@ -408,8 +418,8 @@ test("a fault that is reported is a copy: what its reader changes acts on nothin
 test.each([
   [{ point: "simulate", action: "drop" }, /drop does not act at "simulate", but at broadcast/],
   [{ point: "before_intent", action: "hold" }, /hold does not act at "before_intent"/],
-  [{ point: "broadcast", action: "drop", count: 0 }, /^count is from 1, or null for always, not 0\.$/],
-  [{ point: "after_mined", action: "reorg", depth: 0 }, /^depth is from 1, not 0\.$/],
+  [{ point: "broadcast", action: "drop", count: 0 }, /: count is from 1, or null for always\.$/],
+  [{ point: "after_mined", action: "reorg", depth: 0 }, /: depth must be at least 1\.$/],
   [{ point: "broadcast", action: "drop", depth: 3 }, /^depth is for reorg only\. Leave it out for drop\.$/],
   [
     { point: "broadcast", action: "drop", match: { program: "prg_nope" } },
@@ -417,19 +427,25 @@ test.each([
   ],
   [
     { point: "broadcast", action: "drop", match: { kind: "refund" } },
-    /^There is no kind "refund"\. Use offer, collect_refund\.$/,
+    /: match\.kind must be one of "offer", "collect_refund"\.$/,
   ],
   [
     { point: "broadcast", action: "drop", match: { subject: "pur_a" } },
-    /^There is no field of match "subject"\. Use operation_id, program, kind, subject_id\.$/,
+    /: match\.subject is not a field of this request\.$/,
   ],
-  [{ point: "brodcast", action: "drop" }, /^There is no point "brodcast"\. Use before_intent, /],
-  [{ point: "broadcast", action: "dropp" }, /^There is no action "dropp"\. Use crash, hold, /],
+  [{ point: "brodcast", action: "drop" }, /: point must be one of "before_intent", /],
+  [{ point: "broadcast", action: "dropp" }, /: action must be one of "crash", "hold", /],
+  [{ action: "replace" }, /^replace needs a point\. Use after_signed, after_broadcast\.$/],
+  [
+    { layer: "relay", action: "replace" },
+    /: layer must be one of "api", "relayer", "rpc", "chain", "delivery"\.$/,
+  ],
 ] as const)("a fault that could have no effect is refused: %o", async (untyped, message) => {
   const kit = await openKit();
   // What JavaScript, or values of a type that was cast, can pass in spite of the declarations.
-  const request: FaultRequest = JSON.parse(JSON.stringify(untyped));
-  expect(() => kit.relayer.fault(request)).toThrow(FaultInvalidError);
-  expect(() => kit.relayer.fault(request)).toThrow(message);
-  expect(kit.relayer.faults()).toEqual([]);
+  const request: FaultRequest = JSON.parse(JSON.stringify({ layer: "relayer", ...untyped }));
+  const refused = expect(kit.faults.set(request)).rejects;
+  await refused.toThrow(FaultInvalidError);
+  await refused.toThrow(message);
+  expect(kit.faults.list()).toEqual([]);
 });

@@ -60,7 +60,7 @@ test("a nonce behind one that the disk refuses is refused too, and both are clai
   const disk = new RefusingDisk();
   const kit = await openKit({ wrapJournal: disk.wrapJournal });
   const intents = [await kit.offer("first"), await kit.offer("second")];
-  kit.relayer.fault({ point: "after_intent", action: "hold", count: 2 });
+  await kit.faults.set({ layer: "relayer", point: "after_intent", action: "hold", count: 2 });
   for (const intent of intents)
     expect(await kit.relayer.submit(intent)).toMatchObject({ status: "accepted", nonce: null });
 

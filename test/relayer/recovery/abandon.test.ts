@@ -7,7 +7,7 @@ const openKit = openRelayerKits();
 /** An offer whose nonce another program has used. */
 async function takenOffer(kit: RelayerKit): Promise<{ intent: RelayIntent; taken: RelayOperation }> {
   const intent = await kit.offer("taken");
-  kit.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+  await kit.faults.set({ layer: "relayer", point: "broadcast", action: "foreign_nonce" });
   const taken = await kit.relayer.submit(intent);
   expect(taken).toMatchObject({
     status: "needs_attention",
@@ -85,7 +85,7 @@ test("a nonce that is taken a second time is abandoned a second time", async () 
   const kit = await openKit();
   const { intent, taken } = await takenOffer(kit);
   await kit.relayer.abandon(taken.operation_id);
-  kit.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+  await kit.faults.set({ layer: "relayer", point: "broadcast", action: "foreign_nonce" });
   const again = await kit.relayer.submit(intent);
   expect(again).toMatchObject({
     status: "needs_attention",
@@ -104,7 +104,7 @@ test.each(faultPoints)(
     const kit = await openKit();
     const { intent, taken } = await takenOffer(kit);
     await kit.relayer.abandon(taken.operation_id);
-    kit.relayer.fault({ point, action: "crash" });
+    await kit.faults.set({ layer: "relayer", point, action: "crash" });
     await expect(kit.relayer.submit(intent)).rejects.toThrow(new Crash(point));
     const relayer = await kit.restart();
     await relayer.recover();
@@ -137,7 +137,7 @@ describe("abandoning is refused", () => {
   test("before a nonce is claimed", async () => {
     const kit = await openKit();
     await kit.relayer.submit(await kit.offer("first"));
-    kit.relayer.fault({ point: "nonce", action: "foreign_nonce" });
+    await kit.faults.set({ layer: "relayer", point: "nonce", action: "foreign_nonce" });
     const stopped = await kit.relayer.submit(await kit.offer("unclaimed"));
     expect(stopped).toMatchObject({ status_reason: "foreign_nonce", nonce: null });
     await expect(kit.relayer.abandon(stopped.operation_id)).rejects.toMatchObject({
@@ -177,7 +177,7 @@ describe("abandoning is refused", () => {
 
   test("once it was mined under the hash of a raised fee", async () => {
     const kit = await openKit();
-    kit.relayer.fault({ point: "after_signed", action: "replace" });
+    await kit.faults.set({ layer: "relayer", point: "after_signed", action: "replace" });
     const { intent, taken } = await takenOffer(kit);
     expect(taken.hashes.map(({ purpose }) => purpose)).toEqual(["original", "bump"]);
     await kit.reorg(1);
@@ -207,7 +207,7 @@ describe("abandoning is refused", () => {
   test("while the node does not answer, or serves another chain", async () => {
     const kit = await openKit();
     const { taken } = await takenOffer(kit);
-    kit.relayer.fault({ point: "receipt", action: "rpc_error" });
+    await kit.faults.set({ layer: "relayer", point: "receipt", action: "rpc_error" });
     await expect(kit.relayer.abandon(taken.operation_id)).rejects.toMatchObject({ code: "rpc_refused" });
     const { chainId } = kit.chain.deployment;
     const elsewhere = await kit.restart({
@@ -219,7 +219,7 @@ describe("abandoning is refused", () => {
 });
 
 async function takenOfferAt(kit: RelayerKit, nonce: number): Promise<{ taken: RelayOperation }> {
-  kit.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+  await kit.faults.set({ layer: "relayer", point: "broadcast", action: "foreign_nonce" });
   const taken = await kit.relayer.submit(await kit.offer(`taken-at-${nonce}`));
   expect(taken).toMatchObject({ status_reason: "nonce_taken", nonce });
   return { taken };
@@ -309,7 +309,7 @@ describe("a reorg that frees the nonce of an abandoned attempt", () => {
       const { intent, taken } = await takenOffer(kit);
       await kit.relayer.abandon(taken.operation_id);
       await kit.reorg(1);
-      kit.relayer.fault({ point, action: "crash" });
+      await kit.faults.set({ layer: "relayer", point, action: "crash" });
       await expect(kit.relayer.follow()).rejects.toThrow(new Crash(point));
       const relayer = await kit.restart();
       await relayer.recover();

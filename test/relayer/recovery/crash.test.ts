@@ -12,7 +12,7 @@ describe.each(faultPoints)("a crash at %s", (point) => {
   test("and the repeated request make one transaction", async () => {
     const kit = await openKit();
     const intent = await kit.offer("crashed");
-    kit.relayer.fault({ point, action: "crash" });
+    await kit.faults.set({ layer: "relayer", point, action: "crash" });
     await expect(kit.relayer.submit(intent)).rejects.toThrow(new Crash(point));
 
     const relayer = await kit.restart();
@@ -26,7 +26,7 @@ describe.each(faultPoints)("a crash at %s", (point) => {
   test("among others leaves no gap and no second transaction", async () => {
     const kit = await openKit({ receiptTimeoutMs: 50 });
     const intents = await Promise.all(["a", "b", "c", "d"].map((name) => kit.offer(name)));
-    kit.relayer.fault({ point, action: "crash", match: { subject_id: "pur_b" } });
+    await kit.faults.set({ layer: "relayer", point, action: "crash", match: { subject_id: "pur_b" } });
     const answers = await Promise.allSettled(intents.map((intent) => kit.relayer.submit(intent)));
     expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
 
@@ -46,7 +46,7 @@ test.each(faultPoints.filter((point) => point !== "before_intent"))(
   async (point) => {
     const kit = await openKit();
     const intent = await kit.offer("crashed");
-    kit.relayer.fault({ point, action: "crash" });
+    await kit.faults.set({ layer: "relayer", point, action: "crash" });
     await expect(kit.relayer.submit(intent)).rejects.toThrow(Crash);
 
     const relayer = await kit.restart();
@@ -60,12 +60,12 @@ test.each(faultPoints.filter((point) => point !== "before_intent"))(
 test("recovery may itself die anywhere and be taken up again", async () => {
   const kit = await openKit();
   const intent = await kit.offer("twice");
-  kit.relayer.fault({ point: "after_signed", action: "crash" });
+  await kit.faults.set({ layer: "relayer", point: "after_signed", action: "crash" });
   await expect(kit.relayer.submit(intent)).rejects.toThrow(Crash);
 
   for (const point of ["broadcast", "sent", "before_mined", "after_mined"] as const) {
     const relayer = await kit.restart();
-    relayer.fault({ point, action: "crash" });
+    await kit.faults.set({ layer: "relayer", point, action: "crash" });
     await expect(relayer.recover()).rejects.toThrow(new Crash(point));
   }
   const relayer = await kit.restart();
@@ -76,7 +76,7 @@ test("recovery may itself die anywhere and be taken up again", async () => {
 test("recovery sends the stored bytes and signs nothing", async () => {
   const kit = await openKit();
   const intent = await kit.offer("stored");
-  kit.relayer.fault({ point: "after_signed", action: "crash" });
+  await kit.faults.set({ layer: "relayer", point: "after_signed", action: "crash" });
   await expect(kit.relayer.submit(intent)).rejects.toThrow(Crash);
   const stored = await kit.journal.read(operationId(kit.chain.deployment.epoch, intent));
 
@@ -98,9 +98,9 @@ test("recovery takes up what has no nonce last, so that its call is tried on wha
   const kit = await openKit();
   await kit.relayer.submit(await kit.offer("first"));
   await kit.setBounds({ maxPurchase: 100_000_000n, openBudget: 175_000_000n });
-  kit.relayer.fault({ point: "after_signed", action: "hold" });
+  await kit.faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
   const signed = await kit.relayer.submit(await kit.offer("signed", 100_000_000n));
-  kit.relayer.fault({ point: "after_intent", action: "hold" });
+  await kit.faults.set({ layer: "relayer", point: "after_intent", action: "hold" });
   const accepted = await kit.relayer.submit(await kit.offer("accepted", 100_000_000n));
   expect([signed, accepted].map(({ status, nonce }) => [status, nonce])).toEqual([
     ["signed", 1],

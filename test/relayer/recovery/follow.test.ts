@@ -111,7 +111,7 @@ test("what is still on the chain costs a head one question, however many operati
 
 test("an operation that waits for a person costs a head nothing once others have followed it", async () => {
   const kit = await openKit();
-  kit.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+  await kit.faults.set({ layer: "relayer", point: "broadcast", action: "foreign_nonce" });
   const taken = await kit.relayer.submit(await kit.offer("taken"));
   expect(taken).toMatchObject({ status: "needs_attention", status_reason: "nonce_taken", nonce: 0 });
   for (let index = 0; index < 8; index += 1) await kit.relayer.submit(await kit.offer(`many-${index}`));
@@ -149,9 +149,9 @@ test("a head is followed in the order of nonces: a fault that holds one operatio
   const confirmed = [];
   for (const name of ["a", "b", "c"]) confirmed.push(await kit.relayer.submit(await kit.offer(name)));
   await kit.reorg(3);
-  kit.relayer.fault({ point: "broadcast", action: "hold" });
+  await kit.faults.set({ layer: "relayer", point: "broadcast", action: "hold" });
   await kit.relayer.follow();
-  expect(kit.relayer.faults()).toMatchObject([{ hits: 1 }]);
+  expect(kit.faults.list()).toMatchObject([{ hits: 1 }]);
   // Those behind it send it, because they wait for it.
   await expect.poll(() => kit.mined()).toEqual(confirmed.map(({ hash }) => hash));
   await kit.relayer.follow();
@@ -160,9 +160,9 @@ test("a head is followed in the order of nonces: a fault that holds one operatio
 
 test("a held operation continues with the next head, one without a nonce waits for the next request for it", async () => {
   const kit = await openKit();
-  kit.relayer.fault({ point: "after_signed", action: "hold" });
+  await kit.faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
   const held = await kit.relayer.submit(await kit.offer("held"));
-  kit.relayer.fault({ point: "simulate", action: "rpc_error" });
+  await kit.faults.set({ layer: "relayer", point: "simulate", action: "rpc_error" });
   const unclaimed = await kit.relayer.submit(await kit.offer("unclaimed"));
   await kit.relayer.observe();
   expect(await kit.relayer.read(held.operation_id)).toEqual(held);
@@ -189,15 +189,15 @@ test("a node that is away, or in another chain epoch, leaves the journal as it i
 
 test("faults that are put back pause mining again, and clearing them ends the pause", async () => {
   const kit = await openKit({ receiptTimeoutMs: 0 });
-  kit.relayer.fault({ point: "before_intent", action: "pause_mining" });
+  await kit.faults.set({ layer: "relayer", point: "before_intent", action: "pause_mining" });
   await kit.relayer.submit(await kit.offer("paused"));
-  const state = kit.relayer.snapshotFaults();
-  await kit.relayer.clearFaults();
+  const state = kit.faults.capture();
+  await kit.faults.clear();
   expect(await kit.client.getAutomine()).toBe(true);
 
-  await kit.relayer.restoreFaults(state);
+  await kit.faults.restore(state);
   expect(await kit.client.getAutomine()).toBe(false);
-  await kit.relayer.restoreFaults({ faults: [], mining: null });
+  await kit.faults.restore({ faults: [], mining: null });
   expect(await kit.client.getAutomine()).toBe(true);
 });
 

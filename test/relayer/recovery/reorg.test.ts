@@ -90,11 +90,11 @@ test.each(["after_broadcast", "after_mined", "after_confirmed"] as const)(
   "a reorg at %s as a fault ends in one transaction",
   async (point) => {
     const kit = await openKit({ receiptTimeoutMs: 50 });
-    kit.relayer.fault({ point, action: "reorg" });
+    await kit.faults.set({ layer: "relayer", point, action: "reorg" });
     const intent = await kit.offer("fault");
     await kit.relayer.submit(intent);
     const settled = await kit.relayer.submit(intent);
-    expect(kit.relayer.faults()).toMatchObject([{ hits: 1 }]);
+    expect(kit.faults.list()).toMatchObject([{ hits: 1 }]);
     await kit.expectExactlyOnce(settled);
   },
 );
@@ -195,7 +195,7 @@ test("what is confirmed is not taken back because another chain does not know it
 
 test("a block that leaves the chain while confirmations are counted does not count", async () => {
   const kit = await openKit({ confirmations: 2 });
-  kit.relayer.fault({ point: "after_mined", action: "reorg" });
+  await kit.faults.set({ layer: "relayer", point: "after_mined", action: "reorg" });
   const intent = await kit.offer("counted");
   expect(await kit.relayer.submit(intent)).toMatchObject({ status: "mined", confirmations: 0 });
   const again = await kit.relayer.submit(intent);

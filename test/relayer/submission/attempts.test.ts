@@ -71,7 +71,7 @@ describe("a refund whose transaction reverted", () => {
     const kit = await openKit();
     const { intent } = await kit.revertedRefund("twice");
     await kit.fund(enough);
-    kit.relayer.fault({ point: "after_signed", action: "hold" });
+    await kit.faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
     const second = await kit.relayer.submit(intent);
     expect(second).toMatchObject({ attempt: 2, status: "signed" });
     await kit.fund(0n);
@@ -116,7 +116,7 @@ describe("a refund whose transaction reverted", () => {
       const kit = await openKit();
       const { intent } = await kit.revertedRefund("crashed");
       await kit.fund(enough);
-      kit.relayer.fault({ point, action: "crash" });
+      await kit.faults.set({ layer: "relayer", point, action: "crash" });
       await expect(kit.relayer.submit(intent)).rejects.toThrow(new Crash(point));
 
       const relayer = await kit.restart();
@@ -137,7 +137,7 @@ describe("a refund whose transaction reverted", () => {
     await kit.relayer.submit(offer);
     const intent = await kit.refund("deep", offer.businessKey, 4_000_000n);
     const relayer = await kit.restart({ confirmations: 2 });
-    relayer.fault({ point: "after_signed", action: "hold" });
+    await kit.faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
     await relayer.submit(intent);
     await kit.fund(0n);
     expect(await relayer.submit(intent)).toMatchObject({ attempt: 1, status: "mined", confirmations: 1 });
@@ -245,7 +245,7 @@ describe("a reorg that removes the revert and the next attempt", () => {
     const kit = await openKit({ receiptTimeoutMs: 20 });
     const { intent } = await kit.revertedRefund("between");
     await kit.fund(enough);
-    kit.relayer.fault({ point: "after_signed", action: "hold" });
+    await kit.faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
     await kit.relayer.submit(intent);
     await kit.fund(0n);
     const second = await kit.relayer.submit(intent);
@@ -303,7 +303,7 @@ describe("a reorg that removes the revert and the next attempt", () => {
 test("an offer that reverted is made by the next attempt once the bounds allow it", async () => {
   const kit = await openKit();
   const intent = await kit.offer("bounded", 100_000_000n);
-  kit.relayer.fault({ point: "after_signed", action: "hold" });
+  await kit.faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
   await kit.relayer.submit(intent);
   await kit.setBounds({ maxPurchase: 50_000_000n, openBudget: 50_000_000n });
   const reverted = await kit.relayer.submit(intent);

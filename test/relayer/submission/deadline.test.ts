@@ -41,7 +41,7 @@ describe("an offer that only the next block can have", () => {
     async (point) => {
       const kit = await openKit();
       const { intent, deadline } = await dueOffer(kit);
-      kit.relayer.fault({ point, action: "crash" });
+      await kit.faults.set({ layer: "relayer", point, action: "crash" });
       await expect(kit.relayer.submit(intent)).rejects.toThrow(new Crash(point));
       await kit.chain.clock.travelTo(deadline);
       const relayer = await kit.restart();

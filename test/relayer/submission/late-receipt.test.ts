@@ -57,7 +57,7 @@ test("a nonce that the node shows before the receipt does not make what is only 
   const kit = await openKit({ receiptTimeoutMs: 0 });
   const node = new LateNode(kit.client.request);
   const relayer = await kit.restart({ request: node.request });
-  relayer.fault({ point: "sent", action: "hold" });
+  await kit.faults.set({ layer: "relayer", point: "sent", action: "hold" });
   const held = await relayer.submit(await kit.offer("late"));
   expect(held.status).toBe("signed");
   node.hideReceipts();

@@ -31,7 +31,7 @@ function outcomes({ hashes }: RelayOperation) {
 /** An offer that is signed and held before it is sent. */
 async function heldOffer(kit: RelayerKit): Promise<{ intent: RelayIntent; signed: RelayOperation }> {
   const intent = await kit.offer("guarded");
-  kit.relayer.fault({ point: "after_signed", action: "hold" });
+  await kit.faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
   const signed = await kit.relayer.submit(intent);
   expect(signed).toMatchObject({ status: "signed", nonce: 0 });
   return { intent, signed };
@@ -82,7 +82,7 @@ describe("an operation whose precondition does not hold any more", () => {
   test("is cancelled by the operation with the next nonce, which it would hold up", async () => {
     const { kit, guard } = await openGuarded();
     const { signed } = await heldOffer(kit);
-    kit.relayer.fault({ point: "broadcast", action: "drop" });
+    await kit.faults.set({ layer: "relayer", point: "broadcast", action: "drop" });
     const { operation_id } = await kit.relayer.submit(await kit.offer("next"));
     guard.refused = signed.operation_id;
     expect(await kit.relayer.advance(operation_id)).toMatchObject({ status: "confirmed", nonce: 1 });
@@ -159,7 +159,7 @@ describe("an operation whose precondition does not hold any more", () => {
     const { kit, guard } = await openGuarded();
     const { intent, signed } = await heldOffer(kit);
     const raw = (await kit.journal.read(signed.operation_id))?.transactions[0]?.raw ?? "0x";
-    kit.relayer.fault({ point: "after_signed", action: "hold" });
+    await kit.faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
     guard.whyNot = gone;
     await kit.relayer.submit(intent);
     await kit.client.sendRawTransaction({ serializedTransaction: raw });
@@ -183,7 +183,7 @@ describe("an operation whose precondition does not hold any more", () => {
     const { kit, guard } = await openGuarded();
     const { intent } = await heldOffer(kit);
     guard.whyNot = gone;
-    kit.relayer.fault({ point, action: "crash" });
+    await kit.faults.set({ layer: "relayer", point, action: "crash" });
     await expect(kit.relayer.submit(intent)).rejects.toThrow(new Crash(point));
     const relayer = await kit.restart();
     await relayer.recover();
@@ -212,8 +212,8 @@ test("nothing is sent while the precondition cannot be read, and it is sent once
 test("a raised fee is a broadcast too, before which the precondition is asked", async () => {
   const { kit, guard } = await openGuarded();
   await kit.client.setAutomine(false);
-  kit.relayer.fault({ point: "after_broadcast", action: "pause_mining" });
-  kit.relayer.fault({ point: "after_broadcast", action: "replace" });
+  await kit.faults.set({ layer: "relayer", point: "after_broadcast", action: "pause_mining" });
+  await kit.faults.set({ layer: "relayer", point: "after_broadcast", action: "replace" });
   await kit.relayer.submit(await kit.offer("guarded"));
   expect(guard.asked).toBe(3);
 });

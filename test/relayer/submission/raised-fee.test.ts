@@ -32,7 +32,7 @@ test("a raised fee is at least a tenth above both fees of the transaction before
     [20_000_000_013n, 999n],
   ] as const) {
     const relayer = await kit.restart({ request, fees: { maxFeePerGas, maxPriorityFeePerGas } });
-    relayer.fault({ point: "after_broadcast", action: "replace" });
+    await kit.faults.set({ layer: "relayer", point: "after_broadcast", action: "replace" });
     const { status, status_reason, hashes } = await relayer.submit(
       await kit.offer(`tip-${maxPriorityFeePerGas}`),
     );

@@ -232,7 +232,7 @@ test("a transaction that reverts on chain is paid, explained, and never sent aga
 
 test("the gas budget refuses what it does not cover before any effect, and counts what is under way", async () => {
   const kit = await openKit({ gasBudgetWei: offerReservation + offerReservation / 2n });
-  kit.relayer.fault({ point: "after_intent", action: "hold" });
+  await kit.faults.set({ layer: "relayer", point: "after_intent", action: "hold" });
   const held = await kit.relayer.submit(await kit.offer("held"));
   expect(held).toMatchObject({ status: "accepted", reserved_wei: offerReservation.toString() });
 

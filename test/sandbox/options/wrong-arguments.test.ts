@@ -17,8 +17,8 @@ let untyped: { [name: string]: { [name: string]: (...values: unknown[]) => Promi
 beforeAll(async () => {
   sandbox = await createSandbox({ seed: "wrong-arguments" });
   untyped = JSON.parse("{}");
-  const { clock, receiver, reviewer, wallets } = sandbox;
-  Object.assign(untyped, { clock, receiver, reviewer, buyer: wallets.buyer, sandbox });
+  const { clock, faults, receiver, reviewer, wallets } = sandbox;
+  Object.assign(untyped, { clock, faults, receiver, reviewer, buyer: wallets.buyer, sandbox });
 });
 afterAll(async () => await sandbox.close());
 
@@ -210,15 +210,6 @@ test("openWallet says what a private key is, and does not show the wrong one", (
     expect.objectContaining({
       ...argumentInvalid,
       message: "openWallet takes a private key of 32 bytes. Pass 0x and 64 hex digits.",
-    }),
-  );
-});
-
-test("receiver.failNext refuses a count that is no whole number with a code", () => {
-  expect(() => sandbox.receiver.failNext(0.5, { status: 503 })).toThrow(
-    expect.objectContaining({
-      ...argumentInvalid,
-      message: "Deliveries fail a whole number of times, not 0.5.",
     }),
   );
 });
@@ -465,15 +456,26 @@ test("an action of a wallet without ether says what it has, what it needs and wh
   expect((await wallet.pay(purchase, 0n)).receipt.status).toBe("reverted");
 });
 
-describe("receiver.failNext names what is no delivery fault", () => {
-  test.each<[fault: unknown, message: string]>([
-    [undefined, "failNext takes a fault such as { status: 503 }."],
-    [503, "failNext takes a fault such as { status: 503 }."],
-    [{}, "A delivery fault is wrong: must be one of { status }, { delayMs }, { drop: true } and { crash }."],
-    [{ status: 200 }, "A delivery fault is wrong: status must be at least 300."],
-    [{ delayMs: "5" }, "A delivery fault is wrong: delayMs must be a whole number, not a string."],
-  ])("%j", async (fault, message) => {
-    const fail = async () => await untyped["receiver"]?.["failNext"]?.(1, fault);
-    await expect(fail()).rejects.toMatchObject({ ...argumentInvalid, message });
+describe("faults.set names what is no fault", () => {
+  test.each<[args: unknown[], message: string]>([
+    [[undefined], "The fault is wrong: is missing; send an object."],
+    [[503], "The fault is wrong: must be an object, not 503."],
+    [
+      ["lost"],
+      'The fault is wrong: intent must be one of "answer-lost", "node-down", "reorg", "crash", "slow".',
+    ],
+    [["slow", { delayMs: 5 }], "The fault is wrong: delayMs is not a field of this request."],
+    [["slow", { delay_ms: "5" }], "The fault is wrong: delay_ms must be a whole number, not a string."],
+    [
+      [{ layer: "delivery", action: "answer", status: 200 }],
+      "The fault is wrong: status must be at least 300.",
+    ],
+    [
+      [{ layer: "delivery", action: "reset", count: 0.5 }],
+      "The fault is wrong: count must be a whole number, not 0.5.",
+    ],
+  ])("%j", async (args, message) => {
+    const set = async () => await untyped["faults"]?.["set"]?.(...args);
+    await expect(set()).rejects.toMatchObject({ name: "FaultInvalidError", code: "fault_invalid", message });
   });
 });

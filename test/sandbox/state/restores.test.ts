@@ -31,7 +31,7 @@ async function restores(sandbox: Sandbox, count: number): Promise<number> {
   let elapsed = 0;
   for (let round = 0; round < count; round += 1) {
     if (round % 4 === 0) await sandbox.clock.travel(60);
-    sandbox.relayer.fault({ point: "broadcast", action: "drop" });
+    await sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "drop" });
     if (round % 5 === 0) await sandbox.rotateKeys("receipts");
     if (round % 50 === 0) {
       const { merchant, stranger } = sandbox.wallets;

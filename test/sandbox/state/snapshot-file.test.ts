@@ -39,11 +39,11 @@ afterAll(async () => {
 async function save(): Promise<string> {
   const session = await Session.open(actorsOf(sandbox.description), silentPrinter);
   const purchase = await createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
-  sandbox.relayer.fault({ point: "broadcast", action: "lose_response", count: null });
+  await sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "lose_response", count: null });
   await activate(session, purchase, "activate");
   await sandbox.clock.travel({ hours: 1 });
   await sandbox.rotateKeys("notifications");
-  sandbox.receiver.failNext(1, { status: 503 });
+  await sandbox.faults.set({ layer: "delivery", action: "answer", status: 503 });
   const file = join(await temporaryFolder(), "saved.snapshot");
   await sandbox.save(file);
   return file;
@@ -62,7 +62,7 @@ test("another process with another home and folder continues from a snapshot fil
     env: { ...process.env, HOME: home },
   });
   const elsewhere = JSON.parse(stdout);
-  expect(elsewhere).toMatchObject({ seed: "saved", faults: sandbox.relayer.faults(), loaded: saved });
+  expect(elsewhere).toMatchObject({ seed: "saved", faults: sandbox.faults.list(), loaded: saved });
   expect(elsewhere.budget).toEqual(await sandbox.relayer.budget("prg_books"));
   await continueSandbox(sandbox);
   expect(elsewhere.end).toEqual(await sandbox.fingerprint());

@@ -31,12 +31,12 @@ test("a restore brings back chain, store, clock and faults as one", async () => 
   const snapshot = await sandbox.snapshot();
   await enrollMerchant(await Session.open(actorsOf(sandbox.description), silentPrinter));
   await sandbox.clock.travel({ days: 8 });
-  sandbox.relayer.fault({ point: "broadcast", action: "drop" });
+  await sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "drop" });
   expect(await sandbox.fingerprint()).not.toEqual(before);
   await snapshot.restore();
   expect(await sandbox.fingerprint()).toEqual(before);
   expect(await sandbox.clock.now()).toBe(now);
-  expect(sandbox.relayer.faults()).toEqual([]);
+  expect(sandbox.faults.list()).toEqual([]);
 });
 
 test("a fingerprint depends on the newest block, also on one that changes nothing", async () => {
@@ -243,14 +243,14 @@ test("a snapshot whose block a reorg took away is refused, and the chain continu
   await client.mine({ blocks: 3 });
   const snapshot = await sandbox.snapshot();
   await client.request<Reorg>({ method: "anvil_reorg", params: [2, []] });
-  sandbox.relayer.fault({ point: "broadcast", action: "drop" });
+  await sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "drop" });
   const before = await sandbox.fingerprint();
   await expect(snapshot.restore()).rejects.toMatchObject({
     code: "stale_snapshot",
     message: expect.stringContaining("A reorg took block"),
   });
   expect(await sandbox.fingerprint()).toEqual(before);
-  expect(sandbox.relayer.faults()).toHaveLength(1);
+  expect(sandbox.faults.list()).toHaveLength(1);
   await first.restore();
 });
 
@@ -259,16 +259,16 @@ test("a snapshot that the node no longer holds is refused, and nothing is change
   const id = await client.snapshot();
   const snapshot = await sandbox.snapshot();
   await client.revert({ id });
-  sandbox.relayer.fault({ point: "broadcast", action: "drop" });
+  await sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "drop" });
   const before = await sandbox.fingerprint();
-  const faults = sandbox.relayer.faults();
+  const faults = sandbox.faults.list();
   await expect(snapshot.restore()).rejects.toMatchObject({
     code: "stale_snapshot",
     message: "The node no longer holds this snapshot; take a new one.",
   });
   expect(await sandbox.fingerprint()).toEqual(before);
-  expect(sandbox.relayer.faults()).toEqual(faults);
-  await sandbox.relayer.clearFaults();
+  expect(sandbox.faults.list()).toEqual(faults);
+  await sandbox.faults.clear();
 });
 
 test("the client gets a credential of the restored time by itself", async () => {

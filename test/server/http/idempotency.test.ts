@@ -222,7 +222,7 @@ describe("a key that was used", () => {
   test("is refused for another request when its outcome is unknown", async () => {
     const { id, commitment } = await kit.createPurchase({ id: merchantId });
     const key = { "Idempotency-Key": "activate-1" };
-    kit.sandbox.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+    await kit.sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "foreign_nonce" });
     const path = `${purchases}/${id}/activate`;
     const unknown = await kit.post(path, { commitment_hash: commitment.hash }, key);
     expect(problem(unknown)).toMatchObject({ status: 409, code: "outcome_unknown" });
@@ -301,7 +301,7 @@ test("a relayed operation that is not confirmed is 202, and the identical reques
       { commitment_hash: purchase.commitment.hash },
       { "Idempotency-Key": "activate-1" },
     );
-  kit.sandbox.relayer.fault({ point: "after_broadcast", action: "hold" });
+  await kit.sandbox.faults.set({ layer: "relayer", point: "after_broadcast", action: "hold" });
   const first = await activate();
   expect(first.status).toBe(202);
   expect(first.headers["retry-after"]).toBe("1");
@@ -317,7 +317,7 @@ test("a relayed operation that is not confirmed is 202, and the identical reques
 test("the same key with another body cannot take over an effect in progress", async () => {
   const purchase = await kit.createPurchase({ id: merchantId });
   const path = `${purchases}/${purchase.id}/activate`;
-  kit.sandbox.relayer.fault({ point: "after_broadcast", action: "hold" });
+  await kit.sandbox.faults.set({ layer: "relayer", point: "after_broadcast", action: "hold" });
   const key = { "Idempotency-Key": "activate-1" };
   expect((await kit.post(path, { commitment_hash: purchase.commitment.hash }, key)).status).toBe(202);
   const other = await kit.post(path, { commitment_hash: `0x${"00".repeat(32)}` }, key);

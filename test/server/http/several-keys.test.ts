@@ -54,9 +54,9 @@ describe.each(["offer", "collect_refund"] as const)("an %s", (kind) => {
       const before = (await kit.sandbox.store.list("operations", {})).length;
       // Also what goes past the first point on the second look, or when a head is followed, goes no further than the last one.
       for (const held of new Set([point, "before_confirmed"] as const))
-        kit.sandbox.relayer.fault({ point: held, action: "hold", count: null });
+        await kit.sandbox.faults.set({ layer: "relayer", point: held, action: "hold", count: null });
       for (const key of ["first-key", "second-key"]) expect((await effect.ask(key)).status).toBe(202);
-      await kit.sandbox.relayer.clearFaults();
+      await kit.sandbox.faults.clear();
       const done = await effect.ask("third-key");
       expect(done.status, done.text).toBe(effect.success);
 
@@ -89,7 +89,7 @@ describe.each(["offer", "collect_refund"] as const)("an %s", (kind) => {
 
 test("an offer that another key finished is answered with what has become of the purchase since", async () => {
   const effect = await prepare.offer();
-  kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+  await kit.sandbox.faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
   expect((await effect.ask("first-key")).status).toBe(202);
   const done = await effect.ask("second-key");
   const { event_id } = JSON.parse(done.text);
@@ -112,7 +112,7 @@ test("an offer that another key finished is answered with what has become of the
 test("a key under which an offer began gets the success of another key, also when it was refused after the revert", async () => {
   const { deployer } = kit.sandbox.wallets;
   const effect = await prepare.offer();
-  kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+  await kit.sandbox.faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
   expect((await effect.ask("first-key")).status).toBe(202);
   // The pause's block is a new head, with which the relayer sends what was held.
   await deployer.setPaused(kit.program, true);
@@ -132,7 +132,7 @@ test("a key under which an offer began gets the success of another key, also whe
 
 test("a key under which an offer began conflicts when the merchant has registered the purchase instead", async () => {
   const effect = await prepare.offer();
-  kit.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
+  await kit.sandbox.faults.set({ layer: "relayer", point: "after_intent", action: "hold" });
   expect((await effect.ask("first-key")).status).toBe(202);
   const transaction_hash = await kit.act("merchant", "purchase", effect.purchase, "register");
   const registered = await kit.post(kit.path(`/purchases/${effect.purchase}/registration`), {

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { type ApiClient, createApiClient, unwrap } from "../../../sandbox/service/client/api-client.ts";
-import type { CrashPoint } from "../../../sandbox/service/receiver/delivery-fault.ts";
+import type { LayerPoint } from "../../../sandbox/service/faults/fault-matrix.ts";
 import type { SandboxDescription } from "../../../sandbox/state/description.ts";
 import { type StartedSandbox, startSandbox } from "../../end-to-end/started-sandbox.ts";
 import { openReceiver } from "../../kit/external-receiver.ts";
@@ -43,11 +43,11 @@ class Process {
   }
 
   /** Lets the process die by SIGKILL at a point of a delivery, and starts the next one. */
-  async dieDuring(point: CrashPoint, delivery: () => Promise<unknown>): Promise<void> {
-    await fetch(`${this.#description.urls.control}/receiver/failures`, {
+  async dieDuring(point: LayerPoint<"delivery">, delivery: () => Promise<unknown>): Promise<void> {
+    await fetch(`${this.#description.urls.control}/faults`, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ crash: point }),
+      body: JSON.stringify({ layer: "delivery", action: "crash", point }),
     });
     await expect(delivery()).rejects.toThrow("fetch failed");
     await this.#running.end("SIGKILL");

@@ -146,7 +146,13 @@ test("a program's events are numbered without gaps, and two programs count apart
 describe("a receiver that fails", () => {
   test("is asked five times and never again, whatever is called", async () => {
     const event = await kit.events.write();
-    kit.sandbox.receiver.failNext(100, { status: 503, body: "try later" });
+    await kit.sandbox.faults.set({
+      layer: "delivery",
+      action: "answer",
+      status: 503,
+      body: "try later",
+      count: 100,
+    });
     const { notification, receipt } = await kit.events.deliver(event, "the-one-key");
     expect(notification.status).toBe("exhausted");
     expect(notification.attempts.map(({ number, status_code }) => [number, status_code])).toEqual(
@@ -169,7 +175,7 @@ describe("a receiver that fails", () => {
 
   test("that recovers gets the event at the next attempt, under one id and signed for its own time", async () => {
     const event = await kit.events.write();
-    kit.sandbox.receiver.failNext(2, { status: 500 });
+    await kit.sandbox.faults.set({ layer: "delivery", action: "answer", status: 500, count: 2 });
     const { notification } = await kit.events.deliver(event);
     expect(notification.attempts.map(({ status_code }) => status_code)).toEqual([500, 500, 200]);
     const arrivals = kit.sandbox.receiver.deliveries();
@@ -183,7 +189,7 @@ describe("a receiver that fails", () => {
   test("is waited for in sandbox time, longer each time, equally long in equal runs", async () => {
     const run = async () => {
       const event = await kit.events.write();
-      kit.sandbox.receiver.failNext(5, { status: 500 });
+      await kit.sandbox.faults.set({ layer: "delivery", action: "answer", status: 500, count: 5 });
       const { notification } = await kit.events.deliver(event);
       return notification.attempts.map(({ at }) => Date.parse(at) / 1_000);
     };
@@ -204,7 +210,12 @@ describe("a receiver that fails", () => {
     ["Thu, 01 Jan 1970 00:00:00 GMT", 1],
   ])("that says Retry-After: %s is left alone for %i s", async (value, seconds) => {
     const event = await kit.events.write();
-    kit.sandbox.receiver.failNext(1, { status: 429, headers: { "retry-after": value } });
+    await kit.sandbox.faults.set({
+      layer: "delivery",
+      action: "answer",
+      status: 429,
+      headers: { "retry-after": value },
+    });
     const { notification } = await kit.events.deliver(event);
     const [first = 0, second = 0] = notification.attempts.map(({ at }) => Date.parse(at) / 1_000);
     expect(second - first).toBe(seconds);
@@ -213,7 +224,7 @@ describe("a receiver that fails", () => {
 
   test("with 410 is not asked again", async () => {
     const event = await kit.events.write();
-    kit.sandbox.receiver.failNext(1, { status: 410 });
+    await kit.sandbox.faults.set({ layer: "delivery", action: "answer", status: 410 });
     const { notification } = await kit.events.deliver(event);
     expect(notification).toMatchObject({ status: "exhausted", attempts: [{ number: 1, status_code: 410 }] });
     expect(await kit.events.refusedDelivery(event)).toMatchObject({
@@ -228,7 +239,7 @@ describe("a receiver that fails", () => {
 
   test("by dropping the connection has no status", async () => {
     const event = await kit.events.write();
-    kit.sandbox.receiver.failNext(1, { drop: true });
+    await kit.sandbox.faults.set({ layer: "delivery", action: "reset" });
     const { notification } = await kit.events.deliver(event);
     expect(notification.attempts).toMatchObject([
       { status_code: null, error: "connection dropped", response_body: null },
@@ -240,7 +251,7 @@ describe("a receiver that fails", () => {
   test("by not answering in time is not waited for", async () => {
     await using hurried = await TestKit.open({ deliveryTimeoutMs: 200 });
     const event = await hurried.events.write();
-    hurried.sandbox.receiver.failNext(1, { delayMs: 60_000 });
+    await hurried.sandbox.faults.set({ layer: "delivery", action: "delay", delay_ms: 60_000 });
     const { notification } = await hurried.events.deliver(event);
     expect(notification.status).toBe("delivered");
     expect(notification.attempts[0]).toMatchObject({
@@ -251,7 +262,12 @@ describe("a receiver that fails", () => {
 
   test("with a long answer has its beginning kept", async () => {
     const event = await kit.events.write();
-    kit.sandbox.receiver.failNext(1, { status: 500, body: "é".repeat(40_000) });
+    await kit.sandbox.faults.set({
+      layer: "delivery",
+      action: "answer",
+      status: 500,
+      body: "é".repeat(40_000),
+    });
     const { notification } = await kit.events.deliver(event);
     expect(notification.attempts[0]?.response_body).toBe("é".repeat(1_024));
   });
@@ -263,7 +279,7 @@ describe("a receiver that fails", () => {
     ...[400, 401, 404, 500].map((status) => [status, null] as const),
   ])("with %i has not taken the event, and a redirect is reported as one", async (status, error) => {
     const event = await kit.events.write();
-    kit.sandbox.receiver.failNext(1, { status });
+    await kit.sandbox.faults.set({ layer: "delivery", action: "answer", status });
     const { notification } = await kit.events.deliver(event);
     expect(notification.attempts).toMatchObject([
       { status_code: status, error },
@@ -275,7 +291,7 @@ describe("a receiver that fails", () => {
 test("what the receiver has signed for counts as delivered, though every answer was lost", async () => {
   const event = await kit.events.write();
   await kit.events.receive({ ...(await kit.events.sign(event.id, event.body)) }, event.body);
-  kit.sandbox.receiver.failNext(5, { drop: true });
+  await kit.sandbox.faults.set({ layer: "delivery", action: "reset", count: 5 });
   const { notification, receipt } = await kit.events.deliver(event);
   expect(notification.status).toBe("delivered");
   expect(notification.attempts.map(({ status_code }) => status_code)).toEqual([null, null, null, null, null]);
@@ -285,8 +301,14 @@ test("what the receiver has signed for counts as delivered, though every answer 
 test("equal runs with failing deliveries are equal, to the last stored byte", async () => {
   const tell = async (run: TestKit) => {
     const event = await run.events.write();
-    run.sandbox.receiver.failNext(1, { drop: true });
-    run.sandbox.receiver.failNext(2, { status: 503, headers: { "retry-after": "4" } });
+    await run.sandbox.faults.set({ layer: "delivery", action: "reset" });
+    await run.sandbox.faults.set({
+      layer: "delivery",
+      action: "answer",
+      status: 503,
+      headers: { "retry-after": "4" },
+      count: 2,
+    });
     await run.events.deliver(event);
     return await run.sandbox.fingerprint();
   };
@@ -297,7 +319,7 @@ test("equal runs with failing deliveries are equal, to the last stored byte", as
 
 test("a delivery during which a snapshot is taken ends as any other", async () => {
   const event = await kit.events.write();
-  kit.sandbox.receiver.failNext(2, { status: 500 });
+  await kit.sandbox.faults.set({ layer: "delivery", action: "answer", status: 500, count: 2 });
   const delivering = kit.events.deliver(event);
   await kit.sandbox.receiver.next();
   const [{ notification }] = await Promise.all([delivering, kit.sandbox.snapshot()]);

@@ -5,7 +5,7 @@ import { TestKit } from "../../kit/test-kit.ts";
 test("a live sandbox waits for its pauses, and its deliveries suit the stock package as it is", async () => {
   await using kit = await TestKit.open({ mode: "live" });
   const event = await kit.events.write();
-  kit.sandbox.receiver.failNext(1, { status: 500 });
+  await kit.sandbox.faults.set({ layer: "delivery", action: "answer", status: 500 });
   const began = performance.now();
   const { notification } = await kit.events.deliver(event);
   expect(performance.now() - began).toBeGreaterThanOrEqual(500);
@@ -18,7 +18,12 @@ test("a live sandbox waits for its pauses, and its deliveries suit the stock pac
 test("a live sandbox that is closed does not wait for a pause to end", async () => {
   const kit = await TestKit.open({ mode: "live" });
   const event = await kit.events.write();
-  kit.sandbox.receiver.failNext(1, { status: 503, headers: { "retry-after": "10" } });
+  await kit.sandbox.faults.set({
+    layer: "delivery",
+    action: "answer",
+    status: 503,
+    headers: { "retry-after": "10" },
+  });
   const delivering = kit.post(kit.path("/notifications"), { event_id: event.id });
   await kit.sandbox.receiver.next();
   const { store } = kit.sandbox;

@@ -42,7 +42,7 @@ describe("sandbox.receiver", () => {
 
   test("hands out the first delivery that fits", async () => {
     const event = await kit.events.write();
-    kit.sandbox.receiver.failNext(2, { status: 500 });
+    await kit.sandbox.faults.set({ layer: "delivery", action: "answer", status: 500, count: 2 });
     await kit.events.deliver(event);
     const accepted = await kit.sandbox.receiver.next(({ status }) => status === 200);
     expect(accepted.number).toBe(3);
@@ -77,37 +77,42 @@ describe("sandbox.receiver", () => {
   });
 
   test("lets faults act in their order and forgets them when they are cleared", async () => {
-    const { receiver } = kit.sandbox;
-    receiver.failNext(1, { status: 500 });
-    receiver.failNext(1, { drop: true });
+    const { faults } = kit.sandbox;
+    await faults.set({ layer: "delivery", action: "answer", status: 500 });
+    await faults.set({ layer: "delivery", action: "reset" });
     const { notification } = await kit.events.deliver(await kit.events.write());
     expect(notification.attempts.map(({ status_code }) => status_code)).toEqual([500, null, 200]);
-    receiver.failNext(5, { status: 500 });
-    receiver.clearFailures();
+    await faults.set({ layer: "delivery", action: "answer", status: 500, count: 5 });
+    await faults.clear();
     expect((await kit.events.deliver(await kit.events.write())).notification.attempts).toHaveLength(1);
   });
 
   test("is restored with a snapshot: deliveries, their numbers and faults", async () => {
     await kit.events.deliver(await kit.events.write());
-    kit.sandbox.receiver.failNext(1, { status: 500 });
+    await kit.sandbox.faults.set({ layer: "delivery", action: "answer", status: 500 });
     const moment = await kit.sandbox.snapshot();
     const before = kit.sandbox.receiver.capture();
+    const faults = kit.sandbox.faults.list();
     await kit.events.deliver(await kit.events.write());
     expect(kit.sandbox.receiver.deliveries()).toHaveLength(3);
     await moment.restore();
     expect(kit.sandbox.receiver.capture()).toEqual(before);
+    expect(kit.sandbox.faults.list()).toEqual(faults);
   });
 
-  test("refuses a failure that is none", () => {
-    expect(() => kit.sandbox.receiver.failNext(1, { status: 200 })).toThrow();
-    expect(() => kit.sandbox.receiver.failNext(0, { drop: true })).toThrow("not 0");
+  test("refuses a failure that is none", async () => {
+    const { faults } = kit.sandbox;
+    await expect(faults.set({ layer: "delivery", action: "answer", status: 200 })).rejects.toThrow("300");
+    await expect(faults.set({ layer: "delivery", action: "reset", count: 0 })).rejects.toThrow("from 1");
   });
 
   test("cannot make an external receiver fail, and says who can", async () => {
     await using foreign = await openReceiver();
     await using elsewhere = await TestKit.open({ receiverUrl: foreign.url });
-    const { receiver } = elsewhere.sandbox;
-    expect(() => receiver.failNext(1, { status: 500 })).toThrow("routing-sandbox listen --fail");
+    const { receiver, faults } = elsewhere.sandbox;
+    await expect(faults.set({ layer: "delivery", action: "answer", status: 500 })).rejects.toThrow(
+      "routing-sandbox listen --fail",
+    );
     await expect(receiver.next(undefined, 10)).rejects.toThrow(`Notifications go to ${foreign.url}`);
   });
 });
@@ -115,9 +120,10 @@ describe("sandbox.receiver", () => {
 describe("the control API", () => {
   test("shows deliveries, sends one again and makes the next ones fail", async () => {
     const event = await kit.events.write();
-    expect(await control("POST", "/receiver/failures", { count: 2, status: 503 })).toEqual({
+    const fault = { layer: "delivery", action: "answer", status: 503 };
+    expect(await control("POST", "/faults", { ...fault, count: 2 })).toEqual({
       status: 201,
-      body: { data: [{ remaining: 2, fault: { status: 503 } }] },
+      body: { ...fault, point: "at_receiver", match: {}, remaining: 2, hits: 0 },
     });
     await kit.events.deliver(event);
     const { body } = await control("GET", "/receiver/deliveries");
@@ -138,26 +144,30 @@ describe("the control API", () => {
     });
   });
 
-  test.each([{ delay_ms: 5 }, { drop: true }, { status: 302, headers: { location: "http://127.0.0.1/" } }])(
-    "takes the failure %j and takes it away",
-    async (fault) => {
-      const set = await control("POST", "/receiver/failures", fault);
-      expect(set).toMatchObject({ status: 201, body: { data: [{ remaining: 1 }] } });
-      expect(await control("GET", "/receiver/failures")).toMatchObject({ body: set.body });
-      expect(await control("DELETE", "/receiver/failures")).toEqual({ status: 200, body: { data: [] } });
-    },
-  );
+  test.each([
+    { action: "delay", delay_ms: 5 },
+    { action: "reset" },
+    { action: "answer", status: 302, headers: { location: "http://127.0.0.1/" } },
+  ])("takes the fault %j and takes it away", async (fault) => {
+    const set = await control("POST", "/faults", { layer: "delivery", ...fault });
+    expect(set).toMatchObject({ status: 201, body: { ...fault, remaining: 1 } });
+    expect(await control("GET", "/faults")).toMatchObject({ body: { data: [set.body] } });
+    expect(await control("DELETE", "/faults")).toEqual({ status: 200, body: { data: [] } });
+  });
 
   test.each([
     {},
-    { status: 200 },
-    { drop: false },
-    { count: 0, drop: true },
-    { crash: "sometime" },
-    { status: 503, headers: { "retry after": "3" } },
-    { status: 503, headers: { "retry-after": "3\n" } },
-  ])("refuses the failure %j", async (fault) => {
-    expect(await control("POST", "/receiver/failures", fault)).toMatchObject({ status: 422 });
+    { action: "answer", status: 200 },
+    { action: "drop" },
+    { action: "reset", count: 0 },
+    { action: "reset", status: 503 },
+    { action: "crash" },
+    { action: "crash", point: "sometime" },
+    { action: "crash", point: "at_receiver" },
+    { action: "answer", status: 503, headers: { "retry after": "3" } },
+    { action: "answer", status: 503, headers: { "retry-after": "3\n" } },
+  ])("refuses the fault %j", async (fault) => {
+    expect(await control("POST", "/faults", { layer: "delivery", ...fault })).toMatchObject({ status: 422 });
   });
 });
 

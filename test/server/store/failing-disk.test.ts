@@ -564,7 +564,7 @@ test("while a write is on its way to the disk the API and the explorer show what
   expect([refused.status, problem(refused).code]).toEqual([503, "storage_unavailable"]);
   expect(await look()).toEqual(["created", ["created"]]);
   disk.release();
-  kit.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
+  await kit.sandbox.faults.set({ layer: "relayer", point: "after_intent", action: "hold" });
   // The refused write is not among the reported changes until then.
   const told = new Set<string>();
   while (!told.has("faults")) {

@@ -179,7 +179,11 @@ describe.skipIf(!hasPostgres)(`an identical request at two processes at once ${i
       const body = { wallet: actors.beneficiary.address, name: "Corner Books", funding_cap: "1" };
       const { event_id } = await sendTwice(201, merchantSchema, path("/merchants"), body);
       // The pinned receiver sees the event, signed, and does not take it.
-      await controlSandbox(owner.description, "POST", "/receiver/failures", { count: 5, drop: true });
+      await controlSandbox(owner.description, "POST", "/faults", {
+        layer: "delivery",
+        action: "reset",
+        count: 5,
+      });
       await sendTwice(200, z.unknown(), path("/notifications"), { event_id });
       const listed = await fetch(`${owner.description.urls.control}/receiver/deliveries`);
       const { data } = arrivals.parse(await listed.json());

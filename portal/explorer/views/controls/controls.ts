@@ -3,7 +3,7 @@ import { ask } from "../../api.ts";
 import { formatTime } from "../../format.ts";
 import { defineView, type Scene } from "../../view.ts";
 import { control, fieldOf, numberOf } from "./control.ts";
-import { deliveryFaults, relayerFaults } from "./faults.ts";
+import { faults } from "./faults.ts";
 
 const seconds: { readonly [unit: string]: number } = { days: 86_400, hours: 3_600, minutes: 60, seconds: 1 };
 const mining = [
@@ -30,7 +30,7 @@ export const controls = defineView<{ data: Mark[] }>({
     <h1 tabindex="-1">Controls</h1>
     <div class="columns even">
       <div class="stack">${clock(scene)} ${snapshots(data, scene)} ${keyRing(scene)}</div>
-      <div class="stack">${relayerFaults(scene)} ${deliveryFaults(scene)}</div>
+      <div class="stack">${faults(scene)}</div>
     </div>
   `,
 });

@@ -1,156 +1,174 @@
-import type { FaultView, Overview } from "../../../../sandbox/hosts/explorer/views.ts";
+import type { Overview } from "../../../../sandbox/hosts/explorer/views.ts";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
 import { ask } from "../../api.ts";
 import { words } from "../../format.ts";
 import type { Scene } from "../../view.ts";
 import { control, fieldOf, numberOf } from "./control.ts";
 
-/** The action that the form is about; the points where it can act follow from it. */
-let chosen = "hold";
+/** What the forms are about; their other fields follow from it. */
+const chosen = { name: "answer-lost", layer: "relayer", action: "hold" };
 
-/** A fault of the relayer in words. */
-export function describeFault({ point, action, match, remaining, hits }: FaultView): string {
+/** The named faults that can be limited to one write of the API. */
+const ofWrites = ["answer-lost", "crash", "slow"];
+
+const crashes = html`<p class="notice warn">A crash ends the sandbox's process, as kill -9 does. Start it again to continue.</p>`;
+
+/** A fault in words. */
+export function describeFault({
+  layer,
+  point,
+  action,
+  match,
+  remaining,
+  hits,
+}: Overview["faults"][number]): string {
   const who = Object.values(match).join(", ");
   const left = remaining === null ? "until it is cleared" : `${remaining} more`;
-  return `${words(action)} at ${words(point)}${who && ` for ${who}`}: acted ${hits}, ${left}`;
+  return `${layer}: ${words(action)} at ${words(point)}${who && ` for ${who}`}: acted ${hits}, ${left}`;
 }
 
-/** Renders the relayer's faults: those that are set, a form for more, and the button that clears all. */
-export function relayerFaults(scene: Scene): TemplateResult {
-  const { fault_placements: placements, faults } = scene.overview;
-  const set = (form: FormData) => {
-    const count = fieldOf(form, "always") === "on" ? null : numberOf(form, "count");
-    const purchase = fieldOf(form, "subject");
-    return ask("POST", "/faults", {
-      point: fieldOf(form, "point"),
-      action: fieldOf(form, "action"),
-      count,
-      ...(purchase === "" ? {} : { match: { subject_id: purchase } }),
-      ...(fieldOf(form, "action") === "reorg" ? { depth: numberOf(form, "depth") } : {}),
-    });
-  };
-  const choose = (event: Event) => {
-    if (event.target instanceof HTMLSelectElement) chosen = event.target.value;
-    scene.redraw();
-  };
+/** Renders the faults: those that are set, the button that clears them, a form for the common ones, and one for all others. */
+export function faults(scene: Scene): TemplateResult {
+  const { faults: set } = scene.overview;
   return html`<section class="panel" aria-labelledby="faults">
-    <h2 id="faults">Faults of the relayer</h2>
-    ${list(faults.map(describeFault), "None is set.")}
+    <h2 id="faults">Faults</h2>
     ${
-      faults.length === 0
-        ? nothing
-        : control(scene, {
-            label: "Clear the relayer's faults",
-            done: "No fault of the relayer is set any more.",
-            act: () => ask("DELETE", "/faults"),
-          })
+      set.length === 0
+        ? html`<p class="quiet">None is set.</p>`
+        : html`<ul>${set.map((fault) => html`<li>${describeFault(fault)}</li>`)}</ul>
+            ${control(scene, {
+              label: "Clear the faults",
+              done: "No fault is set any more.",
+              act: () => ask("DELETE", "/faults"),
+            })}`
     }
     ${control(scene, {
       label: "Set the fault",
       done: "The fault is set.",
-      act: set,
-      fields: faultFields(placements, choose),
+      act: setNamed,
+      fields: namedFields(scene),
+    })}
+  </section>
+  <section class="panel" aria-labelledby="all-faults">
+    <h2 id="all-faults">All faults, by layer</h2>
+    ${control(scene, {
+      label: "Set this fault",
+      done: "The fault is set.",
+      act: setPlaced,
+      fields: placedFields(scene),
     })}
   </section>`;
 }
 
-/** The fields of a fault: the points follow from the chosen action, and a reorg has a depth. */
-function faultFields(
-  placements: Overview["fault_placements"],
-  choose: (event: Event) => void,
-): TemplateResult {
-  return html`<div class="field">
-    <label for="action">What happens</label>
-    <select id="action" name="action" @change=${choose}>
-      ${Object.keys(placements).map(
-        (action) => html`<option value=${action} ?selected=${action === chosen}>${words(action)}</option>`,
-      )}
-    </select>
-  </div>
-  <div class="field">
-    <label for="point">Where</label>
-    <select id="point" name="point">
-      ${(placements[chosen] ?? []).map((point) => html`<option value=${point}>${words(point)}</option>`)}
-    </select>
-  </div>
-  <div class="field">
-    <label for="subject">Only for purchase or refund</label>
-    <input id="subject" name="subject" autocomplete="off" placeholder="any" />
-  </div>
-  <div class="field">
-    <label for="count">How often</label>
-    <input id="count" name="count" type="number" min="1" value="1" />
-  </div>
+async function setNamed(form: FormData): Promise<unknown> {
+  const operation = fieldOf(form, "operation");
+  return await ask("POST", "/faults", {
+    intent: fieldOf(form, "name"),
+    ...(operation === "" ? {} : { operation }),
+  });
+}
+
+async function setPlaced(form: FormData): Promise<unknown> {
+  const { layer, action } = chosen;
+  const subject = fieldOf(form, "subject");
+  const count = fieldOf(form, "always") === "on" ? null : numberOf(form, "count");
+  return await ask("POST", "/faults", {
+    layer,
+    action,
+    point: fieldOf(form, "point"),
+    ...(layer === "chain" ? {} : { count }),
+    ...(subject === "" ? {} : { match: { subject_id: subject } }),
+    ...(action === "reorg" ? { depth: numberOf(form, "depth") } : {}),
+    ...(action === "answer" ? { status: numberOf(form, "status") } : {}),
+    ...(action === "delay" ? { delay_ms: numberOf(form, "delay") } : {}),
+  });
+}
+
+/** The fields of a fault that has a name. */
+function namedFields(scene: Scene): TemplateResult {
+  const { intents, operations } = scene.overview.fault_choices;
+  return html`${select("name", "Fault", intents, chosen.name, (name) => {
+    chosen.name = name;
+    scene.redraw();
+  })}
   ${
-    chosen === "reorg"
+    ofWrites.includes(chosen.name)
       ? html`<div class="field">
-        <label for="depth">Blocks that leave</label>
-        <input id="depth" name="depth" type="number" min="1" value="1" />
+        <label for="operation">Only for</label>
+        <select id="operation" name="operation">
+          <option value="">any write</option>
+          ${operations.map((id) => html`<option value=${id}>${id}</option>`)}
+        </select>
       </div>`
       : nothing
   }
-  <p class="check-field">
-    <input id="always" name="always" type="checkbox" /><label for="always">Until it is cleared</label>
-  </p>
+  ${chosen.name === "crash" ? crashes : nothing}`;
+}
+
+/** The fields of any fault: the actions follow from the layer, the points from the action, and some actions have a detail. */
+function placedFields(scene: Scene): TemplateResult {
+  const { matrix } = scene.overview.fault_choices;
+  const actions = matrix[chosen.layer] ?? {};
+  const points = actions[chosen.action] ?? [];
+  const isSubject = chosen.layer === "api" || chosen.layer === "relayer";
+  return html`${select("layer", "Layer", Object.keys(matrix), chosen.layer, (layer) => {
+    chosen.layer = layer;
+    chosen.action = Object.keys(matrix[layer] ?? {})[0] ?? "";
+    scene.redraw();
+  })}
+  ${select("action", "What happens", Object.keys(actions), chosen.action, (action) => {
+    chosen.action = action;
+    scene.redraw();
+  })}
+  <div class="field">
+    <label for="point">Where</label>
+    <select id="point" name="point">
+      ${points.map((point) => html`<option value=${point}>${words(point)}</option>`)}
+    </select>
+  </div>
   ${
-    chosen === "crash"
-      ? html`<p class="notice warn">A crash ends the sandbox's process, as kill -9 does. Start it again to continue.</p>`
+    isSubject
+      ? html`<div class="field">
+        <label for="subject">Only for purchase, merchant or refund</label>
+        <input id="subject" name="subject" autocomplete="off" placeholder="any" />
+      </div>`
       : nothing
-  }`;
+  }
+  ${chosen.action === "reorg" ? number("depth", "Blocks that leave", 1) : nothing}
+  ${chosen.action === "answer" ? number("status", "Status", 503) : nothing}
+  ${chosen.action === "delay" ? number("delay", "Milliseconds", 1_000) : nothing}
+  ${
+    chosen.layer === "chain"
+      ? html`<p class="quiet">It acts at once.</p>`
+      : html`${number("count", "How often", 1)}
+        <p class="check-field">
+          <input id="always" name="always" type="checkbox" /><label for="always">Until it is cleared</label>
+        </p>`
+  }
+  ${chosen.action === "crash" ? crashes : nothing}`;
 }
 
-/** Renders the faults of the sandbox's own receiver. */
-export function deliveryFaults(scene: Scene): TemplateResult {
-  const { delivery_faults: faults } = scene.overview;
-  const set = (form: FormData) => {
-    const count = numberOf(form, "count");
-    const status = fieldOf(form, "status");
-    return ask(
-      "POST",
-      "/receiver/failures",
-      status === "drop" ? { count, drop: true } : { count, status: Number(status) },
-    );
+function select(
+  name: string,
+  label: string,
+  values: readonly string[],
+  current: string,
+  choose: (value: string) => void,
+): TemplateResult {
+  const change = (event: Event) => {
+    if (event.target instanceof HTMLSelectElement) choose(event.target.value);
   };
-  return html`<section class="panel" aria-labelledby="deliveries">
-    <h2 id="deliveries">Faults of deliveries</h2>
-    ${list(faults.map(describeDeliveryFault), "None is set.")}
-    ${
-      faults.length === 0
-        ? nothing
-        : control(scene, {
-            label: "Clear the faults of deliveries",
-            done: "Deliveries arrive again.",
-            act: () => ask("DELETE", "/receiver/failures"),
-          })
-    }
-    ${control(scene, {
-      label: "Let deliveries fail",
-      done: "The next deliveries fail.",
-      act: set,
-      fields: html`<div class="field">
-          <label for="status">The receiver</label>
-          <select id="status" name="status">
-            <option value="503">answers 503</option>
-            <option value="500">answers 500</option>
-            <option value="410">answers 410, gone</option>
-            <option value="drop">drops the connection</option>
-          </select>
-        </div>
-        <div class="field">
-          <label for="times">How often</label>
-          <input id="times" name="count" type="number" min="1" max="1000" value="1" />
-        </div>`,
-    })}
-  </section>`;
+  return html`<div class="field">
+    <label for=${name}>${label}</label>
+    <select id=${name} name=${name} @change=${change}>
+      ${values.map((value) => html`<option value=${value} ?selected=${value === current}>${words(value)}</option>`)}
+    </select>
+  </div>`;
 }
 
-function describeDeliveryFault({ remaining, fault }: Overview["delivery_faults"][number]): string {
-  const what = Object.entries(fault).map(([name, given]) => `${name} ${String(given)}`);
-  return `${what.join(", ")}: ${remaining} more`;
-}
-
-function list(sentences: readonly string[], none: string): TemplateResult {
-  return sentences.length === 0
-    ? html`<p class="quiet">${none}</p>`
-    : html`<ul>${sentences.map((sentence) => html`<li>${sentence}</li>`)}</ul>`;
+function number(name: string, label: string, value: number): TemplateResult {
+  return html`<div class="field">
+    <label for=${name}>${label}</label>
+    <input id=${name} name=${name} type="number" min="1" value=${value} />
+  </div>`;
 }

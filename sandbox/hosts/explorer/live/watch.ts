@@ -1,4 +1,3 @@
-import type { Relayer } from "../../../../relayer/relayer.ts";
 import type { Refusal } from "../../../../server/services.ts";
 import type { RelayerJournalStore } from "../../../../server/store/relayer-journal.ts";
 import type { Store } from "../../../../server/store/store.ts";
@@ -26,26 +25,8 @@ export class Watch {
     return watchRelayerJournal(journal, this.#watcher);
   }
 
-  /** A relayer whose faults are seen. */
-  relayer(relayer: Relayer): Relayer {
-    const seen = () => this.feed.note("faults");
-    return {
-      ...relayer,
-      fault(request) {
-        const fault = relayer.fault(request);
-        seen();
-        return fault;
-      },
-      async clearFaults() {
-        await relayer.clearFaults();
-        seen();
-      },
-      async restoreFaults(state) {
-        await relayer.restoreFaults(state);
-        seen();
-      },
-    };
-  }
+  /** Sends a change when faults were set, cleared or restored. */
+  readonly faultsChanged = (): void => this.feed.note("faults");
 
   /** Records and sends a refusal of a transaction. */
   readonly refused = async (refusal: Refusal): Promise<void> => this.refusals.record(refusal);

@@ -1,8 +1,10 @@
 import { toTimestamp } from "../../../../protocol/values/time.ts";
-import { faultPlacements, type RelayOperationStatus } from "../../../../relayer/relayer.ts";
+import type { RelayOperationStatus } from "../../../../relayer/relayer.ts";
 import type { Services } from "../../../../server/services.ts";
+import { faultIntentNames, faultLayers, placementsOf } from "../../../service/faults/fault-matrix.ts";
+import { writeOperations } from "../../../service/faults/fault-request.ts";
 import type { Sources } from "../sources.ts";
-import type { FaultView, Overview } from "../views.ts";
+import type { Overview } from "../views.ts";
 import { viewBlockPoint } from "./view-block-point.ts";
 
 /** The statuses that are not final; each status is an index, and none of them is long in a sandbox that works. */
@@ -12,7 +14,7 @@ const mostCounted = 1_000;
 
 /** Reads the state of the sandbox at one glance; what it costs does not grow with the number of purchases. */
 export async function readOverview(sources: Sources): Promise<Overview> {
-  const { description, services, node, reader, receiver, refusals } = sources;
+  const { description, services, node, reader, faults, refusals } = sources;
   const { deployment, relayer, clock } = services;
   const unknown = await relayer.unknownOutcomes();
   const [head, now, pool, counts, programs] = await Promise.all([
@@ -47,14 +49,13 @@ export async function readOverview(sources: Sources): Promise<Overview> {
     unsettled: counts,
     unknown: unknown.map(({ message }) => `${message}.`),
     pending_transactions: Number(pool.pending),
-    faults: relayer.faults().map(viewFault),
-    delivery_faults: receiver.faults
-      .list()
-      .map(({ remaining, fault }) => ({ remaining, fault: { ...fault } })),
+    faults: faults.list(),
     refusals: refusals.newest().length,
-    fault_placements: Object.fromEntries(
-      Object.entries(faultPlacements).map(([action, points]) => [action, [...points]]),
-    ),
+    fault_choices: {
+      intents: faultIntentNames,
+      matrix: Object.fromEntries(faultLayers.map((layer) => [layer, placementsOf(layer)])),
+      operations: writeOperations,
+    },
   };
 }
 
@@ -63,9 +64,4 @@ async function countUnsettled({ store }: Services): Promise<{ [status: string]: 
     (await store.list("operations", { status }, { limit: mostCounted })).length;
   const counts = await Promise.all(unsettled.map(async (status) => [status, await count(status)] as const));
   return Object.fromEntries(counts.filter(([, number]) => number > 0));
-}
-
-function viewFault({ match, ...fault }: ReturnType<Services["relayer"]["faults"]>[number]): FaultView {
-  const named = Object.entries(match).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  return { ...fault, match: Object.fromEntries(named) };
 }

@@ -64,10 +64,7 @@ async function chainNow() {
 
 /** Has a fault pause mining, as `DELETE /faults` finds it. */
 async function pauseByFault(): Promise<void> {
-  await sandbox.relayer.restoreFaults({
-    faults: [],
-    mining: { automine: true, interval: null },
-  });
+  await sandbox.faults.set({ layer: "chain", action: "pause_mining" });
 }
 
 const resumptions: [string, { pause: () => Promise<unknown>; resume: () => Promise<unknown> }][] = [
@@ -76,8 +73,8 @@ const resumptions: [string, { pause: () => Promise<unknown>; resume: () => Promi
     { pause: pauseByFault, resume: async () => await control("DELETE", "/faults") },
   ],
   [
-    "relayer.clearFaults() after a fault has paused mining",
-    { pause: pauseByFault, resume: async () => await sandbox.relayer.clearFaults() },
+    "faults.clear() after a fault has paused mining",
+    { pause: pauseByFault, resume: async () => await sandbox.faults.clear() },
   ],
   [
     'POST /mining {"every":"transaction"}',

@@ -62,7 +62,7 @@ async function setFault(kit: TestKit, fault: object): Promise<void> {
   const answer = await fetch(`${kit.sandbox.description.urls.control}/faults`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(fault),
+    body: JSON.stringify({ layer: "relayer", ...fault }),
   });
   expect(answer.status).toBe(201);
 }

@@ -169,6 +169,7 @@ describe("a reorg to a block before the last one of the prepared chain is refuse
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({
+        layer: "relayer",
         point: "after_confirmed",
         action: "reorg",
         match: { kind: "offer" },

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { faultActions } from "../../../../relayer/relayer.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import { faultIntentNames, faultLayers } from "../../../../sandbox/service/faults/fault-matrix.ts";
+import { writeOperations } from "../../../../sandbox/service/faults/fault-request.ts";
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -18,7 +20,11 @@ async function post(path: string, body: unknown): Promise<{ status: number; answ
   return { status: response.status, answer: await response.json() };
 }
 
-const actions = faultActions.map((action) => JSON.stringify(action)).join(", ");
+const listed = (values: readonly string[]) => values.map((value) => JSON.stringify(value)).join(", ");
+const actions = listed(faultActions);
+const layers = listed(faultLayers);
+const intents = listed(faultIntentNames);
+const writes = listed(writeOperations);
 
 describe("the control API names the field that is wrong, and what it must be", () => {
   test.each<[path: string, body: unknown, pointer: string, detail: string]>([
@@ -36,22 +42,40 @@ describe("the control API names the field that is wrong, and what it must be", (
       "/every",
       'must be "transaction", "never" or a whole number of seconds from 1 to 3600',
     ],
-    ["/faults", { point: "before_intent" }, "/action", `is missing; send one of ${actions}`],
-    ["/faults", { point: "broadcast", action: "dropp" }, "/action", `must be one of ${actions}`],
-    ["/faults", { point: "broadcast", action: "drop", count: 0 }, "/count", "is from 1, or null for always"],
+    [
+      "/faults",
+      { layer: "relayer", point: "before_intent" },
+      "/action",
+      `is missing; send one of ${actions}`,
+    ],
+    [
+      "/faults",
+      { layer: "relayer", point: "broadcast", action: "dropp" },
+      "/action",
+      `must be one of ${actions}`,
+    ],
+    [
+      "/faults",
+      { layer: "relayer", point: "broadcast", action: "drop", count: 0 },
+      "/count",
+      "is from 1, or null for always",
+    ],
     ["/faults", [], "", "must be an object, not an array"],
     ["/operations/x/resume", { abandon: "yes" }, "/abandon", "must be true or false, not a string"],
     ["/scenario", {}, "/title", "is missing; send a string"],
     ["/scenario", { title: "" }, "/title", "must have at least 1 character"],
     ["/receiver/resend", { number: null }, "/number", "must be a whole number, not null"],
-    ["/receiver/failures", { status: 200 }, "/status", "must be at least 300"],
+    ["/faults", { point: "broadcast" }, "/layer", `is missing; send one of ${layers}`],
+    ["/faults", { layer: "delivery", action: "answer", status: 200 }, "/status", "must be at least 300"],
     [
-      "/receiver/failures",
-      { status: 503, headers: { "retry after": "3" } },
+      "/faults",
+      { layer: "delivery", action: "answer", headers: { "retry after": "3" } },
       "/headers/retry after",
       'Header name must be a valid HTTP token ["retry after"]',
     ],
-    ["/receiver/failures", {}, "", "must have one of status, delay_ms, drop and crash"],
+    ["/faults", { intent: "slow", delay_ms: 0 }, "/delay_ms", "must be at least 1"],
+    ["/faults", { intent: "lost" }, "/intent", `must be one of ${intents}`],
+    ["/faults", { intent: "slow", operation: "readPurchase" }, "/operation", `must be one of ${writes}`],
     ["/keys/rotate", { uses: [] }, "/uses", "must have at least 1 item"],
     ["/keys/rotate", { uses: ["x"] }, "/uses/0", 'must be one of "notifications", "receipts", "reviewer"'],
   ])("POST %s %j: %s", async (path, body, pointer, detail) => {
@@ -68,10 +92,29 @@ describe("the control API names the field that is wrong, and what it must be", (
 
 test.each([
   [
-    { point: "broadcast", action: "drop", match: { program: "prg_nope" } },
+    { layer: "relayer", point: "broadcast", action: "drop", match: { program: "prg_nope" } },
     "No program prg_nope here. Use prg_demo, prg_other.",
   ],
-  [{ point: "broadcast", action: "drop", depth: 3 }, "depth is for reorg only. Leave it out for drop."],
+  [
+    { layer: "relayer", point: "broadcast", action: "drop", depth: 3 },
+    "depth is for reorg only. Leave it out for drop.",
+  ],
+  [
+    { layer: "api", point: "before_commit", action: "partial" },
+    'partial does not act at "before_commit", but at after_commit.',
+  ],
+  [
+    { layer: "delivery", action: "crash" },
+    "crash needs a point. Use before_delivery, after_delivery, before_pause.",
+  ],
+  [
+    { layer: "chain", action: "reorg", count: 2 },
+    "A fault of layer chain acts once, at once. Leave count out.",
+  ],
+  [
+    { intent: "crash", point: "after_mined", operation: "executeRefund" },
+    "A fault of layer relayer has no operation. Use operation_id, program, kind, subject_id.",
+  ],
 ])("POST /faults %j could never act", async (body, detail) => {
   expect(await post("/faults", body)).toMatchObject({
     status: 422,

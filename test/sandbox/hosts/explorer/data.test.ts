@@ -60,7 +60,7 @@ test("the overview says block, clock, budgets and what is set or pending", async
   expect(overview.now).toBe(overview.block.at);
   const [demo] = overview.programs;
   expect(demo?.gas_budget).toEqual(await sandbox.relayer.budget("prg_demo"));
-  expect(overview.fault_placements["drop"]).toEqual(["broadcast"]);
+  expect(overview.fault_choices.matrix["relayer"]?.["drop"]).toEqual(["broadcast"]);
 });
 
 test("purchases have their money as the chain holds it at one block", async () => {

@@ -56,9 +56,9 @@ test("reports commits, blocks, faults, keys and refusals where they happen, and 
   expect((await stream.change("operations")).purchases).toEqual([purchase.id]);
   await kit.sandbox.clock.travel(60);
   await stream.change("blocks");
-  kit.sandbox.relayer.fault({ point: "broadcast", action: "drop" });
+  await kit.sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "drop" });
   await stream.change("faults");
-  await kit.sandbox.relayer.clearFaults();
+  await kit.sandbox.faults.clear();
   await stream.change("faults");
   await kit.sandbox.rotateKeys("notifications");
   await stream.change("keys");

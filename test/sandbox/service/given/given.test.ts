@@ -145,9 +145,9 @@ test("given states neither count for the rate limit nor are stopped by it", asyn
 
 test("a refund that is due stays so until it is asked for again", async () => {
   const sandbox = await freshSandbox();
-  const { given, client, chain, relayer } = sandbox;
+  const { given, client, chain, relayer, faults } = sandbox;
   const { purchase, decision } = await given.purchase({ state: "refund_due" });
-  expect(relayer.faults().map(({ remaining }) => remaining)).toEqual([0]);
+  expect(faults.list().map(({ remaining }) => remaining)).toEqual([0]);
   await chain.client.mine({ blocks: 3 });
   await relayer.follow();
   const params = { path: { program, id: purchase.id }, header: { "Idempotency-Key": "refund-again" } };
@@ -350,7 +350,7 @@ test("a transaction that reverts and a refusal of the API are thrown with their 
 
 test("a given state whose transaction is held again and again is refused with what to do", async () => {
   const sandbox = await freshSandbox();
-  sandbox.relayer.fault({ point: "broadcast", action: "hold", count: null });
+  await sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "hold", count: null });
   await expect(sandbox.given.purchase({ state: "active" })).rejects.toMatchObject({
     code: "retry_limit",
     message: expect.stringMatching(

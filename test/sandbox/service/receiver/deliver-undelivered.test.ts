@@ -30,9 +30,9 @@ inSandbox("deliverAll delivers every undelivered event once, the oldest first", 
 
 inSandbox(
   "deliverAll returns an event that the receiver never took as exhausted, and continues",
-  async ({ sandbox: { given, receiver, deliverAll } }) => {
+  async ({ sandbox: { given, faults, deliverAll } }) => {
     await given.merchant({ state: "enrolled" });
-    receiver.failNext(5, { status: 503 });
+    await faults.set({ layer: "delivery", action: "answer", status: 503, count: 5 });
     const [first, second] = await deliverAll();
     expect(first).toMatchObject({ status: "exhausted", attempts: { length: 5 } });
     expect(second).toMatchObject({ status: "delivered", attempts: { length: 1 } });
@@ -95,13 +95,13 @@ test("with autoDeliver events continue to arrive after a restore and after a del
   const logged: string[] = [];
   const log = { info() {}, error: (_: object, message: string) => logged.push(message) };
   await using sandbox = await createSandbox({ seed: "deliveries", autoDeliver: true, log });
-  const { receiver, given, snapshot, deliverAll } = sandbox;
+  const { receiver, faults, given, snapshot, deliverAll } = sandbox;
   const start = await snapshot();
   await given.merchant({ state: "pending" });
   const before = await receiver.next();
   await deliverAll();
   await start.restore();
-  receiver.failNext(5, { status: 503 });
+  await faults.set({ layer: "delivery", action: "answer", status: 503, count: 5 });
   const { merchant } = await given.merchant({ state: "pending" });
   const exhausted = await receiver.next(({ number }) => number === 5);
   expect(exhausted.headers["webhook-id"]).toBe(merchant.event_id);

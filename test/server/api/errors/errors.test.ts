@@ -272,7 +272,7 @@ const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
   },
   outcome_unknown: async () => {
     const purchase = await kit.createPurchase(merchant);
-    kit.sandbox.relayer.fault({ point: "broadcast", action: "foreign_nonce" });
+    await kit.sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "foreign_nonce" });
     return await activate(kit, purchase);
   },
   body_too_large: async () => await kit.post(kit.path("/merchants"), "x".repeat(32_769)),

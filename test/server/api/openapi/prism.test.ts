@@ -134,7 +134,7 @@ test("a whole lifecycle passes Prism: enrollment, both routes, payment, claim, d
 
 test("an event passes Prism on its way to the receiver, and its duplicate gets the same bytes", async () => {
   // The deliveries themselves go past Prism, and are to leave the event to the requests below.
-  kit.sandbox.receiver.failNext(5, { status: 503 });
+  await kit.sandbox.faults.set({ layer: "delivery", action: "answer", status: 503, count: 5 });
   const { notification } = present(
     await kit.api.POST("/v1/routing/programs/{program}/notifications", { params: kit.write(), body: {} }),
   );

@@ -60,7 +60,7 @@ test.each(["after_signed", "after_mined"])(
     const set = await fetch(`${first.description.urls.control}/faults`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ point, action: "crash" }),
+      body: JSON.stringify({ layer: "relayer", point, action: "crash" }),
     });
     expect(set.ok).toBe(true);
     await expect(activate(before)).rejects.toThrow();

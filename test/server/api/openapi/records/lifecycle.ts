@@ -130,7 +130,7 @@ export class Lifecycle {
           body: { decision_id: decision.id },
         }),
       );
-    kit.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
+    await kit.sandbox.faults.set({ layer: "relayer", point: "after_intent", action: "hold" });
     await refund();
     await this.#read(purchase);
     await refund();

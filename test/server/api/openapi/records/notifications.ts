@@ -6,8 +6,8 @@ import { temporaryFolder } from "../../../../temporary-folder.ts";
 
 /** Delivers every event of the outbox: the first one in vain, to a receiver that answers in every way. */
 export async function deliverEverything(kit: TestKit): Promise<void> {
-  kit.sandbox.receiver.failNext(4, { status: 500 });
-  kit.sandbox.receiver.failNext(1, { drop: true });
+  await kit.sandbox.faults.set({ layer: "delivery", action: "answer", status: 500, count: 4 });
+  await kit.sandbox.faults.set({ layer: "delivery", action: "reset" });
   let status = 200;
   while (status === 200) status = (await kit.post(kit.path("/notifications"), {})).status;
   const first = JSON.parse((await kit.get(kit.path("/notification-receipts?limit=1"))).text);
@@ -33,10 +33,10 @@ export async function deliverAfterCrash(): Promise<string> {
       params: { path: { program: "prg_demo" }, header: { "Idempotency-Key": "merchant-1" } },
       body: { wallet: wallets["merchant"]?.address ?? "0x", name: "Corner Books", funding_cap: "1" },
     });
-    await fetch(`${urls.control}/receiver/failures`, {
+    await fetch(`${urls.control}/faults`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ crash: "before_delivery" }),
+      body: JSON.stringify({ layer: "delivery", action: "crash", point: "before_delivery" }),
     });
     await expect(deliver(urls.api)).rejects.toThrow("fetch failed");
     await first.end("SIGKILL");

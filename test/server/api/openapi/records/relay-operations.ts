@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
 import { catchUp } from "../../../../../sandbox/chain/catch-up.ts";
+import type { FaultRequest } from "../../../../../sandbox/service/faults/fault-request.ts";
 import type { Snapshot } from "../../../../../sandbox/state/snapshot.ts";
 import type { Schema } from "../../../../kit/answer.ts";
 import type { TestKit } from "../../../../kit/test-kit.ts";
@@ -49,12 +50,12 @@ export class RelayOperations {
 
   /** A transaction that succeeded in its simulation and is mined on a contract that refuses it. */
   async #reverted(): Promise<void> {
-    const { relayer, chain } = this.#kit.sandbox;
+    const { relayer, faults, chain } = this.#kit.sandbox;
     for (const change of [this.#pause, this.#silence]) {
       // Until the change is made: each look at a new head sends it again.
       await this.#offer({ point: "broadcast", action: "drop", count: null });
       await change();
-      await relayer.clearFaults();
+      await faults.clear();
       await catchUp(relayer, chain.client);
       await this.#readAll();
     }
@@ -99,12 +100,12 @@ export class RelayOperations {
   /** A collection whose claim left the chain before it was sent. */
   async #withdrawn(): Promise<void> {
     const kit = this.#kit;
-    const { relayer, chain } = kit.sandbox;
+    const { relayer, faults, chain } = kit.sandbox;
     await this.#start.restore();
     await kit.renew();
     await kit.act("merchant", "merchant", this.#merchant.id, "fund");
     const { purchase, decision } = await kit.approvedPurchase(this.#merchant);
-    relayer.fault({ point: "after_signed", action: "hold" });
+    await faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
     await kit.post(kit.path(`/purchases/${purchase.id}/refunds`), { decision_id: decision.id });
     await kit.reorg(1);
     await catchUp(relayer, chain.client);
@@ -112,12 +113,12 @@ export class RelayOperations {
   }
 
   /** Activates a purchase on the state of the start, with a fault. */
-  async #offer(fault: Parameters<TestKit["sandbox"]["relayer"]["fault"]>[0] | null): Promise<void> {
+  async #offer(fault: Omit<Extract<FaultRequest, { layer: "relayer" }>, "layer"> | null): Promise<void> {
     const kit = this.#kit;
     await this.#start.restore();
     await kit.renew();
     const purchase = await kit.createPurchase(this.#merchant);
-    if (fault !== null) kit.sandbox.relayer.fault(fault);
+    if (fault !== null) await kit.sandbox.faults.set({ layer: "relayer", ...fault });
     const body = { commitment_hash: purchase.commitment.hash };
     await kit.post(kit.path(`/purchases/${purchase.id}/activate`), body);
   }

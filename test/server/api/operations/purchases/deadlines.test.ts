@@ -84,7 +84,7 @@ describe("an offer", () => {
   test("that was accepted in time and would now be late is refused without a nonce, and its reservation is released", async () => {
     const purchase = await kit.createPurchase(merchant);
     const before = await relayed();
-    kit.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
+    await kit.sandbox.faults.set({ layer: "relayer", point: "after_intent", action: "hold" });
     expect((await kit.requestActivation(purchase)).status).toBe(202);
     expect((await relayed()).budget.reserved_wei).not.toBe("0");
     await at(purchase.deadlines.offer_deadline);
@@ -135,7 +135,7 @@ describe("an offer", () => {
       [
         "when it was accepted in time and nothing was sent",
         async (offer) => {
-          kit.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
+          await kit.sandbox.faults.set({ layer: "relayer", point: "after_intent", action: "hold" });
           expect((await offer()).status).toBe(202);
           await settled(await endBounds());
           return await offer();

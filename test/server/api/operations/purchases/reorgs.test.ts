@@ -222,8 +222,8 @@ describe.each(["offer", "collect_refund"] as const)(
     test("answers 503 while the node does not say what became of the transaction, and then as the chain has it", async () => {
       const effect = await prepare[kind]();
       expect((await effect.ask()).status).toBe(effect.success);
-      const { relayer, chain } = kit.sandbox;
-      relayer.fault({ point: "receipt", action: "rpc_error", count: null });
+      const { relayer, faults, chain } = kit.sandbox;
+      await faults.set({ layer: "relayer", point: "receipt", action: "rpc_error", count: null });
       await kit.reorg(1);
       const path = kit.path(`/purchases/${effect.purchase}`);
       const wallet = `/wallet/${kit.program}/purchase/${effect.purchase}`;
@@ -237,7 +237,7 @@ describe.each(["offer", "collect_refund"] as const)(
       const asked = await effect.ask();
       expect(asked.status, asked.text).toBe(503);
       expect(problem(asked)).toMatchObject({ code: "rpc_unavailable", retryable: true });
-      await relayer.clearFaults();
+      await faults.clear();
       await catchUp(relayer, chain.client);
       expect((await kit.get(list)).status).toBe(200);
       expect(await read(effect)).toMatchObject(undone[kind].done);
@@ -248,7 +248,7 @@ describe.each(["offer", "collect_refund"] as const)(
       const effect = await prepare[kind]();
       expect((await effect.ask()).status).toBe(effect.success);
       const confirmed = await operation();
-      const { relayer, chain } = kit.sandbox;
+      const { relayer, faults, chain } = kit.sandbox;
       const explore = async (path: string) =>
         await fetch(`${kit.sandbox.description.urls.control}/explorer/${path}`);
       const shown = [
@@ -260,7 +260,7 @@ describe.each(["offer", "collect_refund"] as const)(
         `search?q=${confirmed?.hash}`,
       ];
       const sentence = `The receipt of ${confirmed?.operation_id} got no answer: a reorg took its block ${confirmed?.block_number}, and the node did not say what became of it.`;
-      relayer.fault({ point: "receipt", action: "rpc_error", count: null });
+      await faults.set({ layer: "relayer", point: "receipt", action: "rpc_error", count: null });
       await kit.reorg(1);
       for (const path of shown) {
         const answer = await explore(path);
@@ -274,7 +274,7 @@ describe.each(["offer", "collect_refund"] as const)(
         unknown: [sentence],
         programs: [{ id: kit.program, gas_budget: null }, { gas_budget: { spent_wei: "0" } }],
       });
-      await relayer.clearFaults();
+      await faults.clear();
       await catchUp(relayer, chain.client);
       for (const path of shown) expect([path, (await explore(path)).status]).toEqual([path, 200]);
       expect(await (await explore("overview")).json()).toMatchObject({ unknown: [] });
@@ -282,18 +282,18 @@ describe.each(["offer", "collect_refund"] as const)(
 
     test("a request that its first key repeats answers 503 too, and finishes it once the node answers", async () => {
       const effect = await prepare[kind]();
-      const { relayer, chain } = kit.sandbox;
-      relayer.fault({ point: "after_signed", action: "hold" });
+      const { relayer, faults, chain } = kit.sandbox;
+      await faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
       expect((await effect.ask("first-key")).status).toBe(202);
       await catchUp(relayer, chain.client);
       expect(await operation()).toMatchObject({ status: "confirmed" });
-      relayer.fault({ point: "receipt", action: "rpc_error", count: null });
+      await faults.set({ layer: "relayer", point: "receipt", action: "rpc_error", count: null });
       await kit.reorg(1);
       const answer = await effect.ask("first-key");
       expect(answer.status, answer.text).toBe(503);
       expect(problem(answer)).toMatchObject({ code: "rpc_unavailable", retryable: true });
       expect(problem(answer).detail).toContain("a reorg took its block");
-      await relayer.clearFaults();
+      await faults.clear();
       await catchUp(relayer, chain.client);
       expect((await effect.ask("first-key")).status).toBe(effect.success);
       expect(await read(effect)).toMatchObject(undone[kind].done);
@@ -305,12 +305,12 @@ describe.each(["offer", "collect_refund"] as const)(
         const effect = await prepare[kind]();
         const done = await effect.ask();
         expect(done.status, done.text).toBe(effect.success);
-        const { relayer, chain } = kit.sandbox;
+        const { relayer, faults, chain } = kit.sandbox;
         await chain.client.setAutomine(false);
-        relayer.fault({ point: "receipt", action });
+        await faults.set({ layer: "relayer", point: "receipt", action });
         await kit.reorg(1);
         await relayer.follow();
-        expect(relayer.faults()).toMatchObject([{ hits: 1, remaining: 0 }]);
+        expect(faults.list()).toMatchObject([{ hits: 1, remaining: 0 }]);
         expect(await operation()).toMatchObject({ status: "broadcast", reorg_count: 1 });
         expect(await read(effect)).toMatchObject(undone[kind].state);
         await relayer.follow();
@@ -698,11 +698,11 @@ describe.each(["offer", "collect_refund"] as const)(
           const done = await effect.ask("first-key");
           expect(done.status, done.text).toBe(effect.success);
           const { event_id } = JSON.parse(done.text);
-          const { relayer, chain } = kit.sandbox;
+          const { faults, chain } = kit.sandbox;
           const first = await currentHash();
           const raw = await kit.rawTransaction(first);
           await chain.client.setAutomine(false);
-          relayer.fault({ point, action: "replace" });
+          await faults.set({ layer: "relayer", point, action: "replace" });
           await kit.reorg(1);
           await expect.poll(operation).toMatchObject({
             status: "broadcast",
@@ -747,7 +747,7 @@ test.each(["offer", "collect_refund"] as const)(
       const { event_id } = await finish("first-key");
       const first = await currentHash();
       await kit.sandbox.chain.client.setAutomine(false);
-      kit.sandbox.relayer.fault({ point: "after_signed", action: "replace" });
+      await kit.sandbox.faults.set({ layer: "relayer", point: "after_signed", action: "replace" });
       await kit.reorg(1);
       await expect.poll(async () => (await operation())?.hashes).toHaveLength(2);
       expect((await effect.ask("second-key")).status).toBe(202);

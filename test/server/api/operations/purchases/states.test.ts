@@ -79,7 +79,7 @@ const states: { readonly [state: string]: State } = {
   "created, and offered on chain by the relayer": {
     given: async () => {
       const purchase = await kit.createPurchase(merchant);
-      kit.sandbox.relayer.fault({ point: "after_broadcast", action: "hold" });
+      await kit.sandbox.faults.set({ layer: "relayer", point: "after_broadcast", action: "hold" });
       const answer = await operate(purchase, "activate", { commitment_hash: purchase.commitment.hash });
       expect(answer.status).toBe(202);
       return purchase;
@@ -179,7 +179,7 @@ const states: { readonly [state: string]: State } = {
   refund_due: {
     given: async () => {
       const { purchase, refund } = await decided("approved");
-      kit.sandbox.relayer.fault({ point: "after_broadcast", action: "hold" });
+      await kit.sandbox.faults.set({ layer: "relayer", point: "after_broadcast", action: "hold" });
       // A block with the refund would end this state by itself.
       await setMining(kit.sandbox.chain.client, "never");
       expect((await refund()).status).toBe(202);

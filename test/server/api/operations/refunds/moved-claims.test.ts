@@ -48,7 +48,7 @@ describe("a refund is collected only for the claim that was decided:", () => {
 
   test("so is one that the chain has before a collection that was begun is signed", async () => {
     const approved = await kit.approvedPurchase(merchant);
-    kit.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
+    await kit.sandbox.faults.set({ layer: "relayer", point: "after_intent", action: "hold" });
     expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
     await kit.reorg(1);
     await fileOnChain(approved.purchase, other);

@@ -155,7 +155,7 @@ describe.each(["allowance", "balance"] as const)(
 
 test("a refund that reverted between two requests is collected by the next request, once for all keys that began it", async () => {
   const approved = await kit.approvedPurchase(await kit.fundedMerchant());
-  kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+  await kit.sandbox.faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
   expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
   // The merchant's block is a new head, which the relayer follows: it sends what was held.
   await fund(0n);
@@ -173,7 +173,7 @@ test("a refund that reverted between two requests is collected by the next reque
 /** How the key under which a collection began learns that its transaction reverted. */
 const learned = {
   "with the revert, after a 202": async (approved: Approved) => {
-    kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+    await kit.sandbox.faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
     expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
     const reverted = await revert(approved, "allowance", "first-key");
     expect([reverted.status, problem(reverted).code]).toEqual([422, "transaction_reverted"]);
@@ -183,7 +183,7 @@ const learned = {
     expect([reverted.status, problem(reverted).code]).toEqual([422, "transaction_reverted"]);
   },
   "with what is missing, after a 202": async (approved: Approved) => {
-    kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+    await kit.sandbox.faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
     expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
     await fund(0n);
     await expect.poll(async () => (await transactions())[0]?.status).toBe("reverted");
@@ -222,7 +222,7 @@ test.each([
 test("a refund whose collection is not confirmed is due since its award was recorded, and says so in one event", async () => {
   const approved = await kit.approvedPurchase(await kit.fundedMerchant());
   const { purchase, decision } = approved;
-  kit.sandbox.relayer.fault({ point: "broadcast", action: "hold", count: null });
+  await kit.sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "hold", count: null });
   const due = await kit.requestRefund(approved, "first-key");
   expect(due.status, due.text).toBe(202);
   const begun: Schema<"RefundExecution"> = JSON.parse(due.text);
@@ -254,7 +254,7 @@ test("a refund whose collection is not confirmed is due since its award was reco
   expect([again.status, JSON.parse(again.text).refund]).toEqual([202, begun.refund]);
 
   await kit.sandbox.chain.client.mine({ blocks: 1 });
-  await kit.sandbox.relayer.clearFaults();
+  await kit.sandbox.faults.clear();
   const done = await kit.requestRefund(approved, "first-key");
   expect(done.status, done.text).toBe(201);
   const finished: Schema<"RefundExecution"> = JSON.parse(done.text);
@@ -306,7 +306,7 @@ test.each([
   async ({ point, resumed }) => {
     const approved = await kit.approvedPurchase(await kit.fundedMerchant());
     const { purchase } = approved;
-    kit.sandbox.relayer.fault({ point, action: "foreign_nonce" });
+    await kit.sandbox.faults.set({ layer: "relayer", point, action: "foreign_nonce" });
     const unknown = await kit.requestRefund(approved, "first-key");
     expect(unknown.status, unknown.text).toBe(409);
     expect(problem(unknown)).toMatchObject({ code: "outcome_unknown" });
@@ -441,7 +441,7 @@ test("twenty requests at once for a refund that reverted begin one further attem
 
 test("a refund that is under way is resumed, not refused, when its funding is taken away meanwhile", async () => {
   const approved = await kit.approvedPurchase(await kit.fundedMerchant());
-  kit.sandbox.relayer.fault({ point: "broadcast", action: "hold", count: null });
+  await kit.sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "hold", count: null });
   expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
   await fund(0n);
   for (const key of ["first-key", "other-key"]) {
@@ -449,7 +449,7 @@ test("a refund that is under way is resumed, not refused, when its funding is ta
     expect(meanwhile.status, meanwhile.text).toBe(202);
   }
   await fund(cap);
-  await kit.sandbox.relayer.clearFaults();
+  await kit.sandbox.faults.clear();
   const done = await kit.requestRefund(approved, "first-key");
   expect(done.status, done.text).toBe(201);
   expect(await transactions()).toMatchObject([{ attempt: 1, hashes: { length: 1 } }]);
@@ -457,7 +457,7 @@ test("a refund that is under way is resumed, not refused, when its funding is ta
 
 test("a refund that was accepted and is not funded any more fails without a nonce, and is collected once it is", async () => {
   const approved = await kit.approvedPurchase(await kit.fundedMerchant());
-  kit.sandbox.relayer.fault({ point: "after_intent", action: "hold" });
+  await kit.sandbox.faults.set({ layer: "relayer", point: "after_intent", action: "hold" });
   expect((await kit.requestRefund(approved)).status).toBe(202);
   await fund(0n);
   const short = await kit.requestRefund(approved);

@@ -40,7 +40,7 @@ describe("a collection is not sent for another claim than the decided one that a
   test.each(["after_signed", "broadcast"] as const)("when it was signed and held at %s", async (point) => {
     const approved = await kit.approvedPurchase(merchant);
     const action = point === "broadcast" ? "drop" : "hold";
-    kit.sandbox.relayer.fault({ point, action });
+    await kit.sandbox.faults.set({ layer: "relayer", point, action });
     expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
     await kit.reorg(1, [[await signOtherClaim(kit, approved), 0]]);
     await catchUp(kit.sandbox.relayer, kit.sandbox.chain.client);
@@ -59,15 +59,15 @@ describe("a collection is not sent for another claim than the decided one that a
 
   test("when the request that repeats it is the first to see that", async () => {
     const approved = await kit.approvedPurchase(merchant);
-    const { relayer } = kit.sandbox;
-    relayer.fault({ point: "after_signed", action: "hold" });
+    const { relayer, faults } = kit.sandbox;
+    await faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
     expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
     // Keeps the looks at the reorg's head from seeing it.
-    relayer.fault({ point: "receipt", action: "hold", count: null });
+    await faults.set({ layer: "relayer", point: "receipt", action: "hold", count: null });
     await kit.reorg(1, [[await signOtherClaim(kit, approved), 0]]);
     await relayer.follow();
     expect(await kit.collections()).toMatchObject([{ status: "signed", attempt: 1 }]);
-    await relayer.clearFaults();
+    await faults.clear();
     expectOtherClaim(approved, await kit.requestRefund(approved, "first-key"));
     expect(await outcomes()).toEqual([
       ["original", "replaced"],
@@ -117,7 +117,7 @@ describe("a collection is not sent for another claim than the decided one that a
 
 test("a collection that was withdrawn because its claim was gone is collected once that was sent again", async () => {
   const approved = await kit.approvedPurchase(merchant);
-  kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+  await kit.sandbox.faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
   expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
   await kit.reorg(1);
   await catchUp(kit.sandbox.relayer, kit.sandbox.chain.client);
@@ -180,16 +180,16 @@ test("a collection that a reorg has mined again behind another claim is refunded
 
 test("a refund that is due and was collected behind another claim is not offered, and is recorded by its refusal", async () => {
   const approved = await kit.approvedPurchase(merchant);
-  const { relayer, chain } = kit.sandbox;
+  const { relayer, faults, chain } = kit.sandbox;
   const raw = await signOtherClaim(kit, approved);
   await chain.client.setAutomine(false);
   expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
   // Keeps the looks at the reorg's head from seeing it.
-  relayer.fault({ point: "receipt", action: "hold", count: null });
+  await faults.set({ layer: "relayer", point: "receipt", action: "hold", count: null });
   await kit.reorg(1, [[raw, 0]]);
   await chain.client.mine({ blocks: 1 });
   await chain.client.setAutomine(true);
-  await relayer.clearFaults();
+  await faults.clear();
   await catchUp(relayer, chain.client);
   const [{ hash } = { hash: null }] = await kit.collections();
   expect(await kit.collections()).toMatchObject([{ status: "confirmed", ...paidOther }]);
@@ -211,7 +211,7 @@ test("a refund that is due and was collected behind another claim is not offered
 
 test("a refund that the relayer has confirmed by itself shows its transaction while it is due, and is recorded by operation 13", async () => {
   const approved = await kit.approvedPurchase(merchant);
-  kit.sandbox.relayer.fault({ point: "after_signed", action: "hold" });
+  await kit.sandbox.faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
   expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
   await catchUp(kit.sandbox.relayer, kit.sandbox.chain.client);
   const [{ hash } = { hash: null }] = await kit.collections();
@@ -293,9 +293,9 @@ describe("a collection whose claim a reorg has taken", () => {
 
   test("begins again once its cancellation is confirmed, and waits for that when its claim is back before", async () => {
     const approved = await kit.approvedPurchase(merchant);
-    const { relayer, chain } = kit.sandbox;
+    const { relayer, faults, chain } = kit.sandbox;
     expect((await kit.requestRefund(approved, "first-key")).status).toBe(201);
-    relayer.fault({ point: "broadcast", action: "drop", count: null });
+    await faults.set({ layer: "relayer", point: "broadcast", action: "drop", count: null });
     await kit.reorg(2);
     await catchUp(relayer, chain.client);
     await kit.act("beneficiary", "purchase", approved.purchase.id, "claim");
@@ -303,7 +303,7 @@ describe("a collection whose claim a reorg has taken", () => {
     expect(waiting.status, waiting.text).toBe(202);
     expect(JSON.parse(waiting.text)).toMatchObject({ operation: withdrawn, refund: { status: "due" } });
     await expectWithdrawn(approved);
-    await relayer.clearFaults();
+    await faults.clear();
     const done = await kit.requestRefund(approved, "second-key");
     expect(done.status, done.text).toBe(201);
     const [original, cancel, again] = (await kit.collections())[0]?.hashes ?? [];
@@ -322,19 +322,19 @@ describe("a collection whose claim a reorg has taken", () => {
 
   test("is shown with the attempt that took effect when its bytes are mined anyway", async () => {
     const approved = await kit.approvedPurchase(merchant);
-    const { relayer, chain } = kit.sandbox;
+    const { relayer, faults, chain } = kit.sandbox;
     const first = await kit.requestRefund(approved, "first-key");
     const { refund }: Schema<"RefundExecution"> = JSON.parse(first.text);
     const hash = refund.transaction_hash ?? "0x";
     const raw = await kit.rawTransaction(hash);
     const [{ nonce } = { nonce: null }] = await kit.collections();
-    relayer.fault({ point: "broadcast", action: "drop", count: null });
+    await faults.set({ layer: "relayer", point: "broadcast", action: "drop", count: null });
     await kit.reorg(2);
     await catchUp(relayer, chain.client);
     await expectWithdrawn(approved);
     await kit.act("beneficiary", "purchase", approved.purchase.id, "claim");
     await chain.client.sendRawTransaction({ serializedTransaction: raw });
-    await relayer.clearFaults();
+    await faults.clear();
     await catchUp(relayer, chain.client);
     const { blockNumber } = await chain.client.getTransactionReceipt({ hash });
     await expectTold(approved, {

@@ -30,8 +30,8 @@ async function operate(purchase: Purchase, below: string, body: unknown): Promis
   return (await kit.post(kit.path(`/purchases/${purchase.id}/${below}`), body)).status < 400;
 }
 
-function holdOffer(): void {
-  kit.sandbox.relayer.fault({ point: "after_broadcast", action: "hold" });
+async function holdOffer(): Promise<void> {
+  await kit.sandbox.faults.set({ layer: "relayer", point: "after_broadcast", action: "hold" });
 }
 
 const registered = async () => {
@@ -84,7 +84,7 @@ const states: readonly (readonly [state: string, given: () => Promise<Purchase>,
     "is offered on chain by the relayer, but not confirmed",
     async () => {
       const purchase = await kit.createPurchase(merchant);
-      holdOffer();
+      await holdOffer();
       await operate(purchase, "activate", { commitment_hash: purchase.commitment.hash });
       return purchase;
     },
@@ -304,7 +304,7 @@ describe("why_not says what fails", () => {
       "The transaction would revert: Only 25000000 base units are outstanding.",
     );
     const unconfirmed = await kit.createPurchase(merchant);
-    holdOffer();
+    await holdOffer();
     await operate(unconfirmed, "activate", { commitment_hash: unconfirmed.commitment.hash });
     expect(await whyNot(unconfirmed, "register")).toBe(
       "The transaction would revert: The purchase is on chain already.",

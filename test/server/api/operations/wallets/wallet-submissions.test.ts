@@ -555,7 +555,7 @@ describe("what the program operation would refuse is refused with the same code"
       allowed: ["reconcile"],
     });
     const offered = await kit.createPurchase(merchant);
-    kit.sandbox.relayer.fault({ point: "after_broadcast", action: "hold" });
+    await kit.sandbox.faults.set({ layer: "relayer", point: "after_broadcast", action: "hold" });
     const commitment_hash = offered.commitment.hash;
     await kit.post(kit.path(`/purchases/${offered.id}/activate`), { commitment_hash });
     expect(problem(await submit(offered, body))).toMatchObject({

@@ -1,0 +1,247 @@
+import { validateHeaderName, validateHeaderValue } from "node:http";
+import { z } from "zod";
+import { FaultInvalidError, type RelayOperationKind, relayOperationKinds } from "../../../relayer/relayer.ts";
+import { operations } from "../../../server/api/operations/table.ts";
+import { check } from "../../../server/http/request/validate.ts";
+import {
+  type FaultIntent,
+  type FaultLayer,
+  faultIntentNames,
+  faultIntents,
+  faultLayers,
+  type LayerAction,
+  type LayerPoint,
+  placementsOf,
+  pointsOf,
+  type RpcCaller,
+  rpcCallers,
+} from "./fault-matrix.ts";
+
+/** The ids of the writes of the routing API. */
+export const writeOperations: readonly string[] = operations
+  .filter(({ method }) => method === "post")
+  .map(({ id }) => id);
+
+/** The requests, operations or calls that a fault is limited to; every named field must match. */
+interface FaultMatches {
+  api: {
+    /** The API operation's id, as in `executeRefund`. */
+    operation?: string;
+    program?: string;
+    /** The id in the path. */
+    subject_id?: string;
+  };
+  relayer: {
+    /** The relay operation's id. */
+    operation_id?: string;
+    program?: string;
+    kind?: RelayOperationKind;
+    /** The purchase or the refund. */
+    subject_id?: string;
+  };
+  rpc: { caller?: RpcCaller; method?: string };
+  chain: { [field: string]: never };
+  delivery: { [field: string]: never };
+}
+
+/** What a fault has besides its place. */
+interface FaultDetails {
+  /** How often it acts: once by default; null until it is cleared. */
+  count?: number | null;
+  /** The number of blocks that a `reorg` removes; 1 by default. */
+  depth?: number;
+  /** How long a `delay` takes, in real milliseconds; 1,000 by default. */
+  delay_ms?: number;
+  /** The status that the receiver answers, 300 to 599; 503 by default. */
+  status?: number;
+  /** The headers that the receiver answers with `status`. */
+  headers?: { [name: string]: string };
+  /** The body that the receiver answers with `status`. */
+  body?: string;
+}
+
+/** A fault to set, by its layer, point and action. The point can be left out where the action has only one. */
+export type FaultRequest = {
+  [L in FaultLayer]: FaultDetails & {
+    layer: L;
+    point?: LayerPoint<L>;
+    action: LayerAction<L>;
+    match?: FaultMatches[L];
+  };
+}[FaultLayer];
+
+/** The options of each fault that has a name of its own. */
+export interface FaultIntentOptions {
+  "answer-lost": FaultMatches["api"] & Pick<FaultDetails, "count">;
+  "node-down": FaultMatches["rpc"] & Pick<FaultDetails, "count">;
+  reorg: FaultMatches["relayer"] & Pick<FaultDetails, "count" | "depth"> & { point?: LayerPoint<"relayer"> };
+  crash: FaultMatches["api"] &
+    FaultMatches["relayer"] &
+    Pick<FaultDetails, "count"> & { point?: LayerPoint<"api" | "relayer"> };
+  slow: FaultMatches["api"] & Pick<FaultDetails, "count" | "delay_ms"> & { point?: LayerPoint<"api"> };
+}
+
+/** Headers that HTTP can carry: refused when the fault is set, not when the answer is written. */
+const headersSchema = z.record(z.string(), z.string()).superRefine((headers, context) => {
+  for (const [name, value] of Object.entries(headers)) {
+    try {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      context.addIssue({ code: "custom", path: [name], message });
+    }
+  }
+});
+
+const count = z.int().min(1, "is from 1, or null for always").nullable().optional();
+
+/** The details of the actions that have some. */
+const details = {
+  depth: z.int().min(1).optional(),
+  delay_ms: z.int().min(1).max(60_000).optional(),
+  status: z.int().min(300).max(599).optional(),
+  headers: headersSchema.optional(),
+  body: z.string().optional(),
+};
+
+/** The action that each detail belongs to. */
+const actionOfDetail: { readonly [D in keyof typeof details]: string } = {
+  depth: "reorg",
+  delay_ms: "delay",
+  status: "answer",
+  headers: "answer",
+  body: "answer",
+};
+
+const text = z.string().optional();
+
+/** The fields that can limit the faults of a layer. */
+const matchShapes: { readonly [L in FaultLayer]: { readonly [field: string]: z.ZodOptional } } = {
+  api: { operation: z.enum(writeOperations).optional(), program: text, subject_id: text },
+  relayer: {
+    operation_id: text,
+    program: text,
+    kind: z.enum(relayOperationKinds).optional(),
+    subject_id: text,
+  },
+  rpc: { caller: z.enum(rpcCallers).optional(), method: text },
+  chain: {},
+  delivery: {},
+};
+
+const layerSchema = z.looseObject({ layer: z.enum(faultLayers) });
+const intentSchema = z.looseObject({ intent: z.enum(faultIntentNames) });
+
+/** The schema of a fault of one layer. */
+function schemaOfLayer(layer: FaultLayer): z.ZodType {
+  const actions = Object.keys(placementsOf(layer));
+  return z.strictObject({
+    layer: z.literal(layer),
+    point: z.enum(pointsOf(layer)).optional(),
+    action: z.enum(actions),
+    match: z.strictObject(matchShapes[layer]).optional(),
+    count,
+    ...detailsOf(actions),
+  });
+}
+
+/** The schema of a fault by its name: the fields of its match are among the others. */
+function schemaOfIntent(intent: FaultIntent): z.ZodType {
+  const { action } = faultIntents[intent];
+  const layers = layersOfIntent(intent);
+  return z.strictObject({
+    intent: z.literal(intent),
+    point: z.enum(layers.flatMap((layer) => placementsOf(layer)[action] ?? [])).optional(),
+    ...Object.assign({}, ...layers.map((layer) => matchShapes[layer])),
+    count,
+    ...detailsOf([action]),
+  });
+}
+
+/** The layers that a named fault can act in: its own, and for some the relayer. */
+function layersOfIntent(intent: FaultIntent): FaultLayer[] {
+  const { layer, action } = faultIntents[intent];
+  return placementsOf("relayer")[action] === undefined ? [layer] : [layer, "relayer"];
+}
+
+function detailsOf(actions: readonly string[]): Partial<typeof details> {
+  return Object.fromEntries(
+    Object.entries(details).filter(([detail]) => actions.includes(Reflect.get(actionOfDetail, detail))),
+  );
+}
+
+/** The types of what the schemas above have checked. */
+const checkedSchema = z.object({
+  point: z.string().optional(),
+  action: z.string().optional(),
+  match: z.record(z.string(), z.string().optional()).optional(),
+  count,
+  ...details,
+});
+
+/** A fault to set whose parts are known, and not yet whether they belong together. */
+export interface FaultEntry extends z.output<typeof checkedSchema> {
+  layer: FaultLayer;
+  action: string;
+  match: { [field: string]: string };
+}
+
+/** Reads a value by a schema, and throws when it does not match. */
+type ReadSchema = <T extends z.ZodType>(schema: T, value: unknown) => z.output<T>;
+
+/**
+ * Reads a fault to set, in either form.
+ *
+ * @param read - throws what the caller's caller expects; FaultInvalidError by default.
+ */
+export function readFault(value: unknown, read: ReadSchema = requireValid): FaultEntry {
+  const isNamed = typeof value === "object" && value !== null && "intent" in value;
+  const entry = isNamed ? readNamed(value, read) : readPlaced(value, read);
+  for (const [detail, action] of Object.entries(actionOfDetail))
+    if (Reflect.get(entry, detail) !== undefined && entry.action !== action)
+      throw new FaultInvalidError(`${detail} is for ${action} only. Leave it out for ${entry.action}.`);
+  const fields = Object.keys(matchShapes[entry.layer]);
+  const unknown = Object.keys(entry.match).find((field) => !fields.includes(field));
+  if (unknown === undefined) return entry;
+  throw new FaultInvalidError(
+    `A fault of layer ${entry.layer} has no ${unknown}. ${fields.length === 0 ? "Leave it out" : `Use ${fields.join(", ")}`}.`,
+  );
+}
+
+function readPlaced(value: unknown, read: ReadSchema): FaultEntry {
+  const { layer } = read(layerSchema, value);
+  read(schemaOfLayer(layer), value);
+  const { action = "", match = {}, ...fault } = checkedSchema.parse(value);
+  return { ...fault, layer, action, match: withValues(match) };
+}
+
+/** Reads an intent as the entry of the matrix that it names; a point of the relayer makes it a fault of the relayer. */
+function readNamed(value: object, read: ReadSchema): FaultEntry {
+  const { intent } = read(intentSchema, value);
+  read(schemaOfIntent(intent), value);
+  const own: { action: string; point: string; count?: number | null } = faultIntents[intent];
+  const { action } = own;
+  const { point = own.point, count = own.count, ...given } = checkedSchema.parse(value);
+  const layers = layersOfIntent(intent);
+  const layer = layers.find((one) => placementsOf(one)[action]?.includes(point));
+  const names = new Set(layers.flatMap((one) => Object.keys(matchShapes[one])));
+  const match = withValues(Object.fromEntries(Object.entries(value).filter(([name]) => names.has(name))));
+  return { ...given, layer: layer ?? faultIntents[intent].layer, point, action, match, count };
+}
+
+function withValues(fields: { [field: string]: unknown }): { [field: string]: string } {
+  return Object.fromEntries(
+    Object.entries(fields).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+  );
+}
+
+/** @throws FaultInvalidError with everything that is wrong. */
+function requireValid<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
+  const { data, findings } = check(schema, value, "");
+  if (findings === null) return data;
+  const wrong = findings.map(({ pointer, detail }) =>
+    `${pointer.slice(1).replaceAll("/", ".")} ${detail}`.trim(),
+  );
+  throw new FaultInvalidError(`The fault is wrong: ${wrong.join("; ")}.`);
+}

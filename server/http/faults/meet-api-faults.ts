@@ -1,0 +1,50 @@
+import { Problem } from "../../api/errors/problem.ts";
+import type { Answer } from "../answers/answer.ts";
+import type { Operation, OperationContext } from "../operation.ts";
+import type { ApiFaultPoint } from "./api-fault.ts";
+
+/** The answer of a request is lost on its way; `sent` is the one of which the client gets the beginning, or null for none of it. */
+export class AnswerLostError extends Error {
+  override readonly name = "AnswerLostError";
+  readonly sent: Answer | null;
+
+  constructor(sent: Answer | null) {
+    super("The answer was lost (fault).");
+    this.sent = sent;
+  }
+}
+
+const headers = { "Retry-After": "1" };
+
+/**
+ * Lets the first fault act that is set for a write at a point.
+ *
+ * @param answer - the answer that is about to be sent; null before there is one.
+ * @throws Problem rate_limited, rpc_unavailable; AnswerLostError; UndoneError when everything is undone during a delay.
+ */
+export async function meetApiFault(
+  point: ApiFaultPoint,
+  { id: operation, method }: Operation,
+  { services, program, id, outside }: OperationContext,
+  answer: Answer | null,
+): Promise<void> {
+  if (method !== "post") return;
+  const { apiFaults, wait, closing } = services;
+  const fault = apiFaults.take(point, { operation, program: program.id, subject_id: id });
+  switch (fault?.action) {
+    case "429":
+      throw new Problem("rate_limited", "A fault of the sandbox refuses this request.", { headers });
+    case "503":
+      throw new Problem("rpc_unavailable", "A fault of the sandbox keeps the answer back.", { headers });
+    case "delay":
+      return await outside(
+        async (undone) => await wait(fault.delay_ms ?? 0, AbortSignal.any([undone, closing])),
+      );
+    case "reset":
+    case "partial":
+      throw new AnswerLostError(fault.action === "partial" ? answer : null);
+    case "crash":
+      return await apiFaults.crash();
+    default:
+  }
+}

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import { createApiClient } from "../../../../sandbox/service/client/api-client.ts";
+import { issueAccess } from "../../../../sandbox/service/client/issue-access.ts";
+import type { FaultRequest } from "../../../../sandbox/service/faults/fault-request.ts";
+import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
+import { apiFaultPlacements } from "../../../../server/http/faults/api-fault.ts";
+import { signEvent } from "./sign-event.ts";
+
+/** A write that is about to be sent. */
+interface Write {
+  path: string;
+  body: object | string;
+  headers?: { [name: string]: string };
+}
+
+const amount = 25_000_000n;
+const reason = "Arrived broken.";
+const award = "10000000";
+const under = "/v1/routing/programs/prg_demo";
+
+/** Brings a sandbox to where each write is due, and returns the write. */
+const writes: { readonly [operation: string]: (sandbox: Sandbox) => Promise<Write> } = {
+  issueAccess: async () => ({ path: "/v1/routing/access", body: {} }),
+  createMerchant: async ({ wallets }) => ({
+    path: `${under}/merchants`,
+    body: { wallet: wallets.merchant.address, name: "Corner Books", funding_cap: "500000000" },
+  }),
+  async confirmEnrollment({ given, wallets }) {
+    const { merchant } = await given.merchant({ state: "pending" });
+    const { body } = await wallets.merchant.enroll(merchant);
+    return { path: `${under}/merchants/${merchant.id}/enrollment`, body };
+  },
+  async createPurchase({ given, wallets }) {
+    const { merchant } = await given.merchant({ state: "funded" });
+    const terms = { buyer: wallets.buyer.address, amount: String(amount), terms: { sku: "course-42" } };
+    return { path: `${under}/purchases`, body: { merchant_id: merchant.id, ...terms } };
+  },
+  async activatePurchase({ given }) {
+    const { purchase } = await given.purchase({ state: "created" });
+    const body = { commitment_hash: purchase.commitment.hash };
+    return { path: `${under}/purchases/${purchase.id}/activate`, body };
+  },
+  async confirmRegistration({ given, wallets }) {
+    const { purchase } = await given.purchase({ state: "created" });
+    const { transaction_hash } = await wallets.merchant.register(purchase);
+    return { path: `${under}/purchases/${purchase.id}/registration`, body: { transaction_hash } };
+  },
+  async reconcilePurchase({ given }) {
+    const { purchase } = await given.purchase({ state: "paid" });
+    return { path: `${under}/purchases/${purchase.id}/reconcile`, body: {} };
+  },
+  async fileClaim({ given, wallets }) {
+    const { purchase } = await given.purchase({ state: "reconciled" });
+    const { body } = await wallets.beneficiary.claim(purchase, { amount, reason });
+    return { path: `${under}/purchases/${purchase.id}/claims`, body };
+  },
+  async recordDecision({ given, reviewer }) {
+    const { purchase, claim } = await given.purchase({ state: "claimed" });
+    const body = await reviewer.sign(purchase, claim, { award });
+    return { path: `${under}/purchases/${purchase.id}/decisions`, body };
+  },
+  async executeRefund({ given }) {
+    const { purchase, decision } = await given.purchase({ state: "approved" });
+    return { path: `${under}/purchases/${purchase.id}/refunds`, body: { decision_id: decision.id } };
+  },
+  async deliverNotification({ given }) {
+    await given.merchant({ state: "pending" });
+    return { path: `${under}/notifications`, body: {} };
+  },
+  async receiveNotification(sandbox) {
+    await sandbox.given.merchant({ state: "pending" });
+    return { path: "/v1/routing/notification-receiver", ...(await signEvent(sandbox)) };
+  },
+  async submitMerchantWalletAction({ given, wallets }) {
+    const { merchant } = await given.merchant({ state: "pending" });
+    const { transaction_hash } = await wallets.merchant.enroll(merchant);
+    return {
+      path: `/wallet/prg_demo/merchant/${merchant.id}`,
+      body: { action: "enroll", transaction_hash },
+    };
+  },
+  async submitPurchaseWalletAction({ given, wallets }) {
+    const { purchase } = await given.purchase({ state: "active" });
+    await wallets.buyer.approve(purchase);
+    const { transaction_hash } = await wallets.buyer.pay(purchase);
+    return {
+      path: `/wallet/prg_demo/purchase/${purchase.id}`,
+      body: { action: "pay", transaction_hash },
+    };
+  },
+};
+
+/** Every fault of the API but the death of the process. */
+const faults = Object.entries(apiFaultPlacements)
+  .filter(([action]) => action !== "crash")
+  .flatMap(([action, points]) => points.map((point) => ({ action, point })));
+
+/** The schema of the served description, as far as it names the writes. */
+const described = z.object({
+  paths: z.record(z.string(), z.object({ post: z.object({ operationId: z.string() }).optional() })),
+});
+
+let sandbox: Sandbox;
+let start: Snapshot;
+
+beforeAll(async () => {
+  sandbox = await createSandbox({ seed: "every-write" });
+  start = await sandbox.snapshot();
+});
+afterAll(async () => await sandbox.close());
+
+test("every write of the served description is walked here", async () => {
+  const { urls } = sandbox.description;
+  const { paths } = described.parse(await (await fetch(`${urls.api}/v1/routing/openapi.json`)).json());
+  const ids = Object.values(paths).flatMap(({ post }) => (post === undefined ? [] : [post.operationId]));
+  expect(Object.keys(writes).sort()).toEqual(ids.sort());
+});
+
+describe.each(Object.entries(writes))("%s", (operation, prepare) => {
+  let due: Snapshot;
+  let post: () => Promise<{ status: number; text: string }>;
+  let once: { status: number; text: string };
+  let effect: unknown;
+
+  beforeAll(async () => {
+    await start.restore();
+    const { urls, accounts } = sandbox.description;
+    const [account] = accounts;
+    const { path, body, headers } = await prepare(sandbox);
+    const bearer =
+      operation === "issueAccess"
+        ? account?.key
+        : (await issueAccess(urls.api, account?.key ?? "", fetch)).credential;
+    // Waits for nothing: what it resends comes at the same time of the chain as in a run without a fault.
+    const { retrying } = createApiClient(urls.api, bearer, { wait: async () => {} });
+    post = async () => {
+      const answer = await retrying.request("post", path as "/v1/routing/access", {
+        body: body as object,
+        bodySerializer: (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value)),
+        headers: { "Idempotency-Key": "every-write-0001", ...headers },
+        parseAs: "text",
+      });
+      const { response, data = "" } = answer;
+      return { status: response.status, text: String(data) };
+    };
+    due = await sandbox.snapshot();
+    once = await post();
+    effect = await effectOf(operation);
+    expect(once.status).toBeLessThan(202);
+  });
+
+  test.each(faults)(
+    "$action at $point: one effect, and one answer to the byte",
+    async ({ action, point }) => {
+      await due.restore();
+      const fault = { layer: "api", point, action, match: { operation } } as FaultRequest;
+      await sandbox.faults.set(action === "delay" ? { ...fault, delay_ms: 5 } : fault);
+      const answer = await post();
+      expect(sandbox.faults.list()).toMatchObject([{ hits: 1, remaining: 0 }]);
+      if (operation === "issueAccess" && point === "after_commit" && action !== "delay") {
+        // It takes no key: a repeat issues another credential and revokes the one whose answer was lost.
+        expect(JSON.parse(answer.text)).toMatchObject({
+          revoked_credential_id: JSON.parse(once.text).credential_id,
+        });
+        return;
+      }
+      expect(answer).toEqual(once);
+      expect(await effectOf(operation)).toEqual(effect);
+      if (operation === "issueAccess") return;
+      expect(await post()).toEqual(answer);
+      expect(await effectOf(operation)).toEqual(effect);
+    },
+  );
+});
+
+/**
+ * Everything that a write has changed: the records, the events, the relayer's journal and the chain. A duplicate of an event is counted in
+ * its receipt.
+ */
+async function effectOf(operation: string): Promise<unknown> {
+  if (operation !== "receiveNotification") return await sandbox.fingerprint();
+  const { block } = await sandbox.fingerprint();
+  const receipts = await sandbox.store.list("receipts", {});
+  return {
+    block,
+    receipts: receipts.map(({ key, value: { deliveries: _, ...receipt } }) => ({ key, receipt })),
+  };
+}
