@@ -39,7 +39,7 @@ const groups: readonly (readonly [
     "Check a contract",
     [
       ["/docs/binding.md", "Binding checks"],
-      ["/docs/check-contract.md", "Your own registrar"],
+      ["/docs/check-contract.md", "Your own registrar contract"],
       ["/docs/contracts.md", "Contracts"],
     ],
   ],
