@@ -2,10 +2,10 @@ import { CommanderError } from "commander";
 import { messageOf } from "../protocol/coded-error.ts";
 import { createProgram } from "./program.ts";
 
-/** Runs the command that this process was started with; a failure is reported in one sentence and by the exit code. */
+/** Runs the command of this process. A failure is reported on stderr and by the exit code. */
 export async function runCommandLine(): Promise<void> {
   process.stdout.on("error", noteUnwritten);
-  // There is nowhere left to say it.
+  // An error of stderr cannot be reported anywhere.
   process.stderr.on("error", () => {});
   // Node stops listening to signals before it writes its compile cache, unless the exit is asked for: a limit on the size of files would
   // end the process instead of being ignored.
@@ -21,9 +21,9 @@ export async function runCommandLine(): Promise<void> {
   }
 }
 
-/** The reader has gone, as behind `| head`: what was asked for is done anyway. Anything else, as a full disk, is a failure. */
+/** Ignores that the reader of stdout has gone, as with `| head`. Any other error, such as a full disk, is a failure. */
 function noteUnwritten(error: NodeJS.ErrnoException): void {
   if (error.code === "EPIPE") return;
-  process.stderr.write(`What this prints cannot be written: ${error.message}\n`);
+  process.stderr.write(`The output cannot be written: ${error.message}\n`);
   process.exitCode = 1;
 }

@@ -109,7 +109,7 @@ export class OperationUnknownError extends RelayerError<"operation_unknown"> {
   constructor(operationId: string) {
     super(
       "operation_unknown",
-      `There is no operation ${operationId}. Operation 16 (GET …/transactions) and the explorer's Relayer view list the ids.`,
+      `There is no operation ${operationId}. GET …/transactions and the explorer's Relayer view list the ids.`,
     );
   }
 }

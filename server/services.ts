@@ -77,7 +77,7 @@ export interface Settings {
   urls: { api: string; docs: string; rpc: string; control: string };
   /** The one URL that notifications go to. */
   receiverUrl: string;
-  /** Whether that URL is operation 17 of this service. */
+  /** Whether that URL is `POST …/notification-receiver` of this service. */
   receivesNotifications: boolean;
   /** The longest time that a repeated request waits for the one in progress, in milliseconds. */
   receiptTimeoutMs: number;

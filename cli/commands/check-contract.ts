@@ -3,6 +3,7 @@ import { Command, Option } from "commander";
 import type { ContractReport, Progress } from "../../check-contract/check-contract.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
 import { addRequiredOption, jsonOption } from "../options.ts";
+import { print } from "../print.ts";
 
 interface CheckFlags {
   artifact: string[];
@@ -34,7 +35,7 @@ export function checkContractCommand(): Command {
           progress: showProgress(artifact.contractName),
         });
         reports.push(report);
-        if (!json) process.stdout.write(`${renderReport(report, color)}\n`);
+        if (!json) print({}, report, renderReport(report, color));
       }
       if (json) process.stdout.write(`${JSON.stringify(reports)}\n`);
       if (junit !== undefined)

@@ -9,7 +9,7 @@ export interface SandboxUrls {
   control: string;
 }
 
-/** The account of a program, and its key: operation 2 exchanges it for a credential. */
+/** The account of a program, and its key: `POST …/access` exchanges it for a credential. */
 export interface DescribedAccount {
   id: string;
   program: string;

@@ -197,7 +197,7 @@ export const wallet: readonly MutantGroup[] = [
         tests: ["test/server/api/operations/batches.test.ts"],
       },
       {
-        rule: "A registration over the wallet route is the same use of its transaction as operation 9.",
+        rule: "A registration over the wallet route is the same use of its transaction as POST …/registration.",
         find: '"registration", expected, { services, id }',
         replace: '"registration of a wallet", expected, { services, id }',
         tests: ["test/server/api/operations/purchases/reorgs.test.ts"],

@@ -11,7 +11,7 @@ export function markdownTable(head: readonly string[], rows: readonly (readonly 
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-/** The operations, with who may call them. */
+/** Returns a table of the operations with their authorization. */
 export function operationsTable(operations: readonly Operation[]): string {
   return markdownTable(
     ["#", "Method and path", "Authorization", "Idempotency-Key", "Description"],
@@ -53,14 +53,14 @@ const typeNames: { readonly [schema: string]: string } = {
   MerchantId: "`mer_…`",
 };
 
-/** The fields of every operation's body, events apart: those are what the service has sent. */
+/** Returns a table of the fields of all request bodies, except signed events, which the service itself has sent. */
 export function bodiesTable(operations: readonly Operation[]): string {
   const rows = operations.flatMap((operation) => {
     if (operation.body === undefined) return [];
     const { $defs = {} } = z.toJSONSchema(operation.body, { io: "input", unrepresentable: "any" });
     // A body has an id, so that its schema is the first of the definitions.
     const [{ properties = {}, required = [] } = {}] = Object.values($defs);
-    const name = operation.number === null ? `${operation.id}` : `${operation.number} ${operation.id}`;
+    const name = shortName(operation);
     return Object.entries(properties).map(([field, schema]) => [
       name,
       `\`${field}\``,
@@ -72,7 +72,7 @@ export function bodiesTable(operations: readonly Operation[]): string {
   return markdownTable(["Operation", "Field", "Type", "", "Description"], rows);
 }
 
-/** The fields of every operation's answer; those of an object that several answer are listed once. */
+/** Returns a table of the fields of each operation's answer. An object that several operations answer is listed once. */
 export function answersTable(operations: readonly Operation[]): string {
   const listed = new Map<string, string>();
   const rows = operations.map(({ number, method, path, responses }) => {
@@ -89,6 +89,12 @@ export function answersTable(operations: readonly Operation[]): string {
     return [number === null ? "" : String(number), call, Object.keys(responses).join(", "), answer];
   });
   return markdownTable(["#", "Method and path", "Status", "Fields of the answer"], rows);
+}
+
+/** Returns the method and the end of the path, as the documents name an operation: "`POST …/activate`". */
+function shortName({ method, path }: Operation): string {
+  const [end] = /\/[^/]+(\/\{\w+\})?$/.exec(path) ?? [path];
+  return `\`${method.toUpperCase()} …${end}\``;
 }
 
 function typeOf(schema: FieldSchema): string {

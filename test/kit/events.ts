@@ -46,7 +46,7 @@ export class Events {
     return stored.value;
   }
 
-  /** Operation 14. */
+  /** `POST …/notifications`. */
   async deliver(
     event: { id: string } | null,
     idempotencyKey?: string,
@@ -54,7 +54,7 @@ export class Events {
     return notificationDeliverySchema.parse(JSON.parse((await this.#ask(event, idempotencyKey)).text));
   }
 
-  /** Operation 14 when it is refused. */
+  /** `POST …/notifications` when it is refused. */
   async refusedDelivery(event: { id: string } | null): Promise<Schema<"Problem">> {
     return problem(await this.#ask(event));
   }
@@ -65,7 +65,7 @@ export class Events {
     return await this.#kit.post(this.#kit.path("/notifications"), body, headers);
   }
 
-  /** Operation 15. */
+  /** `GET …/notification-receipts`. */
   async receipts(query = ""): Promise<z.output<typeof receiptsSchema>> {
     const { text } = await this.#kit.get(this.#kit.path(`/notification-receipts${query}`));
     return receiptsSchema.parse(JSON.parse(text));
@@ -86,7 +86,7 @@ export class Events {
     return signWebhook({ id, timestamp: now, body }, await this.keys());
   }
 
-  /** Operation 17, with exactly these headers and bytes. */
+  /** `POST …/notification-receiver`, with exactly these headers and bytes. */
   async receive(
     headers: { [name: string]: string },
     body: string | Uint8Array,

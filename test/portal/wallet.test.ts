@@ -369,7 +369,7 @@ describe("with the sandbox's test keys", () => {
     await accepted(page, "register");
     await press("Approve");
     await accepted(page, "approve");
-    await page.locator("#action-pay").getByText("Not now: Operation 10 would refuse it").waitFor();
+    await page.locator("#action-pay").getByText("Not now: POST …/reconcile would refuse it").waitFor();
 
     // A payment counts once the program has confirmed the registration.
     const registered = present(

@@ -91,7 +91,7 @@ export class TestWallet extends Wallet {
   /**
    * Enrolls the merchant on the chain and signs the enrollment message.
    *
-   * @returns the body of operation 5, and the sent transaction.
+   * @returns the body of `POST …/enrollment`, and the sent transaction.
    * @example const { body } = await wallets.merchant.enroll(merchant)
    */
   async enroll(merchant: Merchant) {
@@ -263,7 +263,7 @@ export class TestWallet extends Wallet {
   /**
    * Files a claim on the chain and signs it.
    *
-   * @returns the body of operation 11, and the sent transaction.
+   * @returns the body of `POST …/claims`, and the sent transaction.
    * @example const { body } = await wallets.beneficiary.claim(purchase, { amount: 5_000_000n, reason: "late" })
    */
   async claim(purchase: Purchase, terms: { amount: bigint; reason: string }) {

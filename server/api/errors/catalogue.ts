@@ -64,19 +64,19 @@ export const errorCatalogue = {
     401,
     "A credential is required",
     "This operation requires a credential, and the request has none.",
-    "Send `Authorization: Bearer <credential>`. Operation 2 issues a credential for an account key.",
+    "Send `Authorization: Bearer <credential>`. `POST …/access` issues a credential for an account key.",
   ),
   credential_invalid: entry(
     401,
     "The credential is unknown",
     "No account key or credential with this value exists in this sandbox.",
-    "Check that the credential belongs to this sandbox and this seed, or issue a new one with operation 2.",
+    "Check that the credential belongs to this sandbox and this seed, or issue a new one with `POST …/access`.",
   ),
   credential_expired: entry(
     401,
     "The credential has expired",
     `Credentials are valid for ${limitTexts.credential_lifetime} of sandbox time.`,
-    "Issue a new credential with operation 2. Idempotency keys remain valid.",
+    "Issue a new credential with `POST …/access`. Idempotency keys remain valid.",
   ),
   credential_revoked: entry(
     401,
@@ -117,7 +117,7 @@ export const errorCatalogue = {
   receiver_not_pinned: entry(
     403,
     "Another receiver is pinned",
-    "Operation 17 accepts events only while it is the pinned receiver. This sandbox was started with a different receiver URL.",
+    "`POST …/notification-receiver` accepts events only while it is the pinned receiver. This sandbox was started with a different receiver URL.",
     "Send the event to receiver.url of the program, or start the sandbox without a receiver URL.",
   ),
   not_found: entry(
@@ -168,8 +168,8 @@ export const errorCatalogue = {
   merchant_not_enrolled: entry(
     409,
     "The merchant is not enrolled",
-    "A purchase requires a merchant whose enrollment is on the chain, confirmed by operation 5, and not revoked.",
-    "Enroll with the wallet, then confirm with operation 5. After a revocation, create a new merchant with operation 4 first.",
+    "A purchase requires a merchant whose enrollment is on the chain, confirmed by `POST …/enrollment`, and not revoked.",
+    "Enroll with the wallet, then confirm with `POST …/enrollment`. After a revocation, create a new merchant with `POST …/merchants` first.",
     null,
   ),
   transaction_not_found: entry(
@@ -215,7 +215,7 @@ export const errorCatalogue = {
     409,
     "The gas budget does not cover this operation",
     "All of the program's gas budget is reserved or spent.",
-    "Read the budget with operation 16. Set a larger one when you start the sandbox.",
+    "Read the budget with `GET …/transactions`. Set a larger one when you start the sandbox.",
     true,
   ),
   funding_source_insufficient: entry(

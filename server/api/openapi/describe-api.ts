@@ -55,7 +55,7 @@ export function describeApi(
           type: "http",
           scheme: "bearer",
           description:
-            "A credential that operation 2 issued; the requirement names the scope that it must hold.",
+            "A credential that `POST …/access` has issued. The security requirement names its scope.",
         },
         account_key: {
           type: "http",

@@ -47,11 +47,7 @@ export function describeOperation(
 
 function describe(operation: Operation): string {
   const events = operation.events.map((type) => `\`${type}\``).join(", ");
-  return [
-    operation.number === null ? "" : `Operation ${operation.number} of the specification. `,
-    operation.description,
-    events === "" ? "" : ` Causes ${events}.`,
-  ].join("");
+  return [operation.description, events === "" ? "" : ` Causes ${events}.`].join("");
 }
 
 function describeBody(operation: Operation): ZodOpenApiRequestBodyObject | undefined {

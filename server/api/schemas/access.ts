@@ -4,7 +4,7 @@ import { apiVersion } from "../versions.ts";
 import { idSchema, programIdSchema, timestampSchema } from "./primitives.ts";
 import { chainSchema, contractsSchema, limitsSchema, publicKeySchema } from "./programs.ts";
 
-/** Body of operation 2, which may be left out: all scopes of the account's program by default. */
+/** Body of `POST …/access`, which may be left out: all scopes of the account's program by default. */
 export const issueAccessBody = z
   .strictObject({
     program: programIdSchema
@@ -34,7 +34,7 @@ export const accessSchema = z
   })
   .meta({ id: "Access" });
 
-/** Answer of operation 1. */
+/** Answer of `GET …/capabilities`. */
 export const capabilitiesSchema = z
   .object({
     service: z.literal("routing-sandbox"),

@@ -14,7 +14,7 @@ import {
 } from "./primitives.ts";
 import { transactionRequestSchema, typedDataSchema } from "./transactions.ts";
 
-/** Body of operation 4. */
+/** Body of `POST …/merchants`. */
 export const createMerchantBody = z
   .strictObject({
     wallet: addressSchema.meta({ description: "The wallet that receives payments and funds refunds." }),
@@ -29,7 +29,7 @@ export const createMerchantBody = z
   })
   .meta({ id: "CreateMerchant" });
 
-/** Body of operation 5; each part may come from the wallet route instead. */
+/** Body of `POST …/enrollment`; each part may come from the wallet route instead. */
 export const confirmEnrollmentBody = z
   .strictObject({
     transaction_hash: hashSchema.optional().meta({

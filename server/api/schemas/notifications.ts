@@ -60,7 +60,7 @@ const jwsSchema = z.string().meta({
   example: "eyJhbGciOiJFZERTQSIsInR5cCI6InJvdXRpbmctcmVjZWlwdCtqd3MifQ.e30.c2lnbmF0dXJl",
 });
 
-/** Body of operation 14; without an event, the oldest undelivered one. */
+/** Body of `POST …/notifications`; without an event, the oldest undelivered one. */
 export const deliverNotificationBody = z
   .strictObject({
     event_id: idSchema("evt")
@@ -115,12 +115,12 @@ export const deliveryReceiptSchema = z
   })
   .meta({ id: "DeliveryReceipt" });
 
-/** Answer of operation 14. */
+/** Answer of `POST …/notifications`. */
 export const notificationDeliverySchema = z
   .object({ notification: notificationSchema, receipt: deliveryReceiptSchema.nullable() })
   .meta({ id: "NotificationDelivery" });
 
-/** Answer of operation 17: the same bytes again for a duplicate. */
+/** Answer of `POST …/notification-receiver`: the same bytes again for a duplicate. */
 export const acceptedReceiptSchema = z
   .object({
     receipt_id: idSchema("rcp"),

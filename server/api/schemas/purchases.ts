@@ -30,7 +30,7 @@ export const purchaseStatuses = [
 /** One state of a purchase. */
 export type PurchaseStatus = (typeof purchaseStatuses)[number];
 
-/** Body of operation 6. */
+/** Body of `POST …/purchases`. */
 export const createPurchaseBody = z
   .strictObject({
     merchant_id: idSchema("mer").meta({ description: "An enrolled merchant." }),
@@ -59,7 +59,7 @@ export const createPurchaseBody = z
 /** The parsed form of {@link createPurchaseBody}. */
 export type CreatePurchase = z.infer<typeof createPurchaseBody>;
 
-/** Body of operation 8: the commitment that the caller means. */
+/** Body of `POST …/activate`: the commitment that the caller means. */
 export const activatePurchaseBody = z
   .strictObject({
     commitment_hash: hashSchema.meta({
@@ -68,7 +68,7 @@ export const activatePurchaseBody = z
   })
   .meta({ id: "ActivatePurchase" });
 
-/** Body of operation 9; the hash may come from the wallet route instead. */
+/** Body of `POST …/registration`; the hash may come from the wallet route instead. */
 export const confirmRegistrationBody = z
   .strictObject({
     transaction_hash: hashSchema.optional().meta({
@@ -77,7 +77,7 @@ export const confirmRegistrationBody = z
   })
   .meta({ id: "ConfirmRegistration" });
 
-/** Body of operation 10; without hashes, every receipt of this purchase on the chain. */
+/** Body of `POST …/reconcile`; without hashes, every receipt of this purchase on the chain. */
 export const reconcilePurchaseBody = z
   .strictObject({
     transaction_hashes: z.array(hashSchema).min(1).max(50).optional().meta({
@@ -158,12 +158,12 @@ export const purchaseSchema = z
   })
   .meta({ id: "Purchase" });
 
-/** Answer of operation 8. */
+/** Answer of `POST …/activate`. */
 export const activationSchema = z
   .object({ purchase: purchaseSchema, operation: relayOperationSchema, event_id: idSchema("evt").nullable() })
   .meta({ id: "Activation" });
 
-/** Answer of operation 10. */
+/** Answer of `POST …/reconcile`. */
 export const reconciliationSchema = z
   .object({
     purchase: purchaseSchema,

@@ -11,7 +11,7 @@ import {
 } from "./primitives.ts";
 import { relayOperationSchema } from "./transactions.ts";
 
-/** Body of operation 11; each part may come from the wallet route instead. */
+/** Body of `POST …/claims`; each part may come from the wallet route instead. */
 export const fileClaimBody = z
   .strictObject({
     transaction_hash: hashSchema.optional().meta({
@@ -31,7 +31,7 @@ export const fileClaimBody = z
   })
   .meta({ id: "FileClaim" });
 
-/** The body of operation 11. */
+/** The body of `POST …/claims`. */
 export type FileClaim = z.infer<typeof fileClaimBody>;
 
 /** A claim as it is answered. */
@@ -65,7 +65,7 @@ const approvalSchema = z
     example: "q1w2e3r4".repeat(11).slice(0, 86),
   });
 
-/** Body of operation 12. */
+/** Body of `POST …/decisions`. */
 export const recordDecisionBody = z
   .strictObject({
     claim_id: idSchema("clm").meta({ description: "The purchase's claim." }),
@@ -112,7 +112,7 @@ export const decisionSchema = z
   })
   .meta({ id: "Decision" });
 
-/** Body of operation 13. */
+/** Body of `POST …/refunds`. */
 export const executeRefundBody = z
   .strictObject({ decision_id: idSchema("dec").meta({ description: "The approved decision." }) })
   .meta({ id: "ExecuteRefund" });
@@ -133,11 +133,11 @@ export const refundSchema = z
     operation_id: idSchema("op"),
     transaction_hash: hashSchema.nullable().meta({
       description:
-        "The confirmed transaction. While the refund is due, null or the transaction that the relayer confirmed by itself; send operation 13 again to record it.",
+        "The confirmed transaction. While the refund is due, null or the transaction that the relayer confirmed by itself; send `POST …/refunds` again to record it.",
     }),
     claim_hash: hashSchema.nullable().meta({
       description:
-        "The claim on the chain when the award was collected; null before. It differs from the decided claim only if a reorg replaced the claim just before the collection was mined; operation 13 then answers binding_mismatch.",
+        "The claim on the chain when the award was collected; null before. It differs from the decided claim only if a reorg replaced the claim just before the collection was mined; `POST …/refunds` then answers binding_mismatch.",
     }),
     created_at: timestampSchema,
     collected_at: timestampSchema.nullable(),
@@ -145,7 +145,7 @@ export const refundSchema = z
   })
   .meta({ id: "Refund" });
 
-/** Answer of operation 13. */
+/** Answer of `POST …/refunds`. */
 export const refundExecutionSchema = z
   .object({ refund: refundSchema, operation: relayOperationSchema, event_id: idSchema("evt") })
   .meta({ id: "RefundExecution" });

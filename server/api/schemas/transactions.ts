@@ -121,12 +121,12 @@ const gasBudgetSchema = z
   .object({ limit_wei: weiSchema, reserved_wei: weiSchema, spent_wei: weiSchema, available_wei: weiSchema })
   .meta({ id: "GasBudget" });
 
-/** Query of operation 16. */
+/** Query of `GET …/transactions`. */
 export const listTransactionsQuery = pageQuerySchema.extend({
   status: z.enum(relayOperationStatuses).optional(),
 });
 
-/** Answer of operation 16. */
+/** Answer of `GET …/transactions`. */
 export const transactionsSchema = z
   .object({
     data: z.array(relayOperationSchema),

@@ -119,12 +119,12 @@ async function refusal(
 
 const advice = { again: "send a new transaction", never: "No new transaction succeeds." };
 
-const newPurchase = "No new transaction succeeds: create a new purchase (operation 6).";
+const newPurchase = "No new transaction succeeds: create a new purchase (POST …/purchases).";
 
 /** The advice on a transaction that came too late, by step. */
 const adviceOfLate: { readonly [S in ExplainedStep]: string } = {
   enrollment:
-    "No new transaction succeeds: create a new merchant with a later funding_valid_until (operation 4).",
+    "No new transaction succeeds: create a new merchant with a later funding_valid_until (POST …/merchants).",
   "funding approval": advice.never,
   offer: newPurchase,
   registration: newPurchase,

@@ -25,7 +25,7 @@ export function fundingOf({ program, id }: MerchantRecord): { program: Hex; merc
 /** Says why a merchant's enrollment cannot be confirmed; null when it can. */
 export function whyNotPending(merchant: MerchantRecord, funding: ChainFunding): string | null {
   if (funding.revokedAt !== null)
-    return `The wallet revoked this enrollment at ${toTimestamp(funding.revokedAt)}. Create a new merchant for it with operation 4.`;
+    return `The wallet revoked this enrollment at ${toTimestamp(funding.revokedAt)}. Create a new merchant for it with POST …/merchants.`;
   return currentStatus(merchant, funding) === "enrolled" ? "The merchant is enrolled already." : null;
 }
 
@@ -62,7 +62,7 @@ export async function assertEnrolled(
   }
   if (status === "pending" && funding.authorization !== null)
     throw refuse(
-      `The wallet of ${id} has enrolled, which is not confirmed. Confirm it with operation 5, then send the identical request again.`,
+      `The wallet of ${id} has enrolled, which is not confirmed. Confirm it with POST …/enrollment, then send the identical request again.`,
       true,
     );
   if (status === "pending") throw refuse(`${id} is pending; its wallet has to enroll first.`, true);
@@ -96,7 +96,7 @@ export async function explainUnenrolled(
     ? { wrong: `the chain had no enrollment of the wallet of ${merchant_id}`, remedy: "Let it enroll" }
     : {
         wrong: `the wallet of ${merchant_id} revoked its enrollment at ${toTimestamp(revokedAt)} and has no other`,
-        remedy: "Let it enroll under a new merchant (operation 4)",
+        remedy: "Let it enroll under a new merchant (POST …/merchants)",
       };
 }
 
@@ -144,6 +144,6 @@ async function nameInstead(
   const merchantRef = await chain.enrolledAs({ program: hashId(program), wallet });
   const other = merchantRef === null ? null : await findMerchantId(store, program, merchantRef);
   return other === null
-    ? "Create a new merchant for the wallet with operation 4, and the purchase under that one."
+    ? "Create a new merchant for the wallet with POST …/merchants, and the purchase under that one."
     : `Create the purchase under ${other}, which the wallet is enrolled as now.`;
 }

@@ -38,5 +38,5 @@ export function whyNotPayable({
 export function whyPaymentsRemoved(purchase: Recorded, onChain: Payments): string | null {
   const { length } = removedPayments(purchase, onChain);
   if (length === 0) return null;
-  return `The chain no longer has ${length} of the reconciled payments. Reconcile the purchase with operation 10 (reconcile).`;
+  return `The chain no longer has ${length} of the reconciled payments. Reconcile the purchase with POST …/reconcile.`;
 }

@@ -46,7 +46,7 @@ function viewBounds({ amount }: PurchaseRecord, state: ChainProgram) {
 /** The explanation of each revert because the registrar's bounds have changed, or are used up, since they were read. */
 const boundReverts: { readonly [error: string]: (args: ChainRevert["args"]) => string } = {
   BudgetExceeded: ({ available }) => `${available} of the budget for open offers was left`,
-  AmountOutOfRange: ({ most }) => `the largest purchase was ${most}`,
+  AmountOutOfRange: ({ max }) => `the largest purchase was ${max}`,
   ProgramPaused: () => "the program was paused",
   DeadlinePassed: ({ deadline }) => `the bounds were valid until ${toTimestamp(Number(deadline))}`,
 };

@@ -26,7 +26,7 @@ export function whyNotStep(purchase: PurchaseRecord, step: PurchaseStep): string
   if (!stepsOf[purchase.status].includes(step))
     return `A purchase that is ${purchase.status} does not allow ${step}.`;
   if (step === "claims" && reconciledOf(purchase) === 0n)
-    return "A claim needs a reconciled payment. Reconcile it with operation 10 (reconcile).";
+    return "A claim needs a reconciled payment. Reconcile it with POST …/reconcile.";
   return null;
 }
 
@@ -80,8 +80,8 @@ export async function assertRoute(
   if (taken === null || taken === route) return;
   const detail =
     taken === "merchant_direct"
-      ? "The merchant has registered this purchase. Confirm that with operation 9 (registration), which takes only a transaction that the merchant's wallet has signed."
-      : "The relayer has offered this purchase. Confirm that with operation 8 (activate).";
+      ? "The merchant has registered this purchase. Confirm that with POST …/registration, which takes only a transaction that the merchant's wallet has signed."
+      : "The relayer has offered this purchase. Confirm that with POST …/activate.";
   throw await stepConflict(purchase, detail, services);
 }
 

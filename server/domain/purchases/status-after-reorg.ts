@@ -72,7 +72,7 @@ export function activate(
 
 /**
  * Returns a refund as its relay operation has it now: due while that is not confirmed, with the transaction that took effect once it is.
- * Operation 13 records that it is collected: a refund that was due stays so until then.
+ * `POST …/refunds` records that it is collected: a refund that was due stays so until then.
  */
 export async function currentRefund(
   record: RefundRecord,

@@ -26,9 +26,9 @@ export function claimOf(
 
 /** The states of a purchase whose claim the chain must have, and the operation that counts on it. */
 const countsOn: { readonly [S in PurchaseRecord["status"]]?: string } = {
-  claimed: "Operation 12",
-  approved: "Operation 13",
-  refund_due: "Operation 13",
+  claimed: "POST …/decisions",
+  approved: "POST …/refunds",
+  refund_due: "POST …/refunds",
 };
 
 /** The operation that takes the claim of a purchase when that is sent again after a reorg; null in a state that needs no claim. */

@@ -95,7 +95,7 @@ const causes: { readonly [error: string]: (args: Args, step: ExplainedStep) => C
   }),
   NothingPaid: () => ({
     wrong: "nothing has been paid",
-    remedy: "Let the buyer pay, and reconcile the payment with operation 10",
+    remedy: "Let the buyer pay, and reconcile the payment with POST …/reconcile",
   }),
   ProgramPaused: () => ({
     wrong: "the program is paused",
@@ -104,7 +104,7 @@ const causes: { readonly [error: string]: (args: Args, step: ExplainedStep) => C
   PurchaseExists: () => ({ wrong: "the purchase is on chain already", remedy: null }),
   UnknownPurchase: () => ({
     wrong: "the purchase is not on chain yet",
-    remedy: "Let the relayer offer it (operation 8) or its merchant register it",
+    remedy: "Let the relayer offer it (POST …/activate) or its merchant register it",
   }),
   WrongCaller: ({ actual, expected }) => ({
     wrong: `the program's operator on chain is ${expected}, and the relayer is ${actual}`,

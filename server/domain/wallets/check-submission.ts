@@ -50,7 +50,7 @@ export interface CheckedSubmission {
   signer: Address | null;
 }
 
-/** Checks what the wallet of a merchant did, as operation 5 does. */
+/** Checks what the wallet of a merchant did, as `POST …/enrollment` does. */
 export async function checkMerchantSubmission(
   given: Given<SubmitMerchantAction>,
 ): Promise<CheckedSubmission> {
@@ -60,7 +60,7 @@ export async function checkMerchantSubmission(
     : await checkFunding({ ...given, body });
 }
 
-/** Checks what a wallet of a purchase did, as the operations 9, 10 and 11 do. */
+/** Checks what a wallet of a purchase did, as `POST …/registration`, `POST …/reconcile` and `POST …/claims` do. */
 export async function checkPurchaseSubmission(
   given: Given<SubmitPurchaseAction>,
   submissions: readonly Stored<SubmissionRecord>[],
@@ -233,7 +233,7 @@ async function outdatedPermit(
   return new Problem("state_conflict", detail, { members, errors: [finding] });
 }
 
-/** Operation 10 takes no payment of a wallet with code, so that it is not asked for a permit either. */
+/** `POST …/reconcile` takes no payment of a wallet with code, so that it is not asked for a permit either. */
 async function assertNoCode(wallet: Address, { asOf }: ChainPurchase, { chain }: Services): Promise<void> {
   const code = await chain.walletCode(wallet, asOf);
   if (code === "none") return;

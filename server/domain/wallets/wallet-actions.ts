@@ -49,7 +49,7 @@ interface Plan {
   sign?: Json;
   amount?: string;
   reason?: string;
-  /** The program operation that takes it, as in `Operation 9`; null where none does. */
+  /** The program operation that takes it, such as `POST …/registration`; null where none does. */
   operation: string | null;
   /** The reason why that operation would refuse it or, if there is none, why there is nothing to do. */
   whyNot: string | null;
@@ -76,7 +76,7 @@ const stepOf: { readonly [A in WalletAction]: ExplainedStep } = {
   pay_with_permit: "payment",
 };
 
-/** The reason of a claim for which none is asked: operation 11 takes no claim without one. */
+/** The reason of a claim for which none is asked: `POST …/claims` takes no claim without one. */
 const noReason = "No reason given.";
 
 /** Returns the current actions of a merchant's wallet. */
@@ -98,7 +98,7 @@ export async function merchantWalletActions(
       from,
       call: enrollCall(registrar.address, authorization, merchant.funding.signature),
       sign: { method: "personal_sign", message, digest: hashMessage(message) },
-      operation: "Operation 5",
+      operation: "POST …/enrollment",
       whyNot: whyNotPending(merchant, funding),
     },
     {
@@ -143,7 +143,7 @@ export async function purchaseWalletActions(
         commitmentOf(purchase, deployment),
         purchase.commitment_signature,
       ),
-      operation: "Operation 9",
+      operation: "POST …/registration",
       whyNot: whyNotStep(purchase, "registration"),
     },
     planApproval(purchase, onChain, { ...wish, time }, services),
@@ -201,7 +201,7 @@ function planPayment(
     from: purchase.buyer,
     call: payCall(deployment.registrar.address, purchase.commitment_hash, amount),
     amount: amount.toString(),
-    operation: "Operation 10",
+    operation: "POST …/reconcile",
     whyNot: whyNotStep(purchase, "reconcile"),
   };
 }
@@ -218,7 +218,7 @@ async function planPermitPayment(
   const common = {
     name: "pay_with_permit",
     from,
-    operation: "Operation 10",
+    operation: "POST …/reconcile",
     whyNot: whyNotStep(purchase, "reconcile"),
   } as const;
   const submitted = await submittedPermit(purchase, wish.amount, services);
@@ -284,7 +284,7 @@ function planClaim(
     },
     amount: amount.toString(),
     reason,
-    operation: "Operation 11",
+    operation: "POST …/claims",
     whyNot: whyNotStep(purchase, "claims") ?? whyPaymentsRemoved(purchase, onChain) ?? tooMuch,
   };
 }

@@ -74,7 +74,7 @@ test("its success is signed for, so that there is a receipt of every delivered e
   expect((await kit.events.receipts()).data).toEqual([receipt]);
 });
 
-describe("operation 17 refuses every event while another URL is pinned", () => {
+describe("POST …/notification-receiver refuses every event while another URL is pinned", () => {
   const toOperation17 = async (event: EventRecord) =>
     await kit.events.receive({ ...(await kit.events.sign(event.id, event.body)) }, event.body);
   const refusal = () => ({

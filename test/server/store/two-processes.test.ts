@@ -222,7 +222,9 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
     const other = await temporaryFolder();
     await expect(startSandbox(other)).rejects.toThrow("Another sandbox runs on this database and schema");
     expect(await owner.end("SIGTERM")).toBe(0);
-    await expect.poll(() => member.output()).toContain("The sandbox that was joined has ended");
+    await expect
+      .poll(() => member.output())
+      .toContain("The sandbox has ended. Start it again, then join it.");
     await expect(startSandbox(other)).rejects.toThrow("holds what belongs to another chain");
     owner = await startSandbox(folder);
     member = await joinAs(owner.description);

@@ -44,7 +44,7 @@ export class Reviewer {
   /**
    * Signs a decision on a claim without recording it, even if the API would refuse it.
    *
-   * @returns the body of operation 12.
+   * @returns the body of `POST …/decisions`.
    * @example const body = await reviewer.sign(purchase, claim, { award: "10000000" });
    */
   async sign(purchase: Decided, claim: DecidedClaim, verdict: Verdict): Promise<Schemas["RecordDecision"]> {
@@ -92,7 +92,7 @@ function requireText(takes: string, value: unknown, remedy: string): void {
 /**
  * Signs a decision on a claim with the key of the program's reviewer.
  *
- * @returns the body of operation 12.
+ * @returns the body of `POST …/decisions`.
  */
 export function signVerdict(
   reviewers: SandboxDescription["reviewers"],

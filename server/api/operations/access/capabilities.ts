@@ -11,7 +11,7 @@ import { apiVersion } from "../../versions.ts";
 import { viewOperation } from "../../views/operations.ts";
 import { viewChain, viewContracts, viewPublicKey } from "../../views/programs.ts";
 
-/** Operation 1: what this service is and can do. */
+/** `GET …/capabilities`: what this service is and can do. */
 export const capabilities = defineOperation({
   number: 1,
   id: "capabilities",

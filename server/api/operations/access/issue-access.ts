@@ -12,7 +12,7 @@ import { limits, limitTexts } from "../../limits.ts";
 import { accessSchema, issueAccessBody } from "../../schemas/access.ts";
 import { scopes as allScopes } from "../../scopes.ts";
 
-/** Operation 2: seven-day access; a renewal revokes the prior credential. */
+/** `POST …/access`: seven-day access; a renewal revokes the prior credential. */
 export const issueAccess = defineOperation({
   number: 2,
   id: "issueAccess",

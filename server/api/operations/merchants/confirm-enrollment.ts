@@ -11,7 +11,7 @@ import type { MerchantRecord } from "../../../store/records.ts";
 import { confirmEnrollmentBody, merchantSchema } from "../../schemas/merchants.ts";
 import { enrollmentMessageOf, viewMerchant } from "../../views/merchants.ts";
 
-/** Operation 5: the exact wallet enrollment and the personal signature. */
+/** `POST …/enrollment`: the exact wallet enrollment and the personal signature. */
 export const confirmEnrollment = defineOperation({
   number: 5,
   id: "confirmEnrollment",

@@ -19,7 +19,7 @@ import { viewMerchant } from "../../views/merchants.ts";
 
 const defaultValiditySeconds = 365 * 86_400;
 
-/** Operation 4: a merchant with a signed funding authorization and a wallet link. */
+/** `POST …/merchants`: a merchant with a signed funding authorization and a wallet link. */
 export const createMerchant = defineOperation({
   number: 4,
   id: "createMerchant",

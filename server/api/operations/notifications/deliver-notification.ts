@@ -10,7 +10,7 @@ import { limits } from "../../limits.ts";
 import { deliverNotificationBody, notificationDeliverySchema } from "../../schemas/notifications.ts";
 import { viewDeliveryReceipt, viewNotification } from "../../views/notifications.ts";
 
-/** Operation 14: signed deliveries of one event, until one succeeds or the limit is reached. */
+/** `POST …/notifications`: signed deliveries of one event, until one succeeds or the limit is reached. */
 export const deliverNotification = defineOperation({
   number: 14,
   id: "deliverNotification",

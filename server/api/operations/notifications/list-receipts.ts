@@ -4,7 +4,7 @@ import { deliveryReceiptSchema } from "../../schemas/notifications.ts";
 import { pageQuerySchema, pageSchema } from "../../schemas/pagination.ts";
 import { viewDeliveryReceipt } from "../../views/notifications.ts";
 
-/** Operation 15: one signed receipt per event. */
+/** `GET …/notification-receipts`: one signed receipt per event. */
 export const listReceipts = defineOperation({
   number: 15,
   id: "listReceipts",

@@ -9,7 +9,7 @@ import { limits, limitTexts } from "../../limits.ts";
 import { acceptedReceiptSchema, eventSchema } from "../../schemas/notifications.ts";
 import { viewAcceptedDeliveryReceipt } from "../../views/notifications.ts";
 
-/** Operation 17: one exact signed outbox event at the pinned receiver. */
+/** `POST …/notification-receiver`: one exact signed outbox event at the pinned receiver. */
 export const receiveNotification = defineOperation({
   number: 17,
   id: "receiveNotification",

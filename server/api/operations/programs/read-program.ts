@@ -3,7 +3,7 @@ import { defineOperation } from "../../../http/operation.ts";
 import { programSchema } from "../../schemas/programs.ts";
 import { viewProgram } from "../../views/programs.ts";
 
-/** Operation 3: the scoped program with its pinned contracts and keys. */
+/** `GET …/programs/{program}`: the scoped program with its pinned contracts and keys. */
 export const readProgram = defineOperation({
   number: 3,
   id: "readProgram",
@@ -14,7 +14,7 @@ export const readProgram = defineOperation({
     "Returns the program with its contracts and public keys. " +
     "Operator, commitment signer and bounds are as they are on the chain now. " +
     "If the commitment signer differs from the `commitment.signer` of a purchase, the contract refuses signatures " +
-    "from operations 4 and 6.",
+    "from POST …/merchants and POST …/purchases.",
   authorization: { kind: "scope", scope: "records:read" },
   idempotent: false,
   effect: false,

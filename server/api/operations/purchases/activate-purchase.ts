@@ -28,7 +28,7 @@ import { Problem } from "../../errors/problem.ts";
 import { activatePurchaseBody, activationSchema } from "../../schemas/purchases.ts";
 import { viewPurchase } from "../../views/purchases.ts";
 
-/** Operation 8: the bounded registrar offers this exact purchase. */
+/** `POST …/activate`: the bounded registrar offers this exact purchase. */
 export const activatePurchase = defineOperation({
   number: 8,
   id: "activatePurchase",

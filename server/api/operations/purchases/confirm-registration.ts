@@ -12,7 +12,7 @@ import { answerUnchanged } from "../../../http/outcome.ts";
 import { confirmRegistrationBody, purchaseSchema } from "../../schemas/purchases.ts";
 import { viewPurchase } from "../../views/purchases.ts";
 
-/** Operation 9: the merchant's own registration. */
+/** `POST …/registration`: the merchant's own registration. */
 export const confirmRegistration = defineOperation({
   number: 9,
   id: "confirmRegistration",

@@ -22,7 +22,7 @@ import { viewPurchase } from "../../views/purchases.ts";
 
 const day = 86_400;
 
-/** Operation 6: a signed, immutable purchase commitment with a buyer wallet link. */
+/** `POST …/purchases`: a signed, immutable purchase commitment with a buyer wallet link. */
 export const createPurchase = defineOperation({
   number: 6,
   id: "createPurchase",

@@ -3,7 +3,7 @@ import { defineOperation } from "../../../http/operation.ts";
 import { purchaseSchema } from "../../schemas/purchases.ts";
 import { viewPurchase } from "../../views/purchases.ts";
 
-/** Operation 7: fresh figures and log receipts, read from the chain at one block. */
+/** `GET …/purchases/{id}`: fresh figures and log receipts, read from the chain at one block. */
 export const readPurchase = defineOperation({
   number: 7,
   id: "readPurchase",

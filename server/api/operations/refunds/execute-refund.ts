@@ -33,7 +33,7 @@ import { Problem } from "../../errors/problem.ts";
 import { executeRefundBody, refundExecutionSchema } from "../../schemas/refunds.ts";
 import { viewRefund } from "../../views/refunds.ts";
 
-/** Operation 13: records the award and collects it from the accepted funding source. */
+/** `POST …/refunds`: records the award and collects it from the accepted funding source. */
 export const executeRefund = defineOperation({
   number: 13,
   id: "executeRefund",

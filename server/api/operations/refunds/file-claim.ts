@@ -16,7 +16,7 @@ import type { ClaimRecord, PurchaseRecord, SubmissionRecord } from "../../../sto
 import { claimSchema, type FileClaim, fileClaimBody } from "../../schemas/refunds.ts";
 import { viewClaim } from "../../views/refunds.ts";
 
-/** Operation 11: the beneficiary's signature and a timely claim on chain. */
+/** `POST …/claims`: the beneficiary's signature and a timely claim on chain. */
 export const fileClaim = defineOperation({
   number: 11,
   id: "fileClaim",

@@ -23,7 +23,7 @@ import { Problem } from "../../errors/problem.ts";
 import { decisionSchema, type RecordDecision, recordDecisionBody } from "../../schemas/refunds.ts";
 import { viewDecision } from "../../views/refunds.ts";
 
-/** Operation 12: the designated reviewer's Ed25519 approval. */
+/** `POST …/decisions`: the designated reviewer's Ed25519 approval. */
 export const recordDecision = defineOperation({
   number: 12,
   id: "recordDecision",

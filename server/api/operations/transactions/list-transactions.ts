@@ -4,7 +4,7 @@ import { cutPage, readPage } from "../../../domain/records/pagination.ts";
 import { defineOperation } from "../../../http/operation.ts";
 import { listTransactionsQuery, transactionsSchema } from "../../schemas/transactions.ts";
 
-/** Operation 16: the relayer's operations and the gas budget. */
+/** `GET …/transactions`: the relayer's operations and the gas budget. */
 export const listTransactions = defineOperation({
   number: 16,
   id: "listTransactions",

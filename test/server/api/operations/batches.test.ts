@@ -30,7 +30,7 @@ resetBeforeEach(async () => {
 });
 
 const submissions: { readonly [route: string]: () => Promise<Answer> } = {
-  "operation 10": async () => await kit.post(kit.path(`/purchases/${paid.id}/reconcile`), {}),
+  "POST …/reconcile": async () => await kit.post(kit.path(`/purchases/${paid.id}/reconcile`), {}),
   "the wallet route": async () =>
     await kit.post(`/wallet/${kit.program}/purchase/${paid.id}`, {
       action: "pay",

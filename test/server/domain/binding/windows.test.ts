@@ -92,9 +92,9 @@ describe("a step that reverts because it is one second late is refused with its 
   }
 
   const insteadOf = {
-    registration: "create a new purchase (operation 6)",
-    enrollment: "create a new merchant with a later funding_valid_until (operation 4)",
-    payment: "create a new purchase (operation 6)",
+    registration: "create a new purchase (POST …/purchases)",
+    enrollment: "create a new merchant with a later funding_valid_until (POST …/merchants)",
+    payment: "create a new purchase (POST …/purchases)",
   };
 
   /** The refusal of what came one second after its window. */

@@ -14,7 +14,7 @@ export async function deliverEverything(kit: TestKit): Promise<void> {
   await kit.get(kit.path(`/notification-receipts?limit=100&cursor=${first.next_cursor}`));
 }
 
-/** The answer of operation 14 after its process was killed in the middle of an attempt, whose outcome is unknown. */
+/** The answer of `POST …/notifications` after its process was killed in the middle of an attempt, whose outcome is unknown. */
 export async function deliverAfterCrash(): Promise<string> {
   const folder = await temporaryFolder();
   const start = async () => await startSandbox(folder, "--mode", "deterministic");

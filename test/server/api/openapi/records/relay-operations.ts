@@ -8,7 +8,7 @@ import type { TestKit } from "../../../../kit/test-kit.ts";
 /** Code that reverts without data. */
 const silentRevert: Hex = "0x60006000fd";
 
-/** Brings relay operations into every status, for every reason, and reads each with operation 16. */
+/** Brings relay operations into every status, for every reason, and reads each with `GET …/transactions`. */
 export class RelayOperations {
   readonly #kit: TestKit;
   readonly #merchant: Schema<"Merchant">;

@@ -72,11 +72,11 @@ describe("a purchase of a merchant", () => {
     ]);
   });
 
-  test("whose wallet has enrolled is refused with what is left to do until operation 5 confirms that", async () => {
+  test("whose wallet has enrolled is refused with what is left to do until POST …/enrollment confirms that", async () => {
     const pending = await kit.createMerchant("1000", "other_merchant");
     const { body } = await kit.sandbox.wallets.other_merchant.enroll(pending);
     expectNotEnrolled(await create(pending), {
-      detail: `The wallet of ${pending.id} has enrolled, which is not confirmed. Confirm it with operation 5, then send the identical request again.`,
+      detail: `The wallet of ${pending.id} has enrolled, which is not confirmed. Confirm it with POST …/enrollment, then send the identical request again.`,
       retryable: true,
     });
     expect((await confirm(pending, body)).status).toBe(200);
@@ -118,7 +118,7 @@ describe("a purchase of a merchant", () => {
     const digest = await kit.digest();
     const refused = await create();
     expectNotEnrolled(refused, {
-      detail: `The wallet of ${merchant.id} revoked its enrollment at ${at}. Create a new merchant for the wallet with operation 4, and the purchase under that one.`,
+      detail: `The wallet of ${merchant.id} revoked its enrollment at ${at}. Create a new merchant for the wallet with POST …/merchants, and the purchase under that one.`,
       retryable: false,
     });
     expect(problem(refused).errors).toMatchObject([{ pointer: "/merchant_id", code: "not_enrolled" }]);
@@ -164,7 +164,7 @@ describe("the activation of a purchase", () => {
   test("whose merchant has revoked its enrollment is refused before anything is relayed", async () => {
     const at = await revoke();
     expectNotEnrolled(await kit.requestActivation(purchase), {
-      detail: `The wallet of ${merchant.id} revoked its enrollment at ${at} and has no other. Let it enroll under a new merchant (operation 4), then send the identical request again.`,
+      detail: `The wallet of ${merchant.id} revoked its enrollment at ${at} and has no other. Let it enroll under a new merchant (POST …/merchants), then send the identical request again.`,
       retryable: true,
     });
     expect(await relayed()).toBe(0);
@@ -199,7 +199,7 @@ describe("the activation of a purchase", () => {
     const refused = await asked;
     const at = toTimestamp(await kit.sandbox.clock.now());
     expectNotEnrolled(refused, {
-      detail: `The wallet of ${merchant.id} revoked its enrollment at ${at} and has no other. Let it enroll under a new merchant (operation 4), then send the identical request again.`,
+      detail: `The wallet of ${merchant.id} revoked its enrollment at ${at} and has no other. Let it enroll under a new merchant (POST …/merchants), then send the identical request again.`,
       retryable: true,
     });
     expect(problem(refused)).toMatchObject({
@@ -213,7 +213,7 @@ describe("the activation of a purchase", () => {
     await kit.setBounds({ maxPurchase: 1n });
     await kit.sandbox.chain.client.mine({ blocks: 1 });
     expectNotEnrolled(await kit.requestActivation(purchase), {
-      detail: `The wallet of ${merchant.id} revoked its enrollment at ${at} and has no other. Let it enroll under a new merchant (operation 4), then send the identical request again.`,
+      detail: `The wallet of ${merchant.id} revoked its enrollment at ${at} and has no other. Let it enroll under a new merchant (POST …/merchants), then send the identical request again.`,
       retryable: true,
     });
   });
@@ -225,7 +225,7 @@ describe("the activation of a purchase", () => {
     expect(problem(missing)).toMatchObject({ errors: [{ pointer: "/transaction_hash", code: "missing" }] });
     const at = await revoke();
     expectNotEnrolled(await register(), {
-      detail: `The wallet of ${merchant.id} revoked its enrollment at ${at} and has no other. Let it enroll under a new merchant (operation 4), then send the identical request again.`,
+      detail: `The wallet of ${merchant.id} revoked its enrollment at ${at} and has no other. Let it enroll under a new merchant (POST …/merchants), then send the identical request again.`,
       retryable: true,
     });
   });
@@ -242,14 +242,14 @@ describe("the activation of a purchase", () => {
     const at = await revoke();
     expect(await kit.action("purchase", purchase.id, "register")).toMatchObject({
       allowed: false,
-      why_not: `The transaction would revert: The wallet of ${merchant.id} revoked its enrollment at ${at} and has no other. Let it enroll under a new merchant (operation 4).`,
+      why_not: `The transaction would revert: The wallet of ${merchant.id} revoked its enrollment at ${at} and has no other. Let it enroll under a new merchant (POST …/merchants).`,
     });
   });
 });
 
 describe("the enrollment of a merchant", () => {
   const revokedDetail = (at: string) =>
-    `The wallet revoked this enrollment at ${at}. Create a new merchant for it with operation 4.`;
+    `The wallet revoked this enrollment at ${at}. Create a new merchant for it with POST …/merchants.`;
 
   test("that was revoked before it was confirmed is not confirmed", async () => {
     const pending = await (async () => {
@@ -288,7 +288,7 @@ describe("the enrollment of a merchant", () => {
     const at = await revoke();
     expect(await kit.action("merchant", merchant.id, "enroll")).toMatchObject({
       allowed: false,
-      why_not: `The transaction would revert: The merchant has enrolled before, and can only once. Operation 5 would refuse it: ${revokedDetail(at)}`,
+      why_not: `The transaction would revert: The merchant has enrolled before, and can only once. POST …/enrollment would refuse it: ${revokedDetail(at)}`,
     });
     const refused = await confirm(merchant, {});
     expect(refused.status, refused.text).toBe(409);

@@ -121,7 +121,7 @@ describe("a merchant's wallet", () => {
     });
   });
 
-  test("that is enrolled on chain is refused before operation 5 has confirmed it", async () => {
+  test("that is enrolled on chain is refused before POST …/enrollment has confirmed it", async () => {
     const pending = await kit.createMerchant("1000", "other_merchant");
     await kit.act("other_merchant", "merchant", pending.id, "enroll");
     const { errors } = await refusalOf("/merchants", body(pending.wallet));

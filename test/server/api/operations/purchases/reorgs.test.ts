@@ -407,7 +407,7 @@ test("an offer that a reorg undid is refused by the wallet route, which lets the
   expect(problem(offered)).toMatchObject({
     code: "state_conflict",
     detail:
-      "The merchant has registered this purchase. Confirm that with operation 9 (registration), which takes only a transaction that the merchant's wallet has signed.",
+      "The merchant has registered this purchase. Confirm that with POST …/registration, which takes only a transaction that the merchant's wallet has signed.",
     current_state: "created",
     allowed: ["registration"],
   });

@@ -258,7 +258,7 @@ describe.each(Object.entries(states))("a purchase that is %s", (_, { given, allo
 });
 
 describe("a purchase that the merchant has registered on chain", () => {
-  test("is not activated: the refusal names operation 9, which then confirms it", async () => {
+  test("is not activated: the refusal names POST …/registration, which then confirms it", async () => {
     const purchase = await kit.createPurchase(merchant);
     const transaction_hash = await kit.act("merchant", "purchase", purchase.id, "register");
     const before = await kit.digest();
@@ -269,7 +269,7 @@ describe("a purchase that the merchant has registered on chain", () => {
       current_state: "created",
       allowed: ["registration"],
       detail:
-        "The merchant has registered this purchase. Confirm that with operation 9 (registration), which takes only a transaction that the merchant's wallet has signed.",
+        "The merchant has registered this purchase. Confirm that with POST …/registration, which takes only a transaction that the merchant's wallet has signed.",
     });
     expect(await kit.digest()).toBe(before);
     const confirmed = await operate(purchase, "registration", { transaction_hash });
@@ -278,7 +278,7 @@ describe("a purchase that the merchant has registered on chain", () => {
 });
 
 describe("a purchase that the relayer has offered on chain", () => {
-  test("is not registered: the refusal names operation 8, which then confirms it", async () => {
+  test("is not registered: the refusal names POST …/activate, which then confirms it", async () => {
     const purchase = await states["created, and offered on chain by the relayer"]?.given();
     if (purchase === undefined) throw new Error("The state must be there.");
     const refused = await operate(purchase, "registration", { transaction_hash: hashOfNothing });
@@ -286,7 +286,7 @@ describe("a purchase that the relayer has offered on chain", () => {
     expect(problem(refused)).toMatchObject({
       code: "state_conflict",
       allowed: ["activate"],
-      detail: "The relayer has offered this purchase. Confirm that with operation 8 (activate).",
+      detail: "The relayer has offered this purchase. Confirm that with POST …/activate.",
     });
     const confirmed = await operate(purchase, "activate", { commitment_hash: purchase.commitment.hash });
     expect(JSON.parse(confirmed.text).purchase).toMatchObject({ status: "active", route: "registrar_offer" });
@@ -308,7 +308,7 @@ test("the refusal of a claim before reconciliation says to reconcile first", asy
   expect(refused.status).toBe(409);
   expect(problem(refused)).toMatchObject({
     code: "state_conflict",
-    detail: "A claim needs a reconciled payment. Reconcile it with operation 10 (reconcile).",
+    detail: "A claim needs a reconciled payment. Reconcile it with POST …/reconcile.",
     current_state: "active",
     allowed: ["reconcile"],
     reconciled: "0",

@@ -87,7 +87,7 @@ describe("a decision after a reorg", () => {
     expect(problem(refused)).toMatchObject({
       code: "state_conflict",
       detail:
-        "The chain no longer has 2 of the reconciled payments. Reconcile the purchase with operation 10 (reconcile).",
+        "The chain no longer has 2 of the reconciled payments. Reconcile the purchase with POST …/reconcile.",
       current_state: "claimed",
       allowed: ["reconcile"],
       reverted: [{ amount: "10000000" }, { amount: "15000000" }],
@@ -196,7 +196,7 @@ test("a claim on payments that a reorg removed is refused until the purchase is 
   expect(problem(refused)).toMatchObject({
     code: "state_conflict",
     detail:
-      "The chain no longer has 1 of the reconciled payments. Reconcile the purchase with operation 10 (reconcile).",
+      "The chain no longer has 1 of the reconciled payments. Reconcile the purchase with POST …/reconcile.",
     current_state: "active",
     allowed: ["reconcile"],
     reverted: [{ amount: "15000000" }],

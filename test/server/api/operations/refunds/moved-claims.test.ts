@@ -238,7 +238,7 @@ describe("a filed claim that a reorg has removed", () => {
       allowed: false,
       why_not:
         "The transaction would revert: The purchase is claimed already. " +
-        "Operation 11 would refuse it: A purchase that is approved does not allow claims.",
+        "POST …/claims would refuse it: A purchase that is approved does not allow claims.",
     });
     const done = await kit.requestRefund(approved);
     expect(done.status, done.text).toBe(201);
@@ -259,7 +259,7 @@ describe("a filed claim that a reorg has removed", () => {
     const { purchase } = await kit.approvedPurchase(merchant);
     await kit.reorg(1);
     const whyNot =
-      'Operation 13 would refuse it: The claim that was filed is of 10000000 base units, with the reason "Arrived broken.".';
+      'POST …/refunds would refuse it: The claim that was filed is of 10000000 base units, with the reason "Arrived broken.".';
     for (const other of [{ amount: "9999999" }, { reason: "Arrived late." }])
       expect(await kit.action("purchase", purchase.id, "claim", other)).toMatchObject({
         allowed: false,

@@ -209,7 +209,7 @@ test("a refund that is due and was collected behind another claim is not offered
   expectPaid(approved, await kit.requestRefund(approved, "first-key"));
 });
 
-test("a refund that the relayer has confirmed by itself shows its transaction while it is due, and is recorded by operation 13", async () => {
+test("a refund that the relayer has confirmed by itself shows its transaction while it is due, and is recorded by POST …/refunds", async () => {
   const approved = await kit.approvedPurchase(merchant);
   await kit.sandbox.faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
   expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
@@ -240,7 +240,7 @@ describe("a collection whose claim a reorg has taken", () => {
     block_number: null,
   };
 
-  /** Expects operation 16, the relayer, the explorer's list and the timeline to say the same of the one collection that there is. */
+  /** Expects `GET …/transactions`, the relayer, the explorer's list and the timeline to say the same of the one collection that there is. */
   async function expectTold({ purchase }: Approved, expected: Partial<Schema<"Operation">>): Promise<void> {
     const { relayer, description } = kit.sandbox;
     const explored = async (path: string) => {

@@ -211,7 +211,7 @@ describe("a wallet's transaction that reverted says why and what to do:", () => 
     const hash = await revertShown("merchant", transaction);
     expectReverted(
       await refusalsOfRegistration(purchase, hash),
-      `The transaction of the registration reverted: the wallet of ${merchant.id} revoked its enrollment at ${at} and has no other. Let it enroll under a new merchant (operation 4), then send a new transaction.`,
+      `The transaction of the registration reverted: the wallet of ${merchant.id} revoked its enrollment at ${at} and has no other. Let it enroll under a new merchant (POST …/merchants), then send a new transaction.`,
       "NotEnrolled",
     );
     await kit.enrolledMerchant();

@@ -278,16 +278,16 @@ describe("why_not says what fails", () => {
     const purchase = await active();
     await kit.pay(purchase);
     expect(await whyNot(purchase, "claim")).toBe(
-      "Operation 11 would refuse it: A claim needs a reconciled payment. Reconcile it with operation 10 (reconcile).",
+      "POST …/claims would refuse it: A claim needs a reconciled payment. Reconcile it with POST …/reconcile.",
     );
     await kit.reconcile(purchase);
     expect(await whyNot(purchase, "claim", "?amount=25000001&reason=late")).toBe(
-      "Operation 11 would refuse it: Only 25000000 base units are reconciled.",
+      "POST …/claims would refuse it: Only 25000000 base units are reconciled.",
     );
     const unconfirmed = await registered();
     await kit.sandbox.wallets.buyer.approve(unconfirmed);
     expect(await whyNot(unconfirmed, "pay")).toBe(
-      "Operation 10 would refuse it: A purchase that is created does not allow reconcile.",
+      "POST …/reconcile would refuse it: A purchase that is created does not allow reconcile.",
     );
   });
 
@@ -351,7 +351,7 @@ describe("why_not says what fails", () => {
     expect(await whyNot(purchase, "pay")).toBe(`The transaction would revert: ${collected}`);
     expect(await whyNot(purchase, "claim")).toBe(
       `The transaction would revert: ${collected} ` +
-        "Operation 11 would refuse it: A purchase that is refunded does not allow claims.",
+        "POST …/claims would refuse it: A purchase that is refunded does not allow claims.",
     );
   });
 
@@ -359,12 +359,12 @@ describe("why_not says what fails", () => {
     const purchase = await active();
     expect(await whyNot(purchase, "register")).toBe(
       "The transaction would revert: The purchase is on chain already. " +
-        "Operation 9 would refuse it: A purchase that is active does not allow registration.",
+        "POST …/registration would refuse it: A purchase that is active does not allow registration.",
     );
     const created = await kit.createPurchase(merchant);
     expect(await whyNot(created, "pay")).toBe(
-      "The transaction would revert: The purchase is not on chain yet. Let the relayer offer it (operation 8) or its merchant register it. " +
-        "Operation 10 would refuse it: A purchase that is created does not allow reconcile.",
+      "The transaction would revert: The purchase is not on chain yet. Let the relayer offer it (POST …/activate) or its merchant register it. " +
+        "POST …/reconcile would refuse it: A purchase that is created does not allow reconcile.",
     );
   });
 });
@@ -423,7 +423,7 @@ describe("a merchant's wallet", () => {
     return (await actionsOf("merchant", id)).find(({ name }) => name === "enroll");
   }
 
-  test("may enroll once, also while operation 5 has not confirmed it", async () => {
+  test("may enroll once, also while POST …/enrollment has not confirmed it", async () => {
     const pending = await kit.createMerchant("1000", "other_merchant");
     expect(await enrollOf(pending)).toMatchObject({ allowed: true, why_not: null });
     const { body } = await kit.sandbox.wallets.other_merchant.enroll(pending);
@@ -436,7 +436,7 @@ describe("a merchant's wallet", () => {
       allowed: false,
       why_not:
         "The transaction would revert: The merchant has enrolled before, and can only once. " +
-        "Operation 5 would refuse it: The merchant is enrolled already.",
+        "POST …/enrollment would refuse it: The merchant is enrolled already.",
     });
   });
 
@@ -490,7 +490,7 @@ test("a wallet with code is offered nothing, because no operation accepts what i
     name: "register",
     allowed: false,
     why_not:
-      "Operation 9 would refuse it: The bound wallet is a contract, which sends no transaction of its own; only an account without code is accepted.",
+      "POST …/registration would refuse it: The bound wallet is a contract, which sends no transaction of its own; only an account without code is accepted.",
   });
 });
 

@@ -430,7 +430,7 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
     const action = await offered();
     expect(action).toMatchObject({
       allowed: false,
-      why_not: `Operation 10 would refuse it: ${contractReason}`,
+      why_not: `POST …/reconcile would refuse it: ${contractReason}`,
     });
     expect([action.sign, action.transaction]).toEqual([undefined, undefined]);
   });
@@ -516,7 +516,7 @@ describe("a payment that reverted because the token refuses its permit says why 
   const signAgain =
     "Let the buyer sign the permit that the wallet route shows now, then send a new transaction.";
 
-  /** Sends a payment under this permit, which reverts, and has operation 10 judge it. */
+  /** Sends a payment under this permit, which reverts, and has `POST …/reconcile` judge it. */
   async function expectPermitRefused(
     permit: Parameters<typeof payWithPermitCall>[3],
     wrong: string,

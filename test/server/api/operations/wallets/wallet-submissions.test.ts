@@ -237,7 +237,7 @@ describe("a contract that says yes to every signature (ERC-1271)", () => {
 describe("a claim", () => {
   const complete = (evidence: object) => ({ action: "claim", amount, reason, ...evidence });
 
-  test("keeps its amount and reason, shows them, and is filed by operation 11 with {}", async () => {
+  test("keeps its amount and reason, shows them, and is filed by POST …/claims with {}", async () => {
     const purchase = await kit.paidPurchase(merchant);
     const { signature, send, sign } = await signedClaim(purchase);
     const transaction_hash = await send();
@@ -345,7 +345,7 @@ describe("a claim", () => {
     });
   });
 
-  test("of more than is reconciled is refused, here as in operation 11, and one of all that is reconciled is taken", async () => {
+  test("of more than is reconciled is refused, here as in POST …/claims, and one of all that is reconciled is taken", async () => {
     const purchase = await kit.activePurchase(merchant);
     await kit.act("buyer", "purchase", purchase.id, "approve");
     await kit.act("buyer", "purchase", purchase.id, "pay", { amount: "9000000" });
@@ -389,7 +389,7 @@ test("an event of a submission names the object, the action and the transaction"
   });
 });
 
-test("an enrollment is submitted in two parts, and operation 5 uses both", async () => {
+test("an enrollment is submitted in two parts, and POST …/enrollment uses both", async () => {
   const pending = await kit.createMerchant("1000", "other_merchant");
   const { body } = await kit.sandbox.wallets.other_merchant.enroll(pending);
   await accepted(submit(pending, { action: "enroll", signature: body.signature }));
