@@ -432,6 +432,13 @@ export const clock: readonly MutantGroup[] = [
         find: "before >= 0; before -= 1",
         replace: "before >= calls.length; before -= 1",
       },
+      {
+        rule: "A chain that is made again holds no copy of the state for the calls between its blocks.",
+        find: "calls.length === 0 || !this.#searches",
+        replace: "calls.length === 0",
+        tests: ["test/sandbox/state/journal.test.ts"],
+        only: "holds no copy",
+      },
     ],
   },
   {

@@ -217,14 +217,14 @@ export async function makeAgain(
   { checkpoint, stateFile, changes, made }: Omit<ChainHistory, keyof ChainRecord>,
   signal: AbortSignal | undefined,
 ): Promise<AnvilProcess> {
-  const make = async (from: KeptCheckpoint | null) => {
+  const makeOnce = async (from: KeptCheckpoint | null, searches: boolean) => {
     const anvil = await startAnvil(anvilOptions(from?.stateFile ?? stateFile, true, signal));
     const socket = nodeSocket(anvil.url);
     const close = () => socket.close();
     signal?.addEventListener("abort", close);
     try {
       const { request } = createChainClient(anvil.url, socket.transport);
-      await replay(connect(request), changes, from?.position ?? 0, made);
+      await replay(connect(request), changes, from?.position ?? 0, made, searches);
       return anvil;
     } catch (error) {
       await anvil.stop();
@@ -232,6 +232,16 @@ export async function makeAgain(
     } finally {
       signal?.removeEventListener("abort", close);
       close();
+    }
+  };
+  // Nearly always all calls came before the next block; to find out otherwise takes much of the node's memory.
+  const make = async (from: KeptCheckpoint | null) => {
+    try {
+      return await makeOnce(from, false);
+    } catch (error) {
+      const mayDiffer = error instanceof AnvilError && error.code === "replay_failed";
+      if (!mayDiffer || changes.every(({ kind }) => kind !== "call")) throw error;
+      return await makeOnce(from, true);
     }
   };
   if (checkpoint === null) return await make(null);

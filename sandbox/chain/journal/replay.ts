@@ -23,6 +23,8 @@ const minedSchema = z.array(z.object({ hash: z.string() }));
  *
  * @param position - how many of the changes the state of the node has in it; the last of them is the checkpoint.
  * @param made - called for each block, with how many are made, and of how many.
+ * @param searches - whether to find out which calls came after the next block, instead of making all of them before it. The node then
+ * keeps a copy of the state for each block with calls, as no snapshot can be dropped without going back to it.
  * @throws AnvilError replay_failed with the first block that differs.
  */
 export async function replay(
@@ -30,8 +32,9 @@ export async function replay(
   changes: readonly ChainChange[],
   position: number,
   made: (blocks: number, all: number) => void,
+  searches = true,
 ): Promise<void> {
-  const replayer = new Replayer(node);
+  const replayer = new Replayer(node, searches);
   const behind = changes.slice(position);
   const all = behind.filter(({ kind }) => kind === "block").length;
   let blocks = 0;
@@ -62,14 +65,16 @@ export async function resumeMining(client: ChainClient, changes: readonly ChainC
 
 class Replayer {
   readonly #node: Node;
+  readonly #searches: boolean;
   /** The calls since the latest block. */
   #calls: CallChange[] = [];
   #coinbase = "";
   #gasLimit = "";
   #isTimed = false;
 
-  constructor(node: Node) {
+  constructor(node: Node, searches: boolean) {
     this.#node = node;
+    this.#searches = searches;
   }
 
   async begin(loaded: ChainChange | undefined): Promise<void> {
@@ -89,7 +94,8 @@ class Replayer {
   async make(block: BlockChange): Promise<void> {
     const calls = this.#calls;
     this.#calls = [];
-    if (calls.length === 0) {
+    if (calls.length === 0 || !this.#searches) {
+      for (const call of calls) await this.#call(call);
       if (await this.#mine(block)) return;
       throw differs(block);
     }

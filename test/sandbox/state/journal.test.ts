@@ -119,6 +119,21 @@ test.for([
   },
 );
 
+test("a chain that is made again holds no copy of the state for the calls between its blocks", async () => {
+  const dataDirectory = await temporaryFolder();
+  const first = await createSandbox({ dataDirectory });
+  for (const value of [1n, 2n, 3n]) {
+    await first.chain.client.setBalance({ address, value });
+    await first.chain.client.mine({ blocks: 1 });
+  }
+  const { hash } = await first.chain.client.getBlock();
+  await first.close();
+  await using second = await createSandbox({ dataDirectory });
+  expect((await second.chain.client.getBlock()).hash).toBe(hash);
+  const { snapshots } = await second.chain.client.request({ method: "anvil_metadata" });
+  expect(snapshots).toEqual({});
+});
+
 test("a reorg with a transaction of an account that holds nothing, and that the node impersonates, is made again", async () => {
   const dataDirectory = await temporaryFolder();
   const first = await createSandbox({ dataDirectory });
