@@ -116,11 +116,16 @@ class Player {
     if (type !== undefined) headers.set("Content-Type", type);
     // As bytes, to which fetch adds no content type of its own.
     const sent = body === undefined ? {} : { body: new TextEncoder().encode(body) };
-    const response = await fetch(base + path, { method, headers, ...sent });
-    const text = await response.text();
+    const { answer } = step;
+    const response = await send(base + path, { method, headers, ...sent });
+    if ("lost" in answer) {
+      if (response !== null) throw differs("answer", "no answer", `${response.status} ${response.text}`);
+      return;
+    }
+    if (response === null) throw differs("answer.status", answer.status, "a dropped connection");
+    const { text } = response;
     const issued = readIssued(text);
     if (issued !== null) this.#secrets.set(issued.credential_id, issued.credential);
-    const { answer } = step;
     const fields = answerFields(text);
     // The body says what went wrong, where there is a problem instead of an answer.
     if (response.status !== answer.status)
@@ -148,6 +153,18 @@ class Player {
       const receipt = await this.#sandbox.wallets.stranger.receipt(hash);
       if (receipt.status !== status) throw differs(`transactions.${index}.status`, status, receipt.status);
     }
+  }
+}
+
+/** Sends a request; returns null when the connection drops before the whole answer is there. */
+async function send(url: string, request: RequestInit): Promise<{ status: number; text: string } | null> {
+  try {
+    const response = await fetch(url, request);
+    return { status: response.status, text: await response.text() };
+  } catch (error) {
+    // fetch throws a TypeError for every lost connection.
+    if (error instanceof TypeError) return null;
+    throw error;
   }
 }
 

@@ -117,10 +117,7 @@ test.for<[command: string, message: string]>([
   ["join", "error: required option '--store <url>' not specified\nRun with --help to list the options."],
   ["check-contract --artefact x.json", "error: unknown option '--artefact'\n(Did you mean --artifact?)"],
   ["check-contract", "error: required option '--artifact <path...>' not specified"],
-  [
-    "fault set",
-    "error: fault set needs a name, or --layer and --action\nRun with --help to list the options.",
-  ],
+  ["fault set", "error: fault set needs a name, or --layer and --action"],
   ["status --wide", "error: unknown option '--wide'\nRun with --help to list the options."],
   ["travel 8", 'duration "8" has no unit. Use 8d or 8h.'],
   [

@@ -16,6 +16,7 @@ import { activate, createPurchase } from "../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { playScenario } from "../../testkit/play-scenario.ts";
 import { cli } from "../cli/program.ts";
+import { controlSandbox } from "../kit/control.ts";
 import { shareSandbox } from "../kit/share-sandbox.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
@@ -59,7 +60,7 @@ test("the first step and field that differ are named, and so is an end that diff
   };
   const answered = (status: number, fields: object) =>
     changed(2, (step) => {
-      if (!("answer" in step)) throw new Error("Step 2 is a request.");
+      if (!("answer" in step && "status" in step.answer)) throw new Error("Step 2 is answered.");
       return { answer: { status, body: { ...step.answer.body, ...fields } } };
     });
   const differences: [Scenario, object][] = [
@@ -119,6 +120,36 @@ test("what the relayer sends again is recorded with the request that it was sent
   });
   expect(await sandbox.relayer.list("prg_demo", { limit: 10 })).toMatchObject([{ status: "confirmed" }]);
   await playScenario(scenario);
+});
+
+test("answers that a fault has lost are recorded as lost, and are lost again", async () => {
+  await using sandbox = await createSandbox({ seed: "lost" });
+  await sandbox.record("Lost answers");
+  const set = async (fault: object) => {
+    await controlSandbox(sandbox.description, "POST", "/faults", fault);
+  };
+  const { purchase, decision } = await sandbox.given.purchase({ state: "approved" });
+  await set({ intent: "answer-lost", operation: "executeRefund" });
+  await set({ layer: "api", action: "partial", match: { operation: "executeRefund" } });
+  await set({ layer: "api", point: "before_commit", action: "429", match: { operation: "executeRefund" } });
+  await sandbox.client.retrying.refund(purchase, decision);
+  const scenario = await sandbox.stopRecording();
+  const sent = scenario.steps.flatMap((step) =>
+    "api" in step && step.api.endsWith("/refunds") ? [step.answer] : [],
+  );
+  expect(sent).toMatchObject([{ status: 429 }, { lost: true }, { lost: true }, { status: 201 }]);
+  await playScenario(scenario);
+  const { steps } = scenario;
+  const answered = steps.map((step) =>
+    "answer" in step && "lost" in step.answer ? { ...step, answer: { status: 201, body: {} } } : step,
+  );
+  await expect(playScenario({ ...scenario, steps: answered })).rejects.toThrow(
+    "differs in answer.status: expected 201, got a dropped connection.",
+  );
+  const unset = steps.filter((step) => !("control" in step));
+  await expect(playScenario({ ...scenario, steps: unset })).rejects.toMatchObject({
+    code: "scenario_differs",
+  });
 });
 
 test("a recording needs a title, a fresh sandbox and no restore within", async () => {

@@ -6,7 +6,7 @@ import { readJson } from "../../lib/read-json.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import { answerFields } from "./answer-fields.ts";
 import type { RequestStep } from "./scenario.ts";
-import type { Exchange } from "./watch-answer.ts";
+import { type Exchange, lost } from "./watch-answer.ts";
 
 const issued = z.object({ credential: z.string(), credential_id: z.string() });
 
@@ -21,22 +21,23 @@ export interface KnownCallers {
 export function describeRequest(
   kind: "api" | "control",
   { method = "GET", url = "/", headers }: IncomingMessage,
-  { requestBody, status, answer }: Exchange & { requestBody: string },
+  { requestBody, exchange }: { requestBody: string; exchange: Exchange | typeof lost },
   callers: KnownCallers,
 ): RequestStep {
   const caller = nameCaller(headers.authorization, callers);
-  const access = readIssued(answer);
+  const access = exchange === lost ? null : readIssued(exchange.answer);
   if (access !== null) callers.credentials.set(access.credential, access.credential_id);
   const key = headers["idempotency-key"];
   const line = `${method} ${url}`;
   const title = kind === "api" ? titleOf(method, url) : `Control: ${line}`;
   return {
-    title: status < 400 ? title : `${title}: refused`,
+    title: exchange === lost ? `${title}: answer lost` : exchange.status < 400 ? title : `${title}: refused`,
     ...(kind === "api" ? { api: line } : { control: line }),
     ...caller,
     ...(typeof key === "string" ? { idempotency_key: key } : {}),
     ...describeBody(requestBody, headers["content-type"]),
-    answer: { status, body: answerFields(answer) },
+    answer:
+      exchange === lost ? { lost: true } : { status: exchange.status, body: answerFields(exchange.answer) },
   };
 }
 

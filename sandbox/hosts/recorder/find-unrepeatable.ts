@@ -11,13 +11,13 @@ const keptHeaders = ["authorization", "content-type", "idempotency-key"];
 /**
  * Finds what a request has that a step cannot say, so that it would be played otherwise.
  *
- * @param seen - the bytes of the body that came before the answer, and the answer's status.
+ * @param seen - the bytes of the body that came before the answer, and the answer's status, null if it was lost.
  * @returns the reason as the end of a sentence; null when the request can be repeated.
  * @example findUnrepeatable(request, { body, status: 400 }) // "its body is not UTF-8"
  */
 export function findUnrepeatable(
   request: IncomingMessage,
-  seen: { body: Buffer; status: number },
+  seen: { body: Buffer; status: number | null },
 ): string | null {
   return inLine(request) ?? inHeaders(request) ?? inBody(request, seen);
 }
@@ -42,7 +42,7 @@ function inHeaders({ headers, headersDistinct }: IncomingMessage): string | null
 
 function inBody(
   { method, headers }: IncomingMessage,
-  { body, status }: { body: Buffer; status: number },
+  { body, status }: { body: Buffer; status: number | null },
 ): string | null {
   const declared = Number(headers["content-length"] ?? body.length);
   // Where no length is declared, an answer of 413 tells how much had come by then.

@@ -19,7 +19,7 @@ import { describeRequest } from "./describe-request.ts";
 import { findUnrepeatable } from "./find-unrepeatable.ts";
 import { readHead, readSteps, type SeenBlock } from "./read-steps.ts";
 import { blockName, type Scenario, type Step } from "./scenario.ts";
-import { watchAnswer } from "./watch-answer.ts";
+import { lost, watchAnswer } from "./watch-answer.ts";
 
 interface Recording {
   title: string;
@@ -162,13 +162,16 @@ export class Recorder {
         const given = givenAccounts(seed, accounts);
         const { credentials, head, steps } = recording;
         const body = requestBody();
-        const reason = findUnrepeatable(request, { body, status: exchange.status });
+        const reason = findUnrepeatable(request, {
+          body,
+          status: exchange === lost ? null : exchange.status,
+        });
         if (reason !== null)
           recording.unrepeatable ??= `Step ${steps.length + 1}, ${request.method} ${request.url}, cannot be repeated: ${reason}.`;
         const step = describeRequest(
           kind,
           request,
-          { ...exchange, requestBody: body.toString() },
+          { exchange, requestBody: body.toString() },
           { accounts: [...accounts, ...given], credentials },
         );
         steps.push(head.hash === before.hash ? step : { ...step, block: blockName(head) });

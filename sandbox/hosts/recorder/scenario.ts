@@ -18,11 +18,15 @@ const requestFields = {
   raw_body: z.string().optional(),
   /** Left out where it is `application/json` and there is a `body`. */
   content_type: z.string().optional(),
-  answer: z.strictObject({
-    status: z.int(),
-    /** The fields of the body: short values as they are, all others by their digest. */
-    body: z.record(z.string(), z.json()),
-  }),
+  answer: z.union([
+    z.strictObject({
+      status: z.int(),
+      /** The fields of the body: short values as they are, all others by their digest. */
+      body: z.record(z.string(), z.json()),
+    }),
+    /** A fault dropped the connection before the answer was sent, or in the middle of it. */
+    z.strictObject({ lost: z.literal(true) }),
+  ]),
   block: block.optional(),
 };
 const requestLine = z.string().regex(/^(?:GET|POST|DELETE) \/\S*$/, "must be a method and a path");

@@ -6,21 +6,24 @@ export interface Exchange {
   answer: string;
 }
 
+/** An answer that the service itself has dropped, because of a fault. */
+export const lost = "lost";
+
 /**
  * Waits for an answer, and holds it until what is done about it has ended, so that nothing that the client does next
  * comes in between.
  *
- * @param about - called with null when the connection broke off before there was an answer.
+ * @param about - called with null when the client broke off before there was an answer.
  */
 export function watchAnswer(
   response: ServerResponse,
-  about: (exchange: Exchange | null) => Promise<void>,
+  about: (exchange: Exchange | typeof lost | null) => Promise<void>,
 ): void {
   const chunks: Buffer[] = [];
   const keep = (chunk: unknown) => {
     if (typeof chunk === "string" || chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
   };
-  const { write, end } = response;
+  const { write, end, destroy } = response;
   let ended = false;
   const hooks = {
     write(...args: unknown[]) {
@@ -33,6 +36,12 @@ export function watchAnswer(
       keep(args[0]);
       const answer = Buffer.concat(chunks).toString();
       about({ status: response.statusCode, answer }).finally(() => Reflect.apply(end, response, args));
+      return response;
+    },
+    destroy(...args: unknown[]) {
+      if (ended) return Reflect.apply(destroy, response, args);
+      ended = true;
+      about(lost).finally(() => Reflect.apply(destroy, response, args));
       return response;
     },
   };
