@@ -43,7 +43,7 @@ async function transactionHashes({ chain }: Sandbox): Promise<string[]> {
   return hashes;
 }
 
-/** What must be equal between two equal runs. */
+/** Returns the state that must be equal in two equal runs. */
 async function traits(sandbox: Sandbox) {
   const { contracts, chain, accounts } = sandbox.description;
   const events = (await sandbox.store.list("events", {})).map(({ value }) => [value.id, value.type]);

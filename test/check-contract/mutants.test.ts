@@ -107,7 +107,7 @@ async function acceptEveryStep(): Promise<Accepted[]> {
   ];
 }
 
-/** What the check judges by a range or not at all: the head, the block's time, how viem names the type. */
+/** Fields that the check compares with a range or not at all: the head, the block's time, viem's name of the type. */
 const ranged = ["head", "type", "timestamp"];
 
 function mutantsOf({ observed }: Accepted, count: number, dice: Dice): ObservedTransaction[] {

@@ -135,7 +135,7 @@ test("bash completes values of options and arguments", { timeout: 60_000 }, asyn
   await writeFile(program, `#!/bin/sh\nexec "${process.execPath}" "${cli}" "$@"\n`);
   await chmod(program, 0o755);
   await writeFile(join(folder, "completion.bash"), await runCli("completion", "bash"));
-  // What bash-completion, which shells bring along, tells a completion function: the words, and the one that is being typed.
+  // The arguments that bash-completion passes to a completion function: the words, and the index of the current word.
   const script = `
     _get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=\${words[cword]}; prev=\${words[cword - 1]}; }
     compopt() { :; }

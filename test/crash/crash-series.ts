@@ -12,7 +12,7 @@ import { expectBooksToBalance, expectOneRecordEach, operationIn } from "./books.
 import { expectReadersToAgree } from "./readers.ts";
 import { type ExactAnswer, type RelayedRequest, Storefront, send } from "./storefront.ts";
 
-/** How blocks are made while the requests run: one for each transaction, or one in every second. */
+/** When blocks are mined during the requests: one for each transaction, or one each second. */
 export type Mining = "automine" | "interval";
 
 /**
@@ -104,7 +104,7 @@ export async function sendUntilDone(
 /** The points before which nothing of a relayed request is recorded but its key and the relayer's intent. */
 const beforeClaim: readonly FaultPoint[] = ["before_intent", "after_intent", "simulate"];
 
-/** What the dead process left holds no outcome of the request; an award is due before its collection can be sent. */
+/** Checks that the killed process stored no outcome of the request. An award is due before its collection can be sent. */
 async function expectNoOutcome(folder: string, request: RelayedRequest, point: FaultPoint): Promise<void> {
   const copy = await mkdtemp(join(tmpdir(), "routing-sandbox-copy-"));
   await cp(join(folder, "store"), copy, { recursive: true });

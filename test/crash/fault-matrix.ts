@@ -8,7 +8,7 @@ import { codeOf, expectBooksToBalance, expectOneRecordEach, operationIn, readTra
 import { type Mining, sendUntilDone } from "./crash-series.ts";
 import { type ExactAnswer, type RelayedRequest, Storefront, send } from "./storefront.ts";
 
-/** How many relayed transactions there are before the one that meets the fault: as many as the deepest reorg takes. */
+/** The number of relayed transactions before the one with the fault: as many as the deepest reorg removes. */
 const fillers = 5;
 
 /** A fault of the relayer. */

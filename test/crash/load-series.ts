@@ -131,7 +131,7 @@ export function killUnderLoad(mining: Mining, runs: number, seed: number): void 
   }
 }
 
-/** What a kill left is whole: each record with its event and its stored answer, each event with its record. */
+/** Checks that a kill left complete commits: each record with its event and its stored answer, each event with its record. */
 function expectNothingHalf(image: StoreImage, sent: readonly SentRequest[]): void {
   const { collections } = image;
   const values = <T>(records: { [key: string]: { value: T } } = {}) =>

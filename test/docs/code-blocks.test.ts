@@ -39,7 +39,7 @@ const modules: { readonly [specifier: string]: string } = {
   "routing-sandbox/fixture": "../../testkit/fixture.ts",
 };
 
-/** What the text before a block has in hand, made with a sandbox. */
+/** The variables that the text before a code block introduces, made with a sandbox. */
 const preludes: { readonly [place: string]: (sandbox: Sandbox) => Promise<object> } = {
   "binding.md: The binding check": async ({ given, wallets }) => {
     const { purchase } = await given.purchase({ state: "active" });
@@ -109,7 +109,7 @@ for (const { place, code } of programs.filter(
   else describe(place, register);
 }
 
-/** What a shell is asked to do, without prompts and comments. */
+/** Returns the commands of a shell block, without prompts and comments. */
 const commandLines = blocks
   .filter(({ language }) => language === "sh")
   .flatMap(({ place, code }) =>

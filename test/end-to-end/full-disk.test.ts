@@ -113,7 +113,7 @@ describe.skipIf(process.platform === "win32")("a sandbox whose files may not gro
     expect(await controlSandbox(limited.description, "GET", "/explorer/overview")).toMatchObject({
       anvil_restarts: 0,
     });
-    // What was refused is not kept at the stop either.
+    // A refused write is not stored at the stop either.
     expect(await limited.end("SIGINT")).toBe(1);
     await using again = await startSandbox(folder);
     await requireAnswer(again);

@@ -21,7 +21,7 @@ afterAll(async () => {
   await sandbox.close();
 });
 
-/** What each of the three wallets holds, in base units. */
+/** Returns the balances of the three wallets, in base units. */
 async function balances() {
   const [merchant, buyer, beneficiary] = await Promise.all(
     [actors.merchant, actors.buyer, actors.beneficiary].map(({ address }) => balanceOf(actors, address)),

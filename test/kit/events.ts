@@ -15,7 +15,7 @@ import { type Answer, problem, type RawRequest, type Schema } from "./answer.ts"
 
 const receiptsSchema = pageSchema(deliveryReceiptSchema, "DeliveryReceipts");
 
-/** What events need of a kit. */
+/** The parts of a kit that events need. */
 interface Requests {
   readonly sandbox: Sandbox;
   path(below: string): string;

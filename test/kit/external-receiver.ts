@@ -15,7 +15,7 @@ export interface ExternalReceiver extends AsyncDisposable {
   url: string;
   port: number;
   received: Received[];
-  /** How it answers; 204 by default. */
+  /** The status of its answers; 204 by default. */
   answer: (received: Received, response: ServerResponse) => void;
 }
 

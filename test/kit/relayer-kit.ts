@@ -71,10 +71,10 @@ const settings = {
   receiptTimeoutMs: 2_000,
 };
 
-/** What one offer reserves under these settings. */
+/** The gas reservation of one offer with these settings. */
 export const offerReservation = settings.gasLimits.offer * settings.fees.maxFeePerGas;
 
-/** What a test may set otherwise. */
+/** Settings that a test can change. */
 export type RelayerKitOptions = Partial<RelayerPorts> & {
   seed?: string;
   /** Wraps the journal before the relayer gets it. */

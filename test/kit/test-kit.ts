@@ -158,7 +158,7 @@ export class TestKit implements AsyncDisposable {
     return await this.raw(path, { headers: { Authorization: `Bearer ${this.credential}` } });
   }
 
-  /** What the store holds, as one text that changes with anything in it. */
+  /** Returns the content of the store as one text. */
   async digest(): Promise<string> {
     return hashJson(await this.sandbox.store.export());
   }
@@ -263,7 +263,7 @@ export class TestKit implements AsyncDisposable {
     return await this.activate(await this.createPurchase(merchant ?? (await this.enrolledMerchant())));
   }
 
-  /** What the wallet route offers for an action. */
+  /** Returns an action of the wallet route. */
   async action(
     type: "merchant" | "purchase",
     id: string,

@@ -13,7 +13,7 @@ import { installer, run } from "./run.ts";
 const examples = fileURLToPath(new URL("../../examples", import.meta.url));
 const dockerfile = await readFile(join(examples, "docker", "Dockerfile"), "utf8");
 
-/** What an instruction of the Dockerfile says, in order. */
+/** Returns the arguments of all instructions of one kind in the Dockerfile, in order. */
 function instructions(name: string): string[] {
   return [...dockerfile.matchAll(new RegExp(`^${name} (.*)$`, "gm"))].map(([, rest = ""]) => rest);
 }

@@ -93,7 +93,7 @@ export async function accessibilityFaults(page: Page, checked: Checked = {}): Pr
   return await runAxe(page, checked, { rules: Object.fromEntries(rules) });
 }
 
-/** What of a page cannot be read against its ground; enough where colors are all that differs from a page that was checked whole. */
+/** Returns the texts of a page with too little contrast. This suffices if only the colors differ from a page that was checked completely. */
 export async function contrastFaults(page: Page, checked: Checked = {}): Promise<string[]> {
   return await runAxe(page, checked, { runOnly: ["color-contrast"] });
 }

@@ -8,7 +8,7 @@ import { InjectedWallet } from "./injected-wallet.ts";
 import { sharePages } from "./share-pages.ts";
 import { accepted, hold, holdAnswer, WalletKit } from "./wallet-kit.ts";
 
-/** How long a page may take to do what was clicked. */
+/** The longest time from a click to its effect on a page, in milliseconds. */
 const patience = { timeout: 12_000 };
 
 let pages: WalletKit;

@@ -203,7 +203,7 @@ describe("with an injected wallet", () => {
     await enroll.getByRole("button", { name: "Sign and enroll" }).click();
     await accepted(page, "enroll");
 
-    // What was signed before the transaction was declined is not asked for again.
+    // A signature from before the declined transaction is not requested again.
     expect(wallet.signed).toEqual([
       "personal_sign",
       "personal_sign",

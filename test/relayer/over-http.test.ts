@@ -138,7 +138,7 @@ test.each(["offer", "collect_refund"] as const)(
     expect(told).toMatchObject({ hash: operationIn(done).hash, reorg_count: 1 });
     expect(told?.block_hash).not.toBe(operationIn(done).block_hash);
     await expectBooksToBalance(description, credential, [request]);
-    // What was answered stays what was answered.
+    // A stored answer does not change.
     expect(await send(description, credential, request)).toEqual({ ...done, replayed: true });
   },
 );

@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(async () => await sandbox.close());
 
-/** What every host refuses: the request with `$host` for the host's own name, and the refusal. */
+/** Requests that every host refuses, with `$host` in place of the host's own name, and the refusals. */
 const refused: readonly (readonly [name: string, bytes: string, status: number, code: string, RegExp])[] = [
   [
     "a request without a Host",

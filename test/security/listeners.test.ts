@@ -10,7 +10,7 @@ import { parseAnswer } from "../exchange.ts";
 const parts = ["api", "docs", "control", "rpc"] as const;
 type Part = (typeof parts)[number];
 
-/** How many connections each port of the sandbox under test takes. */
+/** The limit of connections for each port of the sandbox under test. */
 const connections = 4;
 
 let sandbox: Sandbox;

@@ -105,7 +105,7 @@ test.skipIf(process.platform === "win32")("the check of modes finds an open file
   expect(await openToOthers(folder)).toEqual([`${folder} 755`]);
 });
 
-/** What the group or others may read, write or enter. */
+/** Returns the files and folders that the group or others can read, write or enter. */
 async function openToOthers(folder: string): Promise<string[]> {
   const names = await readdir(folder, { recursive: true });
   const found: string[] = [];

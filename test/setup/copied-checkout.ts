@@ -20,7 +20,7 @@ const PARTS = [
   "tsconfig.json",
 ];
 
-/** What the contracts' own tests are compiled to, which may be under way. */
+/** The compiled contract tests, which are not copied, because a compilation may be running. */
 const LEFT_OUT = /\/artifacts\/(build-info|contracts\/test)$/;
 
 /** Makes a copy of this checkout in a folder, with its packages and artifacts but without a genesis, to be damaged at will. */

@@ -54,7 +54,7 @@ async function finished(child: ChildProcess) {
   return { code, output };
 }
 
-/** What is waited for comes; a busy machine may need longer than the second that vitest gives it. */
+/** A longer timeout than the one second that vitest polls by default, which a busy machine can exceed. */
 const asLongAsTheTest = { timeout: 60_000 };
 
 describe("a set-up that cannot continue", () => {

@@ -9,7 +9,7 @@ const params = { path: { program: "prg_demo" }, header: { "Idempotency-Key": "me
 
 const anyKey = `0x${"11".repeat(32)}` as const;
 
-/** What the tests had, each in its turn. */
+/** The sandboxes that the tests had, in order. */
 const had: Sandbox[] = [];
 
 const nothing = { to: "0x00000000000000000000000000000000000000aa", data: "0x" } as const;

@@ -442,7 +442,7 @@ test.each([
   ],
 ] as const)("a fault that could have no effect is refused: %o", async (untyped, message) => {
   const kit = await openKit();
-  // What JavaScript, or values of a type that was cast, can pass in spite of the declarations.
+  // Values that JavaScript, or a cast, can pass in spite of the declared types.
   const request: FaultRequest = JSON.parse(JSON.stringify({ layer: "relayer", ...untyped }));
   const refused = expect(kit.faults.set(request)).rejects;
   await refused.toThrow(FaultInvalidError);

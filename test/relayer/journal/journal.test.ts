@@ -130,7 +130,7 @@ test("a journal that has grown long is compacted, and a kill at any time afterwa
   expect(size).toBeGreaterThan(compactAbove);
   expect(longest).toBeLessThan(2 * size + compactAbove);
 
-  // What is on disk now is what a killed process leaves.
+  // A killed process leaves the files as they are now.
   const copy = await temporaryFolder();
   await cp(folder, copy, { recursive: true });
   const reopened = await openDirectoryStore(copy);

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../temporary-folder.ts";
 const optionInvalid = { name: "SandboxError", code: "option_invalid" };
 const argumentInvalid = { name: "SandboxError", code: "argument_invalid" };
 
-// What JavaScript, or values of a type that was cast, can pass in spite of the declarations.
+// Values that JavaScript, or a cast, can pass in spite of the declared types.
 let sandbox: Sandbox;
 let untyped: { [name: string]: { [name: string]: (...values: unknown[]) => Promise<unknown> } };
 beforeAll(async () => {

@@ -22,7 +22,7 @@ async function checkpointsIn(dataDirectory: string): Promise<string[]> {
   return names.filter((name) => /^chain\.[0-9a-f]{16}\.json$/.test(name));
 }
 
-/** What must be equal after a stop and a start. */
+/** Returns the state that must be equal after a stop and a start. */
 async function readState({ chain: { client }, fingerprint, clock }: Sandbox) {
   const [head, next, balance] = await Promise.all([
     client.getBlock({ blockTag: "latest" }),

@@ -43,7 +43,7 @@ async function stoppedSandbox(): Promise<string> {
   return dataDirectory;
 }
 
-/** What the doctor finds wrong with a data directory. */
+/** Returns the problems that `doctor` finds in a data directory. */
 async function problemsOf(dataDirectory: string): Promise<string[]> {
   const findings = await examine({ dataDirectory, ports: {}, environment: {} });
   return findings

@@ -4,7 +4,7 @@ import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts"
 import { rpcOf } from "../../end-to-end/rpc.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 
-/** How often a chain is loaded: of two blocks 0, Anvil would answer one or the other, by chance. */
+/** The number of loads of a chain. If there were two blocks 0, Anvil would answer one of them at random. */
 const loads = 4;
 
 /** Everything that the chain's RPC answers about block 0. */

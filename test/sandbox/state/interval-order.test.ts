@@ -8,7 +8,7 @@ import { temporaryFolder } from "../../temporary-folder.ts";
 
 const address = "0x00000000000000000000000000000000000000aa";
 
-/** How long a call is held back: some blocks are due meanwhile, one each second. */
+/** The delay of a call, during which several blocks are due, one each second. */
 const heldMs = 2_500;
 
 afterEach(() => {

@@ -534,7 +534,7 @@ test.runIf(existsSync("/dev/full"))(
     };
     const before = await published();
     for (let attempt = 0; attempt < 2; attempt += 1) {
-      // What could not be written is removed again.
+      // The part that could not be written completely is removed again.
       await symlink("/dev/full", `${file}.next`);
       await expect(sandbox.rotateKeys()).rejects.toMatchObject({
         code: "storage_unavailable",

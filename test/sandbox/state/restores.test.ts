@@ -7,7 +7,7 @@ import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts"
 setFlagsFromString("--expose-gc");
 const collectGarbage: () => void = runInNewContext("gc");
 
-/** What a restore could leave behind: memory in MiB, and everything that has to be closed. */
+/** Resources that a restore could leak: memory in MiB, and objects that must be closed. */
 async function leftBehind({ chain }: Sandbox) {
   collectGarbage();
   const status = await readFile(`/proc/${chain.anvil.pid}/status`, "utf8");
@@ -65,7 +65,7 @@ test.runIf(process.platform === "linux")(
     expect(after.heap - before.heap).toBeLessThan(4);
     expect(after.anvil - before.anvil).toBeLessThan(16);
     expect(after.listeners).toEqual(before.listeners);
-    // What runs the tests has a timer now and then; one that a restore leaves would be there a thousand times.
+    // The test runner sometimes has a timer. A timer that each restore leaks would be there a thousand times.
     for (const [name, count] of after.resources)
       expect(count, name).toBeLessThanOrEqual((new Map(before.resources).get(name) ?? 0) + 2);
     expect(after.anvilFiles).toBeLessThanOrEqual(before.anvilFiles + 4);

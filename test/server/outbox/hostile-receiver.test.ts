@@ -12,7 +12,7 @@ let server: Server;
 let hasty: TestKit;
 let patient: TestKit;
 let snapshots: Snapshot[];
-/** What the receiver does with a connection, once a whole request has arrived on it or, with `at once`, before that. */
+/** The receiver's behavior after it has read a request or, with `at once`, before. */
 let behave: (socket: Socket) => void;
 let atOnce: boolean;
 const open = new Set<Socket>();

@@ -27,7 +27,7 @@ afterAll(async () => {
   await kit.sandbox.close();
 });
 
-/** What a refusal looks like; it must have left nothing behind. */
+/** Checks a refusal, and that it stored nothing. */
 async function expectRefusal(headers: { [name: string]: string }, body: string | Uint8Array, code: string) {
   const refused = await kit.events.receive(headers, body);
   expect(refused.body).toMatchObject({ status: 422, code });

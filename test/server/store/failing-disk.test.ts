@@ -682,7 +682,7 @@ test.skipIf(!fullDisk)(
   },
 );
 
-/** What the names of snapshot and journal lead to. */
+/** Returns the files that the names of snapshot and journal refer to. */
 async function filesOf(folder: string) {
   const { "store.json": snapshot, "store.journal": journal } = await listingOf(folder);
   return { "store.json": snapshot, "store.journal": journal };

@@ -23,7 +23,7 @@ import { joinAs, runSandbox, type SandboxProcess } from "./joined-process.ts";
 type Merchant = z.infer<typeof merchantSchema>;
 type Purchase = z.infer<typeof purchaseSchema>;
 
-/** How often every operation is sent to both processes at once. */
+/** The number of times that each operation is sent to both processes at once. */
 const rounds = 10;
 const amount = 25_000_000n;
 

@@ -163,7 +163,7 @@ test("blocks that are asked for come after the block of a transaction that was s
 
 describe("while a node that mines at once is late with a transaction's block,", () => {
   let late: Sandbox;
-  /** How often the pool is still looked at before the block is made; null when the node is not late. */
+  /** The number of further looks at the pool before the block is mined; null if the node is not late. */
   let looks: number | null = null;
 
   /** A node that mines late and says that it mines at once, as Anvil does for a moment. */

@@ -38,7 +38,7 @@ test.for(["HTTP", "a WebSocket"])(
   },
 );
 
-/** What the port answers, over HTTP. */
+/** Returns the port's answer over HTTP. */
 async function call(rpc: string, body: unknown): Promise<unknown> {
   const headers = { "Content-Type": "application/json" };
   return JSON.parse((await ask(rpc, { method: "POST", headers, body: JSON.stringify(body) })).text);

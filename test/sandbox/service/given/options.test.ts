@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 afterAll(async () => await sandbox.close());
 
-/** What a request of JSON is answered. */
+/** Returns the answer to a JSON request. */
 async function post(body: unknown) {
   const answer = await fetch(`${sandbox.description.urls.control}/given`, {
     method: "POST",

@@ -9,7 +9,7 @@ const part = "12500000";
 const requested = "10000000";
 const awarded = "4000000";
 
-/** What chain and API must say of each state; the chain's status and route are the numbers of its enums. */
+/** The expected answers of chain and API for each state. The chain's status and route are the numbers of its enums. */
 const expected: { readonly [S in PurchaseState]: { chain: object; api: object; options?: object } } = {
   created: {
     chain: { status: 0, paid: 0n, refunded: 0n, claimed: false },
@@ -80,7 +80,7 @@ beforeAll(async () => {
 
 afterAll(async () => await sandbox.close());
 
-/** What the chain holds of a purchase, read past everything of the sandbox but its RPC. */
+/** Returns a purchase as it is on the chain, read only through the chain RPC. */
 async function onChain(id: Hex) {
   const { urls, contracts } = sandbox.description;
   const chain = createPublicClient({ transport: http(urls.rpc) });

@@ -21,7 +21,7 @@ const hashOfNothing = `0x${"5c".repeat(32)}`;
 let receiver: ExternalReceiver;
 let kit: TestKit;
 let merchant: Schema<"Merchant">;
-/** What the scenarios of these codes say; other causes of the same code differ. */
+/** The expected details of these codes in this file's scenarios. Other causes of the same code have other details. */
 const retriedAfterCause: { readonly [C in ErrorCode]?: boolean } = {
   merchant_not_enrolled: true,
   funding_source_insufficient: true,
@@ -103,7 +103,7 @@ const wallet = () => ({
   funding_cap: "1000",
 });
 
-/** How each code is met, over HTTP. */
+/** The request that causes each code, over HTTP. */
 const scenarios: { readonly [C in ErrorCode]?: () => Promise<Answer> } = {
   request_malformed: async () => await exchange(kit.base, "GET / HTTP/1.1\r\n\r\n"),
   host_not_allowed: async () => await kit.raw("/", { headers: { Host: "evil.example" } }),

@@ -6,7 +6,7 @@ import type { RequestExample } from "../../../../server/api/openapi/examples/req
 import { jsonSchema } from "../../../../server/api/schemas/primitives.ts";
 import { type DescribedOperation, parseDescription } from "./fuzz/description.ts";
 
-/** What the served description shows of a request. */
+/** The parts of a request example in the served description. */
 function exampleOf({ parameters = [], requestBody }: DescribedOperation): RequestExample {
   const shown = (place: string) =>
     Object.fromEntries(

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterEach(async () => await fixture.reset());
 afterAll(async () => await fixture.close());
 
-/** What a node changes of a valid payment: its receipt, its block, or the logs of its block. */
+/** The part of a valid payment that the node changes: its receipt, its block, or the logs of its block. */
 interface Lies {
   receipt?: (receipt: Receipt) => object;
   block?: (block: Block) => object;

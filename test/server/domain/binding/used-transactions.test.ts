@@ -18,7 +18,7 @@ afterAll(async () => {
   await kit[Symbol.asyncDispose]();
 });
 
-/** What the refusal says that a hash serves already, when it is sent as the registration of another purchase. */
+/** Returns the step of a used hash as the refusal names it when the hash is sent as the registration of another purchase. */
 async function useOf(transactionHash: string | null | undefined): Promise<unknown> {
   const path = kit.path(`/purchases/${other.id}/registration`);
   const answer = problem(await kit.post(path, { transaction_hash: transactionHash }));

@@ -26,7 +26,7 @@ function opened() {
   return found;
 }
 
-/** What the program's admin sets in these tests. */
+/** The bounds that the program's admin sets in these tests. */
 function changed() {
   const registrar = kit.wallet("stranger").address;
   const commitmentSigner = kit.wallet("buyer").address;

@@ -37,7 +37,7 @@ async function removeCollection(): Promise<void> {
   await kit.reorg(1);
 }
 
-/** What contradicts itself in a purchase as `GET …/purchases/{id}` answers it. */
+/** Returns the contradictions in a purchase that `GET …/purchases/{id}` has answered. */
 function contradictionsOf({ status, route, figures, refund: shown, receipts, claim }: Purchase): string[] {
   const isCollected = figures.refunded === award;
   const paid = receipts.reduce((sum, { amount }) => sum + BigInt(amount), 0n);

@@ -14,7 +14,7 @@ afterAll(async () => {
   await kit[Symbol.asyncDispose]();
 });
 
-/** What is refused of a purchase, as pairs of pointer and code. */
+/** Returns the refused fields of a purchase, as pairs of pointer and code. */
 async function refused(terms: object): Promise<string[][]> {
   const body = {
     merchant_id: merchant.id,

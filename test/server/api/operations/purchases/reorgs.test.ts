@@ -140,7 +140,7 @@ async function allowAgain({ wallet, allow }: Effect): Promise<void> {
   expect((await kit.wallet(wallet).send(allow)).receipt.status).toBe("success");
 }
 
-/** What a purchase is once the relayed transaction is undone, and what the next request is refused with. */
+/** The state of a purchase after the relayed transaction was undone, and the refusal of the next request. */
 const undone = {
   offer: {
     state: { status: "created", route: null },
@@ -583,7 +583,7 @@ describe("a reconciled payment that a reorg removes", () => {
   const reconciliations = async (purchase: string) =>
     await eventsOf({ purchase, event: "purchase.reconciled" });
 
-  /** What the refusal says that a payment serves when it is sent as the registration of another purchase. */
+  /** Returns the step of a payment as the refusal names it when the payment is sent as the registration of another purchase. */
   async function useOf(transaction_hash: Hex): Promise<unknown> {
     const { id } = await kit.createPurchase(merchant);
     const refused = problem(await kit.post(kit.path(`/purchases/${id}/registration`), { transaction_hash }));

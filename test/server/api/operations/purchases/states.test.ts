@@ -41,7 +41,7 @@ async function decided(outcome: "approved" | "denied") {
 interface State {
   given: () => Promise<Purchase>;
   allowed: string[];
-  /** What else is refused, but for another reason than the state. */
+  /** Further requests that are refused, for a reason other than the state. */
   refused?: { readonly [operation: string]: ErrorCode };
 }
 

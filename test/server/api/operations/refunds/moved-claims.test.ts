@@ -87,7 +87,7 @@ describe("a refund is collected only for the claim that was decided:", () => {
     expect(problem(answer).transaction_hash).toBe(hash);
   }
 
-  /** What everything that shows the purchase says once the other claim is paid. */
+  /** Expects all readers of the purchase to show that the other claim was paid. */
   async function expectShown({ purchase, claim }: Approved): Promise<void> {
     const read = await kit.readPurchase(purchase);
     expect(read).toMatchObject({

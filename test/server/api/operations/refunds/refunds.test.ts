@@ -22,7 +22,7 @@ resetBeforeEach(async () => {
 
 type Approved = Pick<Awaited<ReturnType<TestKit["approvedPurchase"]>>, "purchase" | "decision">;
 
-/** What the merchant takes away in the moment of the collection, and how it gives it back. */
+/** Ways in which the merchant makes a collection fail, and how it reverses each. */
 const takings = {
   allowance: {
     take: async () => await kit.wallet("merchant").submit(allow(0n)),
@@ -170,7 +170,7 @@ test("a refund that reverted between two requests is collected by the next reque
   expect(await collected()).toHaveLength(1);
 });
 
-/** How the key under which a collection began learns that its transaction reverted. */
+/** Ways in which the key that started a collection gets the revert of its transaction. */
 const learned = {
   "with the revert, after a 202": async (approved: Approved) => {
     await kit.sandbox.faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
@@ -282,7 +282,7 @@ test("a refund whose collection is not confirmed is due since its award was reco
   });
 });
 
-/** What a refund's readers tell of it: the purchase, the explorer and the events. */
+/** Returns a refund from all its readers: the purchase, the explorer and the events. */
 async function readRefund({ purchase }: Approved) {
   const explorer = async (path: string): Promise<unknown> =>
     await controlSandbox(kit.sandbox.description, "GET", `/explorer${path}`);
@@ -507,7 +507,7 @@ test("a refund above what the funding's cap leaves is refused with that figure, 
   expect((await kit.requestRefund(rest)).status).toBe(201);
 });
 
-/** What the program's admin does between a decision and its refund. */
+/** Calls of the program's admin between a decision and its refund. */
 const ofTheAdmin: readonly (readonly [what: string, done: () => Promise<SentTransaction>])[] = [
   ["a pause", async () => await kit.sandbox.wallets.deployer.setPaused(kit.program, true)],
   [

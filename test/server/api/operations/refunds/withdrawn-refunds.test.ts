@@ -22,7 +22,7 @@ async function outcomes() {
   );
 }
 
-/** What a relay operation says that has paid the other claim. */
+/** The fields of a relay operation that has paid the other claim. */
 const paidOther = {
   status_reason: "precondition_failed",
   error: {

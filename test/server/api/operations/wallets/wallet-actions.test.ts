@@ -204,7 +204,7 @@ async function refunded(): Promise<Purchase> {
   return purchase;
 }
 
-/** What happens when a wallet does it anyway: whether its transaction succeeds and the program operation takes it. */
+/** Performs an action regardless of `allowed`, and returns whether the transaction and the API operation succeed. */
 const attempts: { readonly [name: string]: (purchase: Purchase) => Promise<boolean> } = {
   async register(purchase) {
     const sent = await kit.sandbox.wallets.merchant.register(purchase);
@@ -247,7 +247,7 @@ describe.each(states)("when a purchase %s", (_, given, can) => {
     expect(actions.filter(({ allowed }) => allowed).map(({ name }) => name)).toEqual(can);
     for (const { name, allowed, why_not, transaction, sign } of actions) {
       expect(why_not === null).toBe(allowed);
-      // What pays under a permit needs the signature of it first.
+      // A payment with a permit needs the signature of the permit first.
       const shown = name === "pay_with_permit" ? sign : transaction;
       expect(shown !== undefined).toBe(allowed);
     }

@@ -29,7 +29,7 @@ const decision = z.object({
   reviewer_key_id: z.string(),
 });
 
-/** What docs/openapi/wallets.json describes: wallets that sign and send, and a reviewer that approves. */
+/** Implements docs/openapi/wallets.json: wallets that sign and send, and a reviewer that approves. */
 export async function serveWallets(kit: TestKit) {
   const doings: { readonly [path: string]: (body: unknown) => Promise<object> } = {
     "/send": async (body) => {

@@ -32,7 +32,7 @@ resetBeforeEach(async () => {
   return kit;
 });
 
-/** What the wallet route offers: the permit to sign, or the transaction. */
+/** Returns the action of the wallet route: the permit to sign, or the transaction. */
 async function offered(of = amount): Promise<Action> {
   return await kit.action("purchase", purchase.id, "pay_with_permit", { amount: of });
 }
@@ -499,7 +499,7 @@ describe("a permit that a stranger submits again", () => {
   });
 });
 
-/** What is said of a permit whose nonce was used. */
+/** The detail for a permit whose nonce was used. */
 function outdated(nonce: number, next: number): string {
   return `The permit is for nonce ${nonce}, which was used; the token expects nonce ${next}. Let the buyer sign the permit that the wallet route shows now.`;
 }

@@ -187,7 +187,7 @@ function inverse(value: bigint, prime: bigint): bigint {
   return result;
 }
 
-/** What the files of a folder hold, in bytes. */
+/** Returns the total size of the files in a folder, in bytes. */
 async function storedBytes(folder: string): Promise<number> {
   const files = await readdir(folder);
   const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size));
