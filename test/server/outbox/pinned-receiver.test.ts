@@ -15,7 +15,7 @@ const asked: string[] = [];
 
 let kit: TestKit;
 let start: Snapshot;
-/** Returns the pinned receiver. */
+/** The pinned receiver. */
 let receiver: ExternalReceiver;
 /** The same port on the address that DNS moves to, and a port of its own: nothing may ever arrive there. */
 let moved: ExternalReceiver;
