@@ -4,6 +4,39 @@ const folder = "test/sandbox/service/client";
 
 export const client: readonly MutantGroup[] = [
   {
+    file: "sandbox/service/wallets/test-wallet.ts",
+    tests: ["test/sandbox/service/pay.test.ts"],
+    mutants: [
+      {
+        rule: "A payment that reverts for another reason than its allowance is not advised to approve.",
+        find: "if (!sent.revert?.includes(allowanceExceeded)) return sent;",
+        replace: "if (sent.revert === null) return sent;",
+      },
+    ],
+  },
+  {
+    file: "server/lib/escape-controls.ts",
+    tests: ["test/security/hostile-text.test.ts"],
+    mutants: [
+      {
+        rule: "Control characters in the text of a contract are escaped.",
+        find: "/\\p{Cc}/gu",
+        replace: "/\\p{Cn}/gu",
+      },
+    ],
+  },
+  {
+    file: "sandbox/options/check-types.ts",
+    tests: ["test/sandbox/options/wrong-arguments.test.ts"],
+    mutants: [
+      {
+        rule: "A rate limit without its seconds is refused.",
+        find: "entry !== undefined || of.needed?.includes(field)",
+        replace: "entry !== undefined",
+      },
+    ],
+  },
+  {
     file: "sandbox/service/client/problem-error.ts",
     tests: [`${folder}/unwrap.test.ts`],
     mutants: [

@@ -35,6 +35,22 @@ export const givenStates: readonly MutantGroup[] = [
   },
   {
     file: "sandbox/service/given/give-purchase.ts",
+    tests: [options],
+    mutants: [
+      {
+        rule: "A given deadline that has passed is refused by its own name.",
+        find: "if (deadline <= now)",
+        replace: "if (deadline <= 0)",
+      },
+      {
+        rule: "Given deadlines out of order are refused by their own names.",
+        find: "if (all[later] < all[earlier])",
+        replace: "if (all[earlier] < 0)",
+      },
+    ],
+  },
+  {
+    file: "sandbox/service/given/give-purchase.ts",
     tests: [states],
     mutants: [
       {
