@@ -15,6 +15,24 @@ const kinds = {
     as: "a purchase as the API answers it",
   },
   merchant: { what: "a merchant", fields: ["enrollment", "funding"], as: "a merchant as the API answers it" },
+  /** What a request under a purchase needs of it. */
+  addressedPurchase: {
+    what: "a purchase",
+    fields: ["program", "id"],
+    as: "a purchase as the API answers it",
+  },
+  /** What a request under a merchant needs of it. */
+  addressedMerchant: {
+    what: "a merchant",
+    fields: ["program", "id"],
+    as: "a merchant as the API answers it",
+  },
+  decision: { what: "a decision", fields: ["id"], as: "a decision as the API answers it" },
+  call: {
+    what: "a call",
+    fields: ["to", "data", "function", "args"],
+    as: "one such as payCall(registrar, id, 5n)",
+  },
   claim: { what: "a claim", fields: ["id", "claim_hash"], as: "a claim as the API answers it" },
   transaction: {
     what: "a transaction",

@@ -1,4 +1,5 @@
 import type { Client } from "openapi-fetch";
+import { requireArgument } from "../../lib/errors/require-argument.ts";
 import type { components, paths } from "./api.generated.ts";
 import { unwrap } from "./problem-error.ts";
 
@@ -87,6 +88,14 @@ export function lifecycleWrites(client: Client<paths>, nextKey: () => Promise<st
   const header = async () => ({ "Idempotency-Key": await nextKey() });
   const under = async (program: string) => ({ path: { program }, header: await header() });
   const of = async ({ program, id }: Addressed) => ({ path: { program, id }, header: await header() });
+  const ofMerchant = async (write: string, merchant: Addressed) => {
+    requireArgument(write, "addressedMerchant", merchant);
+    return await of(merchant);
+  };
+  const ofPurchase = async (write: string, purchase: Addressed) => {
+    requireArgument(write, "addressedPurchase", purchase);
+    return await of(purchase);
+  };
   return {
     async createMerchant(program, body) {
       const params = await under(program);
@@ -94,37 +103,43 @@ export function lifecycleWrites(client: Client<paths>, nextKey: () => Promise<st
     },
     async enroll(merchant, body = {}) {
       const path = "/v1/routing/programs/{program}/merchants/{id}/enrollment";
-      return unwrap(await client.POST(path, { params: await of(merchant), body }));
+      return unwrap(await client.POST(path, { params: await ofMerchant("enroll", merchant), body }));
     },
     async createPurchase(merchant, terms) {
+      requireArgument("createPurchase", "addressedMerchant", merchant);
       const body = { ...terms, merchant_id: merchant.id };
       const params = await under(merchant.program);
       return unwrap(await client.POST("/v1/routing/programs/{program}/purchases", { params, body }));
     },
     async activate(purchase) {
+      requireArgument("activate", "decided", purchase);
       const path = "/v1/routing/programs/{program}/purchases/{id}/activate";
       const body = { commitment_hash: purchase.commitment.hash };
       return unwrap(await client.POST(path, { params: await of(purchase), body })).purchase;
     },
     async register(purchase, body = {}) {
       const path = "/v1/routing/programs/{program}/purchases/{id}/registration";
-      return unwrap(await client.POST(path, { params: await of(purchase), body }));
+      return unwrap(await client.POST(path, { params: await ofPurchase("register", purchase), body }));
     },
     async reconcile(purchase, body = {}) {
       const path = "/v1/routing/programs/{program}/purchases/{id}/reconcile";
-      return unwrap(await client.POST(path, { params: await of(purchase), body })).purchase;
+      return unwrap(await client.POST(path, { params: await ofPurchase("reconcile", purchase), body }))
+        .purchase;
     },
     async claim(purchase, body = {}) {
       const path = "/v1/routing/programs/{program}/purchases/{id}/claims";
-      return unwrap(await client.POST(path, { params: await of(purchase), body }));
+      return unwrap(await client.POST(path, { params: await ofPurchase("claim", purchase), body }));
     },
     async decide(purchase, body) {
       const path = "/v1/routing/programs/{program}/purchases/{id}/decisions";
-      return unwrap(await client.POST(path, { params: await of(purchase), body }));
+      return unwrap(await client.POST(path, { params: await ofPurchase("decide", purchase), body }));
     },
-    async refund(purchase, { id: decision_id }) {
+    async refund(purchase, decision) {
+      requireArgument("refund", "addressedPurchase", purchase);
+      requireArgument("refund", "decision", decision);
       const path = "/v1/routing/programs/{program}/purchases/{id}/refunds";
-      return unwrap(await client.POST(path, { params: await of(purchase), body: { decision_id } })).refund;
+      const body = { decision_id: decision.id };
+      return unwrap(await client.POST(path, { params: await of(purchase), body })).refund;
     },
     async deliver(program, event) {
       const path = "/v1/routing/programs/{program}/notifications";

@@ -84,6 +84,7 @@ export class TestWallet extends Wallet {
    * @example await wallets.stranger.sendCall(payCall(registrar, id, 5n))
    */
   async sendCall(call: Pick<Call, "to" | "data" | "function"> & { args: CallArguments }): Promise<SentCall> {
+    requireArgument("sendCall", "call", call);
     const { to, args } = call;
     return { ...(await this.send(call)), call: { to, function: call.function, args } };
   }
@@ -119,7 +120,9 @@ export class TestWallet extends Wallet {
    *
    * @example await wallets.merchant.revokeFunding(merchant)
    */
-  async revokeFunding({ program, id }: Pick<Merchant, "program" | "id">): Promise<SentCall> {
+  async revokeFunding(merchant: Pick<Merchant, "program" | "id">): Promise<SentCall> {
+    requireArgument("revokeFunding", "addressedMerchant", merchant);
+    const { program, id } = merchant;
     const { registrar } = this.#contracts;
     return await this.sendCall(revokeFundingCall(registrar, hashId(program), hashId(id)));
   }
@@ -334,6 +337,12 @@ export class TestWallet extends Wallet {
    * @example await wallets.deployer.setBounds("prg_demo", { ...program, bounds: { ...program.bounds, maxPurchase: 1n } })
    */
   async setBounds(program: string, terms: ProgramTerms): Promise<SentCall> {
+    requireOptions(
+      "setBounds",
+      { registrar: "registrar", commitmentSigner: "commitmentSigner", bounds: "bounds" },
+      terms,
+      "Pass { registrar, commitmentSigner, bounds }.",
+    );
     return await this.sendCall(setBoundsCall(this.#contracts.registrar, hashId(program), terms));
   }
 

@@ -346,6 +346,24 @@ describe("an action names what is passed instead of its argument", () => {
       "payBatch takes a list of payments, with one at least, not a promise. Await it first.",
     ],
     [
+      "nothing",
+      "revokeFunding",
+      [],
+      "revokeFunding takes a merchant, not undefined. Pass a merchant as the API answers it.",
+    ],
+    [
+      "nothing",
+      "setBounds",
+      ["prg_demo"],
+      "setBounds needs registrar, commitmentSigner and bounds. Pass { registrar, commitmentSigner, bounds }.",
+    ],
+    [
+      "nothing",
+      "sendCall",
+      [],
+      "sendCall takes a call, not undefined. Pass one such as payCall(registrar, id, 5n).",
+    ],
+    [
       "a hash",
       "send",
       ["0x12"],
@@ -391,6 +409,37 @@ describe("an action names what is passed instead of its argument", () => {
         message: message.replace(/^(?=takes|needs)/, `reviewer.${method} `),
       });
     });
+  });
+});
+
+describe("a write of client.retrying names what is passed instead of its object, and sends nothing", () => {
+  const answer = { data: {} };
+  const decision = "Pass a decision as the API answers it.";
+  const merchant = "Pass a merchant as the API answers it.";
+  const purchase = "Pass a purchase as the API answers it.";
+  const object = { program: "prg_demo", id: "pur_1" };
+  test.each<[write: string, values: unknown[], message: string]>([
+    ["enroll", [null], `enroll takes a merchant, not null. ${merchant}`],
+    ["createPurchase", [undefined, {}], `createPurchase takes a merchant, not undefined. ${merchant}`],
+    [
+      "activate",
+      [answer],
+      `activate takes a purchase, not an object without id, program and commitment. ${purchase}`,
+    ],
+    ["register", [Promise.resolve()], "register takes a purchase, not a promise. Await it first."],
+    ["reconcile", [answer], `reconcile takes a purchase, not an object without program and id. ${purchase}`],
+    ["claim", [null], `claim takes a purchase, not null. ${purchase}`],
+    ["decide", [null], `decide takes a purchase, not null. ${purchase}`],
+    ["refund", [null], `refund takes a purchase, not null. ${purchase}`],
+    ["refund", [object], `refund takes a decision, not undefined. ${decision}`],
+  ])("%s", async (write, values, message) => {
+    Object.assign(untyped, { retrying: sandbox.client.retrying });
+    const before = await sandbox.fingerprint();
+    await expect(untyped["retrying"]?.[write]?.(...values)).rejects.toMatchObject({
+      ...argumentInvalid,
+      message,
+    });
+    expect(await sandbox.fingerprint()).toEqual(before);
   });
 });
 
