@@ -1,0 +1,5 @@
+import { writes } from "../sandbox/service/faults/writes.ts";
+import { crashAtWrites } from "./api-writes.ts";
+
+// A repeat of issueAccess, which takes no key, issues another credential.
+crashAtWrites(Object.keys(writes).filter((operation) => operation !== "issueAccess"));
