@@ -75,7 +75,8 @@ export function bodiesTable(operations: readonly Operation[]): string {
 /** Returns a table of the fields of each operation's answer. An object that several operations answer is listed once. */
 export function answersTable(operations: readonly Operation[]): string {
   const listed = new Map<string, string>();
-  const rows = operations.map(({ number, method, path, responses }) => {
+  const rows = operations.map((operation) => {
+    const { number, method, path, responses } = operation;
     const call = `${method.toUpperCase()} \`${path}\``;
     const [response] = Object.values(responses);
     const { $ref = "", $defs = {} } = z.toJSONSchema(response?.schema ?? z.null(), {
@@ -84,7 +85,7 @@ export function answersTable(operations: readonly Operation[]): string {
     const name = $ref.split("/").at(-1) ?? "";
     const fields = Object.keys($defs[name]?.properties ?? {}).map((field) => `\`${field}\``);
     const same = listed.get(name);
-    if (same === undefined) listed.set(name, call);
+    if (same === undefined) listed.set(name, shortName(operation));
     const answer = same === undefined ? fields.join(", ") : `the same as ${same}`;
     return [number === null ? "" : String(number), call, Object.keys(responses).join(", "), answer];
   });
