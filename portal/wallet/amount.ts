@@ -34,7 +34,7 @@ export function parseAmount(
   { symbol, decimals }: Token,
 ): { baseUnits: string } | { error: string } {
   const parts = /^(\d+)(?:\.(\d+))?$/.exec(text.trim());
-  if (parts === null) return { error: `Write an amount of ${symbol} in digits, as in 12.50.` };
+  if (parts === null) return { error: `Write an amount of ${symbol} in digits, such as 12.50.` };
   const [, whole = "", fraction = ""] = parts;
   if (fraction.length > decimals) return { error: `${symbol} has ${decimals} decimals; write no more.` };
   const baseUnits = `${whole}${fraction.padEnd(decimals, "0")}`.replace(/^0+/, "");

@@ -171,7 +171,7 @@ async function plan(name: ActionName): Promise<void> {
   show();
 }
 
-/** Does something about an action, shows how it goes, and reads afterwards what there is to do next. */
+/** Performs a step of an action, shows its progress, and reads the actions again afterwards. */
 async function run(
   name: ActionName,
   work: (report: (progress: Progress) => void) => Promise<void>,

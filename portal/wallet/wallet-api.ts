@@ -47,13 +47,13 @@ export class RefusedError extends Error {
   override name = "RefusedError";
 }
 
-/** Reads what there is to do, for an amount and a reason if they are given. */
+/** Reads the actions, for an amount and a reason if they are given. */
 export async function readWallet(wish: Choice = {}): Promise<Wallet> {
   const query = new URLSearchParams(Object.entries(wish)).toString();
   return await readJson(query === "" ? location.pathname : `${location.pathname}?${query}`);
 }
 
-/** Reads what there is to do for one action; undefined where the service has none of this name. */
+/** Reads one action; undefined if the service has none with this name. */
 export async function readAction(name: ActionName, wish?: Choice): Promise<Action | undefined> {
   const { actions } = await readWallet(wish);
   return actions.find((action) => action.name === name);

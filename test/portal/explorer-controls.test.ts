@@ -16,7 +16,7 @@ test("the controls travel and mine", async () => {
   const before = await kit.sandbox.clock.now();
   await page.getByLabel("Ahead by").fill("8");
   await page.getByRole("button", { name: "Travel" }).click();
-  await page.getByRole("main").getByText("Time has moved ahead").waitFor();
+  await page.getByRole("main").getByText("Time was moved forward").waitFor();
   expect(await kit.sandbox.clock.now()).toBe(before + 8 * 86_400);
   const block = await kit.sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
   await page.getByRole("spinbutton", { name: "Blocks" }).fill("3");

@@ -41,7 +41,7 @@ test("an empty sandbox says what to do, on every view", async () => {
   await page.getByText("There are no purchases yet.").waitFor();
   for (const [link, sentence] of [
     ["Purchases", "There are no purchases yet."],
-    ["Relayer", "The relayer has done nothing yet."],
+    ["Relayer", "There are no relay operations yet."],
     ["Events", "No event was written yet."],
     ["Refused", "Nothing was refused."],
     ["Merchants", "There are no merchants yet."],
@@ -146,7 +146,7 @@ test("search leads to what an id, a hash or an address belongs to", async () => 
   await page.getByRole("link", { name: "buyer", exact: true }).click();
   await page.getByTitle(purchase.id).waitFor();
   await find("absent");
-  await page.getByText("Nothing here is called absent.").waitFor();
+  await page.getByText("Found nothing for absent.").waitFor();
   expect(page.url()).toMatch(/#\/search\?q=absent$/);
 });
 

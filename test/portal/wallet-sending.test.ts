@@ -44,7 +44,7 @@ async function expectGone(page: Page, action: string, hash: Hex, button: string)
     `The chain no longer knows ${hash}: it was replaced, or a restore, a reorg or the pool dropped it. ` +
       "The page has forgotten it; where the action is offered, start it again.",
   );
-  await panel.locator(".badge").getByText("can be done now").waitFor();
+  await panel.locator(".badge").getByText("available now").waitFor();
   await panel.getByRole("button", { name: button, disabled: false }).waitFor();
 }
 
@@ -77,7 +77,7 @@ describe("a transaction that was sent", () => {
     const { purchase, page, pay, hash } = await openPending();
     const other = await pages.openWithTestKeys(purchase.wallet_url);
     const elsewhere = other.locator("#action-pay");
-    await elsewhere.getByText("Another tab of this browser does this now").waitFor();
+    await elsewhere.getByText("Another tab of this browser is performing this action").waitFor();
     await kit.sandbox.chain.client.dropTransaction({ hash });
     await expectGone(page, "pay", hash, "Pay");
     await elsewhere.getByRole("button", { name: "Pay", disabled: false }).waitFor();
@@ -86,7 +86,7 @@ describe("a transaction that was sent", () => {
     await pay.getByText("is pending").waitFor();
     await elsewhere.getByLabel("Amount in USDC").fill("5");
     await elsewhere.getByRole("button", { name: "Pay" }).click();
-    await elsewhere.getByText("Another tab of this browser does this now").waitFor();
+    await elsewhere.getByText("Another tab of this browser is performing this action").waitFor();
     await page.reload();
     await Promise.any([pay, elsewhere].map(async (panel) => await panel.getByText("is pending").waitFor()));
     await kit.sandbox.chain.client.mine({ blocks: 1 });
@@ -198,7 +198,7 @@ describe("a transaction that was sent", () => {
     const other = await page.context().newPage();
     await other.goto(purchase.wallet_url);
     const elsewhere = other.locator("#action-pay");
-    await elsewhere.getByText("Another tab of this browser does this now").waitFor();
+    await elsewhere.getByText("Another tab of this browser is performing this action").waitFor();
     expect(await elsewhere.getByText("This page was closed").count()).toBe(0);
     answer();
     await accepted(page, "pay");
@@ -235,7 +235,7 @@ describe("a transaction that was sent", () => {
     const { page, pay } = await openPending();
     await page.reload();
     const amount = pay.getByLabel("Amount in USDC");
-    await pay.getByText("under way").waitFor();
+    await pay.getByText("in progress").waitFor();
     await expect.poll(async () => await amount.inputValue()).toBe("3");
     await kit.sandbox.chain.client.mine({ blocks: 1 });
     await accepted(page, "pay");
@@ -489,13 +489,13 @@ describe("what was typed", () => {
     const { pay } = await pages.openApproved();
     const amount = pay.getByLabel("Amount in USDC");
     const badge = pay.locator(".badge");
-    expect(await badge.textContent()).toBe("can be done now");
+    expect(await badge.textContent()).toBe("available now");
     await amount.fill("26");
     await pay.getByRole("alert").filter({ hasText: "Only 25000000 base units are outstanding" }).waitFor();
     expect(await badge.textContent()).toBe("not as typed");
     await amount.fill("24");
     await pay.getByText("24.00 USDC").waitFor();
-    expect(await badge.textContent()).toBe("can be done now");
+    expect(await badge.textContent()).toBe("available now");
     await kit.sandbox.clock.travel({ days: 9 });
     await amount.fill("5");
     await pay.getByText(/^Not now: The transaction would revert: .*deadline/).waitFor();

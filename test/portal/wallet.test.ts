@@ -150,7 +150,7 @@ describe("with an injected wallet", () => {
       "Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)",
     );
     expect(await pay.locator("h4:has-text('Digest') + p").textContent()).toBe(sign.digest);
-    await pay.getByText("contains its signature").waitFor();
+    await pay.getByText("contains the signature of the permit").waitFor();
     await pay.getByRole("button", { name: "Sign the permit" }).click();
     await accepted(page, "pay_with_permit");
 
@@ -198,7 +198,7 @@ describe("with an injected wallet", () => {
       wallet.declines.add(method);
       await enroll.getByRole("button", { name: "Sign and enroll" }).click();
       await enroll.getByText("You declined in the wallet. Nothing was sent").waitFor();
-      await enroll.getByText("can be done now").waitFor();
+      await enroll.getByText("available now").waitFor();
     }
     await enroll.getByRole("button", { name: "Sign and enroll" }).click();
     await accepted(page, "enroll");
@@ -392,7 +392,7 @@ describe("with the sandbox's test keys", () => {
     await page.goto(purchase.wallet_url);
     await page.getByRole("button", { name: "Test keys" }).click();
     const claim = page.locator("#action-claim");
-    await claim.getByText("Say why").waitFor();
+    await claim.getByText("Enter a reason").waitFor();
     await claim.getByLabel("Amount in USDC").fill("10");
     await claim.getByLabel("Reason").fill("Arrived broken.");
     await claim.getByLabel("Reason").blur();

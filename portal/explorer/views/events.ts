@@ -16,7 +16,7 @@ export const events = defineView<ViewPage<EventView>>({
     ${deliverAll(data, scene)}
     ${
       data.length === 0
-        ? empty("No event was written yet.", "Every change that the API makes writes one.")
+        ? empty("No event was written yet.", "Every write of the API adds an event.")
         : html`<ul class="rows panel">
           ${repeat(
             data,
@@ -34,7 +34,7 @@ function deliverAll(events: readonly EventView[], scene: Scene): TemplateResult 
   if (!events.some(({ delivery }) => delivery === "undelivered")) return nothing;
   return control(scene, {
     label: "Deliver all events",
-    done: "Every undelivered event was delivered, or its attempts are used up.",
+    done: "Every undelivered event was delivered, or has no attempts left.",
     act: async () => await ask("POST", "/deliver"),
   });
 }

@@ -26,8 +26,8 @@ export const operations = defineView<ViewPage<RelayOperationView>>({
     ${
       data.length === 0
         ? empty(
-            "The relayer has done nothing yet.",
-            "It offers purchases that are activated, and collects refunds.",
+            "There are no relay operations yet.",
+            "The relayer offers purchases that are activated, and collects refunds.",
           )
         : html`<ul class="stack plain">
           ${repeat(

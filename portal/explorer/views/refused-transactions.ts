@@ -17,7 +17,7 @@ export const refusals = defineView<ViewPage<RefusalView>>({
   load: ({ query }) => read("/refusals", Object.fromEntries(query)),
   draw: ({ data, next_cursor }, scene) => html`
     <h1 tabindex="-1">Refused</h1>
-    <p class="quiet">Transactions that a step did not accept. The last 500 are kept, until a restore or a restart.</p>
+    <p class="quiet">Transactions that the API has refused. The last 500 are kept until a restore or a restart.</p>
     ${
       data.length === 0
         ? empty("Nothing was refused.")

@@ -16,8 +16,8 @@ export const search = defineView<{ data: SearchResult[] }>({
     ${
       data.length === 0
         ? empty(
-            `Nothing here is called ${shorten(route.query.get("q") ?? "")}.`,
-            "Ids, hashes, addresses and block numbers are found by their whole text.",
+            `Found nothing for ${shorten(route.query.get("q") ?? "")}.`,
+            "Enter a complete id, hash, address or block number.",
           )
         : html`<ul class="rows panel">
           ${data.map(

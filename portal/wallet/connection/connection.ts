@@ -71,7 +71,7 @@ export function obstacleTo(
     text:
       selected === undefined
         ? `${wallet.name} shows this page no account. Select ${needed} in it.`
-        : `This step belongs to the account ${needed}, and ${wallet.name} has ${selected} selected. Select the other account in the wallet. Nothing was signed.`,
+        : `This action requires the account ${needed}, but ${wallet.name} has selected ${selected}. Select the required account in the wallet. Nothing was signed.`,
     remedy: null,
   };
 }

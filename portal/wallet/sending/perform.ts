@@ -97,7 +97,7 @@ async function refuseOutdated({ action, submitted }: Doing): Promise<void> {
   const now = actions.find((offered) => offered.name === name);
   if (!now?.allowed) throw new Error(`Not now: ${now?.why_not} Nothing was sent.`);
   if (subjectOf(now) !== subjectOf(action))
-    throw new Error("What there is to sign has changed since it was shown. Look at it, and start again.");
+    throw new Error("The content to sign has changed. Check it and start again.");
 }
 
 async function signAndSend(attempt: Attempt, doing: Doing): Promise<void> {
@@ -140,7 +140,7 @@ function signatureRequest(sign: NonNullable<Action["sign"]>, from: string) {
 /** Returns a wallet's answer as the bytes that it must be. */
 export function asHex(answer: unknown): Hex {
   if (typeof answer === "string" && isHex(answer)) return answer;
-  throw new Error("The wallet answered neither a hash nor a signature.");
+  throw new Error("The wallet returned neither a hash nor a signature.");
 }
 
 function isHex(text: string): text is Hex {
@@ -205,7 +205,7 @@ function submissionOf({ action, amount, reason, signature, transaction_hash }: A
 
 function whileWaiting(problem: Problem | null, transactionHash: string | undefined): Progress {
   if (problem === null)
-    return { at: "retrying", why: "The service does not answer. The same request is sent again." };
+    return { at: "retrying", why: "The service does not answer. The request is repeated." };
   if (transactionHash === undefined) return { at: "retrying", why: problem.detail };
   if (problem.code === "transaction_not_found") return { at: "pending", transactionHash };
   if (problem.code !== "transaction_unconfirmed") return { at: "retrying", why: problem.detail };

@@ -61,16 +61,16 @@ function viewOffer(action: Action, offered: Action, state: PageState, deeds: Dee
   if (!allowed) return html`<p>Not now: ${why_not ?? "the service does not say why."}</p>`;
   const offer = html`${viewWish(offered, own, state, deeds)} ${viewAllowed(action, own, state, deeds)}`;
   return submitted && once.has(name) && !own.busy
-    ? html`<details><summary>Look at it, or do it again</summary><div class="bytes">${offer}</div></details>`
+    ? html`<details><summary>Show it, or repeat it</summary><div class="bytes">${offer}</div></details>`
     : offer;
 }
 
 function viewBadge({ allowed }: Action, { busy, mistake }: ActionState, submitted: object | undefined) {
-  if (busy) return html`<span class="badge accent">under way</span>`;
+  if (busy) return html`<span class="badge accent">in progress</span>`;
   if (submitted !== undefined) return html`<span class="badge good">submitted</span>`;
   if (!allowed) return html`<span class="badge">not now</span>`;
   return mistake === null
-    ? html`<span class="badge accent">can be done now</span>`
+    ? html`<span class="badge accent">available now</span>`
     : html`<span class="badge">not as typed</span>`;
 }
 
@@ -126,9 +126,9 @@ function viewAllowed(action: Action, own: ActionState, state: PageState, deeds: 
   const { transaction, sign, name } = action;
   const { capabilities, connection } = state;
   if (capabilities === null || own.mistake !== null) return nothing;
-  if (isAmountMissing(own.wish)) return html`<p>Enter an amount; what is signed and sent is shown then.</p>`;
+  if (isAmountMissing(own.wish)) return html`<p>Enter an amount to see what you sign and send.</p>`;
   if (name === "claim" && !own.wish.reason)
-    return html`<p>Say why; the reason is part of what is signed, which is shown then.</p>`;
+    return html`<p>Enter a reason to see what you sign. The reason is part of it.</p>`;
   const { contracts, chain } = capabilities;
   const obstacle = connection === null ? null : obstacleTo(action, connection, chain);
   return html`${
@@ -138,7 +138,7 @@ function viewAllowed(action: Action, own: ActionState, state: PageState, deeds: 
   }
     ${
       transaction === undefined
-        ? html`<p>The transaction that pays under this permit contains its signature. It is shown here once the permit is signed.</p>`
+        ? html`<p>The payment contains the signature of the permit, so its transaction appears here after you have signed.</p>`
         : html`${viewCall(transaction, contracts)} ${viewCalldata(transaction)}`
     }
     ${

@@ -11,7 +11,7 @@ export function viewPage(state: PageState, deeds: Deeds) {
     return html`<h1>Nothing to show</h1>
       <div class="notice bad" role="alert"><p>${failure}</p></div>
       <p><button type="button" @click=${() => deeds.reload()}>Try again</button></p>`;
-  if (wallet === null) return html`<p role="status">Reading what there is to do …</p>`;
+  if (wallet === null) return html`<p role="status">Reading the actions …</p>`;
   const { type, id } = wallet.subject;
   return html`<div>
       <h1>${type === "merchant" ? "A merchant's wallet" : "Wallets of a purchase"}</h1>
@@ -45,7 +45,7 @@ function viewWallets({ offered, connection, connectionFailure }: PageState, deed
     ${
       offered.some(({ test }) => !test)
         ? nothing
-        : html`<p class="small quiet">No wallet of this browser has announced itself to this page (EIP-6963).</p>`
+        : html`<p class="small quiet">This browser has no wallet that supports EIP-6963.</p>`
     }
     ${
       connection?.wallet.test

@@ -17,7 +17,7 @@ export function viewProgress(progress: Progress) {
     case "elsewhere":
       return notice(
         "",
-        "Another tab of this browser does this now. This page continues when that one is done.",
+        "Another tab of this browser is performing this action. This page continues when that tab is done.",
       );
     case "pending":
       return notice("", html`Sent: <code>${progress.transactionHash}</code> is pending.`);
@@ -28,7 +28,7 @@ export function viewProgress(progress: Progress) {
           confirmations.`,
       );
     case "unknown":
-      return html`<div class="notice bad" role="alert"><p>The chain no longer knows <code>${progress.transactionHash}</code>: it was replaced, or a
+      return html`<div class="notice bad" role="alert"><p>The chain no longer has <code>${progress.transactionHash}</code>: it was replaced, or a
         restore, a reorg or the pool dropped it. The page has forgotten it; where the action is offered, start it again.</p></div>`;
     case "retrying":
       return notice("warn", progress.why);

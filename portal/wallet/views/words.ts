@@ -12,18 +12,18 @@ export const words: { readonly [A in ActionName]: { title: string; button: strin
     title: "Let refunds be collected",
     button: "Approve the funding source",
     meaning:
-      "The wallet lets the funding source draw up to this amount from it, for refunds that a reviewer has awarded. No tokens move now.",
+      "The merchant's wallet allows the funding source to draw up to this amount, for refunds that a reviewer has awarded. No tokens move now.",
   },
   register: {
     title: "Register the purchase",
     button: "Register",
-    meaning: "The merchant's wallet puts this purchase on chain, as the program signed it. No tokens move.",
+    meaning: "The merchant's wallet registers this purchase on the chain, as the program signed it. No tokens move.",
   },
   approve: {
     title: "Approve the payment",
     button: "Approve",
     meaning:
-      "The buyer's wallet lets the registrar contract take up to this amount. No tokens move until it pays.",
+      "The buyer's wallet allows the registrar contract to draw up to this amount. No tokens move until the buyer pays.",
   },
   pay: {
     title: "Pay",
@@ -34,13 +34,13 @@ export const words: { readonly [A in ActionName]: { title: string; button: strin
     title: "Pay without an approval",
     button: "Pay with the permit",
     meaning:
-      "The buyer's wallet signs a permit (EIP-2612), which lets the registrar contract take exactly this amount, and then pays in one transaction. It needs no approval, and replaces one that is there. No tokens move until it pays.",
+      "The buyer's wallet signs a permit (EIP-2612), which allows the registrar contract to draw exactly this amount, and then pays in one transaction. No approval is needed, and an existing approval is replaced. No tokens move until the buyer pays.",
   },
   claim: {
     title: "Claim money back",
     button: "Sign and claim",
     meaning:
-      "The beneficiary's wallet signs how much is claimed and why, and records that on chain. No tokens move until a reviewer decides.",
+      "The beneficiary's wallet signs the claimed amount and the reason, and files the claim on the chain. No tokens move until a reviewer decides.",
   },
 };
 

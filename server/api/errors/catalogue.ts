@@ -214,7 +214,7 @@ export const errorCatalogue = {
   gas_budget_exceeded: entry(
     409,
     "The gas budget does not cover this operation",
-    "All of the program's gas budget is reserved or spent.",
+    "The part of the program's gas budget that is neither reserved nor spent does not cover this operation.",
     "Read the budget with `GET …/transactions`. Set a larger one when you start the sandbox.",
     true,
   ),
@@ -230,7 +230,7 @@ export const errorCatalogue = {
     409,
     "The delivery attempts are exhausted",
     `The notification has had its ${limitTexts.delivery_attempts}, or its receiver has answered 410. It gets no further attempt.`,
-    "Read the events from the program's resources instead.",
+    "Read the object of the event instead, for example the purchase.",
   ),
   approval_replayed: entry(
     409,

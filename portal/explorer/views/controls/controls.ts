@@ -41,7 +41,7 @@ function clock(scene: Scene) {
     <p>It is <strong>${formatTime(scene.overview.now)}</strong> UTC at block ${scene.overview.block.number}.</p>
     ${control(scene, {
       label: "Travel",
-      done: "Time has moved ahead, and a block was mined.",
+      done: "Time was moved forward, and a block was mined.",
       act: (form) =>
         ask("POST", "/clock", { seconds: numberOf(form, "amount") * (seconds[fieldOf(form, "unit")] ?? 1) }),
       fields: html`<div class="field">
@@ -66,7 +66,7 @@ function clock(scene: Scene) {
     })}
     ${control(scene, {
       label: "Set mining",
-      done: "Blocks come as you said from now on.",
+      done: "The mining mode was set.",
       act: (form) => {
         const every = fieldOf(form, "every");
         return ask("POST", "/mining", { every: Number(every) || every });
@@ -105,7 +105,7 @@ function snapshots(marks: readonly Mark[], scene: Scene) {
 function keyRing(scene: Scene) {
   return html`<section class="panel" aria-labelledby="keys">
     <h2 id="keys">Keys</h2>
-    <p class="quiet">New keys sign from now on; what the old ones signed stays valid, their public halves stay published.</p>
+    <p class="quiet">New keys sign from now on. Old signatures remain valid, and the old public keys remain published.</p>
     ${control(scene, {
       label: "Rotate",
       done: "The keys were rotated.",

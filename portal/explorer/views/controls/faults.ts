@@ -139,7 +139,7 @@ function placedFields(scene: Scene): TemplateResult {
   ${chosen.action === "delay" ? number("delay", "Milliseconds", 1_000) : nothing}
   ${
     chosen.layer === "chain"
-      ? html`<p class="quiet">It acts at once.</p>`
+      ? html`<p class="quiet">It takes effect at once.</p>`
       : html`${number("count", "How often", 1)}
         <p class="check-field">
           <input id="always" name="always" type="checkbox" /><label for="always">Until it is cleared</label>
