@@ -64,7 +64,7 @@ export const eventTypes = {
           reverted: z.int().min(0),
           affected_purchases: z.int().min(1),
         })
-        .meta({ description: `How many there are of each; an event lists ${eventListLimit} at most.` }),
+        .meta({ description: `The number of each kind; an event lists at most ${eventListLimit}.` }),
     }),
   },
   "purchase.claimed": {

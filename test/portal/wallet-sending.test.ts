@@ -38,10 +38,10 @@ async function openPending() {
 /** Expects that an action's transaction is gone, and that its button is there again. */
 async function expectGone(page: Page, action: string, hash: Hex, button: string): Promise<void> {
   const panel = page.locator(`#action-${action}`);
-  const said = panel.getByRole("alert").filter({ hasText: "The chain no longer knows" });
+  const said = panel.getByRole("alert").filter({ hasText: "The chain no longer has" });
   await said.waitFor();
   expect((await said.textContent())?.replaceAll(/\s+/g, " ")).toBe(
-    `The chain no longer knows ${hash}: it was replaced, or a restore, a reorg or the pool dropped it. ` +
+    `The chain no longer has ${hash}: it was replaced, or a restore, a reorg or the pool dropped it. ` +
       "The page has forgotten it; where the action is offered, start it again.",
   );
   await panel.locator(".badge").getByText("available now").waitFor();
@@ -172,7 +172,7 @@ describe("a transaction that was sent", () => {
     await claim.getByLabel("Reason").fill("late");
     await claim.getByRole("button", { name: "Sign and claim" }).click();
     await accepted(page, "claim");
-    const gone = claim.getByRole("alert").filter({ hasText: "The chain no longer knows 0x" });
+    const gone = claim.getByRole("alert").filter({ hasText: "The chain no longer has 0x" });
     await kit.reorg(1);
     await gone.waitFor();
     await page.reload();
@@ -262,7 +262,7 @@ describe("a transaction that was sent", () => {
     };
     const unknown = `0x${"a".repeat(64)}` as const;
     await submit(unknown);
-    await approve.getByText(`The chain no longer knows ${unknown}`).waitFor();
+    await approve.getByText(`The chain no longer has ${unknown}`).waitFor();
     await page.reload();
     await submit(other);
     await approve.getByRole("row").filter({ hasText: "calldata" }).waitFor();

@@ -177,7 +177,7 @@ describe("with an injected wallet", () => {
     const wallet = pages.walletOf("stranger");
     const page = await pages.openWith(wallet, purchase.wallet_url);
     const pay = page.locator("#action-pay_with_permit");
-    await pay.getByText(`This step belongs to the account ${purchase.buyer}`).waitFor();
+    await pay.getByText(`This action requires the account ${purchase.buyer}`).waitFor();
     expect(await pay.getByRole("button", { name: "Sign the permit" }).isDisabled()).toBe(true);
     await wallet.select(kit.wallet("buyer"));
     wallet.declines.add("eth_signTypedData_v4");
@@ -218,14 +218,14 @@ describe("with an injected wallet", () => {
     const page = await pages.openWith(wallet, merchant.wallet_url);
     const enroll = page.locator("#action-enroll");
 
-    await enroll.getByText(`This step belongs to the account ${merchant.wallet}`).waitFor();
+    await enroll.getByText(`This action requires the account ${merchant.wallet}`).waitFor();
     expect(await enroll.getByRole("button", { name: "Sign and enroll" }).isDisabled()).toBe(true);
     await wallet.select(kit.wallet("merchant"));
     await enroll.getByRole("button", { name: "Sign and enroll", disabled: false }).waitFor();
     // The account changes without a word, right before the click.
     wallet.wallets = [kit.wallet("stranger")];
     await enroll.getByRole("button", { name: "Sign and enroll" }).click();
-    await enroll.getByRole("alert").filter({ hasText: "This step belongs to the account" }).waitFor();
+    await enroll.getByRole("alert").filter({ hasText: "This action requires the account" }).waitFor();
 
     expect(wallet.signed).toEqual([]);
   });

@@ -17,7 +17,8 @@ export const words: { readonly [A in ActionName]: { title: string; button: strin
   register: {
     title: "Register the purchase",
     button: "Register",
-    meaning: "The merchant's wallet registers this purchase on the chain, as the program signed it. No tokens move.",
+    meaning:
+      "The merchant's wallet registers this purchase on the chain, as the program signed it. No tokens move.",
   },
   approve: {
     title: "Approve the payment",

@@ -119,7 +119,7 @@ export interface components {
       /** The event to deliver; by default the program's oldest undelivered one. */
       event_id?: components["schemas"]["EventId"];
     };
-    /** An outbox event; its bytes are frozen when it is written. */
+    /** An outbox event; its bytes never change. */
     Event: (components["schemas"]["MerchantCreatedEvent"] | components["schemas"]["MerchantEnrolledEvent"] | components["schemas"]["PurchaseCreatedEvent"] | components["schemas"]["PurchaseActivatedEvent"] | components["schemas"]["PurchaseRegisteredEvent"] | components["schemas"]["PurchaseReconciledEvent"] | components["schemas"]["PurchaseClaimedEvent"] | components["schemas"]["PurchaseDecidedEvent"] | components["schemas"]["RefundDueEvent"] | components["schemas"]["RefundCollectedEvent"] | components["schemas"]["WalletSubmittedEvent"]);
     /** A merchant was created and authorized for funding. */
     MerchantCreatedEvent: {
@@ -206,7 +206,7 @@ export interface components {
         /** Payments that are no longer on the chain. */
         reverted: components["schemas"]["EventPaymentLog"][];
         affected_purchases: components["schemas"]["PurchaseId"][];
-        /** How many there are of each; an event lists 50 at most. */
+        /** The number of each kind; an event lists at most 50. */
         totals: {
           applied: number;
           reverted: number;

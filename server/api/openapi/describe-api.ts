@@ -80,12 +80,12 @@ export function describeApi(
 function introduction(urls: { docs: string }): string {
   const edge = edgeCodes.map((code) => `\`${code}\``).join(", ");
   return [
-    "Merchants enroll, purchases are committed to, paid, claimed, decided on and refunded, with a test stablecoin on a local chain. " +
+    "Merchants enroll. Purchases are signed, paid, claimed, decided and refunded with a test stablecoin on a local chain. " +
       `No real value moves. The guide is at ${urls.docs}/portal/docs.md; every error code has a page under ${urls.docs}/errors.`,
-    "Answers are open: a later version may add fields, codes and events. Ignore fields that you do not know, and handle unknown codes by " +
-      "their status. Requests are closed: an unknown field is refused.",
-    `Every path can also answer what is refused before an operation sees it: ${edge}.`,
-    "The request examples succeed on a fresh sandbox with the default seed in mode `deterministic`, sent in this order with what the wallets " +
-      `send in between: ${Object.keys(requestExamples).join(", ")}. The second purchase is created as the first one, under another key.`,
+    "A later version may add fields, codes and events to answers. Ignore fields that you do not know, and handle unknown codes by " +
+      "their status. A request with an unknown field is refused.",
+    `Every path can also answer with these codes, before an operation runs: ${edge}.`,
+    "The request examples succeed on a fresh sandbox with the default seed in mode `deterministic`, sent in this order together with the wallets' " +
+      `transactions: ${Object.keys(requestExamples).join(", ")}. Create the second purchase like the first one, with another key.`,
   ].join("\n\n");
 }

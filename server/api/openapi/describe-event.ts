@@ -9,7 +9,7 @@ export const deliveryResponses = {
   DeliveryAccepted: { description: "Accepted; the notification is delivered." },
   DeliveryGone: { description: "The receiver is gone; no further attempt is made." },
   DeliveryRefused: {
-    description: `Not accepted, redirects included; up to ${limitTexts.delivery_attempts} are made.`,
+    description: `Not accepted (a redirect is not accepted either); up to ${limitTexts.delivery_attempts} are made.`,
   },
 } satisfies { [name: string]: ZodOpenApiResponseObject };
 

@@ -16,7 +16,7 @@ export const tags = {
   Merchants: "Merchants and their enrollment.",
   Purchases: "Purchases from commitment to refund.",
   Notifications: "The outbox, its signed deliveries and their receipts.",
-  Wallet: "What a wallet has to sign or send; needs no credential.",
+  Wallet: "The messages and transactions that a wallet signs or sends. No credential is required.",
 } as const;
 
 /** The parts that operations share. */

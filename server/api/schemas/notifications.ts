@@ -38,7 +38,7 @@ export const eventSchemas = {
   "wallet.submitted": eventSchemaOf("wallet.submitted"),
 } as const satisfies { [T in EventType]: z.ZodObject };
 
-/** An outbox event as it is delivered; its bytes are frozen when it is written. */
+/** An outbox event as it is delivered; its bytes never change. */
 export const eventSchema = z
   .discriminatedUnion("type", [
     eventSchemas["merchant.created"],
@@ -53,7 +53,7 @@ export const eventSchema = z
     eventSchemas["refund.collected"],
     eventSchemas["wallet.submitted"],
   ])
-  .meta({ id: "Event", description: "An outbox event; its bytes are frozen when it is written." });
+  .meta({ id: "Event", description: "An outbox event; its bytes never change." });
 
 const jwsSchema = z.string().meta({
   description: "Compact JWS (EdDSA, typ routing-receipt+jws) over the receipt.",

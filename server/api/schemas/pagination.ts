@@ -13,7 +13,7 @@ export const pageQuerySchema = z.strictObject({
     .regex(/^([1-9][0-9]?|100)$/, `must be a number from 1 to ${limits.page_size_max}`)
     .optional()
     .meta({
-      description: `How many items at most, 1 to ${limits.page_size_max}; ${defaultPageSize} by default.`,
+      description: `The largest number of items, 1 to ${limits.page_size_max}; ${defaultPageSize} by default.`,
       example: String(defaultPageSize),
     }),
 });

@@ -28,7 +28,7 @@ export const createMerchant = defineOperation({
   summary: "Create a merchant",
   description:
     "Creates a merchant: the program's signer authorizes its wallet to fund refunds up to a cap. The wallet enrolls over `wallet_url`. " +
-    "A wallet that is already enrolled in the program is refused, as the contract would refuse it.",
+    "A wallet that is already enrolled in the program is refused, because the contract would refuse its enrollment.",
   authorization: { kind: "scope", scope: "merchants:write" },
   idempotent: true,
   effect: false,

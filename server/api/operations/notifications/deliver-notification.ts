@@ -19,8 +19,8 @@ export const deliverNotification = defineOperation({
   summary: "Deliver a notification",
   description:
     `Attempts up to ${limits.delivery_attempts} signed HTTP deliveries of an outbox event (the oldest undelivered one by default) to the pinned receiver. ` +
-    "Only a 2xx is a success; redirects are not followed, a 410 ends it at once, between attempts it waits in sandbox time. " +
-    "A request cannot name another destination, and a repeated call makes no further attempt.",
+    "Only a 2xx answer is a success. Redirects are not followed, and after a 410 there is no further attempt. Pauses between attempts are " +
+    "sandbox time. A request cannot choose another receiver, and a repeated request makes no further attempt.",
   authorization: { kind: "scope", scope: "purchases:write" },
   idempotent: true,
   effect: true,

@@ -13,8 +13,8 @@ export const readProgram = defineOperation({
   description:
     "Returns the program with its contracts and public keys. " +
     "Operator, commitment signer and bounds are as they are on the chain now. " +
-    "If the commitment signer differs from the `commitment.signer` of a purchase, the contract refuses signatures " +
-    "from POST …/merchants and POST …/purchases.",
+    "If the commitment signer differs from the `commitment.signer` of a purchase, the contract refuses that " +
+    "purchase's signature.",
   authorization: { kind: "scope", scope: "records:read" },
   idempotent: false,
   effect: false,
