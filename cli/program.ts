@@ -8,6 +8,7 @@ import { deliverCommand } from "./commands/deliver.ts";
 import { demoCommand } from "./commands/demo.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { explainCommand } from "./commands/explain.ts";
+import { exploreCommand } from "./commands/explore.ts";
 import { faultCommand } from "./commands/fault.ts";
 import { givenCommand } from "./commands/given.ts";
 import { joinCommand } from "./commands/join.ts";
@@ -41,6 +42,7 @@ const examples: { readonly [command: string]: string } = {
   "snapshot load": "snapshot load paid.snapshot --data-dir .sandbox-paid",
   "scenario record": "scenario record checkout.yaml --title checkout",
   "scenario play": "scenario play checkout.yaml",
+  explore: "explore --steps 2000 --seed nightly --scenario failing.yaml",
   listen: "listen --port 4040 --fail 2 --status 503",
   "keys rotate": "keys rotate notifications",
   resume: "resume op_2qnddi77znbkwo44a63g",
@@ -76,6 +78,7 @@ export function createProgram(): Command {
     .addCommand(snapshotCommand())
     .addCommand(dataCommand())
     .addCommand(scenarioCommand())
+    .addCommand(exploreCommand())
     .addCommand(listenCommand())
     .addCommand(keysCommand())
     .addCommand(resumeCommand())

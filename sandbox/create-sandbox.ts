@@ -8,6 +8,8 @@ import type { Store } from "../server/store/store.ts";
 import type { SandboxClock } from "./chain/clock/clock.ts";
 import type { HeadFollower } from "./chain/follow-heads.ts";
 import { type ChainNode, startChain } from "./chain/genesis/start-chain.ts";
+import { type Exploration, explore } from "./explore/explore.ts";
+import type { ExploreOptions } from "./explore/options.ts";
 import { AutoDelivery } from "./hosts/auto-delivery.ts";
 import type { Explanation } from "./hosts/explain/explanation.ts";
 import { Watch } from "./hosts/explorer/live/watch.ts";
@@ -94,6 +96,17 @@ export interface Sandbox extends AsyncDisposable {
    * await before.restore();
    */
   snapshot(): Promise<Snapshot>;
+  /**
+   * Takes random legal and illegal steps of many purchases, with faults, and compares every answer, the records, the chain and the outbox with
+   * a model of the documentation. With `check`, you compare your own backend after each step. The sandbox must be fresh, and is so again
+   * afterwards. Equal seeds give equal walks.
+   *
+   * @param options - by default 500 steps, 100 in each walk, with the sandbox's seed.
+   * @throws ExplorationError with the shortest sequence that fails; SandboxError argument_invalid for options, scenario_refused when the sandbox is
+   * live or not fresh.
+   * @example await sandbox.explore({ steps: 2_000, seed: "nightly", scenario: "failing.yaml" })
+   */
+  explore(options?: ExploreOptions): Promise<Exploration>;
   /**
    * Rotates the keys of notifications, receipts and reviewers, or only the named ones. The old public keys remain published.
    *
@@ -229,7 +242,17 @@ async function openSandbox(
   superviseChain(kept, process, { directory, heads, faults: service.faults, ...tools });
   // Closed first: work in progress could not end.
   opened.defer(() => chain.anvil.run());
-  return sandboxOf({ chain, description, service, state, tools, wallets, given, opened: opened.move() });
+  return sandboxOf({
+    settings,
+    chain,
+    description,
+    service,
+    state,
+    tools,
+    wallets,
+    given,
+    opened: opened.move(),
+  });
 }
 
 /** Has the chain kept while the sandbox runs, and made again when its Anvil ends. */
@@ -315,6 +338,7 @@ function announcing(watch: Watch, kept: KeptChain): Watch {
 }
 
 function sandboxOf(sandbox: {
+  settings: SandboxSettings;
   chain: ChainNode;
   description: SandboxDescription;
   service: StartedService;
@@ -324,7 +348,8 @@ function sandboxOf(sandbox: {
   given: Given;
   opened: ClosingStack;
 }): Sandbox {
-  const { chain, description, service, state, tools, wallets, given, opened } = sandbox;
+  const { settings, chain, description, service, state, tools, wallets, given, opened } = sandbox;
+  const { relayer, store } = service;
   const { snapshot, rotateKeys, recorder, explain, fingerprint, encodeSnapshot } = tools;
   let closed: Promise<void> | undefined;
   const close = () => {
@@ -337,9 +362,9 @@ function sandboxOf(sandbox: {
     description,
     chain,
     clock: chain.clock,
-    relayer: service.relayer,
+    relayer,
     faults: service.faults,
-    store: service.store,
+    store,
     wallets: wallets.named,
     openWallet: (privateKey) => wallets.open(accountOf(privateKey)),
     given,
@@ -351,6 +376,20 @@ function sandboxOf(sandbox: {
     receiver: state.receiver,
     rotateKeys,
     snapshot,
+    explore: async (options) =>
+      await explore(
+        {
+          settings,
+          description,
+          chain,
+          relayer,
+          store,
+          wallets: wallets.named,
+          receiver: state.receiver,
+          snapshot,
+        },
+        options,
+      ),
     record: async (title) => await recorder.start(title),
     stopRecording: async () => await recorder.stop(),
     explain,

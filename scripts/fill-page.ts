@@ -10,7 +10,7 @@ import {
   markdownTable,
   operationsTable,
 } from "../server/documentation/tables.ts";
-import { optionsTable } from "./options-table.ts";
+import { exploreOptionsTable, optionsTable } from "./options-table.ts";
 import { pageLimits } from "./page-limits.ts";
 import { rpcTables } from "./rpc-tables.ts";
 
@@ -31,6 +31,7 @@ const tables: { readonly [page: string]: Texts } = {
   },
   "rpc.md": rpcTables,
   "tests.md": { answers: answersTable(operations) },
+  "explore.md": { options: exploreOptionsTable() },
   "options.md": {
     options: optionsTable(),
     errors: markdownTable(

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startCommand } from "../cli/commands/start.ts";
+import { exploreTypes, most } from "../sandbox/explore/options.ts";
 import { packageRoot } from "../sandbox/lib/package-root.ts";
 import { type OptionType, optionTypes } from "../sandbox/options/check-types.ts";
 import { markdownTable } from "../server/documentation/tables.ts";
@@ -23,23 +24,48 @@ const documented = /\/\*\*((?:(?!\*\/).)*)\*\/\s+(\w+)\?: ([^\n]+);$/gms;
  * @throws Error for an option without a comment or a default.
  */
 export function optionsTable(): string {
-  const source = readFileSync(join(packageRoot(), "sandbox/options/options.ts"), "utf8");
-  const start = source.indexOf("export interface SandboxOptions");
-  const members = source.slice(start, source.indexOf("\n}\n", start));
-  const comments = new Map(
-    [...members.matchAll(documented)].map(([, comment = "", name = "", type = ""]) => [
-      name,
-      { text: comment.replace(/\s*\n\s*\* ?/g, " ").trim(), type },
-    ]),
-  );
+  const documentedOf = readOptions("sandbox/options/options.ts", "SandboxOptions");
   const rows = Object.entries(optionTypes).map(([name, type]) => {
-    const { text = "", type: written = "" } = comments.get(name) ?? {};
-    const [what = "", value] = text.split(/\s*@defaultValue\s+/);
-    if (what === "" || value === undefined)
-      throw new Error(`The option ${name} has no comment or no default.`);
+    const { what, value, written } = documentedOf(name);
     return [`\`${name}\``, flagOf(name), typeOf(type, written), value, what];
   });
   return markdownTable(["Option", "`start`", "Type and unit", "Default", "What it does"], rows);
+}
+
+/**
+ * Returns the table of all options of `sandbox.explore()`.
+ *
+ * @throws Error for an option without a comment or a default.
+ */
+export function exploreOptionsTable(): string {
+  const documentedOf = readOptions("sandbox/explore/options.ts", "ExploreOptions");
+  const limits: { readonly [option: string]: number } = most;
+  const rows = Object.entries(exploreTypes).map(([name, type]) => {
+    const { what, value } = documentedOf(name);
+    const limit = limits[name];
+    return [`\`${name}\``, limit === undefined ? type : `whole number from 1 to ${limit}`, value, what];
+  });
+  return markdownTable(["Option", "Type", "Default", "What it does"], rows);
+}
+
+/** Reads the sentence, the default and the type of each option of an interface. */
+function readOptions(file: string, name: string) {
+  const source = readFileSync(join(packageRoot(), file), "utf8");
+  const start = source.indexOf(`export interface ${name}`);
+  const members = source.slice(start, source.indexOf("\n}\n", start));
+  const comments = new Map(
+    [...members.matchAll(documented)].map(([, comment = "", option = "", type = ""]) => [
+      option,
+      { text: comment.replace(/\s*\n\s*\* ?/g, " ").trim(), type },
+    ]),
+  );
+  return (option: string) => {
+    const { text = "", type: written = "" } = comments.get(option) ?? {};
+    const [what = "", value] = text.split(/\s*@defaultValue\s+/);
+    if (what === "" || value === undefined)
+      throw new Error(`The option ${option} has no comment or no default.`);
+    return { what, value, written };
+  };
 }
 
 function flagOf(option: string): string {

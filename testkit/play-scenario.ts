@@ -1,18 +1,26 @@
 import { CodedError } from "../protocol/coded-error.ts";
 import { catchUp } from "../sandbox/chain/catch-up.ts";
 import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
+import type { Check, CheckedState } from "../sandbox/explore/options.ts";
 import { answerFields } from "../sandbox/hosts/recorder/answer-fields.ts";
 import { describeEnd } from "../sandbox/hosts/recorder/describe-end.ts";
-import { readIssued } from "../sandbox/hosts/recorder/describe-request.ts";
 import { readHead } from "../sandbox/hosts/recorder/read-steps.ts";
+import { findDifference } from "../sandbox/hosts/recorder/repeat/find-difference.ts";
+import {
+  type RequestOfStep,
+  RequestSender,
+  UnknownCallerError,
+} from "../sandbox/hosts/recorder/repeat/send-request.ts";
 import {
   blockName,
+  type ExpectingStep,
   type RequestStep,
   type Scenario,
   type Step,
   type WalletStep,
 } from "../sandbox/hosts/recorder/scenario.ts";
-import { givenAccounts } from "../sandbox/service/keys/keys.ts";
+import { readJson } from "../sandbox/lib/read-json.ts";
+import type { SandboxOptions } from "../sandbox/options/options.ts";
 
 /** Thrown when a played scenario differs from the recorded one. */
 export class ScenarioDifferenceError extends CodedError<"scenario_differs"> {
@@ -44,6 +52,10 @@ export class ScenarioDifferenceError extends CodedError<"scenario_differs"> {
 export interface PlayOptions {
   /** Called with each step after it matched the recording. */
   told?: (number: number, step: Step) => void;
+  /** The `check` of an exploration, which is called after the last step; what it throws ends the play. */
+  check?: Check;
+  /** Further options of the temporary sandbox, such as `receiverUrl`; those that the scenario names are the scenario's. */
+  options?: SandboxOptions;
 }
 
 /**
@@ -52,9 +64,11 @@ export interface PlayOptions {
  * @throws ScenarioDifferenceError with the first step and field that differ.
  * @example await playScenario(await readScenario("scenarios/refund.yaml"))
  */
-export async function playScenario(scenario: Scenario, { told }: PlayOptions = {}): Promise<void> {
+export async function playScenario(scenario: Scenario, play: PlayOptions = {}): Promise<void> {
+  const { told, check, options = {} } = play;
   const { seed, programs, confirmations, gas_budget_wei } = scenario;
   await using sandbox = await createSandbox({
+    ...options,
     seed,
     programs,
     confirmations,
@@ -64,9 +78,11 @@ export async function playScenario(scenario: Scenario, { told }: PlayOptions = {
   for (const [index, step] of scenario.steps.entries()) {
     const differs: Differs = (field, expected, actual) =>
       new ScenarioDifferenceError({ step: index + 1, title: step.title, field, expected, actual });
-    await player.play(step, differs);
+    await player.play(index + 1, step, differs);
     told?.(index + 1, step);
   }
+  await check?.({ purchases: await player.purchases(), step: scenario.steps.at(-1)?.title ?? "" });
+  if (scenario.end === undefined) return;
   const end = describeEnd(await sandbox.fingerprint());
   for (const [field, expected] of entriesOf(scenario.end)) {
     const actual = end[field];
@@ -79,60 +95,69 @@ type Differs = (field: string, expected: unknown, actual: unknown) => ScenarioDi
 
 class Player {
   readonly #sandbox: Sandbox;
-  /** Secrets by the id of their account or credential. */
-  readonly #secrets: Map<string, string>;
+  readonly #sender: RequestSender;
+  /** The answers to the requests so far, by the number of their step. */
+  readonly #answers = new Map<number, string>();
+  /** The requests that read the purchases that were created. */
+  readonly #created: RequestOfStep[] = [];
 
   constructor(sandbox: Sandbox) {
     this.#sandbox = sandbox;
-    const { seed, accounts } = sandbox.description;
-    const given = givenAccounts(seed, accounts);
-    this.#secrets = new Map([...accounts, ...given].map(({ id, key }) => [id, key]));
+    this.#sender = new RequestSender(sandbox.description);
   }
 
-  async play(step: Step, differs: Differs): Promise<void> {
+  async play(number: number, step: Step, differs: Differs): Promise<void> {
     const { chain, clock, relayer } = this.#sandbox;
-    if ("answer" in step) await this.#request(step, differs);
+    if ("answer" in step || "expect" in step) await this.#request(number, step, differs);
     else if ("transactions" in step) await this.#send(step, differs);
     else if ("travel" in step) await clock.travel(step.travel);
     else await chain.client.mine({ blocks: step.mine });
     await catchUp(relayer, chain.client);
-    if (step.block === undefined) return;
+    if (!("block" in step) || step.block === undefined) return;
     const block = blockName(await readHead(chain.client));
     if (block !== step.block) throw differs("block", step.block, block);
   }
 
-  async #request(step: RequestStep, differs: Differs): Promise<void> {
-    const { urls } = this.#sandbox.description;
-    const [line, base] = "api" in step ? [step.api, urls.api] : [step.control, urls.control];
-    const [method = "", path = ""] = line.split(" ");
-    const headers = new Headers();
-    const bearer = step.as === undefined ? step.bearer : this.#secrets.get(step.as);
-    if (step.as !== undefined && bearer === undefined)
-      throw differs("as", step.as, "no account with that name");
-    if (bearer !== undefined) headers.set("Authorization", `Bearer ${bearer}`);
-    if (step.idempotency_key !== undefined) headers.set("Idempotency-Key", step.idempotency_key);
-    const body = step.body === undefined ? step.raw_body : JSON.stringify(step.body);
-    const type = step.content_type ?? (step.body === undefined ? undefined : "application/json");
-    if (type !== undefined) headers.set("Content-Type", type);
-    // As bytes, to which fetch adds no content type of its own.
-    const sent = body === undefined ? {} : { body: new TextEncoder().encode(body) };
-    const { answer } = step;
-    const response = await send(base + path, { method, headers, ...sent });
-    if ("lost" in answer) {
-      if (response !== null) throw differs("answer", "no answer", `${response.status} ${response.text}`);
-      return;
-    }
-    if (response === null) throw differs("answer.status", answer.status, "a dropped connection");
-    const { text } = response;
-    const issued = readIssued(text);
-    if (issued !== null) this.#secrets.set(issued.credential_id, issued.credential);
-    const fields = answerFields(text);
+  /** Reads every purchase that was created. */
+  async purchases(): Promise<CheckedState["purchases"]> {
+    const views: CheckedState["purchases"] = [];
+    for (const request of this.#created)
+      views.push(JSON.parse((await this.#sender.send(request))?.text ?? "null"));
+    return views;
+  }
+
+  async #request(number: number, step: RequestStep | ExpectingStep, differs: Differs): Promise<void> {
+    const answer = await this.#sender.send(step).catch((error: unknown) => {
+      throw error instanceof UnknownCallerError ? differs("as", step.as, "no account with that name") : error;
+    });
+    this.#answers.set(number, answer?.text ?? "");
+    if (answer !== null) this.#noteCreated(step, answer.status, answer.text);
+    if ("expect" in step) this.#expect(step, answer, differs);
+    else compareRecorded(step, answer, differs);
+  }
+
+  #noteCreated(step: RequestStep | ExpectingStep, status: number, text: string): void {
+    const line = "api" in step ? step.api : "";
+    if (status !== 201 || !line.startsWith("POST ") || !line.endsWith("/purchases")) return;
+    const { id }: { id: string } = JSON.parse(text);
+    const { title, as } = step;
+    const api = `GET ${line.slice("POST ".length)}/${id}`;
+    this.#created.push({ title, api, ...(as === undefined ? {} : { as }) });
+  }
+
+  /** Compares only what an answer must say. */
+  #expect({ expect }: ExpectingStep, answer: StepAnswer | null, differs: Differs): void {
+    if (answer === null && expect.lost === true) return;
+    if (answer === null) throw differs("answer.status", expect.status.join(" or "), "a dropped connection");
+    const { status, text } = answer;
     // The body says what went wrong, where there is a problem instead of an answer.
-    if (response.status !== answer.status)
-      throw differs("answer.status", answer.status, `${response.status} ${text}`);
-    for (const name of new Set([...Object.keys(answer.body), ...Object.keys(fields)]))
-      if (JSON.stringify(answer.body[name]) !== JSON.stringify(fields[name]))
-        throw differs(`answer.body.${name}`, answer.body[name], shown(fields[name], name, text));
+    if (!expect.status.includes(status))
+      throw differs("answer.status", expect.status.join(" or "), `${status} ${text}`);
+    if (expect.same_as !== undefined && this.#answers.get(expect.same_as) !== text)
+      throw differs("answer.body", `the answer of step ${expect.same_as}`, text);
+    if (expect.body === undefined) return;
+    const found = findDifference(expect.body, readJson(text), "answer.body");
+    if (found !== null) throw differs(found.field, found.expected, found.actual);
   }
 
   async #send({ transactions }: WalletStep, differs: Differs): Promise<void> {
@@ -156,16 +181,20 @@ class Player {
   }
 }
 
-/** Sends a request; returns null when the connection drops before the whole answer is there. */
-async function send(url: string, request: RequestInit): Promise<{ status: number; text: string } | null> {
-  try {
-    const response = await fetch(url, request);
-    return { status: response.status, text: await response.text() };
-  } catch (error) {
-    // fetch throws a TypeError for every lost connection.
-    if (error instanceof TypeError) return null;
-    throw error;
+/** Compares the whole answer with the recorded one. */
+function compareRecorded({ answer }: RequestStep, played: StepAnswer | null, differs: Differs): void {
+  if ("lost" in answer) {
+    if (played !== null) throw differs("answer", "no answer", `${played.status} ${played.text}`);
+    return;
   }
+  if (played === null) throw differs("answer.status", answer.status, "a dropped connection");
+  const { status, text } = played;
+  const fields = answerFields(text);
+  // The body says what went wrong, where there is a problem instead of an answer.
+  if (status !== answer.status) throw differs("answer.status", answer.status, `${status} ${text}`);
+  for (const name of new Set([...Object.keys(answer.body), ...Object.keys(fields)]))
+    if (JSON.stringify(answer.body[name]) !== JSON.stringify(fields[name]))
+      throw differs(`answer.body.${name}`, answer.body[name], shown(fields[name], name, text));
 }
 
 function isBytes(text: string): text is `0x${string}` {

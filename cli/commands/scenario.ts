@@ -62,8 +62,12 @@ function playCommand(): Command {
           },
         });
         const steps = scenario.steps.length;
-        const { digest } = scenario.end;
-        print({ json }, { file, steps, digest }, `Equal in all ${steps} steps and at the end: ${digest}`);
+        const digest = scenario.end?.digest;
+        const text =
+          digest === undefined
+            ? `As expected in all ${steps} steps`
+            : `Equal in all ${steps} steps and at the end: ${digest}`;
+        print({ json }, { file, steps, ...(digest === undefined ? {} : { digest }) }, text);
       }
     });
 }

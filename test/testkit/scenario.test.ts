@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import type { Scenario } from "../../sandbox/hosts/recorder/scenario.ts";
+import { type Scenario, scenarioSchema } from "../../sandbox/hosts/recorder/scenario.ts";
 import { readScenario, writeScenario } from "../../sandbox/hosts/recorder/scenario-file.ts";
 import { actorsOf } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
@@ -312,4 +312,40 @@ test("the command line records the running sandbox until it is interrupted", asy
   expect(await exited).toEqual([0, null]);
   const scenario = await readScenario(file);
   expect(scenario).toMatchObject({ title: "A merchant", steps: [{}, { title: "Create a merchant" }] });
+});
+
+test("a scenario can state only what answers must say", async () => {
+  const sandbox = await freshSandbox();
+  await sandbox.record("stated");
+  await createMerchant(sandbox, "stated");
+  const { end: _, ...recorded } = await sandbox.stopRecording();
+  const [access, created] = recorded.steps;
+  if (access === undefined || created === undefined || !("answer" in created))
+    throw new Error("Two requests.");
+  const { answer: __, ...request } = created;
+  const stating = (expect: object, more: object[] = []): Scenario =>
+    scenarioSchema.parse({ ...recorded, steps: [access, { ...request, expect }, ...more] });
+  const body = { status: "pending", funding: { collected: "0" } };
+  await playScenario(stating({ status: [201, 202], body }));
+  // The same key gets the same bytes; what was issued before is another answer.
+  await playScenario(stating({ status: [201] }, [{ ...request, expect: { status: [201], same_as: 2 } }]));
+
+  const differences: [Scenario, object][] = [
+    [stating({ status: [409] }), { step: 2, field: "answer.status" }],
+    [
+      stating({ status: [201], body: { funding: { collected: "1" } } }),
+      {
+        step: 2,
+        field: "answer.body.funding.collected",
+        message: expect.stringContaining("expected 1, got 0"),
+      },
+    ],
+    [stating({ status: [201], body: [] }), { step: 2, field: "answer.body" }],
+    [
+      stating({ status: [201] }, [{ ...request, expect: { status: [201], same_as: 1 } }]),
+      { step: 3, field: "answer.body" },
+    ],
+  ];
+  for (const [scenario, difference] of differences)
+    await expect(playScenario(scenario)).rejects.toMatchObject(difference);
 });

@@ -18,6 +18,7 @@ import { describeEnd } from "./describe-end.ts";
 import { describeRequest } from "./describe-request.ts";
 import { findUnrepeatable } from "./find-unrepeatable.ts";
 import { readHead, readSteps, type SeenBlock } from "./read-steps.ts";
+import { requireFresh } from "./require-fresh.ts";
 import { blockName, type Scenario, type Step } from "./scenario.ts";
 import { lost, watchAnswer } from "./watch-answer.ts";
 
@@ -71,17 +72,7 @@ export class Recorder {
     const { chain, store, settings } = this.#sources;
     if (this.#recording !== null) throw refusal("A recording is under way; stop that one first.");
     if (title === "") throw refusal("A scenario needs a title.");
-    if (settings.mode !== "deterministic")
-      throw refusal(
-        "Time runs with the wall clock here. Start the sandbox with --fresh --mode deterministic, or start one in another directory (--data-dir).",
-      );
-    const head = await readHead(chain.client);
-    const { collections } = await store.export();
-    const isUsed = Object.values(collections).some((records) => Object.keys(records).length > 0);
-    if (isUsed || head.hash !== chain.deployment.epochBlock.hash)
-      throw refusal(
-        "The sandbox has a past, which a scenario could not repeat. Start it with --fresh --mode deterministic, or start one in another directory (--data-dir).",
-      );
+    const head = await requireFresh({ settings, chain, store });
     this.#recording = { title, steps: [], head, credentials: new Map(), unrepeatable: null };
   }
 

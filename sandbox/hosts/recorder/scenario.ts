@@ -3,7 +3,7 @@ import { programSchema } from "../../options/programs.ts";
 
 const hex = z.string().regex(/^0x[0-9a-f]*$/);
 const title = z.string().min(1);
-/** The newest block after the step, as in `12 0x4f…`; only where the step made one. */
+/** The newest block after the step, as in `12 0x4f…`; only where the step made one, and is compared to the last hash. */
 const block = z.string().regex(/^\d+ 0x[0-9a-f]{64}$/);
 
 const requestFields = {
@@ -18,6 +18,9 @@ const requestFields = {
   raw_body: z.string().optional(),
   /** Left out where it is `application/json` and there is a `body`. */
   content_type: z.string().optional(),
+};
+/** A recorded answer, which is compared as a whole. */
+const answered = {
   answer: z.union([
     z.strictObject({
       status: z.int(),
@@ -28,6 +31,19 @@ const requestFields = {
     z.strictObject({ lost: z.literal(true) }),
   ]),
   block: block.optional(),
+};
+/** What an answer must say; all that is not named here may be anything. */
+const expected = {
+  expect: z.strictObject({
+    /** One of these. */
+    status: z.array(z.int()).min(1),
+    /** A dropped connection is accepted, too. */
+    lost: z.literal(true).optional(),
+    /** Fields of objects that are not named may be anything; lists are compared entry by entry. */
+    body: z.json().optional(),
+    /** The number of an earlier step, from 1, whose answer must be equal byte for byte. */
+    same_as: z.int().positive().optional(),
+  }),
 };
 const requestLine = z.string().regex(/^(?:GET|POST|DELETE) \/\S*$/, "must be a method and a path");
 
@@ -43,19 +59,24 @@ const transaction = z.strictObject({
 });
 
 const step = z.union([
-  z.strictObject({ api: requestLine, ...requestFields }),
-  z.strictObject({ control: requestLine, ...requestFields }),
-  z.strictObject({ title, transactions: z.array(transaction).min(1), block }),
-  z.strictObject({ title, mine: z.int().positive(), block }),
+  z.strictObject({ api: requestLine, ...requestFields, ...answered }),
+  z.strictObject({ control: requestLine, ...requestFields, ...answered }),
+  z.strictObject({ api: requestLine, ...requestFields, ...expected }),
+  z.strictObject({ control: requestLine, ...requestFields, ...expected }),
+  z.strictObject({ title, transactions: z.array(transaction).min(1), block: block.optional() }),
+  z.strictObject({ title, mine: z.int().positive(), block: block.optional() }),
   /** Seconds. */
-  z.strictObject({ title, travel: z.int().positive(), block }),
+  z.strictObject({ title, travel: z.int().positive(), block: block.optional() }),
 ]);
 
 /** One thing that was done, and what came of it. */
 export type Step = z.infer<typeof step>;
 
-/** A request to the routing API or to the control API. */
+/** A request to the routing API or to the control API, and its recorded answer. */
 export type RequestStep = Extract<Step, { answer: unknown }>;
+
+/** A request to the routing API or to the control API, and what its answer must say. */
+export type ExpectingStep = Extract<Step, { expect: unknown }>;
 
 /** A transaction that a wallet sent. */
 export type WalletStep = Extract<Step, { transactions: unknown }>;
@@ -70,12 +91,17 @@ export const scenarioSchema = z.strictObject({
   confirmations: z.int().positive(),
   gas_budget_wei: z.string().regex(/^\d+$/),
   steps: z.array(step),
-  /** The final state of the sandbox. */
-  end: z.strictObject({ epoch: hex, block, state_root: hex, journal: hex, store: hex, digest: hex }),
+  /** The final state of the sandbox; left out of a scenario that says only what its answers must say. */
+  end: z
+    .strictObject({ epoch: hex, block, state_root: hex, journal: hex, store: hex, digest: hex })
+    .optional(),
 });
 
 /** The parsed form of {@link scenarioSchema}. */
 export type Scenario = z.infer<typeof scenarioSchema>;
+
+/** The final state of a sandbox, as a recorded scenario has it. */
+export type ScenarioEnd = NonNullable<Scenario["end"]>;
 
 /** A block as steps name it. */
 export function blockName({ number, hash }: { number: bigint | number; hash: string }): string {

@@ -31,6 +31,7 @@ const groups: readonly (readonly [
       ["/docs/time.md", "Time"],
       ["/docs/snapshots.md", "Snapshots"],
       ["/docs/scenarios.md", "Scenarios"],
+      ["/docs/explore.md", "Explore"],
       ["/docs/ci.md", "Run in CI"],
       ["/docs/languages.md", "Other languages"],
     ],

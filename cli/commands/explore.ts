@@ -1,0 +1,58 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { Exploration } from "../../sandbox/explore/explore.ts";
+import { mostSteps, stepsByDefault } from "../../sandbox/explore/options.ts";
+import { jsonOption, wholeNumber } from "../options.ts";
+import { print } from "../print.ts";
+
+interface ExploreFlags {
+  steps: number;
+  seed: string;
+  scenario?: string;
+  json?: boolean;
+}
+
+/** `routing-sandbox explore`: random steps on a fresh sandbox of its own, compared with the documentation. */
+export function exploreCommand(): Command {
+  return new Command("explore")
+    .description(
+      "take random legal and illegal steps on a temporary sandbox, and compare everything with the documentation",
+    )
+    .addOption(
+      new Option("--steps <number>", "the number of steps")
+        .argParser(wholeNumber(1, mostSteps))
+        .default(stepsByDefault),
+    )
+    .addOption(
+      new Option("--seed <text>", "equal seeds take equal steps").default("sandbox").argParser((seed) => {
+        if (seed === "") throw new InvalidArgumentError("It is empty. Pass a text, or leave it out.");
+        return seed;
+      }),
+    )
+    .option("--scenario <file>", "the file to which the shortest failing sequence is written")
+    .addOption(jsonOption())
+    .action(async ({ steps, seed, scenario, json }: ExploreFlags) => {
+      const { createSandbox } = await import("../../sandbox/create-sandbox.ts");
+      await using sandbox = await createSandbox({ seed });
+      const exploration = await sandbox.explore({
+        steps,
+        onProgress: showProgress,
+        ...(scenario === undefined ? {} : { scenario }),
+      });
+      print({ json }, exploration, describe(exploration));
+    });
+}
+
+/** One line that is written over while it is a terminal; a log gets none. */
+function showProgress(done: number, all: number): void {
+  const { stderr } = process;
+  if (!stderr.isTTY) return;
+  stderr.write(done === all ? "\r\u001b[K" : `\r\u001b[K${done} of ${all} steps`);
+}
+
+function describe({ steps, seed, counts, digest }: Exploration): string {
+  const lines = Object.entries(counts).map(([kind, answers]) => {
+    const list = Object.entries(answers).map(([answer, count]) => `${answer} (${count})`);
+    return `  ${kind}: ${list.join(", ")}`;
+  });
+  return [...lines, `All as documented in ${steps} steps with the seed ${seed}: ${digest}`].join("\n");
+}

@@ -1,0 +1,34 @@
+import { CodedError } from "../../protocol/coded-error.ts";
+import type { Scenario } from "../hosts/recorder/scenario.ts";
+
+/** Thrown by `sandbox.explore()` when the service, the chain or your `check` differs from what is documented. */
+export class ExplorationError extends CodedError<"exploration_failed"> {
+  override readonly name = "ExplorationError";
+  /** The shortest sequence that was found, one title for each step, with its answer. */
+  readonly sequence: readonly string[];
+  /** The same sequence, for `writeScenario` and `playScenario`. */
+  readonly scenario: Scenario;
+  /** The seed of the walk that failed. */
+  readonly seed: string;
+
+  constructor(
+    failure: { title: string; message: string; file: string | null; cause: unknown },
+    found: { sequence: readonly string[]; scenario: Scenario; seed: string },
+  ) {
+    const { title, message, file, cause } = failure;
+    const { sequence, scenario, seed } = found;
+    const play =
+      file === null
+        ? "Pass the option scenario to get this sequence as a file."
+        : `Play it: routing-sandbox scenario play ${file}`;
+    const list = sequence.map((step, index) => `  ${String(index + 1).padStart(3)}  ${step}`);
+    super(
+      "exploration_failed",
+      `${title}: ${message} (seed ${JSON.stringify(seed)}). ${play}\n\n${list.join("\n")}`,
+      { cause },
+    );
+    this.sequence = sequence;
+    this.scenario = scenario;
+    this.seed = seed;
+  }
+}

@@ -1,0 +1,268 @@
+import type { Hex } from "viem";
+import { hashJson } from "../../protocol/values/canonical-json.ts";
+import { toJson } from "../../protocol/values/json.ts";
+import type { Store } from "../../server/store/store.ts";
+import { RequestSender } from "../hosts/recorder/repeat/send-request.ts";
+import { requireFresh } from "../hosts/recorder/require-fresh.ts";
+import type { Scenario } from "../hosts/recorder/scenario.ts";
+import { writeScenario } from "../hosts/recorder/scenario-file.ts";
+import { SandboxError } from "../lib/errors/sandbox-error.ts";
+import type { SandboxSettings } from "../options/options.ts";
+import type { components } from "../service/client/api-client.ts";
+import type { Snapshot } from "../state/snapshot.ts";
+import { ExplorationError } from "./exploration-error.ts";
+import { freshModel } from "./model.ts";
+import { confirmEnrollment, createMerchant, enroll } from "./moves/merchants.ts";
+import { deliver } from "./moves/surroundings.ts";
+import { takeStep } from "./moves/take-step.ts";
+import {
+  type CheckedState,
+  type ExploreOptions,
+  type ExploreSettings,
+  readExploreOptions,
+} from "./options.ts";
+import { answered, expectView } from "./rules.ts";
+import { arbitraryStep, type Step } from "./step.ts";
+import { verifyAll, verifyPurchase } from "./verify.ts";
+import { count, Walk, type WalkCounts, WalkDifference, type WalkedSandbox } from "./walk.ts";
+
+/** The result of an exploration in which everything was as documented. */
+export interface Exploration {
+  /** The number of steps that were taken. */
+  steps: number;
+  seed: string;
+  /** How often each kind of step had each answer, as in `{ fileClaim: { "201": 12, "409 state_conflict": 9 } }`. */
+  counts: WalkCounts;
+  /** SHA-256 over every answer and the newest block of each walk: equal for equal seeds. */
+  digest: Hex;
+}
+
+/** The parts of a sandbox that an exploration needs. */
+export interface ExploredSandbox extends WalkedSandbox {
+  settings: SandboxSettings;
+  store: Store;
+}
+
+/** The number of steps after which everything is compared, besides what a step was about. */
+const verifiedEvery = 10;
+
+/** The number of candidates that shortening tries at most. */
+const mostCandidates = 400;
+
+/**
+ * Takes random legal and illegal steps of many purchases, with faults, and compares every answer, the records, the chain and the outbox with a
+ * model of the documentation.
+ *
+ * @throws ExplorationError with the shortest sequence that fails; SandboxError argument_invalid, scenario_refused.
+ */
+export async function explore(sandbox: ExploredSandbox, options: ExploreOptions = {}): Promise<Exploration> {
+  const settings = readExploreOptions(options, sandbox.description.seed);
+  await requireExplorable(sandbox);
+  const origin = await sandbox.snapshot();
+  try {
+    const explorer = await Explorer.begin(sandbox, settings);
+    return await explorer.run();
+  } finally {
+    await origin.restore();
+  }
+}
+
+async function requireExplorable({ settings, chain, store }: ExploredSandbox): Promise<void> {
+  const { confirmations, autoDeliver, rateLimit } = settings;
+  const refuse = (what: string) =>
+    new SandboxError("argument_invalid", `explore cannot be used with ${what}. Start a sandbox without it.`);
+  if (confirmations !== 1) throw refuse(`confirmations ${confirmations}`);
+  if (autoDeliver) throw refuse("autoDeliver");
+  if (rateLimit !== undefined) throw refuse("rateLimit");
+  await requireFresh({ settings, chain, store });
+}
+
+/** The state from which every walk begins. */
+interface Start {
+  walk: Walk;
+  sender: RequestSender;
+  snapshot: Snapshot;
+}
+
+class Explorer {
+  readonly #sandbox: ExploredSandbox;
+  readonly #settings: ExploreSettings;
+  readonly #start: Start;
+
+  private constructor(sandbox: ExploredSandbox, settings: ExploreSettings, start: Start) {
+    this.#sandbox = sandbox;
+    this.#settings = settings;
+    this.#start = start;
+  }
+
+  /** Issues the credentials and enrolls a merchant, once for all walks. */
+  static async begin(sandbox: ExploredSandbox, settings: ExploreSettings): Promise<Explorer> {
+    const sender = new RequestSender(sandbox.description);
+    const { now } = sandbox.chain.clock;
+    const [own, other] = sandbox.description.accounts;
+    const walk = new Walk(sandbox, {
+      sender,
+      credentials: { own: "", foreign: null },
+      model: freshModel(await now()),
+      steps: [],
+      answers: [],
+    });
+    walk.kind = "issueAccess";
+    walk.credentials.own = await issue(walk, own.id);
+    if (other !== undefined) walk.credentials.foreign = await issue(walk, other.id);
+    const plain: Step = { kind: "next", subject: 0, amount: "all", twist: "none", choice: 1, fault: "none" };
+    await createMerchant(walk, plain);
+    const [merchant] = walk.model.merchants;
+    if (merchant === undefined) throw new Error("The first merchant must have been created.");
+    await enroll(walk, plain, merchant);
+    await confirmEnrollment(walk, plain, merchant);
+    await walk.settle();
+    return new Explorer(sandbox, settings, { walk, sender, snapshot: await sandbox.snapshot() });
+  }
+
+  async run(): Promise<Exploration> {
+    const { steps, seed, stepsPerWalk, onProgress } = this.#settings;
+    // Loaded only here: no other part of a sandbox needs it.
+    const fc = await import("fast-check");
+    const numRuns = Math.ceil(steps / stepsPerWalk);
+    const length = { minLength: stepsPerWalk, maxLength: stepsPerWalk };
+    const walks = fc.sample(fc.array(arbitraryStep(fc), length), { seed: toInteger(seed), numRuns });
+    const counts: WalkCounts = {};
+    const digests: string[] = [];
+    let done = 0;
+    for (const walk of walks) {
+      const taken = walk.slice(0, steps - done);
+      const result = await this.#take(taken);
+      if (result.difference !== null) throw await this.#fail(fc, taken.slice(0, result.taken), result);
+      addCounts(counts, result.walk.counts);
+      digests.push(await this.#digest(result.walk));
+      done += taken.length;
+      onProgress(done, steps);
+    }
+    return { steps: done, seed, counts, digest: hashJson(digests) };
+  }
+
+  /** Takes the steps of one walk, from the start, until something differs. */
+  async #take(steps: readonly Step[]): Promise<Taken> {
+    const { snapshot, walk: begun, sender } = this.#start;
+    await snapshot.restore();
+    await this.#settings.reset();
+    const walk = new Walk(this.#sandbox, { ...begun, sender });
+    let taken = 0;
+    try {
+      for (const step of steps) {
+        taken += 1;
+        walk.hasChanged = false;
+        const purchase = await takeStep(walk, step);
+        const title = walk.steps.at(-1)?.title ?? "";
+        // What was refused changes nothing, which is compared with everything else.
+        if (walk.hasChanged) await walk.settle();
+        if (walk.hasChanged && purchase !== null) await verifyPurchase(walk, purchase);
+        const isLast = taken === steps.length;
+        if (isLast || taken % verifiedEvery === 0) await verifyAll(walk);
+        if (isLast || taken % this.#settings.checkEvery === 0) await this.#check(walk, title);
+      }
+      return { walk, taken, difference: null };
+    } catch (error) {
+      if (error instanceof WalkDifference) return { walk, taken, difference: error };
+      throw error;
+    }
+  }
+
+  /** Delivers every event and calls the check of the caller. */
+  async #check(walk: Walk, step: string): Promise<void> {
+    const { check } = this.#settings;
+    if (check === null) return;
+    while (walk.model.events.some(({ delivery }) => delivery === "undelivered"))
+      await deliver(walk, { fault: "none", choice: 0 });
+    const purchases: CheckedState["purchases"] = [];
+    for (const purchase of walk.model.purchases) {
+      const api = `GET ${walk.program}/purchases/${purchase.id}`;
+      const line = { title: "Read a purchase", api, as: walk.credentials.own };
+      purchases.push(toPurchase(await walk.read(line, expectView(walk.model, purchase))));
+    }
+    try {
+      await check({ purchases, step });
+    } catch (cause) {
+      const message = cause instanceof Error ? cause.message : String(cause);
+      throw new WalkDifference(`After "${step}", your check`, "check", "no error", message, { cause });
+    }
+  }
+
+  /** Looks for the shortest sequence that fails in the same way, and writes it. */
+  async #fail(
+    fc: typeof import("fast-check"),
+    steps: readonly Step[],
+    first: Taken,
+  ): Promise<ExplorationError> {
+    const signature = first.difference?.signature;
+    let candidates = 0;
+    const property = fc.asyncProperty(
+      fc.array(arbitraryStep(fc), { maxLength: steps.length }),
+      async (candidate) => {
+        candidates += 1;
+        if (candidates > mostCandidates) return true;
+        return (await this.#take(candidate)).difference?.signature !== signature;
+      },
+    );
+    const { counterexample } = await fc.check(property, { examples: [[[...steps]]], numRuns: 1 });
+    const shortest = await this.#take(counterexample?.[0] ?? steps);
+    const { walk, difference } = shortest.difference === null ? first : shortest;
+    const { seed, scenario: file } = this.#settings;
+    const { settings } = this.#sandbox;
+    const title = difference?.title ?? "";
+    const scenario: Scenario = {
+      format: "routing-sandbox-scenario",
+      version: 1,
+      title: `${title}: ${difference?.message}`,
+      seed: settings.seed,
+      programs: [...settings.programs],
+      confirmations: settings.confirmations,
+      gas_budget_wei: settings.gasBudgetWei.toString(),
+      steps: walk.steps,
+    };
+    if (file !== null) await writeScenario(file, scenario);
+    const sequence = walk.steps.map((step, index) => `${step.title}: ${walk.answers[index]}`);
+    const message = difference?.message ?? "";
+    return new ExplorationError(
+      { title, message, file, cause: difference?.cause },
+      { sequence, scenario, seed },
+    );
+  }
+
+  async #digest({ steps, answers }: Walk): Promise<string> {
+    const block = await this.#sandbox.chain.client.getBlock({ blockTag: "latest" });
+    const titles = steps.map(({ title }, index) => `${title}: ${answers[index]}`);
+    return hashJson(toJson({ titles, block: block.hash }));
+  }
+}
+
+/** A walk, how many of its steps were taken, and what differed after the last one. */
+interface Taken {
+  walk: Walk;
+  taken: number;
+  difference: WalkDifference | null;
+}
+
+async function issue(walk: Walk, account: string): Promise<string> {
+  const answer = await walk.request(
+    { title: `Issue a credential of ${account}`, api: "POST /v1/routing/access", as: account, body: {} },
+    answered(201, { account }),
+  );
+  const { credential_id }: components["schemas"]["Access"] = JSON.parse(answer.text);
+  return credential_id;
+}
+
+function toPurchase(view: unknown): components["schemas"]["Purchase"] {
+  return JSON.parse(JSON.stringify(view));
+}
+
+function addCounts(all: WalkCounts, more: WalkCounts): void {
+  for (const [kind, answers] of Object.entries(more))
+    for (const [answer, times] of Object.entries(answers)) count(all, kind, answer, times);
+}
+
+/** fast-check takes a number of 32 bits. */
+function toInteger(seed: string): number {
+  return Number.parseInt(hashJson(seed).slice(2, 10), 16) | 0;
+}

@@ -1,0 +1,169 @@
+import type { Hex } from "viem";
+import type { WalletName } from "../chain/genesis/roles.ts";
+import type { components } from "../service/client/api-client.ts";
+
+type Schemas = components["schemas"];
+
+/** What the API says about the state of a purchase. */
+export type PurchaseStatus = Schemas["Purchase"]["status"];
+/** How a purchase came onto the chain. */
+export type Route = NonNullable<Schemas["Purchase"]["route"]>;
+
+/** A transaction of a wallet, and what the contract must have made of it. */
+export interface SentByWallet {
+  hash: Hex;
+  by: WalletName;
+  succeeded: boolean;
+  /** Whether it was mined after the deadline of its step. */
+  late: boolean;
+}
+
+/** A merchant, as the API and the chain must have it. */
+export interface ModelMerchant {
+  id: string;
+  wallet: WalletName;
+  cap: bigint;
+  collected: bigint;
+  status: "pending" | "enrolled";
+  /** Whether the contract has accepted the enrollment. */
+  onChain: boolean;
+  /** The enrollment that succeeded, or else the last one. */
+  enrollment: SentByWallet | null;
+  view: Schemas["Merchant"];
+}
+
+/** A payment on the chain. */
+export interface ModelPayment {
+  hash: Hex;
+  amount: bigint;
+  reconciled: boolean;
+}
+
+/** A claim that a beneficiary's wallet has sent. */
+export interface ModelClaim extends SentByWallet {
+  amount: bigint;
+  reason: string;
+  signature: Hex;
+  claimHash: Hex;
+}
+
+/** A recorded decision. */
+export interface ModelDecision {
+  id: string;
+  award: bigint;
+  body: Schemas["RecordDecision"];
+}
+
+/** A purchase, as the API and the chain must have it. */
+export interface ModelPurchase {
+  id: string;
+  /** The place of its merchant. */
+  merchant: number;
+  buyer: WalletName;
+  amount: bigint;
+  offerDeadline: number;
+  payDeadline: number;
+  claimDeadline: number;
+  status: PurchaseStatus;
+  route: Route | null;
+  /** The route by which the contract has it; null while it does not. */
+  onChain: Route | null;
+  /** The registration that succeeded, or else the last one. */
+  registration: SentByWallet | null;
+  payments: ModelPayment[];
+  /** The last payment that reverted. */
+  failedPayment: SentByWallet | null;
+  /** The claim that succeeded, or else the last one. */
+  claim: ModelClaim | null;
+  /** What its wallets have submitted over the wallet route. */
+  submitted: { register: boolean; claim: boolean };
+  filed: { id: string; claimHash: Hex; requested: bigint } | null;
+  decision: ModelDecision | null;
+  refunded: bigint;
+  view: Schemas["Purchase"];
+}
+
+/** An event of the outbox. */
+export interface ModelEvent {
+  type: string;
+  subject: string;
+  /** The fields that the event's data must have. */
+  data: { [name: string]: string };
+  delivery: "undelivered" | "delivered" | "exhausted";
+}
+
+/** A write that succeeded, for repeats. */
+export interface ModelWrite {
+  /** The number of its step in the scenario. */
+  step: number;
+  line: string;
+  key: string;
+  body: string;
+  status: number;
+  text: string;
+  /** Whether it was sent over the wallet route. */
+  wallet: boolean;
+}
+
+/**
+ * All that a walk expects of the service, the chain and the outbox. It is written from the specification and docs/, and asks no rule of the
+ * service. Plain data, so that a snapshot of it is a copy.
+ */
+export interface Model {
+  /** The time of the newest block, in Unix seconds. */
+  now: number;
+  merchants: ModelMerchant[];
+  purchases: ModelPurchase[];
+  /** What each buyer allows the registrar contract to draw. */
+  approved: { [W in WalletName]?: bigint };
+  /** What each merchant's wallet allows the funding source to draw. */
+  funded: { [W in WalletName]?: bigint };
+  /** What each wallet has received so far, less what it has paid. */
+  received: { [W in WalletName]?: bigint };
+  events: ModelEvent[];
+  writes: ModelWrite[];
+  offers: number;
+  collections: number;
+}
+
+/** Returns the model of a fresh sandbox. */
+export function freshModel(now: number): Model {
+  return {
+    now,
+    merchants: [],
+    purchases: [],
+    approved: {},
+    funded: {},
+    received: {},
+    events: [],
+    writes: [],
+    offers: 0,
+    collections: 0,
+  };
+}
+
+/** Returns what is paid on the chain. */
+export function paidOf({ payments }: Pick<ModelPurchase, "payments">): bigint {
+  return payments.reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+/** Returns what the API has recorded as paid. */
+export function reconciledOf({ payments }: Pick<ModelPurchase, "payments">): bigint {
+  return paidOf({ payments: payments.filter(({ reconciled }) => reconciled) });
+}
+
+/** Returns whether the contract has a claim of a purchase. */
+export function isClaimed({ claim }: ModelPurchase): boolean {
+  return claim?.succeeded === true;
+}
+
+/** Moves base units from one wallet to another. */
+export function move(model: Model, from: WalletName, to: WalletName, amount: bigint): void {
+  model.received[from] = (model.received[from] ?? 0n) - amount;
+  model.received[to] = (model.received[to] ?? 0n) + amount;
+}
+
+/** Adds an event to the outbox. */
+export function addEvent(model: Model, type: string, subject: string, data: ModelEvent["data"] = {}): void {
+  model.events.push({ type, subject, data, delivery: "undelivered" });
+}

@@ -1,0 +1,98 @@
+import { approveCall } from "../../../protocol/call.ts";
+import type { components } from "../../service/client/api-client.ts";
+import { addEvent, type ModelMerchant } from "../model.ts";
+import { acceptsEnrollment, expectEnrollment, expectMerchant, isSuccess } from "../rules.ts";
+import type { Step } from "../step.ts";
+import { accountOf, type Walk } from "../walk.ts";
+
+/** The funding cap of a walk's merchants, in base units: few refunds use it up. */
+const fundingCap = 100_000_000n;
+
+/** Creates a merchant for one of two wallets. */
+export async function createMerchant(
+  walk: Walk,
+  step: Pick<Step, "choice" | "twist" | "fault">,
+): Promise<void> {
+  const { model } = walk;
+  const wallet = step.choice % 2 === 0 ? "other_merchant" : "merchant";
+  const isEnrolled = model.merchants.some((merchant) => merchant.wallet === wallet && merchant.onChain);
+  const number = model.merchants.length + 1;
+  const accepted = await walk.write({
+    title: `Create merchant ${number} for the wallet ${wallet}`,
+    line: `POST ${walk.program}/merchants`,
+    body: {
+      wallet: accountOf(walk.sandbox, wallet).address,
+      name: `Shop ${number}`,
+      funding_cap: fundingCap.toString(),
+    },
+    expected: expectMerchant(isEnrolled),
+    twist: step.twist,
+    fault: step.fault,
+  });
+  if (accepted === null) return;
+  const view: components["schemas"]["Merchant"] = JSON.parse(accepted.text);
+  const { id } = view;
+  model.merchants.push({
+    id,
+    wallet,
+    cap: fundingCap,
+    collected: 0n,
+    status: "pending",
+    onChain: false,
+    enrollment: null,
+    view,
+  });
+  addEvent(model, "merchant.created", id, { merchant_id: id, funding_cap: fundingCap.toString() });
+}
+
+/** Has a wallet send the enrollment of a merchant. */
+export async function enroll(walk: Walk, step: Step, merchant: ModelMerchant): Promise<void> {
+  const by = step.twist === "wallet" ? "stranger" : merchant.wallet;
+  const succeeds = acceptsEnrollment(walk.model, merchant, by);
+  const sent = await walk.send(by, merchant.view.enrollment.transaction, {
+    title: `The wallet ${by} enrolls merchant ${numberOf(walk, merchant)}`,
+    succeeds,
+  });
+  if (merchant.enrollment?.succeeded !== true) merchant.enrollment = sent;
+  if (succeeds) merchant.onChain = true;
+}
+
+/** Confirms the enrollment of a merchant. */
+export async function confirmEnrollment(walk: Walk, step: Step, merchant: ModelMerchant): Promise<void> {
+  const { enrollment, wallet, view, id } = merchant;
+  const wrongSigner = step.twist === "wallet";
+  const signer = accountOf(walk.sandbox, wrongSigner ? "stranger" : wallet);
+  const signature = await signer.signMessage({ message: view.enrollment.message });
+  const expected = expectEnrollment(merchant, wrongSigner);
+  const accepted = await walk.write({
+    title: `Confirm the enrollment of merchant ${numberOf(walk, merchant)}${wrongSigner ? ", signed by the stranger" : ""}`,
+    line: `POST ${walk.program}/merchants/${id}/enrollment`,
+    body: { signature, ...(enrollment === null ? {} : { transaction_hash: enrollment.hash }) },
+    expected,
+    twist: step.twist,
+    fault: step.fault,
+  });
+  if (accepted === null || !isSuccess(expected)) return;
+  merchant.status = "enrolled";
+  addEvent(walk.model, "merchant.enrolled", id, {
+    merchant_id: id,
+    transaction_hash: enrollment?.hash ?? "",
+  });
+}
+
+/** Has the wallet of a merchant allow the funding source its cap, or nothing. */
+export async function fund(walk: Walk, step: Step, merchant: ModelMerchant): Promise<void> {
+  const { token, funding_source } = walk.sandbox.description.contracts;
+  const { wallet, cap } = merchant;
+  const amount = step.kind === "fund" && step.choice % 4 === 3 ? 0n : cap;
+  await walk.send(wallet, approveCall(token, funding_source, amount), {
+    title: `The wallet ${wallet} allows the funding source ${amount}`,
+    succeeds: true,
+  });
+  walk.model.funded[wallet] = amount;
+}
+
+/** The number of a merchant in titles. */
+function numberOf(walk: Walk, merchant: ModelMerchant): number {
+  return walk.model.merchants.indexOf(merchant) + 1;
+}

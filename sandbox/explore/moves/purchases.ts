@@ -1,0 +1,191 @@
+import type { Hex } from "viem";
+import { registerCall } from "../../../protocol/call.ts";
+import type { WalletName } from "../../chain/genesis/roles.ts";
+import type { components } from "../../service/client/api-client.ts";
+import { readCommitment } from "../../service/wallets/read-commitment.ts";
+import { addEvent, type ModelClaim, type ModelPurchase } from "../model.ts";
+import {
+  acceptsPurchase,
+  answered,
+  expectActivation,
+  expectClaimSubmission,
+  expectPurchase,
+  expectRegistration,
+  isSuccess,
+  type PurchaseFlaw,
+} from "../rules.ts";
+import type { Step } from "../step.ts";
+import { accountOf, type Walk } from "../walk.ts";
+
+/** Seconds from the creation of a purchase to its deadlines. */
+const deadlines = { offer: 3_600, pay: 7_200, claim: 10_800 };
+
+const flaws: readonly PurchaseFlaw[] = ["unknown_merchant", "zero", "above_cap", "same_party"];
+
+/** Creates a purchase of a merchant. */
+export async function createPurchase(walk: Walk, step: Step): Promise<void> {
+  const { model, sandbox } = walk;
+  const enrolled = model.merchants.findIndex(({ status }) => status === "enrolled");
+  const merchantNumber =
+    step.kind === "next" && step.subject % 3 !== 2 ? enrolled : step.subject % model.merchants.length;
+  const merchant = model.merchants[merchantNumber];
+  if (merchant === undefined) return;
+  const flaw = step.twist === "value" ? (flaws[step.choice % flaws.length] ?? "zero") : "none";
+  const amount = {
+    none: BigInt(10 + 5 * (step.choice % 7)) * 1_000_000n,
+    unknown_merchant: 10_000_000n,
+    same_party: 10_000_000n,
+    zero: 0n,
+    above_cap: merchant.cap + 1n,
+  }[flaw];
+  const buyer: WalletName = step.choice % 3 === 2 ? "other_buyer" : "buyer";
+  const party = flaw === "same_party" ? merchant.wallet : buyer;
+  const { now } = model;
+  const [offerDeadline, payDeadline, claimDeadline] = [
+    now + deadlines.offer,
+    now + deadlines.pay,
+    now + deadlines.claim,
+  ];
+  const number = model.purchases.length + 1;
+  const accepted = await walk.write({
+    title: `Create purchase ${number} of merchant ${merchantNumber + 1} for ${amount}${flaw === "none" ? "" : ` (${flaw})`}`,
+    line: `POST ${walk.program}/purchases`,
+    body: {
+      merchant_id: flaw === "unknown_merchant" ? `mer_${"a".repeat(20)}` : merchant.id,
+      buyer: accountOf(sandbox, party).address,
+      beneficiary: accountOf(sandbox, "beneficiary").address,
+      amount: amount.toString(),
+      terms: { item: number },
+      offer_deadline: offerDeadline,
+      pay_deadline: payDeadline,
+      claim_deadline: claimDeadline,
+    },
+    expected: expectPurchase(merchant, amount, flaw),
+    twist: step.twist,
+    fault: step.fault,
+  });
+  if (accepted === null) return;
+  const view: components["schemas"]["Purchase"] = JSON.parse(accepted.text);
+  model.purchases.push({
+    id: view.id,
+    merchant: merchantNumber,
+    buyer,
+    amount,
+    offerDeadline,
+    payDeadline,
+    claimDeadline,
+    status: "created",
+    route: null,
+    onChain: null,
+    registration: null,
+    payments: [],
+    failedPayment: null,
+    claim: null,
+    submitted: { register: false, claim: false },
+    filed: null,
+    decision: null,
+    refunded: 0n,
+    view,
+  });
+  addEvent(model, "purchase.created", view.id, { purchase_id: view.id });
+}
+
+/** Has the relayer offer a purchase. */
+export async function activate(walk: Walk, step: Step, purchase: ModelPurchase): Promise<void> {
+  const { model } = walk;
+  const wrongHash = step.twist === "value";
+  const other: Hex = `0x${"00".repeat(32)}`;
+  const expected = expectActivation(model, purchase, wrongHash);
+  const accepted = await walk.write({
+    title: `Activate ${name(walk, purchase)}${wrongHash ? " with another commitment hash" : ""}`,
+    line: `POST ${walk.program}/purchases/${purchase.id}/activate`,
+    body: { commitment_hash: wrongHash ? other : purchase.view.commitment.hash },
+    expected,
+    twist: step.twist,
+    fault: step.fault,
+    relayed: true,
+  });
+  if (accepted === null) return;
+  purchase.status = "active";
+  purchase.route = "registrar_offer";
+  purchase.onChain = "registrar_offer";
+  model.offers += 1;
+  addEvent(model, "purchase.activated", purchase.id);
+}
+
+/** Has a wallet register a purchase on the chain. */
+export async function register(walk: Walk, step: Step, purchase: ModelPurchase): Promise<void> {
+  const { model, sandbox } = walk;
+  const wallet = model.merchants[purchase.merchant]?.wallet ?? "merchant";
+  const by = step.twist === "wallet" ? "stranger" : wallet;
+  const succeeds = by === wallet && acceptsPurchase(model, purchase);
+  const late = model.now + 1 > purchase.offerDeadline;
+  const { registrar } = sandbox.description.contracts;
+  const call = registerCall(registrar, readCommitment(purchase.view), purchase.view.commitment.signature);
+  const sent = await walk.send(by, call, {
+    title: `The wallet ${by} registers ${name(walk, purchase)}`,
+    succeeds,
+  });
+  if (purchase.registration?.succeeded !== true) purchase.registration = { ...sent, late };
+  if (succeeds) purchase.onChain = "merchant_direct";
+}
+
+/** Confirms the registration of a purchase. */
+export async function confirmRegistration(walk: Walk, step: Step, purchase: ModelPurchase): Promise<void> {
+  const { model } = walk;
+  const { registration, id, submitted } = purchase;
+  const leavesOut = registration === null || (submitted.register && step.choice % 2 === 0);
+  const accepted = await walk.write({
+    title: `Confirm the registration of ${name(walk, purchase)}`,
+    line: `POST ${walk.program}/purchases/${id}/registration`,
+    body: leavesOut ? {} : { transaction_hash: registration.hash },
+    expected: expectRegistration(model, purchase, registration),
+    twist: step.twist,
+    fault: step.fault,
+  });
+  if (accepted === null) return;
+  purchase.status = "active";
+  purchase.route = "merchant_direct";
+  addEvent(model, "purchase.registered", id, {
+    purchase_id: id,
+    transaction_hash: registration?.hash ?? "",
+  });
+}
+
+/** Submits the registration or the claim of a purchase over the wallet route. */
+export async function submit(walk: Walk, step: Step, purchase: ModelPurchase): Promise<void> {
+  const { model } = walk;
+  const { id, registration, claim, submitted } = purchase;
+  const action = purchase.status === "created" ? "register" : "claim";
+  const isClaim = action === "claim";
+  const sent = isClaim ? claim : registration;
+  if (sent === null) return;
+  const expected = isClaim
+    ? expectClaimSubmission(model, purchase, claim)
+    : expectRegistration(model, purchase, registration);
+  const said = isClaim && claim !== null ? claimFields(claim) : {};
+  const accepted = await walk.write({
+    title: `Submit the ${isClaim ? "claim" : "registration"} of ${name(walk, purchase)} over the wallet route`,
+    line: `POST /wallet/${walk.programId}/purchase/${id}`,
+    body: { action, transaction_hash: sent.hash, ...said },
+    expected:
+      submitted[action] || isSuccess(expected)
+        ? answered(200, { submission: { action, transaction_hash: sent.hash } })
+        : expected,
+    twist: step.twist === "key_missing" ? "key_missing" : "none",
+    fault: step.fault,
+    wallet: true,
+  });
+  if (accepted === null || submitted[action]) return;
+  submitted[action] = true;
+  addEvent(model, "wallet.submitted", id);
+}
+
+function claimFields({ signature, amount, reason }: ModelClaim) {
+  return { signature, amount: amount.toString(), reason };
+}
+
+/** The name of a purchase in titles. */
+export function name(walk: Walk, purchase: ModelPurchase): string {
+  return `purchase ${walk.model.purchases.indexOf(purchase) + 1}`;
+}

@@ -1,0 +1,188 @@
+import type { Hex } from "viem";
+import { claimCall } from "../../../protocol/call.ts";
+import { type Claim, claimTypedData, hashClaim, hashReason } from "../../../protocol/messages/claim.ts";
+import { registrarDomain } from "../../../protocol/messages/domain.ts";
+import { toTimestamp } from "../../../protocol/values/time.ts";
+import type { components } from "../../service/client/api-client.ts";
+import { signVerdict } from "../../service/given/actors/reviewer.ts";
+import { addEvent, type ModelPurchase, move, paidOf, reconciledOf } from "../model.ts";
+import { acceptsClaim, type DecisionFlaw, expectClaim, expectDecision, expectRefund } from "../rules.ts";
+import { chosenAmount, type Step } from "../step.ts";
+import { accountOf, type Walk } from "../walk.ts";
+import { name } from "./purchases.ts";
+
+type Schemas = components["schemas"];
+
+const reason = "It arrived broken.";
+
+/** Has a wallet claim a purchase on the chain. */
+export async function claim(walk: Walk, step: Step, purchase: ModelPurchase): Promise<void> {
+  const { model, sandbox } = walk;
+  const by = step.twist === "wallet" ? "stranger" : "beneficiary";
+  const paid = paidOf(purchase);
+  const amount = {
+    all: paid === 0n ? 1n : paid,
+    part: paid < 2n ? 1n : paid / 2n,
+    over: paid + 1n,
+  }[chosenAmount(step)];
+  const { chainId, verifyingContract } = purchase.view.commitment.typed_data.domain;
+  const domain = registrarDomain(chainId, verifyingContract);
+  const account = accountOf(sandbox, "beneficiary");
+  const message: Claim = {
+    commitment: purchase.view.commitment.hash,
+    beneficiary: account.address,
+    requestedAmount: amount,
+    reasonHash: hashReason(reason),
+  };
+  const claimHash = hashClaim(domain, message);
+  const signature = await account.signTypedData(claimTypedData(domain, message));
+  const succeeds = acceptsClaim(model, purchase, by);
+  const late = model.now + 1 > purchase.claimDeadline;
+  const { registrar } = sandbox.description.contracts;
+  const sent = await walk.send(by, claimCall(registrar, message.commitment, claimHash), {
+    title: `The wallet ${by} claims ${amount} of ${name(walk, purchase)}`,
+    succeeds,
+  });
+  if (purchase.claim?.succeeded === true) return;
+  purchase.claim = { ...sent, late, amount, reason, signature, claimHash };
+}
+
+/** Files a claim. */
+export async function fileClaim(walk: Walk, step: Step, purchase: ModelPurchase): Promise<void> {
+  const { model } = walk;
+  const sent = purchase.claim;
+  const { id, submitted } = purchase;
+  const wrongSigner = step.twist === "wallet";
+  const isSubmitted = submitted.claim && !wrongSigner && step.choice % 2 === 0;
+  const body = sent === null || isSubmitted ? {} : claimBody(sent);
+  const foreign = wrongSigner && sent !== null ? await signAsStranger(walk, purchase, sent.amount) : {};
+  const accepted = await walk.write({
+    title: `File the claim of ${name(walk, purchase)}${wrongSigner ? ", signed by the stranger" : ""}`,
+    line: `POST ${walk.program}/purchases/${id}/claims`,
+    body: { ...body, ...foreign },
+    expected: expectClaim(model, purchase, sent, wrongSigner),
+    twist: step.twist,
+    fault: step.fault,
+  });
+  if (accepted === null || sent === null) return;
+  const view: Schemas["Claim"] = JSON.parse(accepted.text);
+  purchase.status = "claimed";
+  purchase.filed = { id: view.id, claimHash: view.claim_hash, requested: sent.amount };
+  addEvent(model, "purchase.claimed", id, { claim_id: view.id, claim_hash: view.claim_hash });
+}
+
+function claimBody({ hash, amount, signature }: NonNullable<ModelPurchase["claim"]>) {
+  return { transaction_hash: hash, requested_amount: amount.toString(), reason, signature };
+}
+
+async function signAsStranger({ sandbox }: Walk, { view }: ModelPurchase, requestedAmount: bigint) {
+  const { chainId, verifyingContract } = view.commitment.typed_data.domain;
+  const message: Claim = {
+    commitment: view.commitment.hash,
+    beneficiary: accountOf(sandbox, "beneficiary").address,
+    requestedAmount,
+    reasonHash: hashReason(reason),
+  };
+  const typedData = claimTypedData(registrarDomain(chainId, verifyingContract), message);
+  return { signature: await accountOf(sandbox, "stranger").signTypedData(typedData) };
+}
+
+const flaws: readonly Exclude<DecisionFlaw, "none" | "replayed">[] = [
+  "other_claim",
+  "other_reviewer",
+  "above_claim",
+  "denied_with_award",
+  "changed",
+  "before_claim",
+];
+
+/** Records the reviewer's decision on a claim. */
+export async function decide(walk: Walk, step: Step, purchase: ModelPurchase): Promise<void> {
+  const { model } = walk;
+  const { id, filed, decision } = purchase;
+  const replayed = step.twist === "value" && decision !== null ? decision.body : null;
+  const flaw: DecisionFlaw =
+    replayed !== null
+      ? "replayed"
+      : step.twist === "value"
+        ? (flaws[step.choice % flaws.length] ?? "changed")
+        : "none";
+  const verdict = verdictOf(step, flaw, purchase);
+  const body = replayed ?? signDecision(walk, purchase, verdict, flaw);
+  const accepted = await walk.write({
+    title: `Decide the claim of ${name(walk, purchase)}: ${verdict.outcome}, ${verdict.award}${flaw === "none" ? "" : ` (${flaw})`}`,
+    line: `POST ${walk.program}/purchases/${id}/decisions`,
+    body: { ...body },
+    expected: expectDecision(model, purchase, { ...verdict, flaw }),
+    twist: step.twist,
+    fault: step.fault,
+  });
+  if (accepted === null || filed === null) return;
+  const view: Schemas["Decision"] = JSON.parse(accepted.text);
+  purchase.status = verdict.outcome;
+  purchase.decision = { id: view.id, award: verdict.award, body };
+  addEvent(model, "purchase.decided", id, {
+    decision_id: view.id,
+    outcome: verdict.outcome,
+    award: verdict.award.toString(),
+  });
+}
+
+function verdictOf(step: Step, flaw: DecisionFlaw, purchase: ModelPurchase) {
+  const requested = purchase.filed?.requested ?? 1n;
+  const reconciled = reconciledOf(purchase);
+  const most = requested < reconciled ? requested : reconciled;
+  if (flaw === "above_claim") return { outcome: "approved", award: most + 1n } as const;
+  if (flaw === "denied_with_award") return { outcome: "denied", award: 1n } as const;
+  if (step.choice % 4 === 3) return { outcome: "denied", award: 0n } as const;
+  const part = most < 2n ? most : most / 2n;
+  const award = step.amount === "part" ? part : most;
+  return { outcome: "approved", award: award === 0n ? 1n : award } as const;
+}
+
+/** Signs a decision; without a claim it is on one that does not exist. */
+function signDecision(
+  walk: Walk,
+  purchase: ModelPurchase,
+  { outcome, award }: { outcome: "approved" | "denied"; award: bigint },
+  flaw: DecisionFlaw,
+): Schemas["RecordDecision"] {
+  const { description } = walk.sandbox;
+  const none: Hex = `0x${"00".repeat(32)}`;
+  const { id, claimHash } = purchase.filed ?? { id: `clm_${"a".repeat(20)}`, claimHash: none };
+  const claim = { id: flaw === "other_claim" ? `clm_${"b".repeat(20)}` : id, claim_hash: claimHash };
+  const decidedAt = toTimestamp(flaw === "before_claim" ? 1_000_000_000 : walk.model.now);
+  const verdict = { outcome, award: award.toString(), decidedAt };
+  // Signed for another purchase, it is not an approval of this one.
+  const view = flaw === "changed" ? { ...purchase.view, id: `pur_${"a".repeat(20)}` } : purchase.view;
+  const body = signVerdict(description.reviewers, view, claim, verdict);
+  return flaw === "other_reviewer" ? { ...body, reviewer_key_id: "another-key" } : body;
+}
+
+/** Executes a refund. */
+export async function refund(walk: Walk, step: Step, purchase: ModelPurchase): Promise<void> {
+  const { model } = walk;
+  const { id, decision } = purchase;
+  const merchant = model.merchants[purchase.merchant];
+  const wrongDecision = step.twist === "value" || decision === null;
+  const accepted = await walk.write({
+    title: `Refund ${name(walk, purchase)}${step.twist === "value" ? " by another decision" : ""}`,
+    line: `POST ${walk.program}/purchases/${id}/refunds`,
+    body: { decision_id: wrongDecision ? `dec_${"a".repeat(20)}` : decision.id },
+    expected: expectRefund(model, purchase, wrongDecision),
+    twist: step.twist,
+    fault: step.fault,
+    relayed: true,
+  });
+  if (accepted === null || decision === null || merchant === undefined) return;
+  const { award } = decision;
+  purchase.status = "refunded";
+  purchase.refunded = award;
+  merchant.collected += award;
+  model.funded[merchant.wallet] = (model.funded[merchant.wallet] ?? 0n) - award;
+  move(model, merchant.wallet, "beneficiary", award);
+  model.collections += 1;
+  const paid = { purchase_id: id, award: award.toString() };
+  addEvent(model, "refund.due", id, paid);
+  addEvent(model, "refund.collected", id, paid);
+}

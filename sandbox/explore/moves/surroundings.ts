@@ -1,0 +1,68 @@
+import type { components } from "../../service/client/api-client.ts";
+import { deliveryFault } from "../faults.ts";
+import { answered, refused } from "../rules.ts";
+import type { Step } from "../step.ts";
+import type { Walk } from "../walk.ts";
+
+/** Sends an earlier write again, with its key and its bytes. */
+export async function repeat(walk: Walk, { choice, subject }: Step): Promise<void> {
+  const { writes } = walk.model;
+  const before = writes.at(-1 - ((12 * choice + subject) % Math.max(1, writes.length)));
+  if (before === undefined) return;
+  const { step, line, key, body, status, text, wallet } = before;
+  await walk.request(
+    {
+      title: `Send step ${step} again`,
+      api: line,
+      ...(wallet ? {} : { as: walk.credentials.own }),
+      idempotency_key: key,
+      body: JSON.parse(body),
+    },
+    answered(status),
+    { step, text },
+  );
+}
+
+/** Moves ahead: by a minute, or past a deadline of a purchase. */
+export async function travel(walk: Walk, { choice, subject }: Step): Promise<void> {
+  const { now, purchases } = walk.model;
+  const purchase = purchases.at(-1 - (subject % Math.max(1, purchases.length)));
+  const deadlines = purchase && [purchase.offerDeadline, purchase.payDeadline, purchase.claimDeadline];
+  const deadline = deadlines?.[(choice % 4) - 1];
+  const seconds = deadline === undefined || deadline < now ? 60 : deadline - now + 10;
+  await walk.travel(seconds, `Time moves ahead by ${seconds} s`);
+}
+
+/** Delivers the oldest event that is not delivered. */
+export async function deliver(walk: Walk, { fault, choice }: Pick<Step, "fault" | "choice">): Promise<void> {
+  const { model } = walk;
+  const event = model.events.find(({ delivery }) => delivery === "undelivered");
+  const failures = fault === "none" || event === undefined || !walk.mayFailDeliveries ? 0 : 1 + (choice % 2);
+  if (failures > 0)
+    await walk.request(
+      { title: `Have ${failures} deliveries fail`, control: "POST /faults", body: deliveryFault(failures) },
+      answered(201),
+    );
+  const status = walk.mayFailDeliveries ? { status: "delivered" } : {};
+  const accepted = await walk.write({
+    title: "Deliver the oldest event",
+    line: `POST ${walk.program}/notifications`,
+    body: {},
+    expected: event === undefined ? refused(404, "outbox_empty") : answered(200, { notification: status }),
+  });
+  if (failures > 0)
+    await walk.request({ title: "Clear the failures", control: "DELETE /faults" }, answered(200));
+  if (accepted === null || event === undefined) return;
+  const { notification }: components["schemas"]["NotificationDelivery"] = JSON.parse(accepted.text);
+  event.delivery = notification.status === "delivered" ? "delivered" : "exhausted";
+}
+
+/** Takes a snapshot, to which a later step returns. */
+export async function snapshot(walk: Walk): Promise<void> {
+  await walk.save("Take a snapshot");
+}
+
+/** Restores the snapshot, if there is one. */
+export async function restore(walk: Walk): Promise<void> {
+  await walk.restore("Restore the snapshot");
+}

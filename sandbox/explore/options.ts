@@ -1,0 +1,133 @@
+import { SandboxError } from "../lib/errors/sandbox-error.ts";
+import { showValue } from "../lib/errors/show-value.ts";
+import type { components } from "../service/client/api-client.ts";
+
+/** What a `check` of an exploration is called with. */
+export interface CheckedState {
+  /** The purchases of this walk, as the API shows them now. */
+  purchases: components["schemas"]["Purchase"][];
+  /** The title of the step that was taken last. */
+  step: string;
+}
+
+/** Compares the caller's own backend with the API; what it throws fails the exploration. */
+export type Check = (state: CheckedState) => Promise<void> | void;
+
+/** Options of `sandbox.explore()`. */
+export interface ExploreOptions {
+  /**
+   * The number of steps of all walks together.
+   * @defaultValue 500
+   */
+  steps?: number;
+  /**
+   * Determines the walks: equal seeds give equal walks and hashes.
+   * @defaultValue the sandbox's seed
+   */
+  seed?: string;
+  /**
+   * The number of steps of one walk, after which the sandbox is restored.
+   * @defaultValue 100
+   */
+  stepsPerWalk?: number;
+  /**
+   * Called after the steps, with every event delivered, to compare your backend with the API. What it throws fails the exploration, and the
+   * sequence is shortened in the same way.
+   * @defaultValue none
+   */
+  check?: Check;
+  /**
+   * Calls `check` after every so many steps, and at the end of each walk.
+   * @defaultValue 1
+   */
+  checkEvery?: number;
+  /**
+   * Called before each walk to reset your backend: ids and hashes are the same in every walk.
+   * @defaultValue none
+   */
+  reset?: () => Promise<void> | void;
+  /**
+   * The file to which the shortest failing sequence is written, as a scenario.
+   * @defaultValue none
+   */
+  scenario?: string;
+  /**
+   * Called after each walk with the number of steps that are done, and of all steps.
+   * @defaultValue none
+   */
+  onProgress?: (done: number, all: number) => void;
+}
+
+/** The options with every default filled in. */
+export interface ExploreSettings {
+  steps: number;
+  seed: string;
+  stepsPerWalk: number;
+  check: Check | null;
+  checkEvery: number;
+  reset: () => Promise<void> | void;
+  scenario: string | null;
+  onProgress: (done: number, all: number) => void;
+}
+
+/** The largest number of steps. */
+export const mostSteps = 100_000;
+/** The number of steps of an exploration that names none. */
+export const stepsByDefault = 500;
+
+/** The largest value of each number. */
+export const most = { steps: mostSteps, stepsPerWalk: 200, checkEvery: 200 } as const;
+
+/** The type of every option. */
+export const exploreTypes = {
+  steps: "number",
+  seed: "string",
+  stepsPerWalk: "number",
+  check: "function",
+  checkEvery: "number",
+  reset: "function",
+  scenario: "string",
+  onProgress: "function",
+} as const satisfies { readonly [O in keyof Required<ExploreOptions>]: string };
+
+/**
+ * Checks the options and fills in the defaults.
+ *
+ * @param seed - the sandbox's seed.
+ * @throws SandboxError argument_invalid
+ */
+export function readExploreOptions(options: ExploreOptions, seed: string): ExploreSettings {
+  if (typeof options !== "object" || options === null)
+    throw invalid(
+      `explore takes an object of options, not ${showValue(options)}. Pass one such as { steps: 500 }.`,
+    );
+  const names = Object.keys(exploreTypes);
+  const unknown = Object.keys(options).find((name) => !names.includes(name));
+  if (unknown !== undefined) throw invalid(`explore has no option ${unknown}. Use ${names.join(", ")}.`);
+  for (const [name, type] of Object.entries(exploreTypes)) {
+    const value: unknown = Reflect.get(options, name);
+    if (value !== undefined && typeof value !== type)
+      throw invalid(`${name} must be a ${type}, not ${showValue(value)}.`);
+  }
+  for (const [name, limit] of Object.entries(most)) {
+    const value: unknown = Reflect.get(options, name) ?? 1;
+    if (!Number.isInteger(value) || Number(value) < 1 || Number(value) > limit)
+      throw invalid(`${name} must be a whole number from 1 to ${limit}, not ${showValue(value)}.`);
+  }
+  for (const name of ["seed", "scenario"] as const)
+    if (options[name] === "") throw invalid(`${name} is empty. Leave it out for its default.`);
+  return {
+    steps: options.steps ?? stepsByDefault,
+    seed: options.seed ?? seed,
+    stepsPerWalk: options.stepsPerWalk ?? 100,
+    check: options.check ?? null,
+    checkEvery: options.checkEvery ?? 1,
+    reset: options.reset ?? (() => {}),
+    scenario: options.scenario ?? null,
+    onProgress: options.onProgress ?? (() => {}),
+  };
+}
+
+function invalid(message: string): SandboxError {
+  return new SandboxError("argument_invalid", message);
+}

@@ -1,0 +1,331 @@
+import type { Json } from "../../protocol/values/json.ts";
+import {
+  isClaimed,
+  type Model,
+  type ModelClaim,
+  type ModelMerchant,
+  type ModelPurchase,
+  paidOf,
+  reconciledOf,
+  type SentByWallet,
+} from "./model.ts";
+
+/** What the answer to a request must be. */
+export interface Expected {
+  /** One of these; several only while a fault decides whether a relayed transaction is confirmed yet. */
+  status: number[];
+  /** The fields that the body must have, if any. */
+  body?: Json;
+}
+
+/** An expected success. */
+export function answered(status: number, body?: Json): Expected {
+  return { status: [status], ...(body === undefined ? {} : { body }) };
+}
+
+/** An expected refusal, with the code of its problem. */
+export function refused(status: number, code: string, members: { [name: string]: Json } = {}): Expected {
+  return { status: [status], body: { code, ...members } };
+}
+
+/** Tells a success from a refusal. */
+export function isSuccess({ status }: Expected): boolean {
+  return status.every((one) => one < 300);
+}
+
+/** The time of the next block, with which deadlines are compared. */
+const nextTime = (model: Model) => model.now + 1;
+
+const merchantOf = (model: Model, purchase: ModelPurchase) => {
+  const merchant = model.merchants[purchase.merchant];
+  if (merchant === undefined) throw new Error(`The model has no merchant of ${purchase.id}.`);
+  return merchant;
+};
+
+/** The operations that a purchase takes now (docs/api.md, "When a step is refused"). */
+function allowedNow(model: Model, purchase: ModelPurchase): string[] {
+  const { status, onChain, offerDeadline, claimDeadline } = purchase;
+  switch (status) {
+    case "created":
+      if (onChain !== null) return [onChain === "merchant_direct" ? "registration" : "activate"];
+      return nextTime(model) <= offerDeadline ? ["activate", "registration"] : [];
+    case "active": {
+      const mayClaim =
+        reconciledOf(purchase) > 0n && (isClaimed(purchase) || nextTime(model) <= claimDeadline);
+      return mayClaim ? ["reconcile", "claims"] : ["reconcile"];
+    }
+    case "claimed":
+      return ["reconcile", "decisions"];
+    case "approved":
+    case "refund_due":
+      return ["reconcile", "refunds"];
+    default:
+      return ["reconcile"];
+  }
+}
+
+/** The refusal of a step that is not one of the purchase's state. */
+function conflict(model: Model, purchase: ModelPurchase): Expected {
+  const allowed = allowedNow(model, purchase);
+  return refused(409, "state_conflict", { current_state: purchase.status, allowed });
+}
+
+/** The refusal of a transaction that the contract has not accepted (docs/binding.md). */
+function refusedTransaction(sent: SentByWallet, bound: string, lateCode: string): Expected {
+  if (sent.by !== bound) return refused(422, "binding_mismatch");
+  return sent.late ? refused(409, lateCode) : refused(422, "transaction_reverted");
+}
+
+/** Operation 4: a wallet has at most one enrollment in a program. */
+export function expectMerchant(isEnrolled: boolean): Expected {
+  return isEnrolled ? refused(422, "validation_failed") : answered(201, { status: "pending" });
+}
+
+/** The transaction that enrolls: the contract takes one enrollment of a wallet. */
+export function acceptsEnrollment(model: Model, merchant: ModelMerchant, by: string): boolean {
+  const { wallet } = merchant;
+  return by === wallet && !model.merchants.some((other) => other.wallet === wallet && other.onChain);
+}
+
+/** Operation 5. */
+export function expectEnrollment(merchant: ModelMerchant, wrongSigner: boolean): Expected {
+  const { status, enrollment, wallet } = merchant;
+  if (status === "enrolled")
+    return refused(409, "state_conflict", { current_state: "enrolled", allowed: [] });
+  if (enrollment === null) return refused(422, "validation_failed");
+  if (!enrollment.succeeded) return refusedTransaction(enrollment, wallet, "deadline_passed");
+  return wrongSigner ? refused(422, "signer_mismatch") : answered(200, { status: "enrolled" });
+}
+
+/** What is wrong with a new purchase, if anything. */
+export type PurchaseFlaw = "none" | "unknown_merchant" | "zero" | "above_cap" | "same_party";
+
+/** Operation 6. */
+export function expectPurchase(merchant: ModelMerchant, amount: bigint, flaw: PurchaseFlaw): Expected {
+  if (flaw === "zero") return refused(422, "validation_failed");
+  if (flaw === "unknown_merchant") return refused(404, "not_found");
+  if (merchant.status === "pending") return refused(409, "merchant_not_enrolled");
+  if (flaw !== "none" || amount > merchant.cap - merchant.collected) return refused(422, "validation_failed");
+  return answered(201, { status: "created", route: null, amount: amount.toString() });
+}
+
+/** Whether the contract takes a purchase now, by either route. */
+export function acceptsPurchase(model: Model, purchase: ModelPurchase): boolean {
+  const { cap, collected } = merchantOf(model, purchase);
+  return (
+    purchase.onChain === null &&
+    nextTime(model) <= purchase.offerDeadline &&
+    purchase.amount <= cap - collected
+  );
+}
+
+/** Operation 8. */
+export function expectActivation(model: Model, purchase: ModelPurchase, wrongHash: boolean): Expected {
+  if (purchase.status !== "created") return conflict(model, purchase);
+  if (wrongHash) return refused(422, "commitment_mismatch");
+  if (purchase.onChain === "merchant_direct") return conflict(model, purchase);
+  if (nextTime(model) > purchase.offerDeadline) return refused(409, "deadline_passed");
+  if (!acceptsPurchase(model, purchase)) return refused(422, "transaction_reverted");
+  return answered(200, {
+    purchase: { status: "active", route: "registrar_offer" },
+    operation: { kind: "offer", status: "confirmed" },
+  });
+}
+
+/** Operation 9, and the submission of its transaction over the wallet route. */
+export function expectRegistration(
+  model: Model,
+  purchase: ModelPurchase,
+  sent: SentByWallet | null,
+): Expected {
+  if (purchase.status !== "created") return conflict(model, purchase);
+  if (sent === null) return refused(422, "validation_failed");
+  if (!sent.succeeded) return refusedTransaction(sent, merchantOf(model, purchase).wallet, "deadline_passed");
+  return answered(200, { status: "active", route: "merchant_direct" });
+}
+
+/** Whether the contract takes a payment in the next block but `ahead`. */
+export function acceptsPayment(
+  model: Model,
+  purchase: ModelPurchase,
+  payment: { by: string; amount: bigint; ahead: number },
+): boolean {
+  const { by, amount, ahead } = payment;
+  return (
+    by === purchase.buyer &&
+    purchase.onChain !== null &&
+    purchase.refunded === 0n &&
+    nextTime(model) + ahead <= purchase.payDeadline &&
+    amount > 0n &&
+    amount <= purchase.amount - paidOf(purchase)
+  );
+}
+
+/** What a reconciliation names: nothing, or one transaction. */
+export type Reconciled =
+  | { kind: "all" }
+  | { kind: "payment"; hash: string }
+  | { kind: "failed"; sent: SentByWallet }
+  | { kind: "foreign" }
+  | { kind: "unknown" };
+
+/** Operation 10. */
+export function expectReconciliation(model: Model, purchase: ModelPurchase, named: Reconciled): Expected {
+  if (purchase.status === "created") return conflict(model, purchase);
+  switch (named.kind) {
+    case "unknown":
+      return refused(409, "transaction_not_found");
+    case "foreign":
+      return refused(422, "binding_mismatch");
+    case "failed":
+      return refusedTransaction(named.sent, purchase.buyer, "deadline_passed");
+    default: {
+      const about = purchase.payments.filter(({ hash }) => named.kind === "all" || named.hash === hash);
+      const shown = (reconciled: boolean) =>
+        about
+          .filter((payment) => payment.reconciled === reconciled)
+          .map(({ hash, amount }) => ({ transaction_hash: hash, amount: amount.toString() }));
+      const recorded = about.filter(({ reconciled }) => !reconciled);
+      const total = recorded.reduce((sum, { amount }) => sum + amount, reconciledOf(purchase));
+      return answered(200, {
+        purchase: { status: purchase.status, figures: { reconciled: total.toString() } },
+        applied: shown(false),
+        already_reconciled: shown(true),
+        reverted: [],
+        affected_purchases: [purchase.id],
+      });
+    }
+  }
+}
+
+/** Whether the contract takes a claim in the next block. */
+export function acceptsClaim(model: Model, purchase: ModelPurchase, by: string): boolean {
+  return (
+    by === "beneficiary" &&
+    purchase.onChain !== null &&
+    paidOf(purchase) > 0n &&
+    !isClaimed(purchase) &&
+    purchase.refunded === 0n &&
+    nextTime(model) <= purchase.claimDeadline
+  );
+}
+
+/** Operation 11, and the submission of its transaction over the wallet route. */
+export function expectClaim(
+  model: Model,
+  purchase: ModelPurchase,
+  claim: ModelClaim | null,
+  wrongSigner: boolean,
+): Expected {
+  if (purchase.status !== "active" || reconciledOf(purchase) === 0n) return conflict(model, purchase);
+  if (claim === null || claim.amount > reconciledOf(purchase)) return refused(422, "validation_failed");
+  if (wrongSigner) return refused(422, "signer_mismatch");
+  if (!claim.succeeded) return refusedTransaction(claim, "beneficiary", "claim_window_closed");
+  return answered(201, { requested_amount: claim.amount.toString(), claim_hash: claim.claimHash });
+}
+
+/** The submission of a claim over the wallet route: that of the filed claim is taken until its refund, for it may be sent again after a reorg. */
+export function expectClaimSubmission(
+  model: Model,
+  purchase: ModelPurchase,
+  claim: ModelClaim | null,
+): Expected {
+  const { status, filed } = purchase;
+  const counts = status === "claimed" || status === "approved" || status === "refund_due";
+  if (counts && claim !== null && filed?.claimHash === claim.claimHash) return answered(200);
+  return expectClaim(model, purchase, claim, false);
+}
+
+/** What is wrong with a decision, if anything. */
+export type DecisionFlaw =
+  | "none"
+  | "replayed"
+  | "other_claim"
+  | "other_reviewer"
+  | "above_claim"
+  | "denied_with_award"
+  | "changed"
+  | "before_claim";
+
+const decisionRefusals: { readonly [F in Exclude<DecisionFlaw, "none">]: Expected } = {
+  replayed: refused(409, "approval_replayed"),
+  other_claim: refused(404, "not_found"),
+  other_reviewer: refused(403, "reviewer_not_designated"),
+  above_claim: refused(422, "validation_failed"),
+  denied_with_award: refused(422, "validation_failed"),
+  changed: refused(422, "signature_invalid"),
+  before_claim: refused(422, "timestamp_out_of_tolerance"),
+};
+
+/** Operation 12. */
+export function expectDecision(
+  model: Model,
+  purchase: ModelPurchase,
+  decision: { outcome: "approved" | "denied"; award: bigint; flaw: DecisionFlaw },
+): Expected {
+  const { outcome, award, flaw } = decision;
+  if (flaw === "replayed") return decisionRefusals.replayed;
+  if (purchase.status !== "claimed") return conflict(model, purchase);
+  return flaw === "none" ? answered(201, { outcome, award: award.toString() }) : decisionRefusals[flaw];
+}
+
+/** Operation 13. */
+export function expectRefund(model: Model, purchase: ModelPurchase, wrongDecision: boolean): Expected {
+  const { status, decision } = purchase;
+  if ((status !== "approved" && status !== "refund_due") || decision === null)
+    return conflict(model, purchase);
+  if (wrongDecision) return refused(404, "not_found");
+  const { wallet, cap, collected } = merchantOf(model, purchase);
+  const { award } = decision;
+  if ((model.funded[wallet] ?? 0n) < award || cap - collected < award)
+    return refused(409, "funding_source_insufficient");
+  return answered(201, {
+    refund: { status: "collected", award: award.toString() },
+    operation: { kind: "collect_refund", status: "confirmed" },
+  });
+}
+
+/** Operation 7: what a read of a purchase must say. */
+export function expectView(model: Model, purchase: ModelPurchase): Expected {
+  const { status, route, amount, payments, filed, decision, refunded } = purchase;
+  const paid = paidOf(purchase);
+  const { now } = model;
+  const expired =
+    (status === "created" && now > purchase.offerDeadline) || (paid === 0n && now > purchase.payDeadline);
+  return answered(200, {
+    status,
+    route,
+    payment_status: paid === 0n ? "unpaid" : paid < amount ? "partially_paid" : "paid",
+    expired,
+    withdrawn: false,
+    figures: {
+      amount: amount.toString(),
+      approved: (model.approved[purchase.buyer] ?? 0n).toString(),
+      paid: paid.toString(),
+      outstanding: (amount - paid).toString(),
+      refunded: refunded.toString(),
+      reconciled: reconciledOf(purchase).toString(),
+    },
+    receipts: payments.map((payment) => ({
+      transaction_hash: payment.hash,
+      amount: payment.amount.toString(),
+      ...(payment.reconciled ? {} : { reconciled_at: null }),
+    })),
+    claim: filed && { id: filed.id, requested_amount: filed.requested.toString() },
+    decision: decision && { id: decision.id, award: decision.award.toString() },
+    refund: refunded === 0n ? null : { status: "collected", award: refunded.toString() },
+  });
+}
+
+/** What the outbox must hold, the newest events first. */
+export function expectOutbox(model: Model, most: number): Expected {
+  const newest = model.events.toReversed().slice(0, most);
+  return answered(200, {
+    data: newest.map(({ type, subject, data, delivery }) => ({
+      type,
+      subject,
+      delivery,
+      body: { type, data },
+    })),
+  });
+}

@@ -1,0 +1,414 @@
+import { type Hex, isHex } from "viem";
+import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import type { Call } from "../../protocol/call.ts";
+import type { Json } from "../../protocol/values/json.ts";
+import type { Relayer } from "../../relayer/relayer.ts";
+import { receiveNotification } from "../../server/api/operations/notifications/receive-notification.ts";
+import { catchUp } from "../chain/catch-up.ts";
+import { type WalletName, walletNames } from "../chain/genesis/roles.ts";
+import type { ChainNode } from "../chain/genesis/start-chain.ts";
+import { findDifference } from "../hosts/recorder/repeat/find-difference.ts";
+import type { RequestSender } from "../hosts/recorder/repeat/send-request.ts";
+import type { ExpectingStep, Step as ScenarioStep } from "../hosts/recorder/scenario.ts";
+import { readJson } from "../lib/read-json.ts";
+import type { TestWallets } from "../service/wallets/open-wallets.ts";
+import type { SandboxDescription } from "../state/description.ts";
+import type { Snapshot } from "../state/snapshot.ts";
+import { type FaultName, faultOf, isOfRelayer } from "./faults.ts";
+import type { Model, SentByWallet } from "./model.ts";
+import { answered, type Expected, isSuccess, refused } from "./rules.ts";
+import type { Twist } from "./step.ts";
+
+/** The parts of a sandbox that a walk acts on. */
+export interface WalkedSandbox {
+  description: SandboxDescription;
+  chain: ChainNode;
+  relayer: Relayer;
+  wallets: TestWallets;
+  receiver: { readonly url: string };
+  snapshot: () => Promise<Snapshot>;
+}
+
+/** The credentials of a walk, by their ids: that of its program, and that of another program, if there is one. */
+export interface WalkCredentials {
+  own: string;
+  foreign: string | null;
+}
+
+/** Thrown when something differs from the model. */
+export class WalkDifference extends Error {
+  override readonly name = "WalkDifference";
+  /** What was done, as in the scenario. */
+  readonly title: string;
+  /** What kind of step it was, and which field differs: equal for two sequences that end with the same fault of the service. */
+  readonly signature: string;
+
+  constructor(title: string, signature: string, expected: unknown, actual: unknown, options?: ErrorOptions) {
+    super(`expected ${show(expected)}, got ${show(actual)}`, options);
+    this.title = title;
+    this.signature = signature;
+  }
+}
+
+/** Enough gas for every call of the sandbox; fixed, so that equal transactions are equal bytes. */
+const gas = { gas: 1_000_000n, maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+
+/** The number of identical requests that a fault of one step takes at most. */
+const mostRequests = 5;
+
+/** How often each kind of step had each answer. */
+export type WalkCounts = { [kind: string]: { [answer: string]: number } };
+
+/** Adds to how often a kind of step had an answer. */
+export function count(counts: WalkCounts, kind: string, answer: string, times: number): void {
+  const answers = counts[kind] ?? {};
+  answers[answer] = (answers[answer] ?? 0) + times;
+  counts[kind] = answers;
+}
+
+/** A write, and what is wrong with it in any step. */
+interface Write {
+  title: string;
+  /** Method and path. */
+  line: string;
+  body: { [name: string]: Json };
+  expected: Expected;
+  twist?: Twist;
+  fault?: FaultName | "none";
+  /** Whether the relayer has a part in it. */
+  relayed?: boolean;
+  /** Whether it is sent over the wallet route, which takes no credential. */
+  wallet?: boolean;
+}
+
+/** The answer to a write that was accepted. */
+export interface Accepted {
+  status: number;
+  text: string;
+  body: unknown;
+}
+
+/**
+ * One walk: sends requests and transactions, compares each answer with what the model expects, and writes all of it down as the steps of a
+ * scenario.
+ */
+export class Walk {
+  readonly sandbox: WalkedSandbox;
+  readonly credentials: WalkCredentials;
+  model: Model;
+  /** The kind of the step that is taken now. */
+  kind = "";
+  /** Whether the last step can have changed anything. */
+  hasChanged = false;
+  readonly steps: ScenarioStep[];
+  /** What each step of the scenario was answered. */
+  readonly answers: string[];
+  readonly counts: WalkCounts = {};
+  readonly #sender: RequestSender;
+  #keys: number;
+  #taken = 0;
+  #saved: { number: number; snapshot: Snapshot; model: Model } | null = null;
+
+  constructor(
+    sandbox: WalkedSandbox,
+    from: {
+      sender: RequestSender;
+      credentials: WalkCredentials;
+      model: Model;
+      steps: readonly ScenarioStep[];
+      answers: readonly string[];
+    },
+  ) {
+    this.sandbox = sandbox;
+    this.#sender = from.sender;
+    this.credentials = from.credentials;
+    this.model = structuredClone(from.model);
+    this.steps = [...from.steps];
+    this.answers = [...from.answers];
+    this.#keys = from.steps.length;
+  }
+
+  /** The path of the walk's program. */
+  get program(): string {
+    return `/v1/routing/programs/${this.programId}`;
+  }
+
+  /** Whether deliveries go to the sandbox's own receiver, where they can be made to fail. */
+  get mayFailDeliveries(): boolean {
+    const { receiver, description } = this.sandbox;
+    return receiver.url === `${description.urls.api}${receiveNotification.path}`;
+  }
+
+  /** The id of the walk's program. */
+  get programId(): string {
+    return this.sandbox.description.accounts[0].program;
+  }
+
+  /**
+   * Sends a write with a key of its own, and meets the fault of its step.
+   *
+   * @returns its answer; null when it was refused, as expected.
+   * @throws WalkDifference
+   */
+  async write(write: Write): Promise<Accepted | null> {
+    const { line, body, wallet = false, fault = "none", relayed = false } = write;
+    this.#keys += 1;
+    const { request, expected } = this.#twist(write, `explore-${this.#keys}`);
+    if (!isSuccess(expected)) {
+      await this.request(request, expected);
+      return null;
+    }
+    this.hasChanged = true;
+    if (fault !== "none" && (relayed || !isOfRelayer(fault))) await this.#meet(fault, request, expected);
+    const answer = await this.request(request, expected);
+    const { idempotency_key: key = "" } = request;
+    const { status, text } = answer;
+    const step = this.steps.length;
+    this.model.writes.push({ step, line, key, body: JSON.stringify(body), status, text, wallet });
+    return answer;
+  }
+
+  /** Sends a write while a fault is set, as often as it is not answered with success; then the fault is cleared. */
+  async #meet(fault: FaultName, request: RequestLine, expected: Expected): Promise<void> {
+    const { body, status } = faultOf(fault);
+    const met = { status: [...expected.status, status] };
+    const title = `Set the fault ${fault}`;
+    await this.request({ title, control: "POST /faults", body }, answered(201));
+    let answer = await this.request({ ...request, title: `${request.title}, with the fault ${fault}` }, met);
+    for (let sent = 1; answer.status === 202 && sent < mostRequests; sent += 1)
+      answer = await this.request({ ...request, title: `${request.title}, again` }, met);
+    await this.request({ title: "Clear the faults", control: "DELETE /faults" }, answered(200));
+  }
+
+  /** Returns the request of a write, and what is expected of it with what is wrong. */
+  #twist(write: Write, ownKey: string): { request: RequestLine; expected: Expected } {
+    const { title, line, body, expected, twist = "none", wallet = false } = write;
+    const { own, foreign } = this.credentials;
+    const plain = { api: line, body };
+    const as = wallet ? {} : { as: own };
+    const idempotency_key = ownKey;
+    const flaw = wallet && twist !== "key_missing" ? "none" : twist;
+    if (flaw === "key_missing")
+      return {
+        request: { title: `${title}, without a key`, ...plain, ...as },
+        expected: refused(400, "idempotency_key_missing"),
+      };
+    const reused = this.model.writes.find((one) => one.line !== line && !one.wallet)?.key;
+    if (flaw === "key_reused" && reused !== undefined)
+      return {
+        request: {
+          title: `${title}, with the key of another request`,
+          ...plain,
+          ...as,
+          idempotency_key: reused,
+        },
+        expected: refused(422, "idempotency_key_reused"),
+      };
+    if (flaw === "credential_missing")
+      return {
+        request: { title: `${title}, without a credential`, ...plain, idempotency_key },
+        expected: refused(401, "credential_missing"),
+      };
+    if (flaw === "credential_foreign" && foreign !== null)
+      return {
+        request: {
+          title: `${title}, with a credential of another program`,
+          ...plain,
+          as: foreign,
+          idempotency_key,
+        },
+        expected: refused(403, "program_mismatch"),
+      };
+    return { request: { title, ...plain, ...as, idempotency_key }, expected };
+  }
+
+  /**
+   * Sends a request to the API or the control API as a step of the scenario.
+   *
+   * @param same - the earlier answer that this one must equal byte for byte, and the number of its step.
+   * @throws WalkDifference
+   */
+  async request(
+    request: RequestLine,
+    expected: Expected,
+    same?: { step: number; text: string },
+  ): Promise<Accepted> {
+    const step: ScenarioStep = {
+      ...request,
+      expect: { ...statedOf(expected), ...(same === undefined ? {} : { same_as: same.step }) },
+    };
+    const answer = (await this.#sender.send(request)) ?? lost;
+    const found = readJson(answer.text);
+    this.#note(step, nameAnswer(answer.status, found));
+    this.#compare(request.title, expected, answer.status, found, answer.text);
+    if (same !== undefined && same.text !== answer.text)
+      throw new WalkDifference(
+        request.title,
+        `${this.kind} bytes`,
+        `the answer of step ${same.step}, byte for byte: ${same.text}`,
+        answer.text,
+      );
+    return { status: answer.status, text: answer.text, body: found };
+  }
+
+  /**
+   * Sends a read, which becomes a step of the scenario only when its answer differs.
+   *
+   * @throws WalkDifference
+   */
+  async read(request: RequestLine, expected: Expected): Promise<unknown> {
+    const answer = (await this.#sender.send(request)) ?? lost;
+    const found = readJson(answer.text);
+    try {
+      this.#compare(request.title, expected, answer.status, found, answer.text);
+    } catch (error) {
+      this.steps.push({ ...request, expect: statedOf(expected) });
+      this.answers.push(nameAnswer(answer.status, found));
+      throw error;
+    }
+    return found;
+  }
+
+  #compare(title: string, { status, body }: Expected, actual: number, found: unknown, text: string): void {
+    if (!status.includes(actual)) {
+      const code = findCode(body);
+      const wanted = code === null ? status.join(" or ") : `${status.join(" or ")} ${code}`;
+      throw new WalkDifference(title, `${this.kind} status`, wanted, `${actual} ${shorten(text)}`);
+    }
+    const difference = body === undefined ? null : findDifference(body, found, "");
+    if (difference === null) return;
+    const { field, expected, actual: got } = difference;
+    throw new WalkDifference(
+      title,
+      `${this.kind} ${field.replaceAll(/\d+/g, "n")}`,
+      `${field} ${show(expected)}`,
+      got,
+    );
+  }
+
+  /** Sends a transaction of a wallet and waits until it is mined, one second later. @throws WalkDifference */
+  async send(
+    by: WalletName,
+    { to, data }: Pick<Call, "to" | "data">,
+    { title, succeeds }: { title: string; succeeds: boolean },
+  ): Promise<SentByWallet> {
+    const { client } = this.sandbox.chain;
+    const account = accountOf(this.sandbox, by);
+    const [nonce, chainId] = await Promise.all([
+      client.getTransactionCount({ address: account.address, blockTag: "pending" }),
+      client.getChainId(),
+    ]);
+    const raw = await account.signTransaction({
+      type: "eip1559",
+      chainId,
+      nonce,
+      to,
+      data,
+      value: 0n,
+      ...gas,
+    });
+    const hash = await client.sendRawTransaction({ serializedTransaction: raw });
+    const receipt = await this.sandbox.wallets.stranger.receipt(hash);
+    const status = succeeds ? "success" : "reverted";
+    this.#note({ title, transactions: [{ from: by, call: title, hash, status, raw }] }, receipt.status);
+    this.model.now += 1;
+    this.hasChanged = true;
+    if (receipt.status !== status)
+      throw new WalkDifference(title, `${this.kind} transaction`, status, receipt.status);
+    return { hash, by, succeeded: succeeds, late: false };
+  }
+
+  /** Moves ahead by seconds. */
+  async travel(seconds: number, title: string): Promise<void> {
+    await this.sandbox.chain.clock.travel(seconds);
+    this.hasChanged = true;
+    this.#note({ title, travel: seconds }, "done");
+  }
+
+  /** Takes a snapshot; an earlier one is forgotten. */
+  async save(title: string): Promise<void> {
+    const snapshot = await this.sandbox.snapshot();
+    this.#taken += 1;
+    this.#note({ title, control: "POST /snapshots", expect: { status: [201] } }, "201");
+    this.#saved = { number: this.#taken, snapshot, model: structuredClone(this.model) };
+  }
+
+  /** Restores the snapshot. @returns whether there is one. */
+  async restore(title: string): Promise<boolean> {
+    if (this.#saved === null) return false;
+    const { number, snapshot, model } = this.#saved;
+    await snapshot.restore();
+    this.hasChanged = true;
+    const control = `POST /snapshots/${number}/restore`;
+    this.#note({ title, control, expect: { status: [200] } }, "200");
+    this.model = structuredClone(model);
+    return true;
+  }
+
+  /** Lets the relayer see the newest block, and reads its time. */
+  async settle(): Promise<void> {
+    const { client } = this.sandbox.chain;
+    await catchUp(this.sandbox.relayer, client);
+    this.model.now = Number((await client.getBlock({ blockTag: "latest" })).timestamp);
+  }
+
+  #note(step: ScenarioStep, answer: string): void {
+    this.steps.push(step);
+    this.answers.push(answer);
+    // What sets a fault or fails a delivery is no step of its own.
+    const isFault = "control" in step && !step.control.startsWith("POST /snapshots");
+    count(this.counts, isFault ? "fault" : this.kind, answer, 1);
+  }
+}
+
+/** A request of a walk. */
+export type RequestLine = {
+  title: string;
+  as?: string;
+  idempotency_key?: string;
+  body?: Json;
+} & ({ api: string } | { control: string });
+
+/** The account of a wallet, which signs what a walk sends. */
+export function accountOf({ description }: Pick<WalkedSandbox, "description">, name: WalletName) {
+  const key = description.wallets[name]?.private_key;
+  if (key === undefined || !isHex(key)) throw new Error(`There is no wallet ${name}.`);
+  const known = accounts.get(key) ?? privateKeyToAccount(key);
+  accounts.set(key, known);
+  return known;
+}
+
+const accounts = new Map<Hex, PrivateKeyAccount>();
+
+/** The names of the wallets whose balances a walk compares. */
+export const walkWallets: readonly WalletName[] = walletNames.filter((name) => name !== "deployer");
+
+/** The answer to a request whose connection dropped. */
+const lost = { status: 0, text: "" };
+
+/** What a scenario states of an expected answer. */
+function statedOf({ status, ...rest }: Expected): ExpectingStep["expect"] {
+  const answers = status.filter((one) => one !== lost.status);
+  return { status: answers, ...rest, ...(answers.length < status.length ? { lost: true } : {}) };
+}
+
+function findCode(body: unknown): string | null {
+  if (typeof body !== "object" || body === null) return null;
+  const code: unknown = Reflect.get(body, "code");
+  return typeof code === "string" ? code : null;
+}
+
+function nameAnswer(status: number, body: unknown): string {
+  if (status === 0) return "no answer";
+  const code = status < 400 ? null : findCode(body);
+  return code === null ? `${status}` : `${status} ${code}`;
+}
+
+function show(value: unknown): string {
+  if (value === undefined) return "nothing";
+  return shorten(typeof value === "string" ? value : JSON.stringify(value));
+}
+
+function shorten(text: string): string {
+  return text.length <= 300 ? text : `${text.slice(0, 299)}…`;
+}

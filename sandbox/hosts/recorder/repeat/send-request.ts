@@ -1,0 +1,70 @@
+import { givenAccounts } from "../../../service/keys/keys.ts";
+import type { SandboxDescription } from "../../../state/description.ts";
+import { readIssued } from "../describe-request.ts";
+import type { ExpectingStep, RequestStep } from "../scenario.ts";
+
+/** A request of a scenario, without what it must be answered. */
+export type RequestOfStep = Omit<Extract<RequestStep | ExpectingStep, { api: string }>, "answer" | "expect">;
+
+/** The answer to a request of a scenario. */
+export interface StepAnswer {
+  status: number;
+  text: string;
+}
+
+/** Thrown when a request names a caller that no account and no issued credential has. */
+export class UnknownCallerError extends Error {
+  override readonly name = "UnknownCallerError";
+}
+
+/** Sends the requests of scenarios to a sandbox, with the secrets of the callers that they name. */
+export class RequestSender {
+  readonly #urls: SandboxDescription["urls"];
+  /** Secrets by the id of their account or credential. */
+  readonly #secrets: Map<string, string>;
+
+  constructor({ seed, accounts, urls }: SandboxDescription) {
+    this.#urls = urls;
+    const given = givenAccounts(seed, accounts);
+    this.#secrets = new Map([...accounts, ...given].map(({ id, key }) => [id, key]));
+  }
+
+  /**
+   * Sends a request and returns its answer; null when the connection drops before the whole answer is there. A credential that the answer issues can be named from then on.
+   *
+   * @throws UnknownCallerError
+   */
+  async send(
+    request: Omit<RequestOfStep, "api"> & ({ api: string } | { control: string }),
+  ): Promise<StepAnswer | null> {
+    const [line, base] =
+      "api" in request ? [request.api, this.#urls.api] : [request.control, this.#urls.control];
+    const [method = "", path = ""] = line.split(" ");
+    const headers = new Headers();
+    const bearer = request.as === undefined ? request.bearer : this.#secrets.get(request.as);
+    if (request.as !== undefined && bearer === undefined)
+      throw new UnknownCallerError(`There is no account or credential ${request.as}.`);
+    if (bearer !== undefined) headers.set("Authorization", `Bearer ${bearer}`);
+    if (request.idempotency_key !== undefined) headers.set("Idempotency-Key", request.idempotency_key);
+    const body = request.body === undefined ? request.raw_body : JSON.stringify(request.body);
+    const type = request.content_type ?? (request.body === undefined ? undefined : "application/json");
+    if (type !== undefined) headers.set("Content-Type", type);
+    // As bytes, to which fetch adds no content type of its own.
+    const sent = body === undefined ? {} : { body: new TextEncoder().encode(body) };
+    const answer = await receive(fetch(base + path, { method, headers, ...sent }));
+    const issued = answer && readIssued(answer.text);
+    if (issued !== null) this.#secrets.set(issued.credential_id, issued.credential);
+    return answer;
+  }
+}
+
+async function receive(sending: Promise<Response>): Promise<StepAnswer | null> {
+  try {
+    const response = await sending;
+    return { status: response.status, text: await response.text() };
+  } catch (error) {
+    // fetch throws a TypeError for every lost connection.
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
+}

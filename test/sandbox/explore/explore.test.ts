@@ -1,0 +1,149 @@
+import { expect, test } from "vitest";
+import { createSandbox } from "../../../sandbox/create-sandbox.ts";
+import type { ExploreOptions } from "../../../sandbox/explore/options.ts";
+import { readScenario } from "../../../sandbox/hosts/recorder/scenario-file.ts";
+import { playScenario } from "../../../testkit/play-scenario.ts";
+import { type ExternalReceiver, openReceiver } from "../../kit/external-receiver.ts";
+import { shareSandbox } from "../../kit/share-sandbox.ts";
+import { temporaryFolder } from "../../temporary-folder.ts";
+
+const freshSandbox = shareSandbox({ seed: "explored" });
+
+test("in 2,000 random steps, legal and illegal ones, everything is as documented", {
+  timeout: 300_000,
+}, async () => {
+  const sandbox = await freshSandbox();
+  const { steps, counts } = await sandbox.explore({ steps: 2_000 });
+  expect(steps).toBe(2_000);
+  const answers = Object.values(counts).flatMap((kind) => Object.entries(kind));
+  const sum = (isCounted: (answer: string) => boolean) =>
+    answers.reduce((all, [answer, times]) => (isCounted(answer) ? all + times : all), 0);
+  const refused = sum((answer) => /^4|reverted/.test(answer));
+  // About as many of each.
+  expect(refused / sum(() => true)).toBeGreaterThan(0.35);
+  expect(refused / sum(() => true)).toBeLessThan(0.65);
+  // Nothing ends in a refusal of its own, and every step of the lifecycle succeeds often.
+  for (const kind of ["activate", "confirmRegistration", "reconcile", "fileClaim", "decide", "refund"])
+    expect((counts[kind]?.["200"] ?? 0) + (counts[kind]?.["201"] ?? 0), kind).toBeGreaterThan(10);
+  for (const kind of ["repeat", "travel", "deliver", "snapshot", "restore", "fault", "submit", "fund"])
+    expect(Object.keys(counts), kind).toContain(kind);
+});
+
+test("equal seeds give equal walks and hashes, and another seed gives others", async () => {
+  const explore = async (options: ExploreOptions) => {
+    await using sandbox = await createSandbox({ seed: "explored" });
+    return await sandbox.explore({ steps: 60, stepsPerWalk: 20, ...options });
+  };
+  const first = await explore({ seed: "one" });
+  expect(await explore({ seed: "one" })).toEqual(first);
+  const other = await explore({ seed: "two" });
+  expect(other.digest).not.toBe(first.digest);
+});
+
+test("the sandbox is fresh again afterwards", async () => {
+  const sandbox = await freshSandbox();
+  const before = await sandbox.fingerprint();
+  const done: number[] = [];
+  await sandbox.explore({ steps: 25, stepsPerWalk: 10, onProgress: (steps) => done.push(steps) });
+  expect(await sandbox.fingerprint()).toEqual(before);
+  expect(done).toEqual([10, 20, 25]);
+});
+
+test("invalid options are refused by their names", async () => {
+  const sandbox = await freshSandbox();
+  const refusals: [unknown, string][] = [
+    [{ steps: 0 }, "steps must be a whole number from 1 to 100000, not 0."],
+    [{ steps: 1.5 }, "steps must be a whole number from 1 to 100000, not 1.5."],
+    [{ steps: "2000" }, 'steps must be a number, not "2000".'],
+    [{ stepsPerWalk: 201 }, "stepsPerWalk must be a whole number from 1 to 200, not 201."],
+    [{ seed: "" }, "seed is empty. Leave it out for its default."],
+    [{ check: true }, "check must be a function, not true."],
+    [
+      { step: 5 },
+      "explore has no option step. Use steps, seed, stepsPerWalk, check, checkEvery, reset, scenario, onProgress.",
+    ],
+    [5, "explore takes an object of options, not 5. Pass one such as { steps: 500 }."],
+  ];
+  for (const [options, message] of refusals)
+    await expect(Reflect.apply(sandbox.explore, sandbox, [options])).rejects.toMatchObject({
+      code: "argument_invalid",
+      message,
+    });
+});
+
+test("a sandbox that is live, used, or delivers by itself is refused", async () => {
+  const sandbox = await freshSandbox();
+  await sandbox.given.merchant({ state: "pending" });
+  await expect(sandbox.explore({ steps: 1 })).rejects.toMatchObject({ code: "scenario_refused" });
+  for (const [options, code] of [
+    [{ mode: "live" }, "scenario_refused"],
+    [{ autoDeliver: true }, "argument_invalid"],
+    [{ confirmations: 2 }, "argument_invalid"],
+    [{ rateLimit: { requests: 100, seconds: 60 } }, "argument_invalid"],
+  ] as const) {
+    await using other = await createSandbox(options);
+    await expect(other.explore({ steps: 1 })).rejects.toMatchObject({ code });
+  }
+});
+
+/** A backend that follows purchases by their events, but for those of one type. */
+function followPurchases(receiver: ExternalReceiver, ignored: string) {
+  const statuses: { [type: string]: string } = {
+    "purchase.created": "created",
+    "purchase.activated": "active",
+    "purchase.registered": "active",
+    "purchase.claimed": "claimed",
+    "refund.due": "refund_due",
+    "refund.collected": "refunded",
+  };
+  const known = new Map<string, string>();
+  receiver.answer = ({ body }, response) => {
+    const { type, data } = JSON.parse(body);
+    const status = type === "purchase.decided" ? data.outcome : statuses[type];
+    if (status !== undefined && type !== ignored) known.set(data.purchase_id, status);
+    response.writeHead(204).end();
+  };
+  const check: ExploreOptions["check"] = ({ purchases }) => {
+    for (const { id, status } of purchases)
+      if (known.get(id) !== status) throw new Error(`The backend has ${id} as ${known.get(id)}.`);
+  };
+  return { check, reset: () => known.clear() };
+}
+
+test("a bug of the user's backend is found by its check, and the shortest sequence plays red until it is fixed", async () => {
+  await using receiver = await openReceiver();
+  const file = `${await temporaryFolder()}/failing.yaml`;
+  await using sandbox = await createSandbox({ seed: "explored", receiverUrl: receiver.url });
+  const wrong = followPurchases(receiver, "purchase.registered");
+  const failed = await sandbox
+    .explore({ steps: 200, scenario: file, ...wrong })
+    .catch((error: unknown) => error);
+  expect(failed).toMatchObject({ code: "exploration_failed", seed: "explored" });
+  expect(String(failed)).toContain(
+    'After "Confirm the registration of purchase 1", your check: expected no error',
+  );
+  const scenario = await readScenario(file);
+  const names = scenario.steps.map(({ title }) => title);
+  // What every walk begins with, three steps, and the deliveries.
+  expect(names.slice(5).filter((name) => name !== "Deliver the oldest event")).toEqual([
+    expect.stringMatching(/^Create purchase 1 /),
+    "The wallet merchant registers purchase 1",
+    "Confirm the registration of purchase 1",
+  ]);
+
+  const play = { options: { receiverUrl: receiver.url } };
+  wrong.reset();
+  await expect(playScenario(scenario, { ...play, check: wrong.check })).rejects.toThrow(
+    "The backend has pur_",
+  );
+  const right = followPurchases(receiver, "none");
+  await playScenario(scenario, { ...play, check: right.check });
+});
+
+test("a backend that follows every event passes", async () => {
+  await using receiver = await openReceiver();
+  await using sandbox = await createSandbox({ seed: "explored", receiverUrl: receiver.url });
+  const { check, reset } = followPurchases(receiver, "none");
+  await sandbox.explore({ steps: 100, checkEvery: 5, check, reset });
+  expect(receiver.received.length).toBeGreaterThan(20);
+});
