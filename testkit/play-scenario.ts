@@ -9,6 +9,7 @@ import { findDifference } from "../sandbox/hosts/recorder/repeat/find-difference
 import {
   type RequestOfStep,
   RequestSender,
+  type StepAnswer,
   UnknownCallerError,
 } from "../sandbox/hosts/recorder/repeat/send-request.ts";
 import {

@@ -135,7 +135,7 @@ test("answers that a fault has lost are recorded as lost, and are lost again", a
   await sandbox.client.retrying.refund(purchase, decision);
   const scenario = await sandbox.stopRecording();
   const sent = scenario.steps.flatMap((step) =>
-    "api" in step && step.api.endsWith("/refunds") ? [step.answer] : [],
+    "api" in step && "answer" in step && step.api.endsWith("/refunds") ? [step.answer] : [],
   );
   expect(sent).toMatchObject([{ status: 429 }, { lost: true }, { lost: true }, { status: 201 }]);
   await playScenario(scenario);

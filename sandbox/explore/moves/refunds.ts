@@ -109,11 +109,13 @@ export async function decide(walk: Walk, step: Step, purchase: ModelPurchase): P
         : "none";
   const verdict = verdictOf(step, flaw, purchase);
   const body = replayed ?? signDecision(walk, purchase, verdict, flaw);
+  // Ed25519 is deterministic: an equal decision in the same second has the same approval.
+  const isUsed = model.purchases.some((other) => other.decision?.body.approval === body.approval);
   const accepted = await walk.write({
     title: `Decide the claim of ${name(walk, purchase)}: ${verdict.outcome}, ${verdict.award}${flaw === "none" ? "" : ` (${flaw})`}`,
     line: `POST ${walk.program}/purchases/${id}/decisions`,
     body: { ...body },
-    expected: expectDecision(model, purchase, { ...verdict, flaw }),
+    expected: expectDecision(model, purchase, { ...verdict, flaw: isUsed ? "replayed" : flaw }),
     twist: step.twist,
     fault: step.fault,
   });
