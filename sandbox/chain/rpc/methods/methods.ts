@@ -171,30 +171,30 @@ export const passedMethods: readonly PassedMethods[] = [
   {
     methods: accountMethods,
     effect:
-      "a changed chain, which the binding check sees as it is: other code at a bound contract is refused by `contract`. A restore takes it back",
+      "a changed chain. The binding check reads the changed state: other code at a bound contract is refused by `contract`. A restore undoes the change",
   },
   {
     methods: nonceMethods,
     effect:
-      "a changed chain; a program operator's account that is moved so counts as used elsewhere: its relay operations need attention",
+      "a changed chain. A higher nonce of a program operator's account counts as used by another program: its relay operations need attention",
   },
   {
     methods: impersonationMethods,
     effect:
-      "send for any address; this stays until it is stopped, across restores too. What is sent so carries no signature, and no step of the API accepts it",
+      "send for any address, until it is stopped, even after a restore. Such transactions have no signature, so the API does not accept them",
   },
   {
     methods: ["anvil_reorg"],
     effect:
-      "a reorganization, which service and relayer follow, within [limits](#limits); a block that is being made is waited for, and [time does not go back](#time-and-reorgs)",
+      "a reorganization, which the API and the relayer follow, within [limits](#limits); a block that is being made is waited for, and [time does not go back](#time-and-reorgs)",
   },
   {
     methods: dropMethods,
-    effect: "a pool that forgets; the relayer sends its own transactions again",
+    effect: "transactions are removed from the pool; the relayer sends its own again",
   },
   {
     methods: gasMethods,
-    effect: "other conditions for gas, within [limits](#limits); a restore takes them back",
+    effect: "other gas settings, within [limits](#limits); a restore undoes them",
   },
   {
     methods: [
@@ -241,7 +241,7 @@ export const refusedMethods: readonly RefusedMethods[] = [
   },
   {
     methods: ["anvil_dumpState", "hardhat_dumpState"],
-    why: "it would block the chain for every client for seconds, and the chain alone is of no use",
+    why: "it would block the chain for all clients for seconds, and a dump of the chain alone cannot be loaded",
     instead: "Save the whole sandbox: routing-sandbox snapshot save, or sandbox.save().",
   },
   {
@@ -251,17 +251,17 @@ export const refusedMethods: readonly RefusedMethods[] = [
   },
   {
     methods: ["anvil_setRpcUrl"],
-    why: "the sandbox's chain forks no other one",
+    why: "the sandbox's chain is not a fork",
     instead: "Start a sandbox of another --seed.",
   },
   {
     methods: ["anvil_setCoinbase", "hardhat_setCoinbase"],
-    why: "a restore cannot take it back, so that equal runs would differ",
+    why: "a restore cannot undo it, so equal runs would differ",
     instead: "Leave the coinbase as it is.",
   },
   {
     methods: ["evm_setAutomine", "anvil_setAutomine", "evm_setIntervalMining", "anvil_setIntervalMining"],
-    why: "faults that pause mining could not put it back",
+    why: "a fault that pauses mining could not restore it",
     instead:
       "Choose when blocks are mined: routing-sandbox mine --every, or POST /mining of the control API.",
   },
