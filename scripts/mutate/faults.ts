@@ -23,7 +23,8 @@ export const faults: readonly MutantGroup[] = [
         rule: "A fault that is used up acts no more.",
         find: " || fault.remaining === 0",
         replace: "",
-        only: matches,
+        tests: ["test/sandbox/service/faults/faults.test.ts"],
+        only: "answer-lost",
       },
       {
         rule: "A fault acts only on what it is limited to.",
@@ -151,7 +152,8 @@ export const faults: readonly MutantGroup[] = [
         rule: "A 503 by a fault asks for a repeat of the request.",
         find: 'throw new Problem("rpc_unavailable"',
         replace: 'throw new Problem("not_found"',
-        only: "createMerchant.*503",
+        tests: ["test/sandbox/service/faults/faults.test.ts"],
+        only: "has Retry-After",
       },
       {
         rule: "A lost answer is not sent.",

@@ -46,6 +46,10 @@ const preludes: { readonly [place: string]: (sandbox: Sandbox) => Promise<object
     return { transactionHash: (await wallets.stranger.approve(purchase)).transaction_hash };
   },
   "ci.md: Equal runs": async (sandbox) => ({ recorded: (await sandbox.fingerprint()).digest }),
+  "faults.md: Faults": async ({ chain }) => {
+    await chain.client.mine({ blocks: 2 });
+    return {};
+  },
   "notifications.md: In a test": async ({ given }) => await given.merchant({ state: "enrolled" }),
   "notifications.md: The pinned receiver": async ({ given }) => ({
     ...(await given.merchant({ state: "pending" })),

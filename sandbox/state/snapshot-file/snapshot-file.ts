@@ -13,7 +13,7 @@ import { readJson } from "../../lib/read-json.ts";
 import { type SnapshotContent, snapshotContent } from "./snapshot-content.ts";
 
 const format = "routing-sandbox-snapshot";
-const version = 3;
+const version = 4;
 
 /** The first line of the file, which a person can read. */
 const header = z.object({

@@ -129,7 +129,7 @@ test("a file that is damaged, foreign, or of another version is refused, and the
     [whole.subarray(0, whole.length - 1), "is damaged: it does not match its checksum"],
     [whole.subarray(0, end - 10), "is no snapshot of a sandbox"],
     [Buffer.from("{}\n"), "is no snapshot of a sandbox"],
-    [withHeader({ version: 2 }), "has format 2; this version reads format 3"],
+    [withHeader({ version: 2 }), "has format 2; this version reads format 4"],
     [withHeader({ seed: "another" }), "is damaged: it does not match its checksum"],
     ...[header.version - 1, header.version + 1].map((version): [Buffer, string] => [
       sealed(whole, { version }),
