@@ -107,6 +107,8 @@ export class Walk {
   readonly #sender: RequestSender;
   #keys: number;
   #taken = 0;
+  /** The model before the last transaction of a wallet, while nothing else has changed anything since. */
+  #before: Model | null = null;
   #saved: { number: number; snapshot: Snapshot; model: Model } | null = null;
 
   constructor(
@@ -159,6 +161,7 @@ export class Walk {
       return null;
     }
     this.hasChanged = true;
+    this.#before = null;
     if (fault !== "none" && (relayed || !isOfRelayer(fault))) await this.#meet(fault, request, expected);
     const answer = await this.request(request, expected);
     const { idempotency_key: key = "" } = request;
@@ -294,6 +297,7 @@ export class Walk {
   ): Promise<SentByWallet> {
     const { client } = this.sandbox.chain;
     const account = accountOf(this.sandbox, by);
+    this.#before = structuredClone(this.model);
     const [nonce, chainId] = await Promise.all([
       client.getTransactionCount({ address: account.address, blockTag: "pending" }),
       client.getChainId(),
@@ -322,12 +326,25 @@ export class Walk {
   async travel(seconds: number, title: string): Promise<void> {
     await this.sandbox.chain.clock.travel(seconds);
     this.hasChanged = true;
+    this.#before = null;
     this.#note({ title, travel: seconds }, "done");
+  }
+
+  /** Removes the block of the last transaction of a wallet, if it is the newest one, with all that it has done. */
+  async reorg(title: string): Promise<void> {
+    if (this.#before === null) return;
+    const body = { intent: "reorg", depth: 1 };
+    await this.request({ title, control: "POST /faults", body }, answered(201));
+    this.hasChanged = true;
+    this.model = this.#before;
+    this.#before = null;
   }
 
   /** Takes a snapshot; an earlier one is forgotten. */
   async save(title: string): Promise<void> {
     const snapshot = await this.sandbox.snapshot();
+    // A reorg would remove the block at which it was taken.
+    this.#before = null;
     this.#taken += 1;
     this.#note({ title, control: "POST /snapshots", expect: { status: [201] } }, "201");
     this.#saved = { number: this.#taken, snapshot, model: structuredClone(this.model) };
@@ -339,6 +356,7 @@ export class Walk {
     const { number, snapshot, model } = this.#saved;
     await snapshot.restore();
     this.hasChanged = true;
+    this.#before = null;
     const control = `POST /snapshots/${number}/restore`;
     this.#note({ title, control, expect: { status: [200] } }, "200");
     this.model = structuredClone(model);
@@ -356,7 +374,7 @@ export class Walk {
     this.steps.push(step);
     this.answers.push(answer);
     // What sets a fault or fails a delivery is no step of its own.
-    const isFault = "control" in step && !step.control.startsWith("POST /snapshots");
+    const isFault = "control" in step && !["snapshot", "restore", "reorg"].includes(this.kind);
     count(this.counts, isFault ? "fault" : this.kind, answer, 1);
   }
 }

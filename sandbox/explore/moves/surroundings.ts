@@ -33,6 +33,11 @@ export async function travel(walk: Walk, { choice, subject }: Step): Promise<voi
   await walk.travel(seconds, `Time moves ahead by ${seconds} s`);
 }
 
+/** Removes the newest block, if it has what a wallet sent last. */
+export async function reorg(walk: Walk): Promise<void> {
+  await walk.reorg("A reorg removes the block of that transaction");
+}
+
 /** Delivers the oldest event that is not delivered. */
 export async function deliver(walk: Walk, { fault, choice }: Pick<Step, "fault" | "choice">): Promise<void> {
   const { model } = walk;

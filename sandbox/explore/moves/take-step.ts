@@ -6,7 +6,7 @@ import { chooseNext } from "./next.ts";
 import { pay, reconcile } from "./payments.ts";
 import { activate, confirmRegistration, createPurchase, register, submit } from "./purchases.ts";
 import { claim, decide, fileClaim, refund } from "./refunds.ts";
-import { deliver, repeat, restore, snapshot, travel } from "./surroundings.ts";
+import { deliver, reorg, repeat, restore, snapshot, travel } from "./surroundings.ts";
 
 type OfMerchant = (walk: Walk, step: Step, merchant: ModelMerchant) => Promise<void>;
 type OfPurchase = (walk: Walk, step: Step, purchase: ModelPurchase) => Promise<void>;
@@ -30,6 +30,7 @@ const ofWalk: { readonly [K in StepKind]?: OfWalk } = {
   createPurchase,
   repeat,
   travel,
+  reorg,
   deliver,
   snapshot,
   restore,

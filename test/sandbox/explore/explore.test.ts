@@ -25,7 +25,17 @@ test("in 2,000 random steps, legal and illegal ones, everything is as documented
   // Nothing ends in a refusal of its own, and every step of the lifecycle succeeds often.
   for (const kind of ["activate", "confirmRegistration", "reconcile", "fileClaim", "decide", "refund"])
     expect((counts[kind]?.["200"] ?? 0) + (counts[kind]?.["201"] ?? 0), kind).toBeGreaterThan(10);
-  for (const kind of ["repeat", "travel", "deliver", "snapshot", "restore", "fault", "submit", "fund"])
+  for (const kind of [
+    "repeat",
+    "travel",
+    "reorg",
+    "deliver",
+    "snapshot",
+    "restore",
+    "fault",
+    "submit",
+    "fund",
+  ])
     expect(Object.keys(counts), kind).toContain(kind);
 });
 
