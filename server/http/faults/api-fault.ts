@@ -1,6 +1,6 @@
 /** The points of a write where a fault of the API can act. */
 export const apiFaultPoints = [
-  /** The request is checked; nothing of it is recorded. */
+  /** Credential, body and key are checked; nothing of the request is recorded. */
   "before_commit",
   /** Everything is recorded, the stored answer included; nothing is sent. Repeats of the request come here too. */
   "after_commit",
