@@ -64,7 +64,7 @@ export function openState(
     if (isClosed) throw closedError();
     return await fetch(request);
   };
-  const access = lazyAccess(urls.api, account?.key ?? "", send);
+  const access = lazyAccess(urls.api, account?.key ?? "");
   const accounts = givenAccounts(settings.seed, keys.accounts);
   const given = new GivenAccess(urls.api, accounts, send);
   const parts = listParts(chain, service, { access, given, receiver, pin, refusals }, settings.parts);

@@ -25,8 +25,8 @@ export interface ApiClient extends Client<paths> {
 
 /** Options of a client: how it sends, how `retrying` waits, and the idempotency keys of its writes. */
 export interface ApiClientOptions extends Partial<RetryPolicy> {
-  /** Returns a unique idempotency key; by default a random UUID. */
-  nextKey?: () => Promise<string>;
+  /** Returns a unique idempotency key, of `retrying` with what it sends by; by default a random UUID. */
+  nextKey?: (send: SendRequest) => Promise<string>;
   /** Sends each request; by default the global `fetch`. */
   fetch?: SendRequest;
 }
@@ -65,7 +65,7 @@ export function createApiClient(baseUrl: string, bearer?: string, options: ApiCl
     },
   };
   middleware.use({ onRequest: requireFilledPath });
-  const writes = lifecycleWrites(resending, nextKey);
+  const writes = lifecycleWrites(resending, async () => await nextKey(resend));
   return { ...client, ...middleware, retrying: { ...resending, ...middleware, ...writes } };
 }
 

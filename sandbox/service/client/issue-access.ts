@@ -12,6 +12,9 @@ export async function issueAccess(
   send: SendRequest,
 ): Promise<{ credential: string; credential_id: string }> {
   const account = createApiClient(apiUrl, accountKey, { fetch: send });
-  const { credential, credential_id } = unwrap(await account.POST("/v1/routing/access", { body: {} }));
+  // The API reads no key here. With one, `retrying` repeats the request: a repeat revokes the credential whose answer was lost.
+  const headers = { "Idempotency-Key": "access" };
+  const answer = await account.POST("/v1/routing/access", { body: {}, headers });
+  const { credential, credential_id } = unwrap(answer);
   return { credential, credential_id };
 }

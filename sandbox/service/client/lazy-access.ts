@@ -13,7 +13,7 @@ type Held = z.infer<typeof held>;
 export interface LazyAccess extends Part<Held | null> {
   middleware: Middleware;
   /** Returns an idempotency key that no other request has; equal runs get equal keys. */
-  nextKey: () => Promise<string>;
+  nextKey: (send: SendRequest) => Promise<string>;
 }
 
 /**
@@ -23,14 +23,15 @@ export interface LazyAccess extends Part<Held | null> {
  *
  * @example client.use(lazyAccess(urls.api, account.key).middleware)
  */
-export function lazyAccess(apiUrl: string, accountKey: string, send: SendRequest = fetch): LazyAccess {
+export function lazyAccess(apiUrl: string, accountKey: string): LazyAccess {
   let access: Held | null = null;
   let issuing: Promise<Held> | null = null;
   let restores = 0;
   /** Requests in progress, as they can be sent once more. */
   const sent = new Map<string, { request: Request; credential: string; restores: number }>();
 
-  const current = async (): Promise<Held> => {
+  /** @param send - how the request that needs the credential is sent, which decides whether a lost answer is asked for again. */
+  const current = async (send: SendRequest): Promise<Held> => {
     if (access !== null) return access;
     const before = restores;
     issuing ??= issueAccess(apiUrl, accountKey, send).then((issued) => ({ ...issued, keys: 0 }));
@@ -42,18 +43,18 @@ export function lazyAccess(apiUrl: string, accountKey: string, send: SendRequest
       if (before === restores) issuing = null;
     }
   };
-  const authorize = async (request: Request): Promise<string> => {
-    const { credential } = await current();
+  const authorize = async (request: Request, send: SendRequest): Promise<string> => {
+    const { credential } = await current(send);
     request.headers.set("Authorization", `Bearer ${credential}`);
     return credential;
   };
 
   return {
     middleware: {
-      async onRequest({ request, schemaPath, id }) {
+      async onRequest({ request, schemaPath, id, options }) {
         if (request.headers.has("Authorization") || !schemaPath.includes("/programs/")) return;
         const copy = { request: request.clone(), restores };
-        const credential = await authorize(request);
+        const credential = await authorize(request, options.fetch);
         sent.set(id, { ...copy, credential });
       },
       async onResponse({ response, id, options }) {
@@ -64,15 +65,15 @@ export function lazyAccess(apiUrl: string, accountKey: string, send: SendRequest
         if (!expired && copy.restores === restores) return;
         // Of several requests that expired together, the first one renews the credential for all.
         if (expired && access?.credential === copy.credential) access = null;
-        await authorize(copy.request);
+        await authorize(copy.request, options.fetch);
         return await options.fetch(copy.request);
       },
       onError({ id }) {
         sent.delete(id);
       },
     },
-    async nextKey() {
-      const one = await current();
+    async nextKey(send) {
+      const one = await current(send);
       one.keys += 1;
       return `client-${one.credential_id}-${one.keys}`;
     },

@@ -58,17 +58,17 @@ export class FaultPlan {
    * Counts one hit of the first fault that acts at a point.
    *
    * @param subject - what is there, by the fields that a match can name.
-   * @param action - the action that is asked for; any if not given.
+   * @param mayAct - what else the fault has to be.
    */
   take(
     layer: FaultLayer,
     point: string,
     subject: { readonly [field: string]: string } = {},
-    action?: string,
+    mayAct: (fault: Fault) => boolean = () => true,
   ): Fault | null {
     for (const fault of this.#faults) {
       if (fault.layer !== layer || fault.point !== point || fault.remaining === 0) continue;
-      if (action !== undefined && fault.action !== action) continue;
+      if (!mayAct(fault)) continue;
       if (!Object.entries(fault.match).every(([field, value]) => subject[field] === value)) continue;
       fault.hits += 1;
       if (fault.remaining !== null) fault.remaining -= 1;

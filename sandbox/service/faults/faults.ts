@@ -129,7 +129,12 @@ export class SandboxFaults implements Faults, Part<FaultState> {
   get relayer(): RelayerFaults {
     return {
       take: (point, action, { operation_id, program, kind, subject }) =>
-        this.#plan.take("relayer", point, { operation_id, program, kind, subject_id: subject.id }, action),
+        this.#plan.take(
+          "relayer",
+          point,
+          { operation_id, program, kind, subject_id: subject.id },
+          (fault) => fault.action === action,
+        ),
       pauseMining: async () => await this.#chain.pauseMining(),
       reorganize: async (depth) => await this.#chain.reorganize(depth),
     };
@@ -138,8 +143,10 @@ export class SandboxFaults implements Faults, Part<FaultState> {
   /** The faults of the API. */
   get api(): ApiFaults {
     return {
-      take: (point, subject) => {
-        const fault = this.#plan.take("api", point, { ...subject });
+      take: (point, { idempotent, ...subject }) => {
+        const fault = this.#plan.take("api", point, subject, (fault) =>
+          idempotent ? true : fault.match["operation"] !== undefined,
+        );
         return fault === null || !isApiAction(fault.action) ? null : { ...fault, action: fault.action };
       },
       crash: crashProcess,

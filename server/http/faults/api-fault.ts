@@ -35,6 +35,8 @@ export interface ApiFaultSubject {
   program: string;
   /** The identifier in the path; empty where the path has none. */
   subject_id: string;
+  /** Whether the write takes an idempotency key. Only a fault that names the operation acts on one that takes none. */
+  idempotent: boolean;
 }
 
 /** The faults of the API, which the caller of the service keeps. */

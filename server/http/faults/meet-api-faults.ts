@@ -24,13 +24,13 @@ const headers = { "Retry-After": "1" };
  */
 export async function meetApiFault(
   point: ApiFaultPoint,
-  { id: operation, method }: Operation,
+  { id: operation, method, idempotent }: Operation,
   { services, program, id, outside }: OperationContext,
   answer: Answer | null,
 ): Promise<void> {
   if (method !== "post") return;
   const { apiFaults, wait, closing } = services;
-  const fault = apiFaults.take(point, { operation, program: program.id, subject_id: id });
+  const fault = apiFaults.take(point, { operation, program: program.id, subject_id: id, idempotent });
   switch (fault?.action) {
     case "429":
       throw new Problem("rate_limited", "A fault of the sandbox refuses this request.", { headers });
