@@ -3,6 +3,7 @@ import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import type { ExploreOptions } from "../../../sandbox/explore/options.ts";
 import { readScenario } from "../../../sandbox/hosts/recorder/scenario-file.ts";
 import { playScenario } from "../../../testkit/play-scenario.ts";
+import { runCli } from "../../cli/program.ts";
 import { type ExternalReceiver, openReceiver } from "../../kit/external-receiver.ts";
 import { shareSandbox } from "../../kit/share-sandbox.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
@@ -48,6 +49,12 @@ test("equal seeds give equal walks and hashes, and another seed gives others", a
   expect(await explore({ seed: "one" })).toEqual(first);
   const other = await explore({ seed: "two" });
   expect(other.digest).not.toBe(first.digest);
+});
+
+test("the command line takes the same steps on a sandbox of its own", async () => {
+  const printed = JSON.parse(await runCli("explore", "--steps", "30", "--seed", "one", "--json"));
+  await using sandbox = await createSandbox({ seed: "one" });
+  expect(printed).toEqual(await sandbox.explore({ steps: 30 }));
 });
 
 test("the sandbox is fresh again afterwards", async () => {
