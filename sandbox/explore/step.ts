@@ -86,7 +86,7 @@ const weights: { readonly [K in StepKind]: number } = {
   decide: 3,
   refund: 3,
   repeat: 4,
-  travel: 1,
+  travel: 2,
   reorg: 2,
   deliver: 2,
   snapshot: 1,

@@ -23,13 +23,17 @@ export async function repeat(walk: Walk, { choice, subject }: Step): Promise<voi
   );
 }
 
-/** Moves ahead: by a minute, or past a deadline of a purchase. */
-export async function travel(walk: Walk, { choice, subject }: Step): Promise<void> {
+/** Where time moves to, in seconds after a deadline: the next block is the last one within it, the first one after it, or a later one. */
+const aroundDeadline = { all: -1, part: 0, over: 10 } as const;
+
+/** Moves ahead: by a minute, or to a deadline of a purchase. */
+export async function travel(walk: Walk, { choice, subject, amount }: Step): Promise<void> {
   const { now, purchases } = walk.model;
   const purchase = purchases.at(-1 - (subject % Math.max(1, purchases.length)));
   const deadlines = purchase && [purchase.offerDeadline, purchase.payDeadline, purchase.claimDeadline];
   const deadline = deadlines?.[(choice % 4) - 1];
-  const seconds = deadline === undefined || deadline < now ? 60 : deadline - now + 10;
+  const left = deadline === undefined ? 0 : deadline - now + aroundDeadline[amount];
+  const seconds = left < 1 ? 60 : left;
   await walk.travel(seconds, `Time moves ahead by ${seconds} s`);
 }
 
