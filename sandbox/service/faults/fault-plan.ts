@@ -1,7 +1,7 @@
 import { FaultInvalidError } from "../../../relayer/relayer.ts";
 import type { Fault } from "./fault.ts";
 import { type FaultLayer, placementsOf } from "./fault-matrix.ts";
-import type { FaultEntry } from "./fault-request.ts";
+import { type FaultEntry, writesOfSubjects } from "./fault-request.ts";
 
 /** The faults that are set, in the order in which they act. */
 export class FaultPlan {
@@ -24,6 +24,9 @@ export class FaultPlan {
     const { program } = match;
     if (program !== undefined && !this.#programs.includes(program))
       throw new FaultInvalidError(`No program ${program} here. Use ${this.#programs.join(", ")}.`);
+    const { operation, subject_id } = match;
+    if (operation !== undefined && (subject_id ?? "") !== "" && !writesOfSubjects.includes(operation))
+      throw new FaultInvalidError(`The path of ${operation} has no id. Leave out subject_id.`);
     return {
       layer,
       point,

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { FaultInvalidError, type RelayOperationKind, relayOperationKinds } from "../../../relayer/relayer.ts";
 import { operations } from "../../../server/api/operations/table.ts";
 import { check } from "../../../server/http/request/validate.ts";
+import { passedMethods, refusedMethods } from "../../chain/rpc/methods/methods.ts";
 import {
   type FaultIntent,
   type FaultLayer,
@@ -20,6 +21,11 @@ import {
 /** The ids of the writes of the routing API. */
 export const writeOperations: readonly string[] = operations
   .filter(({ method }) => method === "post")
+  .map(({ id }) => id);
+
+/** The ids of the writes that have an id in their path. */
+export const writesOfSubjects: readonly string[] = operations
+  .filter(({ method, path }) => method === "post" && path.includes("{id}"))
   .map(({ id }) => id);
 
 /** The requests, operations or calls that a fault is limited to; every named field must match. */
@@ -116,6 +122,12 @@ const actionOfDetail: { readonly [D in keyof typeof details]: string } = {
 
 const text = z.string().optional();
 
+const knownMethods = new Set([...passedMethods, ...refusedMethods].flatMap(({ methods }) => methods));
+
+const methodSchema = z
+  .string()
+  .refine((method) => knownMethods.has(method), 'is a method of the node, such as "eth_sendRawTransaction"');
+
 /** The fields that can limit the faults of a layer. */
 const matchShapes: { readonly [L in FaultLayer]: { readonly [field: string]: z.ZodOptional } } = {
   api: { operation: z.enum(writeOperations).optional(), program: text, subject_id: text },
@@ -125,7 +137,7 @@ const matchShapes: { readonly [L in FaultLayer]: { readonly [field: string]: z.Z
     kind: z.enum(relayOperationKinds).optional(),
     subject_id: text,
   },
-  rpc: { caller: z.enum(rpcCallers).optional(), method: text },
+  rpc: { caller: z.enum(rpcCallers).optional(), method: methodSchema.optional() },
   chain: {},
   delivery: {},
 };

@@ -313,3 +313,21 @@ test("the routing API sets no faults", async () => {
   const answer = await fetch(`${sandbox.description.urls.api}/faults`, { method: "POST" });
   expect(answer.status).toBe(404);
 });
+
+describe("a fault that can never act is refused, and none is set", () => {
+  test("an id for a write whose path has none", async () => {
+    const match = { operation: "createMerchant", subject_id: "mer_1" };
+    const fault = { layer: "api", point: "after_commit", action: "reset", match } as const;
+    const why = "The path of createMerchant has no id. Leave out subject_id.";
+    await expect(sandbox.faults.set(fault)).rejects.toThrow(why);
+    expect(await setOver("POST", fault)).toMatchObject({ status: 422, body: { detail: why } });
+    expect(sandbox.faults.list()).toEqual([]);
+  });
+
+  test("a method that no node has", async () => {
+    await expect(sandbox.faults.set("node-down", { method: "eth_sendRawTransactoin" })).rejects.toThrow(
+      'is a method of the node, such as "eth_sendRawTransaction"',
+    );
+    expect(sandbox.faults.list()).toEqual([]);
+  });
+});
