@@ -9,7 +9,7 @@ export type AttackFamily =
   | "envelope"
   | "call path"
   | "calldata"
-  | "receipt and logs"
+  | "transaction receipt and logs"
   | "chain"
   | "token"
   | "signatures"

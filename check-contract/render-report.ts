@@ -24,7 +24,7 @@ export function renderReport(report: ContractReport, color: boolean): string {
   }
   lines.push(
     "",
-    report.passed ? paint("green", "Everything passed.") : paint("red", "It is not safe to bind to."),
+    report.passed ? paint("green", "Everything passed.") : paint("red", "The contract is not safe to use."),
     "",
   );
   return lines.join("\n");

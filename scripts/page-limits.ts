@@ -1,4 +1,6 @@
+import { faultPoints } from "../relayer/faults/fault.ts";
 import { deepestReorg } from "../relayer/recovery/head-trail.ts";
+import { programRoles } from "../sandbox/chain/genesis/roles.ts";
 import { largestBody } from "../sandbox/chain/rpc/front.ts";
 import { keptSnapshots } from "../sandbox/hosts/control/snapshot-routes.ts";
 import { heartbeatMs } from "../sandbox/hosts/explorer/explorer.ts";
@@ -8,7 +10,9 @@ import { mostScanned, pageSize } from "../sandbox/hosts/explorer/reads/page.ts";
 import { connectionLimits } from "../sandbox/lib/http/connection-limits.ts";
 import { answerBytes } from "../sandbox/lib/http/deliver.ts";
 import { resolveOptions } from "../sandbox/options/options.ts";
+import { mostRequests } from "../sandbox/service/client/retrying-fetch.ts";
 import { leaderWaitMs } from "../sandbox/service/cluster/forwarding.ts";
+import { defaultCap } from "../sandbox/service/given/give-merchant.ts";
 import { limits } from "../server/api/limits.ts";
 import { firstPauseMs, longestRetryAfter } from "../server/outbox/delivery-attempts.ts";
 import { eventListLimit } from "../server/outbox/event-types.ts";
@@ -25,23 +29,34 @@ const pauses = Array.from({ length: limits.delivery_attempts - 1 }, (_, index) =
   String((firstPauseMs * 2 ** index) / 1_000),
 );
 
+/** The longest delivery in mode `live`: every attempt times out, and every pause is the longest that a receiver can ask for. */
+const longestDeliveryMs =
+  limits.delivery_attempts * defaults.deliveryTimeoutMs + pauses.length * longestRetryAfter * 1_000;
+
 /** The limits that pages of docs/ name in their prose, by the name in the mark around each; the service's own are elsewhere. */
 export const pageLimits = {
   answer_kept: `${answerBytes / 1_024} KiB`,
   change_purchases: count(namedPurchases),
   change_window: `${windowMs} ms`,
+  client_requests: String(mostRequests),
   connections: `${count(connectionLimits.connections)} connections`,
+  delivery_longest: seconds(longestDeliveryMs),
   delivery_pauses: `${pauses.slice(0, -1).join(", ")} and ${pauses.at(-1)} seconds`,
   delivery_timeout: seconds(defaults.deliveryTimeoutMs),
   event_list: `${count(eventListLimit)} entries`,
   explorer_page: count(pageSize),
   explorer_scanned: `${count(mostScanned)} records`,
+  given_cap: `\`${defaultCap}\``,
   headers_timeout: seconds(connectionLimits.headersMs),
   heartbeat: seconds(heartbeatMs),
   journal_size: mebibytes(smallestCompaction),
   leader_look: `${electionIntervalMs} ms`,
   leader_wait: `${leaderWaitMs / 1_000} s`,
+  operator_accounts: programRoles
+    .map(({ id, registrarIndex }) => `${registrarIndex} for \`${id}\``)
+    .join(", "),
   refusals_kept: count(keptRefusals),
+  relayer_points: faultPoints.map((point) => `\`${point}\``).join(", "),
   reorg_depth: `${count(deepestReorg)} blocks`,
   request_timeout: String(connectionLimits.requestMs / 1_000),
   retry_after: `${longestRetryAfter} seconds`,

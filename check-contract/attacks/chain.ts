@@ -127,7 +127,7 @@ export const chainAttacks = attacksOf("chain", [
     },
   },
   {
-    name: "a reorg that removes a reconciled payment: its payment receipt is reverted and its hash can be submitted again",
+    name: "a reorg that removes a reconciled payment: its payment receipt is removed and its hash can be submitted again",
     stopped: harmless,
     async run(fixture) {
       const hash = await fixture.paid();
@@ -157,7 +157,7 @@ export const chainAttacks = attacksOf("chain", [
     },
   },
   {
-    name: "a reorg that removes a batch: the payment receipts of all its purchases are reverted in one write",
+    name: "a reorg that removes a batch: the payment receipts of all its purchases are removed in one write",
     pays: false,
     stopped: harmless,
     async run(fixture) {
@@ -173,7 +173,7 @@ export const chainAttacks = attacksOf("chain", [
     },
   },
   {
-    name: "a payment that is mined again in another block: it is reverted there and recorded here",
+    name: "a payment that is mined again in another block: the old payment receipt is removed and a new one is recorded",
     stopped: harmless,
     async run(fixture) {
       const answer = await minedAgain(fixture, async () => {});

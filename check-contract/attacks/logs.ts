@@ -43,7 +43,7 @@ async function emitElsewhere(
 }
 
 /** Attacks by what a transaction left behind. */
-export const logAttacks = attacksOf("receipt and logs", [
+export const logAttacks = attacksOf("transaction receipt and logs", [
   {
     name: "a reverted payment",
     stopped: refused(422, "transaction_reverted", "status", "log"),

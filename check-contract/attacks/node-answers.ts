@@ -121,7 +121,7 @@ async function reconcileChangedTransaction(
 }
 
 /** Attacks by a node that gives another receipt or other logs than the chain has. */
-export const changedReceipts = attacksOf("receipt and logs", [
+export const changedReceipts = attacksOf("transaction receipt and logs", [
   {
     name: "a node that duplicates a log",
     stopped: mismatch("canonical", "log"),
@@ -164,19 +164,19 @@ export const changedReceipts = attacksOf("receipt and logs", [
       }),
   },
   {
-    name: "a log marked as removed in the receipt",
+    name: "a log marked as removed in the transaction receipt",
     stopped: mismatch("canonical"),
     run: async (fixture) =>
       await reconcileChangedReceipt(fixture, (receipt) => changeFirst(receipt, { removed: true })),
   },
   {
-    name: "a log marked as removed in the receipt and the block",
+    name: "a log marked as removed in the transaction receipt and the block",
     stopped: mismatch("canonical"),
     run: async (fixture) =>
       await reconcileChangedLogs(fixture, (logs) => logs.map((log) => ({ ...log, removed: true }))),
   },
   {
-    name: "a receipt with a log of another block",
+    name: "a transaction receipt with a log of another block",
     stopped: mismatch("canonical"),
     run: async (fixture) =>
       await reconcileChangedReceipt(fixture, (receipt) =>
@@ -184,7 +184,7 @@ export const changedReceipts = attacksOf("receipt and logs", [
       ),
   },
   {
-    name: "a receipt of another transaction",
+    name: "a transaction receipt of another transaction",
     stopped: mismatch("canonical"),
     run: async (fixture) =>
       await reconcileChangedReceipt(fixture, (receipt) => ({
@@ -193,7 +193,7 @@ export const changedReceipts = attacksOf("receipt and logs", [
       })),
   },
   {
-    name: "a receipt with another sender",
+    name: "a transaction receipt with another sender",
     stopped: mismatch("canonical"),
     run: async (fixture) =>
       await reconcileChangedReceipt(fixture, (receipt) => ({
@@ -202,7 +202,7 @@ export const changedReceipts = attacksOf("receipt and logs", [
       })),
   },
   {
-    name: "a node that adds a payment log to the receipt and the block",
+    name: "a node that adds a payment log to the transaction receipt and the block",
     stopped: mismatch("log"),
     async run(fixture) {
       const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
@@ -253,7 +253,7 @@ export const changedReceipts = attacksOf("receipt and logs", [
 /** Attacks by a node that gives another transaction or another chain than there is. */
 export const changedAnswers = attacksOf("chain", [
   {
-    name: "a node that returns another sender",
+    name: "a node that returns another sender: the sender is recovered from the signature",
     stopped: harmless,
     run: async (fixture) => await reconcileChangedTransaction(fixture, { from: fixture.address("stranger") }),
   },
@@ -273,7 +273,7 @@ export const changedAnswers = attacksOf("chain", [
       await reconcileChangedTransaction(fixture, { input: fixture.pay(fixture.purchase, 25n * usdc).data }),
   },
   {
-    name: "a node that returns the calldata in uppercase",
+    name: "a node that returns the calldata in uppercase: hex is compared without case",
     stopped: harmless,
     async run(fixture) {
       const { data } = fixture.pay(fixture.purchase);
@@ -319,7 +319,7 @@ export const changedAnswers = attacksOf("chain", [
     },
   },
   {
-    name: "a node that changes a field of a log that no check compares, in the receipt and the block",
+    name: "a node that changes a field of a log that no check compares, in the transaction receipt and the block",
     stopped: refused(503, "rpc_unavailable"),
     run: async (fixture) =>
       await reconcileChangedLogs(fixture, (logs) =>

@@ -151,7 +151,7 @@ export const permitAttacks = attacksOf("permit", [
     },
   },
   {
-    name: "a node that changes the amount of the permit's approval log, in the receipt and the block",
+    name: "a node that changes the amount of the permit's approval log, in the transaction receipt and the block",
     pays: false,
     stopped: mismatch("log"),
     run: async (fixture) =>
@@ -160,7 +160,7 @@ export const permitAttacks = attacksOf("permit", [
       ),
   },
   {
-    name: "a node that duplicates the permit's approval log, in the receipt and the block",
+    name: "a node that duplicates the permit's approval log, in the transaction receipt and the block",
     pays: false,
     stopped: mismatch("log"),
     run: async (fixture) =>
@@ -169,7 +169,7 @@ export const permitAttacks = attacksOf("permit", [
       ),
   },
   {
-    name: "a node that moves the permit's approval log after the transfer, in the receipt and the block",
+    name: "a node that moves the permit's approval log after the transfer, in the transaction receipt and the block",
     pays: false,
     stopped: mismatch("log"),
     run: async (fixture) =>

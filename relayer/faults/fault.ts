@@ -53,7 +53,7 @@ export const faultPlacements = {
   duplicate: ["broadcast"],
   /** The node refuses because the signer cannot pay. */
   insufficient_funds: ["broadcast"],
-  /** Another program uses the signer's next nonce first. */
+  /** Other software uses the signer's next nonce first. */
   foreign_nonce: ["nonce", "broadcast"],
   /** The relayer raises the fee of its own transaction. */
   replace: ["after_signed", "after_broadcast"],

@@ -27,7 +27,7 @@ export interface Claim {
  * Claims of one signer run one after the other and in the order of their nonces; writing them to the end and sending
  * them do not hold up the next claim.
  *
- * @returns null when the signer's nonce on chain is above every nonce in the journal: another program uses its key.
+ * @returns null when the signer's nonce on chain is above every nonce in the journal: other software uses its key.
  */
 export async function claimNonce(
   context: RelayerContext,

@@ -72,7 +72,7 @@ export const eventTypes = {
     data: z.object({ purchase_id: idSchema("pur"), claim_id: idSchema("clm"), claim_hash: hashSchema }),
   },
   "purchase.decided": {
-    description: "The designated reviewer's decision was recorded.",
+    description: "The decision of the program's reviewer was recorded.",
     data: z.object({
       purchase_id: idSchema("pur"),
       decision_id: idSchema("dec"),

@@ -53,7 +53,7 @@ test.each<[string, Partial<ObservedLog>]>([
     "an indexed field in the data instead",
     { topics: topics.slice(0, 3), data: `${pad(merchant)}${data.slice(2)}` },
   ],
-])("a log with %s is not the event", (_name, change) => {
+])("a changed log is not the event: %s", (_name, change) => {
   expect(decodeLog({ ...log, ...change }, paid)).toBeNull();
 });
 

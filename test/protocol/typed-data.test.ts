@@ -143,7 +143,7 @@ test.each<[string, () => Hex[]]>([
   ],
   ["claim", () => [claim, ...variants(claim)].map((one) => hashClaim(domain, one))],
   ["permit", () => [permit, ...variants(permit)].map((one) => hashPermit(permitDomain, one))],
-])("every field of a %s changes its digest", (_name, digests) => {
+])("every field changes the digest: %s", (_name, digests) => {
   const all = digests();
   expect(new Set(all).size).toBe(all.length);
 });

@@ -234,7 +234,7 @@ export interface components {
         claim_hash: components["schemas"]["Hash"];
       };
     };
-    /** The designated reviewer's decision was recorded. */
+    /** The decision of the program's reviewer was recorded. */
     PurchaseDecidedEvent: {
       id: components["schemas"]["EventId"];
       type: "purchase.decided";

@@ -9,7 +9,7 @@ const faultMatrix = {
   relayer: faultPlacements,
   /** The calls that the API and the relayer make to the node. */
   rpc: {
-    /** The node takes no connection. */
+    /** The node accepts no connection. */
     refuse: ["before_call"],
     /** The node refuses with an internal error (-32603). */
     rpc_error: ["before_call"],
@@ -79,7 +79,7 @@ export type RpcCaller = (typeof rpcCallers)[number];
 export const faultIntents = {
   /** The write is recorded, then the connection drops. */
   "answer-lost": { layer: "api", point: "after_commit", action: "reset" },
-  /** The node takes no connection, from the API and from the relayer, until the faults are cleared. */
+  /** The node accepts no connection from the API and the relayer, until the faults are cleared. */
   "node-down": { layer: "rpc", point: "before_call", action: "refuse", count: null },
   /** The newest blocks leave the chain: at once, or at a point of the relayer. */
   reorg: { layer: "chain", point: "now", action: "reorg" },

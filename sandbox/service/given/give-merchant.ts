@@ -10,7 +10,7 @@ type Merchant = components["schemas"]["Merchant"];
 
 const defaultName = "Corner Books";
 /** The default cap: the initial balance of every wallet, so that the cap is not a further bound. */
-const defaultCap = "1000000000000";
+export const defaultCap = "1000000000000";
 
 /** Gives a merchant: the one that the wallet is enrolled as, or a new one. */
 export async function giveMerchant(plan: MerchantPlan, actors: GivenActors): Promise<Merchant> {

@@ -116,7 +116,7 @@ export class Given {
   /**
    * Returns a merchant in a state.
    *
-   * A wallet has one merchant in a program. If the wallet is already enrolled, its merchant is returned, and funded if the state requires it.
+   * A wallet can be enrolled as one merchant of a program at a time. If the wallet is already enrolled, its merchant is returned, and funded if the state requires it.
    *
    * @throws GivenInvalidError for invalid options; ProblemError when the API refuses; RetryLimitError when a transaction remains unconfirmed;
    * SandboxError given_refused when mining is paused, or a transaction reverts or is held.

@@ -2,7 +2,7 @@
 export const apiFaultPoints = [
   /** Credential, body and key are checked; nothing of the request is recorded. */
   "before_commit",
-  /** Everything is recorded, the stored answer included; nothing is sent. Repeats of the request come here too. */
+  /** Everything is recorded, the stored answer included; nothing is sent. Faults here also act on repeats of the request. */
   "after_commit",
 ] as const;
 

@@ -23,7 +23,7 @@ import { Problem } from "../../errors/problem.ts";
 import { decisionSchema, type RecordDecision, recordDecisionBody } from "../../schemas/refunds.ts";
 import { viewDecision } from "../../views/refunds.ts";
 
-/** `POST …/decisions`: the designated reviewer's Ed25519 approval. */
+/** `POST …/decisions`: the Ed25519 approval of the program's reviewer. */
 export const recordDecision = defineOperation({
   number: 12,
   id: "recordDecision",
@@ -31,7 +31,7 @@ export const recordDecision = defineOperation({
   path: "/v1/routing/programs/{program}/purchases/{id}/decisions",
   summary: "Record a decision",
   description:
-    "Verifies the designated reviewer's Ed25519 signature of the decision bytes and records the outcome of the claim. " +
+    "Verifies the Ed25519 signature of the program's reviewer over the decision bytes and records the outcome of the claim. " +
     "The claim and its payments must still be on the chain.",
   authorization: { kind: "scope", scope: "decisions:write" },
   idempotent: true,
