@@ -49,7 +49,7 @@ export function programOption(description = "the program; by default the first o
   return new Option("--program <id>", description);
 }
 
-/** `--json`: for programs that read what a command prints. */
+/** `--json`: for scripts that read what a command prints. */
 export function jsonOption(description = "print JSON"): Option {
   return new Option("--json", description);
 }
@@ -69,16 +69,16 @@ export function portOption(name: string, description: string, port: number): Opt
 }
 
 /** The database that processes share; from the environment, so that no list of processes shows a password. */
-export function storeOption(): Option {
+export function storeOption(description: string): Option {
   return new Option(
     "--store <url>",
-    "keep the records in PostgreSQL: postgres://user:password@host:port/database?schema=name",
+    `${description}: postgres://user:password@host:port/database?schema=name`,
   ).env("ROUTING_SANDBOX_STORE");
 }
 
 /** Returns the option for the deadline of a start. */
 export function startTimeoutOption(): Option {
-  return new Option("--start-timeout <milliseconds>", "the deadline of the start")
+  return new Option("--start-timeout <milliseconds>", "the longest time that the start may take")
     .argParser(wholeNumber(1, mostStartTimeoutMs))
     .default(defaultStartTimeoutMs);
 }

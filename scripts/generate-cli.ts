@@ -45,17 +45,20 @@ function describeArgument(argument: Argument): string[] {
   const name = `${argument.name()}${variadic ? "..." : ""}`;
   return [
     `\`${required ? `<${name}>` : `[${name}]`}\``,
-    withChoices(description, argChoices),
+    withChoices(description, argChoices, variadic),
     defaultOf(argument),
   ];
 }
 
 function describeOption(option: Option): string[] {
-  return [`\`${option.flags}\``, withChoices(option.description, option.argChoices), defaultOf(option)];
+  const { flags, description, argChoices, envVar } = option;
+  const variable = envVar === undefined ? "" : ` (or the environment variable ${envVar})`;
+  return [`\`${flags}\``, `${withChoices(description, argChoices)}${variable}`, defaultOf(option)];
 }
 
-function withChoices(text: string, choices: readonly string[] | undefined): string {
-  return choices === undefined ? text : `${text}: ${choices.map((choice) => `\`${choice}\``).join(", ")}`;
+function withChoices(text: string, choices: readonly string[] | undefined, variadic = false): string {
+  if (choices === undefined) return text;
+  return `${text}; ${variadic ? "any" : "one"} of ${choices.map((choice) => `\`${choice}\``).join(", ")}`;
 }
 
 function defaultOf({ defaultValue, defaultValueDescription }: Argument | Option): string {

@@ -32,8 +32,8 @@ export const rpcTables: { readonly [name: string]: string } = {
       ["input of all inner calls of one `debug_traceCall`", `${mostTracedBytes / 2 ** 20} MiB`],
       ["block gas limit, and so the gas of a transaction", count(mostGas)],
       [
-        "blocks that one `anvil_reorg` takes",
-        "those made since Anvil loaded the chain, and whose state it keeps",
+        "depth of one `anvil_reorg`",
+        "the blocks that Anvil has made since it loaded the chain and whose state it keeps ([Reorg depth](#reorg-depth))",
       ],
       ["blocks of one `evm_mine`, `anvil_mine` or `hardhat_mine`", count(mostBlocks)],
       ["blocks of one `evm_mine_detailed` or `anvil_mine_detailed`", count(mostDetailedBlocks)],

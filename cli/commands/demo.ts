@@ -7,7 +7,11 @@ import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.t
 export function demoCommand(): Command {
   return new Command("demo")
     .description("run a purchase from enrollment to refund, on the running sandbox or on a temporary one")
-    .addOption(dataDirectoryOption("the data directory of a running sandbox; by name, one must run there"))
+    .addOption(
+      dataDirectoryOption(
+        "the data directory of a running sandbox; if you pass this option, a sandbox must run there",
+      ),
+    )
     .addOption(jsonOption("print one JSON object per line"))
     .action(async ({ dataDir, json }: SandboxFlags, command: Command) => {
       const { jsonPrinter, terminalPrinter } = await import("../../testkit/demo/printer.ts");

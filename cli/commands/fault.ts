@@ -68,7 +68,12 @@ function setCommand(): Command {
       "set a fault by its name, or by --layer, --action and --point. docs/faults.md lists all of them",
     )
     .addArgument(new Argument("[name]", "the fault's name").choices(faultIntentNames))
-    .addOption(new Option("--layer <layer>", "the layer it acts in, instead of a name").choices(faultLayers))
+    .addOption(
+      new Option(
+        "--layer <layer>",
+        "the layer that the fault acts in; use it with --action instead of a name",
+      ).choices(faultLayers),
+    )
     .addOption(
       new Option("--action <action>", "what happens").choices(
         every((layer) => Object.keys(placementsOf(layer))),

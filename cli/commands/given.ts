@@ -56,13 +56,16 @@ function givenMerchantCommand(): Command {
 function givenPurchaseCommand(): Command {
   return addRequiredOption(new Command("purchase"), stateOption(purchaseStates))
     .description("create a purchase in a state, and a merchant if there is none")
-    .addOption(new Option("--route <route>", "the route to the chain").choices(routes))
+    .addOption(new Option("--route <route>", "how the purchase becomes active").choices(routes))
     .addOption(programOption())
     .option("--merchant <id>", "an enrolled merchant; by default that of the wallet merchant")
     .addOption(walletOption("buyer", "the wallet that pays", "buyer"))
     .addOption(walletOption("beneficiary", "the wallet that claims", "beneficiary"))
     .option("--amount <amount>", "the amount in base units; by default 25000000")
-    .option("--paid <amount>", "the amount to pay")
+    .option(
+      "--paid <amount>",
+      "the amount to pay; by default the whole amount, and half of it for partially_paid",
+    )
     .option("--permit", "pay with a permit, in one transaction")
     .option("--claimed <amount>", "the amount to claim; by default everything paid")
     .option("--award <amount>", "the amount to award; by default everything claimed")
@@ -85,5 +88,5 @@ function stateOption(states: readonly string[]): Option {
 }
 
 function walletOption(name: string, description: string, wallet: string): Option {
-  return new Option(`--${name} <wallet>`, `${description}; by default ${wallet}`).choices(walletNames);
+  return new Option(`--${name} <wallet>`, `${description} (default: ${wallet})`).choices(walletNames);
 }

@@ -18,7 +18,7 @@ interface JoinFlags extends Pick<SandboxFlags, "json"> {
 
 /** `routing-sandbox join`: runs another API process of a sandbox whose records are in PostgreSQL. */
 export function joinCommand(): Command {
-  return addRequiredOption(new Command("join"), storeOption())
+  return addRequiredOption(new Command("join"), storeOption("the PostgreSQL database of the sandbox to join"))
     .description("run another API process of a sandbox with --store, until Ctrl-C or until the sandbox ends")
     .addOption(portOption("--api-port", "port of its routing API, 0 for any free one", 0))
     .addOption(startTimeoutOption())

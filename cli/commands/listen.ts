@@ -26,7 +26,11 @@ export function listenCommand(): Command {
     .option("--secret <whsec>", "the secret that verifies the deliveries, instead of the sandbox's", secret)
     .option("--fail <number>", "how many deliveries fail before the first success", wholeNumber())
     .option("--status <code>", "the status of a failing delivery, 300 to 599", failure, 500)
-    .option("--delay <milliseconds>", "delay failing deliveries instead of answering a status", wholeNumber())
+    .option(
+      "--delay <milliseconds>",
+      "answer failing deliveries only after this delay, instead of with a status",
+      wholeNumber(),
+    )
     .option("--drop", "drop the connection of failing deliveries instead of answering")
     .addOption(jsonOption("print one JSON object per line"))
     .action(async (flags: ListenFlags) => await hear(flags));

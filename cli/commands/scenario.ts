@@ -19,7 +19,9 @@ export function scenarioCommand(): Command {
 
 function recordCommand(): Command {
   return new Command("record")
-    .description("record the steps of the running sandbox, which must be fresh, until Ctrl-C")
+    .description(
+      "record the steps of the running sandbox until Ctrl-C; it must be in mode deterministic and unused since start --fresh",
+    )
     .argument("<file>", "the file to write; an existing file is replaced")
     .option("--title <text>", "the title; by default the file's name")
     .addOption(dataDirectoryOption())

@@ -41,10 +41,10 @@ export function startCommand(): Command {
     .addOption(dataDirectoryOption("the data directory"))
     .addOption(freshOption("delete the sandbox in the data directory first"))
     .option("--from <file>", "continue from a snapshot file")
-    .addOption(storeOption())
+    .addOption(storeOption("keep the records in PostgreSQL"))
     .option(
       "--seed <text>",
-      "the text that ids and keys are derived from; equal seeds give equal sandboxes (default: sandbox)",
+      "the text that ids and keys are derived from; in mode deterministic, equal seeds give equal sandboxes (default: sandbox)",
     )
     .addOption(
       new Option(
@@ -60,7 +60,7 @@ export function startCommand(): Command {
   return addPortOptions(command)
     .option(
       "--confirmations <number>",
-      "required confirmations (default: 1, the block that includes it)",
+      "required confirmations (default: 1, the block that includes the transaction)",
       wholeNumber(),
     )
     .option("--gas-budget <wei>", "the gas budget of each program (default: 1 ether)", wei)
@@ -70,7 +70,7 @@ export function startCommand(): Command {
     )
     .option("--auto-deliver", "deliver events as they happen")
     .addOption(startTimeoutOption())
-    .addOption(jsonOption("print the description as JSON"))
+    .addOption(jsonOption("print URLs, accounts and keys as JSON"))
     .action(async (flags: StartFlags) => await start(flags));
 }
 

@@ -6,7 +6,7 @@ import { isAutomining } from "../node/mining.ts";
 import { ask, readNonce, readReceipt, sendRaw } from "../node/node.ts";
 import { lookUntil } from "./look-until.ts";
 
-/** Another program with the signer's key sends a transaction of its own, and it is mined. */
+/** Other software with the signer's key sends a transaction of its own, and it is mined. */
 export async function useForeignNonce(context: RelayerContext, signer: Address): Promise<void> {
   const { node } = context;
   const account = context.accounts.get(signer);

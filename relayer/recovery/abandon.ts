@@ -34,9 +34,7 @@ export function abandon(context: RelayerContext, operationId: string): Promise<R
 async function requireNonceTaken(context: RelayerContext, operation: RelayOperationRecord): Promise<void> {
   const { operation_id, nonce, from } = operation;
   if (nonce === null)
-    throw new OperationNotAbandonableError(
-      `${operation_id} has claimed no nonce. Resume it without abandoning it.`,
-    );
+    throw new OperationNotAbandonableError(`${operation_id} has no nonce. Resume it without abandoning it.`);
   await requireEpoch(context, operation);
   const sighting = await sight(context, operation);
   if (sighting === "waiting")

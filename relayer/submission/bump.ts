@@ -63,7 +63,7 @@ async function replace(
   call: Pick<RelayOperationRecord, "to" | "calldata" | "gas_limit">,
 ): Promise<RelayOperationRecord> {
   const { nonce } = operation;
-  if (nonce === null) throw new Error(`${operation.operation_id} has claimed no nonce.`);
+  if (nonce === null) throw new Error(`${operation.operation_id} has no nonce.`);
   const newest = operation.transactions.at(-1);
   if (!newest) throw new Error(`${operation.operation_id} has no signed transaction.`);
 

@@ -18,7 +18,7 @@ import { openExplorer } from "./explorer/explorer.ts";
 import type { Watch } from "./explorer/live/watch.ts";
 import type { Listeners } from "./open-listeners.ts";
 
-/** Has the listeners serve the API, the documentation, the chain's RPC and the control API with the explorer. */
+/** Has the listeners serve the API, the documentation, the chain RPC and the control API with the explorer. */
 export function openHosts(
   listeners: Listeners,
   sandbox: Omit<ControlledSandbox, "explorer"> & {

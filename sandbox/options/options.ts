@@ -13,7 +13,7 @@ import { defaultStartTimeoutMs } from "./start-timeout.ts";
 /** The options of a sandbox; each has a default. `docs/options.md` has these sentences in a table. */
 export interface SandboxOptions {
   /**
-   * Determines ids, keys and the chain epoch; equal seeds give equal sandboxes.
+   * Determines ids and keys, and in mode `deterministic` also the chain epoch; there, equal seeds and options give equal sandboxes.
    *
    * @defaultValue `sandbox`
    */
@@ -61,7 +61,7 @@ export interface SandboxOptions {
    */
   autoDeliver?: boolean;
   /**
-   * Returns a promise of the address of the receiver's host name, `{ address, family }`. Called once, when the receiver is pinned.
+   * Returns a promise of the address of the receiver's host name, `{ address, family }`. Called once, when the sandbox resolves the receiver's host name: at the start, or in `receiver.pin`.
    *
    * @defaultValue the system's resolver
    */
@@ -109,7 +109,7 @@ export interface SandboxOptions {
    */
   snapshotTimeoutMs?: number;
   /**
-   * The longest time that the start may take, in real milliseconds.
+   * The longest time that the start may take, in real milliseconds. It begins again with each block that the start mines again.
    *
    * @defaultValue 30,000
    */
@@ -133,7 +133,7 @@ export interface SandboxOptions {
    */
   connectionLimits?: Partial<ConnectionLimits>;
   /**
-   * Your own state, to include in snapshots, restores, snapshot files and fingerprints; restored after the sandbox's state. See
+   * Your own state, to include in snapshots, restores, snapshot files and [fingerprints](ci.md#equal-runs); restored after the sandbox's state. See
    * [your own state](snapshots.md#your-own-state).
    *
    * @defaultValue none
@@ -146,8 +146,8 @@ export interface SandboxOptions {
    */
   log?: Log;
   /**
-   * Replaces the chain for all other parts of the sandbox, for example with other contracts or with a node that gives wrong answers. For
-   * tests of such chains.
+   * Replaces the chain for all other parts of the sandbox, for example with other contracts or with a node that gives wrong answers. Use
+   * it to test how the sandbox reacts to such a chain.
    *
    * @defaultValue none
    */

@@ -20,7 +20,7 @@ export const benchmark: Benchmark = {
     "bare Express, the same bytes": async () => await requestsPerSecond({ url: `${express}${path}` }),
     "capabilities, live": async () => await requestsPerSecond({ url: `${live}${path}` }),
     "capabilities, deterministic": async () => await requestsPerSecond({ url: `${deterministic}${path}` }),
-    "Prism's mock of it": async () => await requestsPerSecond({ url: `${prism}${path}` }),
+    "Prism's mock of capabilities": async () => await requestsPerSecond({ url: `${prism}${path}` }),
   },
   bars: { "capabilities, live": { atLeast: 0.8 } },
   close: async () => await opened.disposeAsync(),

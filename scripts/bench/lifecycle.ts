@@ -157,11 +157,11 @@ async function viemAlone(way: "as its guide writes it" | "by hand"): Promise<() 
 export const benchmark: Benchmark = {
   title:
     "A whole purchase through the API: access, enrollment, payment, claim, decision, refund, notification",
-  baseline: "its 7 transactions by viem",
+  baseline: "the lifecycle's 7 transactions by viem",
   rounds: 40,
   subjects: {
-    "its 7 transactions by viem": await viemAlone("as its guide writes it"),
-    "its 7 transactions by hand": await viemAlone("by hand"),
+    "the lifecycle's 7 transactions by viem": await viemAlone("as its guide writes it"),
+    "the lifecycle's 7 transactions by hand": await viemAlone("by hand"),
     "whole lifecycle": await throughApi(),
   },
   bars: { "whole lifecycle": { atMost: 1.5 } },

@@ -46,7 +46,7 @@ export const benchmark: Benchmark = {
     "Express, its chain reads by our socket": async () =>
       await requestsPerSecond({ url: `${socket}${path}` }),
     "purchase read": async () => await requestsPerSecond({ url: `${description.urls.api}${path}`, headers }),
-    "Prism's mock of it": async () => await requestsPerSecond({ url: `${prism}${path}`, headers }),
+    "Prism's mock of the read": async () => await requestsPerSecond({ url: `${prism}${path}`, headers }),
   },
   bars: { "purchase read": { atLeast: 0.7 } },
   close: async () => await opened.disposeAsync(),

@@ -65,7 +65,7 @@ const { api } = description.urls;
 const signing = opened.use(await serveExpress("signAndSync", {})).url;
 const { body: answered } = await post(api, "bench-replayed");
 const echoing = opened.use(await serveExpress("created", { body: answered })).url;
-const replay = "the replay of a purchase";
+const replay = "a repeated purchase request";
 const express = "Express that parses, answers the same";
 
 /** The benchmark `write`. */

@@ -182,7 +182,7 @@ export const rpc: readonly MutantGroup[] = [
         replace: "destroyOnReturn: false }), Number.POSITIVE_INFINITY)",
       },
       {
-        rule: "The chain's RPC takes JSON only.",
+        rule: "The chain RPC takes JSON only.",
         find: "if (!/^application\\/json\\s*(?:;|$)/i.test(type))",
         replace: "if (type.length > 1_000)",
         only: "said to be",

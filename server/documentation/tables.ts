@@ -138,7 +138,7 @@ export function limitsTable(): string {
     [
       ["POST body", `${limits.body_bytes} bytes of JSON`],
       ["Idempotency-Key", `${limitTexts.idempotency_key_length} visible ASCII characters`],
-      ["Credential", `${limitTexts.credential_lifetime} of sandbox time`],
+      ["Lifetime of a credential", `${limitTexts.credential_lifetime} of sandbox time`],
       ["Delivery attempts of a notification", String(limits.delivery_attempts)],
       [
         "Difference between a signed event's timestamp and the sandbox's time",

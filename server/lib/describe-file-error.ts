@@ -1,7 +1,7 @@
 /** The meaning of the operating system's codes for failed file operations; each ends "… cannot be read: ". */
 const reasons: { readonly [code: string]: string } = {
   EACCES: "this user has no permission",
-  EBUSY: "another program uses it",
+  EBUSY: "another process uses it",
   EDQUOT: "the disk quota of this user is used up",
   EEXIST: "a file has this name",
   EFBIG: "the file would be larger than this user may write",

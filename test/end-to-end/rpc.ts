@@ -2,7 +2,7 @@ import { type Hex, toHex } from "viem";
 import { z } from "zod";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 
-/** Asks the chain's RPC of a sandbox; throws what is no success. */
+/** Asks the chain RPC of a sandbox; throws what is no success. */
 export function rpcOf({ urls }: SandboxDescription) {
   const answer = z.object({ result: z.unknown() });
   return async (method: string, ...params: readonly unknown[]) => {

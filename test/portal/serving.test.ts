@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const asBrowser = { Accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
 
-test("a page is sent with a policy that allows its own files and the chain's RPC, and nothing inline", async () => {
+test("a page is sent with a policy that allows its own files and the chain RPC, and nothing inline", async () => {
   const { status, headers } = await fetch(page, { headers: asBrowser });
   expect(status).toBe(200);
   expect(headers.get("content-type")).toBe("text/html; charset=utf-8");

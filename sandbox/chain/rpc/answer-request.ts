@@ -234,7 +234,7 @@ function isSuccess(answer: RpcResponse): boolean {
 }
 
 function nameCall(method: string): string {
-  return `${method} over the chain's RPC`;
+  return `${method} over the chain RPC`;
 }
 
 /** No caller waits for the answer to a notification, and Anvil does not run one. */

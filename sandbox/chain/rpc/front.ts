@@ -54,7 +54,7 @@ export class RpcFront {
     else if (request.method === "POST") void this.#answer(request, response).catch(() => response.destroy());
     else {
       response.setHeader("Allow", "POST, OPTIONS");
-      refuse(response, 405, "The chain's RPC takes POST.");
+      refuse(response, 405, "The chain RPC takes POST.");
     }
   }
 

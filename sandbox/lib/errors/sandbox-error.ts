@@ -5,13 +5,14 @@ export const sandboxErrors = {
   option_invalid:
     "An option of `createSandbox` or `joinSandbox` does not exist, is invalid, or cannot be combined with another one.",
   argument_invalid: "A method of the sandbox got an invalid argument.",
-  port_in_use: "Another program listens on the port.",
+  port_in_use: "Another process listens on the port.",
   data_directory_in_use: "Another running sandbox uses the data directory.",
   data_directory_mismatch: "The data directory was made with other settings.",
   start_timeout: "The start took longer than `startTimeoutMs`.",
-  database_mismatch: "The database holds another sandbox, or none.",
+  database_mismatch:
+    "The database belongs to another sandbox, has none, or is older or newer than the data directory.",
   database_in_use: "Another running sandbox uses the database and schema.",
-  sandbox_shared: "Other processes use the sandbox too.",
+  sandbox_shared: "A snapshot or a restore was refused, because other processes have joined the sandbox.",
   stale_snapshot: "The snapshot is no longer valid: an older one was restored, or a reorg removed its block.",
   snapshot_timeout:
     "A snapshot or a restore could not start in time, because a request in progress did not end.",

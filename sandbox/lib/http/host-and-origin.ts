@@ -64,7 +64,7 @@ export function refuseCaller(request: IncomingMessage, port: number, pages: Page
   if (page === null || pages(page.origin, { host, method: request.method ?? "" })) return null;
   return new Problem(
     "page_not_allowed",
-    `A page of ${request.headers.origin ?? "another site"} may not do this. Send the request from a program or from a page of this machine.`,
+    `A page of ${request.headers.origin ?? "another site"} may not do this. Send the request from a page of this machine, or from a client other than a browser.`,
   );
 }
 

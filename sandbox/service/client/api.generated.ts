@@ -50,7 +50,7 @@ export interface components {
       beneficiary?: `0x${string}`;
       /** The price that the buyer pays. */
       amount: components["schemas"]["PositiveAmount"];
-      /** Any JSON object; the commitment has the hash of its RFC 8785 form. */
+      /** Any JSON object. The signed commitment contains the hash of the object's RFC 8785 form. */
       terms: components["schemas"]["JsonObject"];
       /** The last second to offer or register it on the chain; 1 day from now by default. */
       offer_deadline?: components["schemas"]["UnixTime"];
@@ -303,7 +303,7 @@ export interface components {
       action: "enroll" | "fund";
       /** The transaction that the wallet sent. */
       transaction_hash?: components["schemas"]["Hash"];
-      /** enroll, claim and pay_with_permit: the wallet's signature. */
+      /** enroll: the wallet's signature. */
       signature?: components["schemas"]["Signature"];
     };
     SubmitPurchaseWalletAction: {
@@ -311,7 +311,7 @@ export interface components {
       action: "register" | "approve" | "pay" | "claim" | "pay_with_permit";
       /** The transaction that the wallet sent. */
       transaction_hash?: components["schemas"]["Hash"];
-      /** enroll, claim and pay_with_permit: the wallet's signature. */
+      /** claim and pay_with_permit: the wallet's signature. */
       signature?: components["schemas"]["Signature"];
       /** approve, pay, pay_with_permit and claim: the amount, which must equal the one on the chain or in the permit. By default the purchase's amount (approve), the transaction's amount (pay), the outstanding amount (pay_with_permit) or the amount that was submitted before (claim). */
       amount?: components["schemas"]["PositiveAmount"];

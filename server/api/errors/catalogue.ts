@@ -94,7 +94,7 @@ export const errorCatalogue = {
     403,
     "The page may not send this request",
     "A browser sent the request for a page of another site.",
-    "Send the request from a program, or from a page of this machine.",
+    "Send the request from a page of this machine, or from a client other than a browser.",
   ),
   scope_missing: entry(
     403,
@@ -242,8 +242,8 @@ export const errorCatalogue = {
     409,
     "The outcome is not known yet",
     "The operation had an effect whose outcome could not be determined.",
-    "Send the identical request with the identical key again: it resumes the same operation and never starts a second one. " +
-      "If the operation's nonce was taken, run `routing-sandbox resume --abandon` first.",
+    "Send the identical request with the identical key again: it resumes the same relay operation and never starts a second one. " +
+      "If the nonce of the relay operation was taken, run `routing-sandbox resume --abandon` first.",
     true,
   ),
   body_too_large: entry(

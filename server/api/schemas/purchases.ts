@@ -40,7 +40,7 @@ export const createPurchaseBody = z
       .meta({ description: "The wallet that may claim and receives the refund; by default the buyer." }),
     amount: positiveAmountSchema.meta({ description: "The price that the buyer pays." }),
     terms: jsonObjectSchema.meta({
-      description: "Any JSON object; the commitment has the hash of its RFC 8785 form.",
+      description: "Any JSON object. The signed commitment contains the hash of the object's RFC 8785 form.",
       example: { sku: "course-42", title: "A course" },
     }),
     offer_deadline: unixTimeSchema.optional().meta({

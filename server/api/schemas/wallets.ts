@@ -32,13 +32,13 @@ export const readPurchaseWalletQuery = z.strictObject({
 
 const transaction = { transaction_hash: hashSchema };
 
-/** A transaction, a signature or both. */
-const evidence = {
+/** A transaction, a signature or both; `signing` names the actions that need a signature. */
+const evidenceOf = (signing: string) => ({
   transaction_hash: hashSchema.optional().meta({ description: "The transaction that the wallet sent." }),
-  signature: signatureSchema.optional().meta({
-    description: "enroll, claim and pay_with_permit: the wallet's signature.",
-  }),
-};
+  signature: signatureSchema.optional().meta({ description: `${signing}: the wallet's signature.` }),
+});
+const merchantEvidence = evidenceOf("enroll");
+const purchaseEvidence = evidenceOf("claim and pay_with_permit");
 
 const amount = positiveAmountSchema.optional().meta({
   description:
@@ -55,12 +55,12 @@ const reason = z.string().min(1).max(2000).optional().meta({
 export const submitMerchantActionBody = z
   .strictObject({
     action: z.enum(merchantActions).meta({ description: "The action of the wallet." }),
-    ...evidence,
+    ...merchantEvidence,
   })
   .meta({ id: "SubmitMerchantWalletAction" })
   .pipe(
     z.discriminatedUnion("action", [
-      z.strictObject({ action: z.literal("enroll"), ...evidence }),
+      z.strictObject({ action: z.literal("enroll"), ...merchantEvidence }),
       z.strictObject({ action: z.literal("fund"), ...transaction }),
     ]),
   );
@@ -72,7 +72,7 @@ export type SubmitMerchantAction = z.output<typeof submitMerchantActionBody>;
 export const submitPurchaseActionBody = z
   .strictObject({
     action: z.enum(purchaseActions).meta({ description: "The action of the wallet." }),
-    ...evidence,
+    ...purchaseEvidence,
     amount,
     reason,
   })
@@ -83,7 +83,7 @@ export const submitPurchaseActionBody = z
       z.strictObject({ action: z.literal("approve"), ...transaction, amount }),
       z.strictObject({ action: z.literal("pay"), ...transaction, amount }),
       z.strictObject({ action: z.literal("pay_with_permit"), signature: signatureSchema, amount }),
-      z.strictObject({ action: z.literal("claim"), ...evidence, amount, reason }),
+      z.strictObject({ action: z.literal("claim"), ...purchaseEvidence, amount, reason }),
     ]),
   );
 

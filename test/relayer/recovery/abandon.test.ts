@@ -142,7 +142,7 @@ describe("abandoning is refused", () => {
     expect(stopped).toMatchObject({ status_reason: "foreign_nonce", nonce: null });
     await expect(kit.relayer.abandon(stopped.operation_id)).rejects.toMatchObject({
       code: "operation_not_abandonable",
-      message: `${stopped.operation_id} has claimed no nonce. Resume it without abandoning it.`,
+      message: `${stopped.operation_id} has no nonce. Resume it without abandoning it.`,
     });
     expect(await kit.relayer.read(stopped.operation_id)).toEqual(stopped);
   });

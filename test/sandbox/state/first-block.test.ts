@@ -7,7 +7,7 @@ import { temporaryFolder } from "../../temporary-folder.ts";
 /** The number of loads of a chain. If there were two blocks 0, Anvil would answer one of them at random. */
 const loads = 4;
 
-/** Everything that the chain's RPC answers about block 0. */
+/** Everything that the chain RPC answers about block 0. */
 async function readFirst({ description, chain: { deployment } }: Sandbox) {
   const rpc = rpcOf(description);
   const first: { parentHash: string } = (await rpc("eth_getBlockByNumber", "0x1", false)) as never;

@@ -198,7 +198,7 @@ describe("while the node is asked for a snapshot", () => {
     expect(await clock.now()).toBe(now + 1);
   });
 
-  test("a call over the chain's RPC waits until it is taken", async () => {
+  test("a call over the chain RPC waits until it is taken", async () => {
     const { client } = watched.chain;
     const { rpc } = watched.description.urls;
     const address = "0x00000000000000000000000000000000000000a1";

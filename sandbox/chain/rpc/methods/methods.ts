@@ -137,7 +137,7 @@ export const passedMethods: readonly PassedMethods[] = [
       "ots_getTransactionBySenderAndNonce",
       "ots_getContractCreator",
     ],
-    effect: "reads of traces that Anvil keeps",
+    effect: "read traces that Anvil keeps",
   },
   {
     methods: [...executionMethods, ...replayMethods],
@@ -151,7 +151,7 @@ export const passedMethods: readonly PassedMethods[] = [
       "eth_sendTransactionSync",
       "eth_sendUnsignedTransaction",
     ],
-    effect: "transactions; a gas limit above the block's is refused",
+    effect: "send a transaction; a gas limit above the block's is refused",
   },
   {
     methods: [
@@ -162,7 +162,7 @@ export const passedMethods: readonly PassedMethods[] = [
       "eth_signTypedData_v4",
       "personal_sign",
     ],
-    effect: "signatures by the test wallets",
+    effect: "sign with the test wallets",
   },
   {
     methods: miningMethods,
@@ -171,30 +171,30 @@ export const passedMethods: readonly PassedMethods[] = [
   {
     methods: accountMethods,
     effect:
-      "a changed chain. The binding check reads the changed state: other code at a bound contract is refused by `contract`. A restore undoes the change",
+      "change the chain. The binding check reads the changed state: if a bound contract has other code, the check `contract` fails. A restore undoes the change",
   },
   {
     methods: nonceMethods,
     effect:
-      "a changed chain. A higher nonce of a program operator's account counts as used by another program: its relay operations need attention",
+      "change a nonce. If you raise the nonce of a program operator's account, the relayer sets the next relay operation of the account to `needs_attention`",
   },
   {
     methods: impersonationMethods,
     effect:
-      "send for any address, until it is stopped, even after a restore. Such transactions have no signature, so the API does not accept them",
+      "allow transactions from any address until you stop it; a restore does not stop it. These transactions have no signature, so no step of the API accepts them",
   },
   {
     methods: ["anvil_reorg"],
     effect:
-      "a reorganization, which the API and the relayer follow, within [limits](#limits); a block that is being made is waited for, and [time does not go back](#time-and-reorgs)",
+      "replace blocks, within [limits](#limits), and the API and the relayer follow; the call waits until a block in progress is mined, and [time does not go back](#time-and-reorgs)",
   },
   {
     methods: dropMethods,
-    effect: "transactions are removed from the pool; the relayer sends its own again",
+    effect: "remove transactions from the pool; the relayer sends its own again",
   },
   {
     methods: gasMethods,
-    effect: "other gas settings, within [limits](#limits); a restore undoes them",
+    effect: "set the block gas limit or the next base fee, within [limits](#limits); a restore undoes it",
   },
   {
     methods: [
@@ -208,11 +208,11 @@ export const passedMethods: readonly PassedMethods[] = [
       "anvil_metadata",
       "hardhat_metadata",
     ],
-    effect: "reads of Anvil itself",
+    effect: "read data of Anvil itself",
   },
   {
     methods: ["anvil_setLoggingEnabled", "hardhat_setLoggingEnabled"],
-    effect: "what Anvil prints, which the sandbox does not show",
+    effect: "change Anvil's log, which the sandbox does not show",
   },
 ];
 
@@ -224,7 +224,7 @@ export const timeInstead =
 export const refusedMethods: readonly RefusedMethods[] = [
   {
     methods: ["evm_snapshot", "anvil_snapshot", "evm_revert", "anvil_revert"],
-    why: "the store and the relayer's journal would stay behind",
+    why: "the store and the relayer's journal would not be restored",
     instead:
       "Snapshot chain, store and clock as one: sandbox.snapshot() and its restore(), or POST /snapshots of the control API.",
   },
@@ -247,12 +247,12 @@ export const refusedMethods: readonly RefusedMethods[] = [
   {
     methods: ["anvil_setChainId"],
     why: "every signature and commitment names this chain",
-    instead: "Start a sandbox of another --seed.",
+    instead: "Keep the chain id. To get another chain epoch, start a sandbox with another --seed.",
   },
   {
     methods: ["anvil_setRpcUrl"],
     why: "the sandbox's chain is not a fork",
-    instead: "Start a sandbox of another --seed.",
+    instead: "Deploy the contracts that you need on the sandbox's chain.",
   },
   {
     methods: ["anvil_setCoinbase", "hardhat_setCoinbase"],
@@ -261,7 +261,7 @@ export const refusedMethods: readonly RefusedMethods[] = [
   },
   {
     methods: ["evm_setAutomine", "anvil_setAutomine", "evm_setIntervalMining", "anvil_setIntervalMining"],
-    why: "a fault that pauses mining could not restore it",
+    why: "a fault that pauses mining could not restore this setting afterwards",
     instead:
       "Choose when blocks are mined: routing-sandbox mine --every, or POST /mining of the control API.",
   },
@@ -286,7 +286,7 @@ export const refusedMethods: readonly RefusedMethods[] = [
   },
   {
     methods: ["anvil_setFeeToken", "anvil_setValidatorFeeToken", "anvil_setFeeAmmLiquidity"],
-    why: "it belongs to Tempo networks",
+    why: "Anvil supports it only on Tempo networks, a different kind of chain",
     instead: "Pay fees in ether.",
   },
 ];

@@ -62,7 +62,7 @@ test("explain of a sandbox whose Anvil has ended is refused with the code that t
   await expect(sandbox.explain(`0x${"ab".repeat(32)}`)).rejects.toMatchObject({ code: "rpc_unavailable" });
 });
 
-test("the routing API and the chain's RPC name no address of an Anvil that has ended", async () => {
+test("the routing API and the chain RPC name no address of an Anvil that has ended", async () => {
   const { description, chain } = await openDead();
   const { urls, accounts } = description;
   const issued = await ask(`${urls.api}/v1/routing/access`, {

@@ -19,7 +19,7 @@ async function open(options: SandboxOptions): Promise<TestKit> {
   return kit;
 }
 
-/** Asks the chain's RPC, as a wallet does. */
+/** Asks the chain RPC, as a wallet does. */
 async function rpc(kit: TestKit, method: string, params: unknown[]): Promise<unknown> {
   const headers = { "Content-Type": "application/json" };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });

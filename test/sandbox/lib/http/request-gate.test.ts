@@ -319,7 +319,7 @@ describe("a snapshot that cannot begin in time is refused and says what it waite
     expect(error).toMatchObject({
       code: "snapshot_timeout",
       message: expect.stringMatching(
-        /^Nothing was changed: eth_sendTransactionSync over the chain's RPC has been under way for \d+ s\. Let it end, then try again\.$/,
+        /^Nothing was changed: eth_sendTransactionSync over the chain RPC has been under way for \d+ s\. Let it end, then try again\.$/,
       ),
     });
     await expect(early.restore()).rejects.toMatchObject({ code: "snapshot_timeout" });
@@ -346,7 +346,7 @@ describe("a snapshot that cannot begin in time is refused and says what it waite
           type: "about:blank",
           status: 503,
           code: "snapshot_timeout",
-          detail: expect.stringContaining("eth_sendTransactionSync over the chain's RPC has been under way"),
+          detail: expect.stringContaining("eth_sendTransactionSync over the chain RPC has been under way"),
         },
       ]);
     }
