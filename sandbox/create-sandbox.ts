@@ -78,7 +78,7 @@ export interface Sandbox extends AsyncDisposable {
   client: ApiClient;
   /** Creates merchants and purchases in any state, through the API and with real transactions. */
   given: Given;
-  /** The designated reviewer, who signs and records decisions. */
+  /** The program's reviewer, who signs and records decisions. */
   reviewer: Reviewer;
   /**
    * Delivers every undelivered event of all programs and returns the notifications, delivered or exhausted.

@@ -14,6 +14,8 @@ import { mostRequests } from "../sandbox/service/client/retrying-fetch.ts";
 import { leaderWaitMs } from "../sandbox/service/cluster/forwarding.ts";
 import { defaultCap } from "../sandbox/service/given/give-merchant.ts";
 import { limits } from "../server/api/limits.ts";
+import { defaultValiditySeconds } from "../server/api/operations/merchants/create-merchant.ts";
+import { fillDeadlines } from "../server/api/operations/purchases/create-purchase.ts";
 import { firstPauseMs, longestRetryAfter } from "../server/outbox/delivery-attempts.ts";
 import { eventListLimit } from "../server/outbox/event-types.ts";
 import { smallestCompaction } from "../server/store/directory/compacted-journal.ts";
@@ -21,6 +23,8 @@ import { electionIntervalMs } from "../server/store/postgres/cluster-member.ts";
 
 const defaults = resolveOptions({});
 const count = (value: number) => value.toLocaleString("en-US");
+const days = (value: number) => value / 86_400;
+const deadlines = fillDeadlines({}, 0);
 const seconds = (milliseconds: number) => `${milliseconds / 1_000} seconds`;
 const mebibytes = (bytes: number) => `${bytes / 2 ** 20} MiB`;
 
@@ -38,6 +42,7 @@ export const pageLimits = {
   answer_kept: `${answerBytes / 1_024} KiB`,
   change_purchases: count(namedPurchases),
   change_window: `${windowMs} ms`,
+  claim_deadline: `${days(deadlines.claim_deadline)} days`,
   client_requests: String(mostRequests),
   connections: `${count(connectionLimits.connections)} connections`,
   delivery_longest: seconds(longestDeliveryMs),
@@ -46,15 +51,18 @@ export const pageLimits = {
   event_list: `${count(eventListLimit)} entries`,
   explorer_page: count(pageSize),
   explorer_scanned: `${count(mostScanned)} records`,
+  funding_validity: `${days(defaultValiditySeconds)} days`,
   given_cap: `\`${defaultCap}\``,
   headers_timeout: seconds(connectionLimits.headersMs),
   heartbeat: seconds(heartbeatMs),
   journal_size: mebibytes(smallestCompaction),
   leader_look: `${electionIntervalMs} ms`,
   leader_wait: `${leaderWaitMs / 1_000} s`,
+  offer_deadline: `${days(deadlines.offer_deadline)} day`,
   operator_accounts: programRoles
     .map(({ id, registrarIndex }) => `${registrarIndex} for \`${id}\``)
     .join(", "),
+  pay_deadline: `${days(deadlines.pay_deadline)} days`,
   refusals_kept: count(keptRefusals),
   relayer_points: faultPoints.map((point) => `\`${point}\``).join(", "),
   reorg_depth: `${count(deepestReorg)} blocks`,

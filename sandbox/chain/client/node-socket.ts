@@ -151,7 +151,7 @@ class Line {
       // A close follows.
       socket.onerror = () => {};
       socket.onclose = () => {
-        const error = new AnvilSilentError("Anvil takes no connection or has closed it.");
+        const error = new AnvilSilentError("Anvil accepts no connection, or has closed it.");
         reject(error);
         if (!isCurrent()) return;
         this.#open = undefined;

@@ -23,7 +23,7 @@ interface FaultyNode {
 /**
  * Does something that calls the node, with the faults that are set for the call.
  *
- * @throws AnvilSilentError when the node takes no connection or its answer is lost.
+ * @throws AnvilSilentError when the node accepts no connection or its answer is lost.
  */
 export async function callNode<T>(
   method: string,
@@ -31,7 +31,7 @@ export async function callNode<T>(
   { caller, faults, closing }: FaultyNode,
 ): Promise<T> {
   const before = faults.take("rpc", "before_call", { caller, method });
-  if (before?.action === "refuse") throw new AnvilSilentError("The node takes no connection (fault).");
+  if (before?.action === "refuse") throw new AnvilSilentError("The node accepts no connection (fault).");
   if (before?.action === "rpc_error") throw new NodeRefusal("Internal error (fault)");
   if (before?.delay_ms !== undefined) await wait(before.delay_ms, closing);
   const answer = await call();

@@ -315,7 +315,7 @@ export class TestWallet extends Wallet {
   /**
    * Withdraws an offer that is not fully paid, as the program's operator. The relayer uses the same key, and detects the foreign use of its nonce.
    *
-   * @example await sandbox.openWallet(registrarKey).withdrawOffer(purchase)
+   * @example await sandbox.openWallet(operatorKey).withdrawOffer(purchase)
    */
   async withdrawOffer(purchase: Purchase): Promise<SentCall> {
     requireArgument("withdrawOffer", "purchase", purchase);

@@ -17,7 +17,8 @@ import { assertNothingFound, type Finding } from "../../errors/problem.ts";
 import { createMerchantBody, merchantSchema } from "../../schemas/merchants.ts";
 import { viewMerchant } from "../../views/merchants.ts";
 
-const defaultValiditySeconds = 365 * 86_400;
+/** How long a merchant's funding is valid by default. */
+export const defaultValiditySeconds = 365 * 86_400;
 
 /** `POST …/merchants`: a merchant with a signed funding authorization and a wallet link. */
 export const createMerchant = defineOperation({
