@@ -107,7 +107,7 @@ async function runLifecycle(): Promise<void> {
   purchases += 1;
   const name = `soak-${purchases}`;
   const purchase = await timed("create", () => steps.createPurchase(session, merchant, name, "100"));
-  await timed("replay", () => steps.createPurchase(session, merchant, name, "100"));
+  await timed("repeated create", () => steps.createPurchase(session, merchant, name, "100"));
   if (purchases % 5 === 0) {
     await timed("activate", () => steps.activate(session, purchase, `${name}-activate`));
     wallets = wallets.then(async () => {

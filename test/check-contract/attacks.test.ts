@@ -10,9 +10,12 @@ beforeAll(async () => {
 afterAll(async () => await fixture.close());
 
 const tried = [...attacks, ...attacksWithPermit];
-describe.each(Object.entries(Object.groupBy(tried, ({ family }) => family)))("%s", (_family, family) => {
-  // vitest would cut a long $name.
-  test.each(family.map((attack) => [attack.name, attack] as const))("%s", async (_name, attack) => {
-    expect(await findFailure(attack, fixture)).toBeNull();
-  });
-});
+describe.each(Object.entries(Object.groupBy(tried, ({ family }) => family)))(
+  "refuses every attack of the family %s",
+  (_family, family) => {
+    // vitest would cut a long $name.
+    test.each(family.map((attack) => [attack.name, attack] as const))("%s", async (_name, attack) => {
+      expect(await findFailure(attack, fixture)).toBeNull();
+    });
+  },
+);

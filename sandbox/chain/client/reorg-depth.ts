@@ -40,8 +40,11 @@ export async function requireReorgDepth(
         ? `Anvil loaded the chain at block ${loadedBlock} and has no contract code for blocks before it`
         : `Anvil keeps no state of blocks before block ${first}`;
   const most = head - first;
+  const isLimitOfStates = first !== epochBlock && first !== loadedBlock;
+  // Each mined block drops the oldest state, so mining helps only against the other two limits.
+  const remedy = isLimitOfStates ? "Take fewer blocks." : "Take fewer blocks, or mine first.";
   throw new ReorgDepthError(
-    `A reorg can take at most ${most} ${most === 1 ? "block" : "blocks"} now, not ${depth}, because ${reason}. Take fewer blocks, or mine first.`,
+    `A reorg can take at most ${most} ${most === 1 ? "block" : "blocks"} now, not ${depth}, because ${reason}. ${remedy}`,
   );
 }
 
