@@ -153,7 +153,8 @@ export interface Sandbox extends AsyncDisposable {
    */
   explain(hash: Hex): Promise<Explanation>;
   /**
-   * Returns digests of the whole state. Two equal runs have equal fingerprints.
+   * Returns digests of the newest block, the stored records, the faults that can still act, and your own parts. Two equal runs have equal
+   * fingerprints.
    *
    * @example expect(await second.fingerprint()).toEqual(await first.fingerprint())
    */

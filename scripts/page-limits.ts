@@ -1,6 +1,8 @@
 import { faultPoints } from "../relayer/faults/fault.ts";
 import { deepestReorg } from "../relayer/recovery/head-trail.ts";
+import { defaultKeptStates } from "../sandbox/chain/anvil/start-anvil.ts";
 import { programRoles } from "../sandbox/chain/genesis/roles.ts";
+import { readableStates } from "../sandbox/chain/genesis/start-chain.ts";
 import { largestBody } from "../sandbox/chain/rpc/front.ts";
 import { keptSnapshots } from "../sandbox/hosts/control/snapshot-routes.ts";
 import { heartbeatMs } from "../sandbox/hosts/explorer/explorer.ts";
@@ -63,6 +65,8 @@ export const pageLimits = {
     .map(({ id, registrarIndex }) => `${registrarIndex} for \`${id}\``)
     .join(", "),
   pay_deadline: `${days(deadlines.pay_deadline)} days`,
+  readable_states: String(readableStates),
+  readable_states_in_memory: String(defaultKeptStates),
   refusals_kept: count(keptRefusals),
   relayer_points: faultPoints.map((point) => `\`${point}\``).join(", "),
   reorg_depth: `${count(deepestReorg)} blocks`,

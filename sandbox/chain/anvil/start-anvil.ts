@@ -12,6 +12,8 @@ import { chooseLoopbackAddress } from "./loopback-address.ts";
 
 const guard = join(packageRoot(), "sandbox", "chain", "anvil", "guard.sh");
 const startDeadlineMs = 15_000;
+/** At how many of the latest blocks a new Anvil can read state by default. */
+export const defaultKeptStates = 500;
 /** The library's own deadline waits for the process to end, which it does not; a process ends by the start's signal. */
 const noDeadlineMs = 2 ** 31 - 1;
 
@@ -31,7 +33,7 @@ export interface AnvilOptions {
    * `personal_sign`); 0 if not given. A chain that begins empty would also give them ether.
    */
   readonly unlocked?: number;
-  /** At how many of the latest blocks state can be read; each takes as much memory as all of it. 500 if not given. */
+  /** At how many of the latest blocks state can be read; each takes as much memory as all of it. {@link defaultKeptStates} if not given. */
   readonly keptStates?: number;
   /** Ends the start early; 15 s from now on if not given. */
   readonly signal?: AbortSignal;
@@ -94,7 +96,14 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
 
 /** Prepares an Anvil that runs under its guard. */
 function guardedAnvil(binary: string, options: AnvilOptions & { chainId: number; host: string }): Anvil {
-  const { chainId, unlocked = 0, genesisTimestamp, initialState, host, keptStates = 500 } = options;
+  const {
+    chainId,
+    unlocked = 0,
+    genesisTimestamp,
+    initialState,
+    host,
+    keptStates = defaultKeptStates,
+  } = options;
   return createAnvil({
     anvilBinary: guard,
     startTimeout: noDeadlineMs,

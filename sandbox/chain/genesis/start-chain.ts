@@ -191,11 +191,11 @@ async function start(
   }
 }
 
-/**
- * At how many of the latest blocks of a kept chain, which may run for long, state can be read: at the 128 that a full node has, too. Anvil
- * keeps up to two less than it is asked for.
- */
-export const keptStates = 132;
+/** At how many of the latest blocks of a kept chain, which may run for long, state can be read: at as many as in a full node. */
+export const readableStates = 128;
+
+/** The number of states that Anvil is asked for; it keeps up to two less. */
+export const keptStates = readableStates + 4;
 
 function anvilOptions(stateFile: string, isKept: boolean, signal: AbortSignal | undefined): AnvilOptions {
   return {
