@@ -7,8 +7,12 @@ import type { Command } from "commander";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { commandsOf, createProgram } from "../../cli/program.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import type { ExploreOptions } from "../../sandbox/explore/options.ts";
+import { readScenario } from "../../sandbox/hosts/recorder/scenario-file.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
 import { sandboxMatchers } from "../../testkit/matchers.ts";
+import { playScenario } from "../../testkit/play-scenario.ts";
+import { openReceiver } from "../kit/external-receiver.ts";
 
 interface CodeBlock {
   /** Page and heading, as in `tests.md: Call the API`. */
@@ -46,6 +50,30 @@ const preludes: { readonly [place: string]: (sandbox: Sandbox) => Promise<object
     return { transactionHash: (await wallets.stranger.approve(purchase)).transaction_hash };
   },
   "ci.md: Equal runs": async (sandbox) => ({ recorded: (await sandbox.fingerprint()).digest }),
+  "explore.md: Explore": async () => {
+    const receiver = await openReceiver();
+    let sandbox: Sandbox;
+    return {
+      // The page's receiver is the reader's own. A walk takes fewer steps here.
+      createSandbox: async () => {
+        sandbox = await createSandbox({ seed: "docs", receiverUrl: receiver.url });
+        const explore = async (options: ExploreOptions) => await sandbox.explore({ ...options, steps: 20 });
+        return { explore, [Symbol.asyncDispose]: async () => await closeBoth(sandbox, receiver) };
+      },
+      backend: {
+        clear: async () => receiver.received.splice(0),
+        // A client of the same account would revoke the credential of the walk.
+        statusOf: async (id: string) =>
+          (await sandbox.store.list("purchases", {})).find(({ key }) => key === id)?.value.status,
+      },
+    };
+  },
+  "explore.md: Play the shortest sequence": async () => ({
+    playScenario,
+    readScenario: async () => await readScenario(join(packageRoot(), "scenarios", "lost-response.yaml")),
+    check: async () => {},
+    receiverUrl: undefined,
+  }),
   "faults.md: Faults": async ({ chain }) => {
     await chain.client.mine({ blocks: 2 });
     return {};
@@ -75,6 +103,10 @@ const preludes: { readonly [place: string]: (sandbox: Sandbox) => Promise<object
     return { purchase, refund, payment, path, params, body, recorded: (await sandbox.fingerprint()).digest };
   },
 };
+
+async function closeBoth(...opened: AsyncDisposable[]): Promise<void> {
+  for (const one of opened) await one[Symbol.asyncDispose]();
+}
 
 type AsyncFunctionConstructor = new (...parts: string[]) => (...values: unknown[]) => Promise<void>;
 

@@ -164,7 +164,10 @@ function schemaOfIntent(intent: FaultIntent): z.ZodType {
   const layers = layersOfIntent(intent);
   return z.strictObject({
     intent: z.literal(intent),
-    point: z.enum(layers.flatMap((layer) => placementsOf(layer)[action] ?? [])).optional(),
+    // A name that stands for one point takes no other: at another one it would not be what it says.
+    ...(layers.length === 1
+      ? {}
+      : { point: z.enum(layers.flatMap((layer) => placementsOf(layer)[action] ?? [])).optional() }),
     ...Object.assign({}, ...layers.map((layer) => matchShapes[layer])),
     count,
     ...detailsOf([action]),

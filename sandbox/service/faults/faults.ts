@@ -8,6 +8,7 @@ import {
   apiFaultPlacements,
 } from "../../../server/http/faults/api-fault.ts";
 import type { MiningMode } from "../../chain/clock/mining.ts";
+import { showValue } from "../../lib/errors/show-value.ts";
 import { ownState, type Part } from "../../lib/part.ts";
 import { crashProcess } from "../../lib/processes.ts";
 import { ChainEffects } from "./chain-effects.ts";
@@ -80,6 +81,10 @@ export class SandboxFaults implements Faults, Part<FaultState> {
 
   /** Sets a fault, in either form. */
   async set(fault: FaultIntent | FaultRequest, options: object = {}): Promise<Fault> {
+    if (typeof options !== "object" || options === null || Array.isArray(options))
+      throw new FaultInvalidError(
+        `The options of a fault are an object such as { operation: "executeRefund" }, not ${showValue(options)}.`,
+      );
     return await this.add(readFault(typeof fault === "string" ? { ...options, intent: fault } : fault));
   }
 

@@ -331,3 +331,44 @@ describe("a fault that can never act is refused, and none is set", () => {
     expect(sandbox.faults.list()).toEqual([]);
   });
 });
+
+describe("a relayer whose transaction a reorg takes again and again", () => {
+  test.each(["after_mined", "after_confirmed"] as const)(
+    "at %s, answers 202 after the receipt timeout, and has one effect once the fault is gone",
+    async (point) => {
+      const { purchase } = await sandbox.given.purchase({ state: "created" });
+      const post = async () =>
+        await sandbox.client.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
+          params: {
+            path: { program: "prg_demo", id: purchase.id },
+            header: { "Idempotency-Key": "activate-1" },
+          },
+          body: { commitment_hash: purchase.commitment.hash },
+        });
+      await sandbox.faults.set({ layer: "relayer", point, action: "reorg", count: null });
+      expect((await post()).response.status).toBe(202);
+      await sandbox.faults.clear();
+      const { response, data } = await post();
+      expect(response.status).toBe(200);
+      expect(data).toMatchObject({ purchase: { status: "active" } });
+    },
+  );
+});
+
+describe("a common fault refuses", () => {
+  test.each([["answer-lost"], ["slow"]] as const)(
+    "a point at which %s would be another fault",
+    async (intent) => {
+      const options = { point: "before_commit" } as object;
+      await expect(sandbox.faults.set(intent, options)).rejects.toMatchObject({ code: "fault_invalid" });
+      expect(sandbox.faults.list()).toEqual([]);
+    },
+  );
+
+  test.each([[null], [[]], [5], ["executeRefund"]])("%j as its options", async (options) => {
+    await expect(sandbox.faults.set("answer-lost", options as object)).rejects.toThrow(
+      'The options of a fault are an object such as { operation: "executeRefund" }',
+    );
+    expect(sandbox.faults.list()).toEqual([]);
+  });
+});
