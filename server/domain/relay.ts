@@ -81,14 +81,14 @@ export async function isRecorded(
   return uses.some((use) => use !== undefined);
 }
 
-/** The number of reorgs that a request repairs however long that takes. */
-const mostRepairs = 3;
+/** The number of reorgs that a request repairs before it is answered as not confirmed. */
+const mostRepairs = 50;
 
 /**
  * Relays an intent and, once its transaction is confirmed, has it bound to what it must be.
  *
  * A transaction that a reorg takes between its confirmation and the binding is not a wrong one: the operation continues, and when
- * reorgs take it again and again, it is answered as not confirmed once the receipt timeout has passed.
+ * reorgs take it again and again, it is answered as not confirmed.
  *
  * @throws what {@link relay} throws, and what `bind` throws about a transaction that is still in the block where it was confirmed.
  */
@@ -97,7 +97,6 @@ export async function relayBound(
   services: Services,
   step: RelayedStep,
 ): Promise<Relayed> {
-  const began = performance.now();
   for (let reorgs = 1; ; reorgs += 1) {
     const relayed = await relay(intent, services, step);
     if (!relayed.confirmed) return relayed;
@@ -109,8 +108,7 @@ export async function relayBound(
       await services.relayer.advance(operation_id).catch(throwRefusal);
       const now = await services.relayer.readNow(operation_id).catch(throwRefusal);
       if (now?.block_hash === block_hash) throw error instanceof Problem ? error.afterEffect() : error;
-      const isLate = performance.now() - began >= services.settings.receiptTimeoutMs;
-      if (now !== undefined && isLate && reorgs >= mostRepairs) return { confirmed: false, operation: now };
+      if (now !== undefined && reorgs === mostRepairs) return { confirmed: false, operation: now };
     }
   }
 }

@@ -334,7 +334,7 @@ describe("a fault that can never act is refused, and none is set", () => {
 
 describe("a relayer whose transaction a reorg takes again and again", () => {
   test.each(["after_mined", "after_confirmed"] as const)(
-    "at %s, answers 202 after the receipt timeout, and has one effect once the fault is gone",
+    "at %s, answers 202 in the end, and has one effect once the fault is gone",
     async (point) => {
       const { purchase } = await sandbox.given.purchase({ state: "created" });
       const post = async () =>
