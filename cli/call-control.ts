@@ -4,12 +4,26 @@ import { askControl, type ControlMethod } from "../sandbox/state/ask-control.ts"
 import { findRunning } from "../sandbox/state/data-directory/find-running.ts";
 import type { SandboxDescription } from "../sandbox/state/description.ts";
 
-const refusal = z.object({ detail: z.string() });
+const refusal = z.object({
+  detail: z.string(),
+  errors: z.array(z.object({ pointer: z.string(), detail: z.string() })).default([]),
+});
+
+/** Thrown when the control API refuses a request, with what is wrong in each field. */
+export class ControlRefusedError extends Error {
+  override readonly name = "ControlRefusedError";
+  readonly errors: readonly { pointer: string; detail: string }[];
+
+  constructor({ detail, errors }: z.output<typeof refusal>) {
+    super(detail);
+    this.errors = errors;
+  }
+}
 
 /**
  * Asks the control API of the sandbox that runs in a data directory.
  *
- * @throws Error with the sandbox's own sentence when it refuses, or with what to do when none runs.
+ * @throws ControlRefusedError with the sandbox's own sentence when it refuses; Error with what to do when none runs.
  * @example await callControl(".sandbox", "POST", "/clock", { seconds: 60 })
  */
 export async function callControl(
@@ -36,7 +50,10 @@ export async function fetchControl(
   const response = await askControl(running.urls.control, method, path, body);
   if (response.ok) return response;
   const answer: unknown = await response.json();
-  throw new Error(refusal.safeParse(answer).data?.detail ?? `The sandbox answered ${response.status}.`);
+  const { data } = refusal.safeParse(answer);
+  throw data === undefined
+    ? new Error(`The sandbox answered ${response.status}.`)
+    : new ControlRefusedError(data);
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   pointsOf,
   rpcCallers,
 } from "../../sandbox/service/faults/fault-matrix.ts";
-import { callControl } from "../call-control.ts";
+import { ControlRefusedError, callControl } from "../call-control.ts";
 import {
   dataDirectoryOption,
   jsonOption,
@@ -28,6 +28,8 @@ const fault = z.looseObject({
   depth: z.int().optional(),
   delay_ms: z.int().optional(),
   status: z.int().optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+  body: z.string().optional(),
 });
 const list = z.object({ data: z.array(fault) });
 
@@ -51,6 +53,8 @@ interface FaultFlags extends SandboxFlags {
   depth?: number;
   delay?: number;
   status?: number;
+  header?: { [name: string]: string };
+  body?: string;
 }
 
 /** `routing-sandbox fault set answer-lost --operation executeRefund`, `fault list`, `fault clear`: what shall go wrong. */
@@ -91,26 +95,72 @@ function setCommand(): Command {
     .option("--method <name>", "only on calls of this JSON-RPC method")
     .option("--count <times>", "how many times it acts, or always; by default once", times)
     .option("--depth <blocks>", "how many blocks a reorg removes; by default 1", positive)
-    .option("--delay <milliseconds>", "how long a delay takes, in real time; by default 1000", positive)
+    .option(
+      "--delay <milliseconds>",
+      "how long a delay takes, in real time; by default 1000",
+      wholeNumber(1, 60_000),
+    )
     .option("--status <code>", "the status that the receiver answers; by default 503", wholeNumber(300, 599))
+    .option(
+      "--header <header>",
+      'a header that the receiver answers, such as "Retry-After: 3"; repeatable',
+      header,
+    )
+    .option("--body <text>", "the body that the receiver answers")
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async (name: string | undefined, flags: FaultFlags, command: Command) => {
       if (name === undefined && (flags.layer === undefined || flags.action === undefined))
         command.error("error: fault set needs a name, or --layer and --action");
-      const set = fault.parse(await callControl(flags.dataDir, "POST", "/faults", bodyOf(name, flags)));
-      print(flags, set, describe(set));
+      if (name !== undefined && (flags.layer !== undefined || flags.action !== undefined))
+        command.error(`error: fault set takes ${name}, or --layer and --action, not both`);
+      try {
+        const set = fault.parse(await callControl(flags.dataDir, "POST", "/faults", bodyOf(name, flags)));
+        print(flags, set, describe(set));
+      } catch (error) {
+        throw error instanceof ControlRefusedError
+          ? inFlags(error, name ?? `${flags.layer} ${flags.action}`)
+          : error;
+      }
     });
+}
+
+/** The flags whose fields of POST /faults have other names. */
+const flagsOfFields: { readonly [field: string]: string } = {
+  subject_id: "subject",
+  operation_id: "relay-operation",
+  delay_ms: "delay",
+  headers: "header",
+};
+
+/** Returns a refusal that names flags instead of fields. */
+function inFlags({ message, errors }: ControlRefusedError, named: string): Error {
+  if (errors.length === 0) return new Error(message);
+  const wrong = errors.map(({ pointer, detail }) => {
+    const [field = ""] = pointer.split("/").filter((part) => part !== "" && part !== "match");
+    const flag = `--${flagsOfFields[field] ?? field}`;
+    return detail.includes("is not a field") ? `${named} takes no ${flag}.` : `${flag} ${detail}.`;
+  });
+  return new Error(wrong.join(" "));
+}
+
+/** Reads one more header of an answer. @throws InvalidArgumentError */
+function header(text: string, others: { [name: string]: string } = {}): { [name: string]: string } {
+  const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined)
+    throw new InvalidArgumentError('Write a name and a value, such as "Retry-After: 3".');
+  return { ...others, [name]: value };
 }
 
 /** The body of POST /faults; what is not given is left out of the JSON. */
 function bodyOf(intent: string | undefined, flags: FaultFlags): object {
-  const { layer, point, action, operation, program, kind, caller, method, depth, status } = flags;
-  const { relayOperation: operation_id, subject: subject_id, delay: delay_ms } = flags;
+  const { layer, point, action, operation, program, kind, caller, method, depth, status, body } = flags;
+  const { relayOperation: operation_id, subject: subject_id, delay: delay_ms, header: headers } = flags;
+  const details = { depth, delay_ms, status, headers, body };
   const match = { operation, program, subject_id, operation_id, kind, caller, method };
   const count = flags.count === "always" ? null : flags.count;
-  if (intent !== undefined) return { intent, layer, point, action, ...match, count, depth, delay_ms, status };
-  return { layer, point, action, match, count, depth, delay_ms, status };
+  if (intent !== undefined) return { intent, point, ...match, count, ...details };
+  return { layer, point, action, match, count, ...details };
 }
 
 function listCommand(): Command {

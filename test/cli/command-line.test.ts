@@ -118,6 +118,17 @@ test.for<[command: string, message: string]>([
   ["check-contract --artefact x.json", "error: unknown option '--artefact'\n(Did you mean --artifact?)"],
   ["check-contract", "error: required option '--artifact <path...>' not specified"],
   ["fault set", "error: fault set needs a name, or --layer and --action"],
+  ["fault set slow --layer api", "error: fault set takes slow, or --layer and --action, not both"],
+  ["fault set slow --delay 60001", "It must be a whole number from 1 to 60000."],
+  ["fault set slow --header x", 'Write a name and a value, such as "Retry-After: 3".'],
+  [
+    "fault set answer-lost --depth 1 --status 300 --data-dir FOLDER",
+    "answer-lost takes no --depth. answer-lost takes no --status.\n",
+  ],
+  [
+    "fault set --layer rpc --action refuse --method eth_x --data-dir FOLDER",
+    '--method is a method of the node, such as "eth_sendRawTransaction".\n',
+  ],
   ["status --wide", "error: unknown option '--wide'\nRun with --help to list the options."],
   ["travel 8", 'duration "8" has no unit. Use 8d or 8h.'],
   [

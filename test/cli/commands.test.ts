@@ -112,6 +112,18 @@ test("deliver delivers every undelivered event of the running sandbox", async ()
   expect(await deliver()).toBe(`Events delivered: 0; exhausted: ${other.event_id}.\n`);
 });
 
+test("fault set takes the headers and the body of a receiver's answer", async () => {
+  const answer = ["--layer", "delivery", "--action", "answer", "--status", "429", "--body", "later"];
+  const headers = ["--header", "Retry-After: 3", "--header", "x-one: a: b"];
+  await runCli("fault", "set", ...answer, ...headers, "--data-dir", folder);
+  expect(sandbox.faults.list().at(-1)).toMatchObject({
+    status: 429,
+    headers: { "Retry-After": "3", "x-one": "a: b" },
+    body: "later",
+  });
+  await sandbox.faults.clear();
+});
+
 test("given says what is wrong with an option and what to do", async () => {
   const given = ["given", "purchase", "--data-dir", folder];
   await expect(runCli(...given, "--state", "payed")).rejects.toMatchObject({
