@@ -14,7 +14,7 @@ const longest = [
   "test/testkit/parallel",
   "test/determinism",
   "test/crash/",
-  "test/sandbox/explore/",
+  "test/testkit/explore/",
   "test/portal/reference",
   "test/relayer/over-http",
   "test/server/store/identical-requests",

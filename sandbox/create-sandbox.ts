@@ -8,8 +8,6 @@ import type { Store } from "../server/store/store.ts";
 import type { SandboxClock } from "./chain/clock/clock.ts";
 import type { HeadFollower } from "./chain/follow-heads.ts";
 import { type ChainNode, startChain } from "./chain/genesis/start-chain.ts";
-import { type Exploration, explore } from "./explore/explore.ts";
-import type { ExploreOptions } from "./explore/options.ts";
 import { AutoDelivery } from "./hosts/auto-delivery.ts";
 import type { Explanation } from "./hosts/explain/explanation.ts";
 import { Watch } from "./hosts/explorer/live/watch.ts";
@@ -65,6 +63,11 @@ import { writeSnapshot } from "./state/snapshot-file/snapshot-file.ts";
 export interface Sandbox extends AsyncDisposable {
   /** URLs, accounts, addresses and test keys; the content of `sandbox.json`. */
   description: SandboxDescription;
+  /** The options on which the results of steps depend, defaults included. */
+  settings: Pick<
+    SandboxSettings,
+    "seed" | "mode" | "programs" | "confirmations" | "gasBudgetWei" | "autoDeliver" | "rateLimit"
+  >;
   chain: ChainNode;
   clock: SandboxClock;
   relayer: Relayer;
@@ -96,17 +99,6 @@ export interface Sandbox extends AsyncDisposable {
    * await before.restore();
    */
   snapshot(): Promise<Snapshot>;
-  /**
-   * Takes random legal and illegal steps of many purchases, with faults, and compares every answer, the records, the chain and the outbox with
-   * a model of the documentation. With `check`, you compare your own backend after each step. The sandbox must be fresh, and is so again
-   * afterwards. Equal seeds give equal walks.
-   *
-   * @param options - by default 500 steps, 100 in each walk, with the sandbox's seed.
-   * @throws ExplorationError with the shortest sequence that fails; SandboxError argument_invalid for options, scenario_refused when the sandbox is
-   * live or not fresh.
-   * @example await sandbox.explore({ steps: 2_000, seed: "nightly", scenario: "failing.yaml" })
-   */
-  explore(options?: ExploreOptions): Promise<Exploration>;
   /**
    * Rotates the keys of notifications, receipts and reviewers, or only the named ones. The old public keys remain published.
    *
@@ -361,6 +353,7 @@ function sandboxOf(sandbox: {
   };
   const members: Sandbox = {
     description,
+    settings,
     chain,
     clock: chain.clock,
     relayer,
@@ -377,20 +370,6 @@ function sandboxOf(sandbox: {
     receiver: state.receiver,
     rotateKeys,
     snapshot,
-    explore: async (options) =>
-      await explore(
-        {
-          settings,
-          description,
-          chain,
-          relayer,
-          store,
-          wallets: wallets.named,
-          receiver: state.receiver,
-          snapshot,
-        },
-        options,
-      ),
     record: async (title) => await recorder.start(title),
     stopRecording: async () => await recorder.stop(),
     explain,

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { startCommand } from "../cli/commands/start.ts";
-import { exploreTypes, most } from "../sandbox/explore/options.ts";
 import { packageRoot } from "../sandbox/lib/package-root.ts";
 import { type OptionType, optionTypes } from "../sandbox/options/check-types.ts";
 import { markdownTable } from "../server/documentation/tables.ts";
+import { exploreTypes, most } from "../testkit/explore/options.ts";
 
 /** The flags of `routing-sandbox start` whose names differ from the option's. */
 const flags: { readonly [option: string]: string } = {
@@ -38,7 +38,7 @@ export function optionsTable(): string {
  * @throws Error for an option without a comment or a default.
  */
 export function exploreOptionsTable(): string {
-  const documentedOf = readOptions("sandbox/explore/options.ts", "ExploreOptions");
+  const documentedOf = readOptions("testkit/explore/options.ts", "ExploreOptions");
   const limits: { readonly [option: string]: number } = most;
   const rows = Object.entries(exploreTypes).map(([name, type]) => {
     const { what, value } = documentedOf(name);

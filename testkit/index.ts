@@ -1,3 +1,7 @@
 /** Exports the package: the sandbox, and playing scenarios. */
 export * from "../sandbox/index.ts";
+export { createSandbox, type Sandbox } from "./create-sandbox.ts";
+export { ExplorationError } from "./explore/exploration-error.ts";
+export type { Exploration } from "./explore/explore.ts";
+export type { CheckedState, ExploreOptions } from "./explore/options.ts";
 export { playScenario, ScenarioDifferenceError } from "./play-scenario.ts";

@@ -1,17 +1,9 @@
 import { CodedError } from "../protocol/coded-error.ts";
 import { catchUp } from "../sandbox/chain/catch-up.ts";
 import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
-import type { Check, CheckedState } from "../sandbox/explore/options.ts";
 import { answerFields } from "../sandbox/hosts/recorder/answer-fields.ts";
 import { describeEnd } from "../sandbox/hosts/recorder/describe-end.ts";
 import { readHead } from "../sandbox/hosts/recorder/read-steps.ts";
-import { findDifference } from "../sandbox/hosts/recorder/repeat/find-difference.ts";
-import {
-  type RequestOfStep,
-  RequestSender,
-  type StepAnswer,
-  UnknownCallerError,
-} from "../sandbox/hosts/recorder/repeat/send-request.ts";
 import {
   blockName,
   type ExpectingStep,
@@ -22,6 +14,14 @@ import {
 } from "../sandbox/hosts/recorder/scenario.ts";
 import { readJson } from "../sandbox/lib/read-json.ts";
 import type { SandboxOptions } from "../sandbox/options/options.ts";
+import type { Check, CheckedState } from "./explore/options.ts";
+import { findDifference } from "./repeat/find-difference.ts";
+import {
+  type RequestOfStep,
+  RequestSender,
+  type StepAnswer,
+  UnknownCallerError,
+} from "./repeat/send-request.ts";
 
 /** Thrown when a played scenario differs from the recorded one. */
 export class ScenarioDifferenceError extends CodedError<"scenario_differs"> {

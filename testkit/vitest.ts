@@ -41,6 +41,8 @@ export function sandboxTest({ scope = "worker", ...options }: SandboxTestOptions
         const { sandbox, end } = await sandboxPool.lease();
         onCleanup(end);
         leased.set(task, sandbox);
+        // Without isolation the files of a worker share one set of matchers, in which another file may have put its own.
+        expect.extend(matchers);
         return sandbox;
       })
   );
@@ -58,12 +60,14 @@ const { toBeProblem, ...explaining } = sandboxMatchers<MatcherState>(({ task }) 
   task === undefined ? undefined : leased.get(task),
 );
 
-expect.extend({
+const matchers = {
   toBeProblem,
   toBeAcceptedAs: recorded(explaining.toBeAcceptedAs),
   toBeRefusedBy: recorded(explaining.toBeRefusedBy),
   toHaveFingerprint: recorded(explaining.toHaveFingerprint),
-});
+};
+
+expect.extend(matchers);
 
 /** Makes the test wait for an assertion that is not awaited, and fail with it. */
 function recorded<Args extends unknown[]>(

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import type { Exploration } from "../../sandbox/explore/explore.ts";
-import { mostSteps, stepsByDefault } from "../../sandbox/explore/options.ts";
+import type { Exploration } from "../../testkit/explore/explore.ts";
+import { mostSteps, stepsByDefault } from "../../testkit/explore/options.ts";
 import { jsonOption, wholeNumber } from "../options.ts";
 import { print } from "../print.ts";
 
@@ -31,7 +31,7 @@ export function exploreCommand(): Command {
     .option("--scenario <file>", "the file to which the shortest failing sequence is written")
     .addOption(jsonOption())
     .action(async ({ steps, seed, scenario, json }: ExploreFlags) => {
-      const { createSandbox } = await import("../../sandbox/create-sandbox.ts");
+      const { createSandbox } = await import("../../testkit/create-sandbox.ts");
       await using sandbox = await createSandbox({ seed });
       const exploration = await sandbox.explore({
         steps,

@@ -145,7 +145,7 @@ export const faults: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/http/faults/meet-api-faults.ts",
+    file: "server/http/faults/meet-api-fault.ts",
     tests: [everyWrite],
     mutants: [
       {

@@ -6,7 +6,7 @@ import type { ProgramDeployment } from "../chain/deployment.ts";
 import { RefusedTransaction } from "../domain/binding/refused-transaction.ts";
 import type { Refusal, Services } from "../services.ts";
 import type { Answer } from "./answers/answer.ts";
-import { meetApiFault } from "./faults/meet-api-faults.ts";
+import { meetApiFault } from "./faults/meet-api-fault.ts";
 import { type GateTurn, UndoneError } from "./gate.ts";
 import { claimKey, readIdempotencyKey } from "./idempotency.ts";
 import { bodyRequired, type Caller, type Operation, type OperationContext } from "./operation.ts";

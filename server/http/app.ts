@@ -8,7 +8,7 @@ import { type Answer, problemAnswer } from "./answers/answer.ts";
 import { describeError } from "./answers/describe-error.ts";
 import { dropConnection, sendAnswer } from "./answers/send.ts";
 import { toProblem } from "./answers/to-problem.ts";
-import { AnswerLostError } from "./faults/meet-api-faults.ts";
+import { AnswerLostError } from "./faults/meet-api-fault.ts";
 import type { Operation } from "./operation.ts";
 import { requestNames } from "./request/request-id.ts";
 import { OperationRunner } from "./run-operation.ts";

@@ -5,7 +5,7 @@ import type { Services } from "../services.ts";
 import type { IdempotencyRecord } from "../store/records.ts";
 import { type Change, StoreConflictError } from "../store/store.ts";
 import { type Answer, jsonAnswer, serializedAnswer } from "./answers/answer.ts";
-import { meetApiFault } from "./faults/meet-api-faults.ts";
+import { meetApiFault } from "./faults/meet-api-fault.ts";
 import { type IdempotencyClaim, inFlight, requireSameRequest } from "./idempotency.ts";
 import type { Operation, OperationContext } from "./operation.ts";
 

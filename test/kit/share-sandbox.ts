@@ -1,7 +1,7 @@
 import { afterAll } from "vitest";
-import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
+import { createSandbox, type Sandbox } from "../../testkit/create-sandbox.ts";
 
 /**
  * Returns what gives each test of a file a sandbox as it was when it had started: the same one for all, restored first.

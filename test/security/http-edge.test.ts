@@ -3,8 +3,8 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import { pagesOf } from "../../sandbox/lib/http/host-and-origin.ts";
 import { listen } from "../../sandbox/lib/http/listen.ts";
+import { pagesOf } from "../../sandbox/options/pages-of-ports.ts";
 import { ask, type RawAnswer } from "../ask.ts";
 import { exchange, parseAnswer, receive } from "../exchange.ts";
 

@@ -1,9 +1,9 @@
 import type { LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { SandboxReceiver } from "../../sandbox/service/receiver/receiver.ts";
 import { openWallets } from "../../sandbox/service/wallets/open-wallets.ts";
 import type { TestWallet } from "../../sandbox/service/wallets/test-wallet.ts";
+import type { Sandbox } from "../create-sandbox.ts";
 import { guardCalls } from "./guard-calls.ts";
 import type { LeaseGuard } from "./lease-guard.ts";
 import { leasedChain } from "./leased-chain.ts";

@@ -1,7 +1,7 @@
-import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
+import { createSandbox, type Sandbox } from "../create-sandbox.ts";
 import { LeaseGuard } from "./lease-guard.ts";
 import { leasedSandbox } from "./leased-sandbox.ts";
 

@@ -10,27 +10,18 @@ import { Problem } from "../../../server/api/errors/problem.ts";
 export type PagePolicy = (origin: URL | null, asked: { host: string; method: string }) => boolean;
 
 /** Pages of any site: for what is public and only read. */
-const anyPage: PagePolicy = () => true;
+export const anyPage: PagePolicy = () => true;
 
 /** The pages that the listener itself serves. */
-const ownPages: PagePolicy = (origin, { host }) => origin?.origin === `http://${host}`;
+export const ownPages: PagePolicy = (origin, { host }) => origin?.origin === `http://${host}`;
 
 /** Pages of any site may read; what changes something comes from pages of this machine only. */
-const localPagesWrite: PagePolicy = (origin, { method }) =>
+export const localPagesWrite: PagePolicy = (origin, { method }) =>
   method === "GET" || method === "HEAD" || isLocal(origin);
 
 /** Pages of this machine, on any port, and browser extensions: an integrator's own application and injected wallets. */
-const walletPages: PagePolicy = (origin) =>
+export const walletPages: PagePolicy = (origin) =>
   isLocal(origin) || (origin !== null && extensions.has(origin.protocol));
-
-/** The pages that may call each port of a sandbox. */
-export const pagesOf = {
-  api: localPagesWrite,
-  docs: anyPage,
-  control: ownPages,
-  rpc: walletPages,
-  receiver: ownPages,
-};
 
 const names = ["127.0.0.1", "localhost", "[::1]"];
 const extensions = new Set(["chrome-extension:", "moz-extension:", "safari-web-extension:"]);

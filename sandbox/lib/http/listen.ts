@@ -32,7 +32,7 @@ export interface ListenOptions {
  * Listens on a loopback port, for requests to a name of this machine; until `serve` is called it answers 503.
  *
  * @throws SandboxError port_in_use
- * @example const listener = await listen({ port: 0, option: "--api-port", pages: pagesOf.api })
+ * @example const listener = await listen({ port: 0, option: "--api-port", pages: ownPages })
  */
 export async function listen({ port, option, pages, limits, docsUrl }: ListenOptions): Promise<Listener> {
   const { connections, headersMs, requestMs } = limits ?? connectionLimits;

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { buffer as readWhole } from "node:stream/consumers";
 import { verifySharedSecret } from "../../../protocol/signatures/webhook.ts";
-import { pagesOf } from "../../lib/http/host-and-origin.ts";
 import { type Listener, listen } from "../../lib/http/listen.ts";
+import { pagesOf } from "../../options/pages-of-ports.ts";
 import { type Arrival, headersOf, webhookHeadersOf } from "./arrival.ts";
 import { type ReceiverFault, ReceiverTap } from "./receiver-tap.ts";
 

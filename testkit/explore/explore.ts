@@ -1,15 +1,14 @@
 import type { Hex } from "viem";
 import { hashJson } from "../../protocol/values/canonical-json.ts";
 import { toJson } from "../../protocol/values/json.ts";
-import type { Store } from "../../server/store/store.ts";
-import { RequestSender } from "../hosts/recorder/repeat/send-request.ts";
-import { requireFresh } from "../hosts/recorder/require-fresh.ts";
-import type { Scenario } from "../hosts/recorder/scenario.ts";
-import { writeScenario } from "../hosts/recorder/scenario-file.ts";
-import { SandboxError } from "../lib/errors/sandbox-error.ts";
-import type { SandboxSettings } from "../options/options.ts";
-import type { components } from "../service/client/api-client.ts";
-import type { Snapshot } from "../state/snapshot.ts";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import { requireFresh } from "../../sandbox/hosts/recorder/require-fresh.ts";
+import type { Scenario } from "../../sandbox/hosts/recorder/scenario.ts";
+import { writeScenario } from "../../sandbox/hosts/recorder/scenario-file.ts";
+import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
+import type { components } from "../../sandbox/service/client/api-client.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
+import { RequestSender } from "../repeat/send-request.ts";
 import { ExplorationError } from "./exploration-error.ts";
 import { freshModel } from "./model.ts";
 import { confirmEnrollment, createMerchant, enroll } from "./moves/merchants.ts";
@@ -38,10 +37,7 @@ export interface Exploration {
 }
 
 /** The parts of a sandbox that an exploration needs. */
-export interface ExploredSandbox extends WalkedSandbox {
-  settings: SandboxSettings;
-  store: Store;
-}
+export type ExploredSandbox = WalkedSandbox & Pick<Sandbox, "settings" | "store">;
 
 /** The number of steps after which everything is compared, besides what a step was about. */
 const verifiedEvery = 10;

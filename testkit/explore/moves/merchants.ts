@@ -1,5 +1,5 @@
 import { approveCall } from "../../../protocol/call.ts";
-import type { components } from "../../service/client/api-client.ts";
+import type { components } from "../../../sandbox/service/client/api-client.ts";
 import { addEvent, type ModelMerchant } from "../model.ts";
 import { acceptsEnrollment, expectEnrollment, expectMerchant, isSuccess } from "../rules.ts";
 import type { Step } from "../step.ts";

@@ -1,6 +1,6 @@
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { hashId } from "../../protocol/values/id.ts";
-import { initialBalances } from "../chain/genesis/roles.ts";
+import { initialBalances } from "../../sandbox/chain/genesis/roles.ts";
 import { isClaimed, type ModelPurchase, paidOf } from "./model.ts";
 import { name } from "./moves/purchases.ts";
 import { answered, expectOutbox, expectView } from "./rules.ts";

@@ -1,4 +1,4 @@
-import type { components } from "../../service/client/api-client.ts";
+import type { components } from "../../../sandbox/service/client/api-client.ts";
 import { deliveryFault } from "../faults.ts";
 import { answered, refused } from "../rules.ts";
 import type { Step } from "../step.ts";

@@ -1,6 +1,6 @@
-import { SandboxError } from "../lib/errors/sandbox-error.ts";
-import { showValue } from "../lib/errors/show-value.ts";
-import type { components } from "../service/client/api-client.ts";
+import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
+import { showValue } from "../../sandbox/lib/errors/show-value.ts";
+import type { components } from "../../sandbox/service/client/api-client.ts";
 
 /** What a `check` of an exploration is called with. */
 export interface CheckedState {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { createSandbox } from "../../../sandbox/create-sandbox.ts";
-import type { ExploreOptions } from "../../../sandbox/explore/options.ts";
 import { readScenario } from "../../../sandbox/hosts/recorder/scenario-file.ts";
+import { createSandbox } from "../../../testkit/create-sandbox.ts";
+import type { ExploreOptions } from "../../../testkit/explore/options.ts";
 import { playScenario } from "../../../testkit/play-scenario.ts";
 import { runCli } from "../../cli/program.ts";
 import { type ExternalReceiver, openReceiver } from "../../kit/external-receiver.ts";

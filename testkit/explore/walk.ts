@@ -2,32 +2,25 @@ import { type Hex, isHex } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import type { Call } from "../../protocol/call.ts";
 import type { Json } from "../../protocol/values/json.ts";
-import type { Relayer } from "../../relayer/relayer.ts";
+import { catchUp } from "../../sandbox/chain/catch-up.ts";
+import { type WalletName, walletNames } from "../../sandbox/chain/genesis/roles.ts";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import type { ExpectingStep, Step as ScenarioStep } from "../../sandbox/hosts/recorder/scenario.ts";
+import { readJson } from "../../sandbox/lib/read-json.ts";
+import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { receiveNotification } from "../../server/api/operations/notifications/receive-notification.ts";
-import { catchUp } from "../chain/catch-up.ts";
-import { type WalletName, walletNames } from "../chain/genesis/roles.ts";
-import type { ChainNode } from "../chain/genesis/start-chain.ts";
-import { findDifference } from "../hosts/recorder/repeat/find-difference.ts";
-import type { RequestSender } from "../hosts/recorder/repeat/send-request.ts";
-import type { ExpectingStep, Step as ScenarioStep } from "../hosts/recorder/scenario.ts";
-import { readJson } from "../lib/read-json.ts";
-import type { TestWallets } from "../service/wallets/open-wallets.ts";
-import type { SandboxDescription } from "../state/description.ts";
-import type { Snapshot } from "../state/snapshot.ts";
+import { findDifference } from "../repeat/find-difference.ts";
+import type { RequestSender } from "../repeat/send-request.ts";
 import { type FaultName, faultOf, isOfRelayer } from "./faults.ts";
 import type { Model, SentByWallet } from "./model.ts";
 import { answered, type Expected, isSuccess, refused } from "./rules.ts";
 import type { Twist } from "./step.ts";
 
 /** The parts of a sandbox that a walk acts on. */
-export interface WalkedSandbox {
-  description: SandboxDescription;
-  chain: ChainNode;
-  relayer: Relayer;
-  wallets: TestWallets;
-  receiver: { readonly url: string };
-  snapshot: () => Promise<Snapshot>;
-}
+export type WalkedSandbox = Pick<
+  Sandbox,
+  "description" | "chain" | "relayer" | "wallets" | "receiver" | "snapshot"
+>;
 
 /** The credentials of a walk, by their ids: that of its program, and that of another program, if there is one. */
 export interface WalkCredentials {

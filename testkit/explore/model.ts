@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
-import type { WalletName } from "../chain/genesis/roles.ts";
-import type { components } from "../service/client/api-client.ts";
+import type { WalletName } from "../../sandbox/chain/genesis/roles.ts";
+import type { components } from "../../sandbox/service/client/api-client.ts";
 
 type Schemas = components["schemas"];
 

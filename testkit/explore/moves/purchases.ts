@@ -1,8 +1,8 @@
 import type { Hex } from "viem";
 import { registerCall } from "../../../protocol/call.ts";
-import type { WalletName } from "../../chain/genesis/roles.ts";
-import type { components } from "../../service/client/api-client.ts";
-import { readCommitment } from "../../service/wallets/read-commitment.ts";
+import type { WalletName } from "../../../sandbox/chain/genesis/roles.ts";
+import type { components } from "../../../sandbox/service/client/api-client.ts";
+import { readCommitment } from "../../../sandbox/service/wallets/read-commitment.ts";
 import { addEvent, type ModelClaim, type ModelPurchase } from "../model.ts";
 import {
   acceptsPurchase,

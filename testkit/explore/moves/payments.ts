@@ -1,7 +1,7 @@
 import { testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import { approveCall, payCall, payWithPermitCall } from "../../../protocol/call.ts";
 import { permitTypedData, signedPermit, tokenDomain } from "../../../protocol/messages/permit.ts";
-import type { WalletName } from "../../chain/genesis/roles.ts";
+import type { WalletName } from "../../../sandbox/chain/genesis/roles.ts";
 import { addEvent, type ModelPurchase, move, paidOf, type SentByWallet } from "../model.ts";
 import { acceptsPayment, expectReconciliation, type Reconciled } from "../rules.ts";
 import { chosenAmount, type Step } from "../step.ts";
