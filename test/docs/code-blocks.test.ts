@@ -13,6 +13,7 @@ import type { ExploreOptions } from "../../testkit/explore/options.ts";
 import { sandboxMatchers } from "../../testkit/matchers.ts";
 import { playScenario } from "../../testkit/play-scenario.ts";
 import { openReceiver } from "../kit/external-receiver.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 interface CodeBlock {
   /** Page and heading, as in `tests.md: Call the API`. */
@@ -52,12 +53,14 @@ const preludes: { readonly [place: string]: (sandbox: Sandbox) => Promise<object
   "ci.md: Equal runs": async (sandbox) => ({ recorded: (await sandbox.fingerprint()).digest }),
   "explore.md: Explore": async () => {
     const receiver = await openReceiver();
+    const scenario = join(await temporaryFolder(), "failing.yaml");
     let sandbox: Sandbox;
     return {
       // The page's receiver is the reader's own. A walk takes fewer steps here.
       createSandbox: async () => {
         sandbox = await createSandbox({ seed: "docs", receiverUrl: receiver.url });
-        const explore = async (options: ExploreOptions) => await sandbox.explore({ ...options, steps: 20 });
+        const explore = async (options: ExploreOptions) =>
+          await sandbox.explore({ ...options, steps: 20, scenario });
         return { explore, [Symbol.asyncDispose]: async () => await closeBoth(sandbox, receiver) };
       },
       backend: {
