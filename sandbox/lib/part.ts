@@ -1,6 +1,7 @@
-import type { Hex } from "viem";
+import { type Hex, isHash } from "viem";
 import { z } from "zod";
 import { SandboxError } from "./errors/sandbox-error.ts";
+import { showValue } from "./errors/show-value.ts";
 
 /**
  * State that snapshots, restores, snapshot files and fingerprints include.
@@ -28,7 +29,10 @@ export interface Part<S = unknown> {
   capture(): S | Promise<S>;
   /** Restores a state that `capture` returned. */
   restore(state: S): void | Promise<void>;
-  /** Digests of what two equal runs must have in common, by name; they become part of the fingerprint. */
+  /**
+   * SHA-256 digests of what two equal runs must have in common, by name; they become part of the fingerprint. A name must differ from
+   * the names of other parts and of their digests.
+   */
   digest?(state: S): { [name: string]: Hex };
 }
 
@@ -99,9 +103,32 @@ export function decodeParts(
   return new Map(saved.map(({ part, schema }) => [part, z.decode(schema, encoded[part.name])]));
 }
 
-/** The digests of all parts. */
+/**
+ * Returns the digests of all parts.
+ *
+ * @throws SandboxError option_invalid for a digest that has the name of another part or of its digest, so that it would take the other's
+ * place in the fingerprint, and for one that is not a SHA-256.
+ */
 export function digestParts(states: PartStates): { [name: string]: Hex } {
-  return Object.assign({}, ...[...states].map(([part, state]) => part.digest?.(state) ?? {}));
+  const owners = new Map([...states.keys()].map((part) => [part.name, part]));
+  const digests = new Map<string, Hex>();
+  for (const [part, state] of states)
+    for (const [name, digest] of Object.entries(part.digest?.(state) ?? {})) {
+      const owner = owners.get(name) ?? part;
+      if (owner !== part)
+        throw new SandboxError(
+          "option_invalid",
+          `The part "${part.name}" has a digest "${name}", a name that belongs to the part "${owner.name}". Give the digest another name.`,
+        );
+      if (!isHash(digest))
+        throw new SandboxError(
+          "option_invalid",
+          `The digest "${name}" of the part "${part.name}" is ${showValue(digest)}. Return a SHA-256: 0x and 64 hex digits.`,
+        );
+      owners.set(name, part);
+      digests.set(name, digest);
+    }
+  return Object.fromEntries(digests);
 }
 
 /** A schema for state that this project writes and reads itself: a checksum vouches for it, so only its kind is checked. */

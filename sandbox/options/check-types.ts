@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "./options.ts";
 import { mostStartTimeoutMs } from "./start-timeout.ts";
@@ -7,8 +8,10 @@ export interface OptionType {
   isValid(value: unknown): boolean;
   /** Completes "must be …", with the unit and the range. */
   name: string;
-  /** The only fields of an object. */
+  /** The fields of an object: its only ones, unless it is open. */
   fields?: { readonly [field: string]: OptionType };
+  /** Whether the object may have other fields, too. */
+  isOpen?: boolean;
   /** The fields without which the object has no meaning. */
   needed?: readonly string[];
   /** What each entry of a list must be. */
@@ -64,7 +67,24 @@ export const optionTypes: { readonly [Name in keyof Required<SandboxOptions>]: O
   }),
   parts: listOf({
     name: "an object with name, schema, capture and restore",
-    isValid: (value) => hasFunctions(value, "capture", "restore"),
+    isValid: isObject,
+    fields: {
+      name: {
+        name: "a string of at least one character",
+        isValid: (value) => typeof value === "string" && value !== "",
+      },
+      // The check also accepts schemas of another copy of zod, such as a project that uses this package may have.
+      schema: {
+        name: "a schema of zod 4, or null",
+        isValid: (value) => value === null || value instanceof z.core.$ZodType,
+      },
+      capture: callback,
+      restore: callback,
+      isDurable: flag,
+      digest: callback,
+    },
+    needed: ["name", "schema", "capture", "restore"],
+    isOpen: true,
   }),
   log: {
     name: "an object with the functions info and error",
@@ -102,10 +122,10 @@ export function requireType(
   if (!isValid(value)) throw invalid(`${name} must be ${wanted}, not ${show(value)}.`);
   if (of.entries !== undefined && Array.isArray(value))
     for (const [index, entry] of value.entries())
-      if (!of.entries.isValid(entry))
-        throw invalid(`${name}[${index}] is ${show(entry)}. Pass ${of.entries.name}.`);
+      if (of.entries.isValid(entry)) requireType(`${name}[${index}]`, of.entries, entry);
+      else throw invalid(`${name}[${index}] is ${show(entry)}. Pass ${of.entries.name}.`);
   if (of.fields === undefined || !isObject(value)) return;
-  requireFields(value, Object.keys(of.fields), `${name} has no`);
+  if (!of.isOpen) requireFields(value, Object.keys(of.fields), `${name} has no`);
   for (const [field, type] of Object.entries(of.fields)) {
     const entry: unknown = Reflect.get(value, field);
     const label = name === "ports" ? `ports.${field} (--${field}-port)` : `${name}.${field}`;

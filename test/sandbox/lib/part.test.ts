@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import type { Hex } from "viem";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
@@ -102,4 +103,42 @@ test("two parts of the same name are refused", async () => {
   await expect(twice).rejects.toThrow(
     'Two parts are named "store"; give the one in the option parts another name.',
   );
+});
+
+describe("a digest that would take the place of another one in the fingerprint is refused", () => {
+  const hash = sha256Hex(new Uint8Array());
+  const digesting = (name: string, digests: { [digest: string]: Hex }): Part<null> => ({
+    name,
+    schema: z.null(),
+    capture: () => null,
+    restore() {},
+    digest: () => digests,
+  });
+  test.each<[digest: string, owner: string, parts: Part<null>[]]>([
+    ["store", "store", [digesting("cart", { store: hash })]],
+    ["journal", "store", [digesting("cart", { journal: hash })]],
+    ["faults", "faults", [digesting("cart", { faults: hash })]],
+    ["orders", "other", [digesting("other", { orders: hash }), digesting("cart", { orders: hash })]],
+    ["other", "other", [digesting("cart", { other: hash }), digesting("other", {})]],
+  ])("%s, of the part %s", async (digest, owner, parts) => {
+    await using sandbox = await createSandbox({ parts });
+    const refused = {
+      name: "SandboxError",
+      code: "option_invalid",
+      message: `The part "cart" has a digest "${digest}", a name that belongs to the part "${owner}". Give the digest another name.`,
+    };
+    await expect(sandbox.fingerprint()).rejects.toMatchObject(refused);
+    await expect(sandbox.save(join(await temporaryFolder(), "file"))).rejects.toMatchObject(refused);
+  });
+});
+
+test("a digest that is no SHA-256 is refused by its name", async () => {
+  await using sandbox = await createSandbox({
+    parts: [{ ...cartPart(), digest: () => ({ cart: "0x12" as const }) }],
+  });
+  await expect(sandbox.fingerprint()).rejects.toMatchObject({
+    name: "SandboxError",
+    code: "option_invalid",
+    message: 'The digest "cart" of the part "cart" is "0x12". Return a SHA-256: 0x and 64 hex digits.',
+  });
 });

@@ -47,6 +47,9 @@ test("createSandbox names an option that it does not have", async () => {
   });
 });
 
+/** A part as a project may pass it. */
+const ownPart: Part<null> = { name: "own", schema: z.null(), capture: () => null, restore() {} };
+
 test.each<[options: object, message: string]>([
   [{ ports: 4020 }, "ports must be an object such as { api: 4020 }, not 4020."],
   [{ ports: { apiPort: 4020 } }, "ports has no apiPort. Use api, docs, control, rpc."],
@@ -87,10 +90,24 @@ test.each<[options: object, message: string]>([
   [{ receiptTimeoutMs: -1 }, "receiptTimeoutMs must be"],
   [{ log: {} }, "log must be an object with the functions info and error, not an object."],
   [{ parts: [null] }, "parts[0] is null. Pass an object with name, schema, capture and restore."],
+  [{ parts: [{}] }, "parts[0].name must be a string of at least one character, not undefined."],
   [
-    { parts: [{ name: "mine" }] },
-    "parts[0] is an object. Pass an object with name, schema, capture and restore.",
+    { parts: [{ ...ownPart, name: "" }] },
+    'parts[0].name must be a string of at least one character, not "".',
   ],
+  [{ parts: [{ ...ownPart, name: 5 }] }, "parts[0].name must be a string of at least one character, not 5."],
+  [
+    { parts: [ownPart, { ...ownPart, name: "other", schema: undefined }] },
+    "parts[1].schema must be a schema of zod 4, or null, not undefined.",
+  ],
+  [
+    { parts: [{ ...ownPart, schema: { type: "number" } }] },
+    "parts[0].schema must be a schema of zod 4, or null, not an object.",
+  ],
+  [{ parts: [{ ...ownPart, capture: 5 }] }, "parts[0].capture must be a function, not 5."],
+  [{ parts: [{ ...ownPart, restore: undefined }] }, "parts[0].restore must be a function, not undefined."],
+  [{ parts: [{ ...ownPart, isDurable: "yes" }] }, 'parts[0].isDurable must be true or false, not "yes".'],
+  [{ parts: [{ ...ownPart, digest: "0x12" }] }, 'parts[0].digest must be a function, not "0x12".'],
   [{ receiverUrl: 4040 }, "receiverUrl must be a string, not 4040."],
   [{ rateLimit: { request: 5, seconds: 1 } }, "rateLimit has no request. Use requests, seconds."],
   [{ connectionLimits: 5 }, "connectionLimits must be an object such as { connections: 100 }, not 5."],
@@ -142,7 +159,6 @@ test("createSandbox names a wrong port as the option and as the flag", async () 
 });
 
 describe("an option that cannot be used is refused with the code option_invalid", () => {
-  const part: Part = { name: "store", schema: z.null(), capture: () => null, restore() {} };
   test.each<[string, SandboxOptions]>([
     ["an empty data directory", { dataDirectory: "" }],
     ["an empty seed", { seed: "" }],
@@ -151,7 +167,7 @@ describe("an option that cannot be used is refused with the code option_invalid"
     ["a program without its prefix", { programs: ["books"] }],
     ["a program named twice", { programs: ["prg_books", "prg_books"] }],
     ["no time to start", { startTimeoutMs: 0 }],
-    ["a part with the name of another", { parts: [part] }],
+    ["a part with the name of another", { parts: [{ ...ownPart, name: "store" }] }],
   ])("%s", async (_, options) => {
     await expect(createSandbox(options)).rejects.toMatchObject(optionInvalid);
   });
