@@ -1,7 +1,7 @@
-import { writeFile } from "node:fs/promises";
 import { Command, Option } from "commander";
 import type { ContractReport, Progress } from "../../check-contract/check-contract.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
+import { replaceNamedFile } from "../../server/lib/replace-file.ts";
 import { addRequiredOption, jsonOption } from "../options.ts";
 import { print } from "../print.ts";
 
@@ -39,7 +39,7 @@ export function checkContractCommand(): Command {
       }
       if (json) process.stdout.write(`${JSON.stringify(reports)}\n`);
       if (junit !== undefined)
-        await writeFile(junit, toJunit(reports)).catch((cause: unknown) => {
+        await replaceNamedFile(junit, toJunit(reports), 0o666).catch((cause: unknown) => {
           throw new Error(`${junit} cannot be written: ${describeFileError(cause)}. Pass another file.`, {
             cause,
           });

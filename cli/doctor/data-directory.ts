@@ -37,6 +37,7 @@ async function examineWriting(folder: string): Promise<Finding> {
   const probe = join(folder, `.doctor-${randomUUID()}`);
   try {
     const made = await makeDirectory(folder);
+    // Only whether a file can be written counts, so it is not written in one step and synced.
     await writeFile(probe, "");
     await rm(probe);
     // It is looked at, not begun.

@@ -1,5 +1,6 @@
-import { constants, type FileHandle, open, rename, rm } from "node:fs/promises";
+import { constants, type FileHandle, open, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { fileKind } from "./file-kind.ts";
 
 const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
 /** A pipe that nothing reads would never open. Windows has no such flag, and no such pipes. */
@@ -43,6 +44,23 @@ export async function replaceFile(
     throw error;
   }
   await syncDirectory(dirname(file));
+}
+
+/**
+ * Writes a file that a user named, as {@link replaceFile} does. A symbolic link stays, and what it leads to is replaced; a pipe or a device
+ * such as `/dev/stdout` is written to.
+ *
+ * @param mode - the permissions of the new file, less the process's umask.
+ * @example await replaceNamedFile("report.xml", report, 0o666)
+ */
+export async function replaceNamedFile(
+  file: string,
+  content: string | Uint8Array,
+  mode: number,
+): Promise<void> {
+  const kind = await fileKind(file);
+  if (kind === "other") await writeFile(file, content, { mode });
+  else await replaceFile(kind === "file" ? await realpath(file) : file, content, { mode });
 }
 
 /** Gives a file that is synced another name in its directory, durably; what had that name is gone. */

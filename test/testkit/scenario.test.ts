@@ -1,6 +1,7 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdir, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { lstat, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { type OutgoingHttpHeaders, request } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -202,6 +203,45 @@ async function playFile(scenario: Scenario) {
   expect(read).toEqual(scenario);
   await playScenario(read);
 }
+
+const emptyScenario: Scenario = {
+  format: "routing-sandbox-scenario",
+  version: 1,
+  title: "empty",
+  seed: "sandbox",
+  programs: [{ id: "prg_demo", name: "Demo", account: "acct_demo" }],
+  confirmations: 1,
+  gas_budget_wei: "0",
+  steps: [],
+};
+
+test.runIf(existsSync("/dev/full"))(
+  "a scenario file that cannot be written on a full disk stays as it was, and is then replaced where a link leads to it",
+  async () => {
+    const folder = await temporaryFolder();
+    const [file, link] = [join(folder, "kept.yaml"), join(folder, "link.yaml")];
+    await writeScenario(file, emptyScenario);
+    await symlink(file, link);
+    await symlink("/dev/full", `${file}.next`);
+    await expect(writeScenario(link, { ...emptyScenario, title: "second" })).rejects.toMatchObject({
+      code: "scenario_refused",
+      message: `${link} cannot be written: the disk is full (ENOSPC). Name another file.`,
+    });
+    expect(await readScenario(file)).toEqual(emptyScenario);
+    expect((await readdir(folder)).sort()).toEqual(["kept.yaml", "link.yaml"]);
+    await writeScenario(link, { ...emptyScenario, title: "third" });
+    expect((await readScenario(file)).title).toBe("third");
+    expect((await lstat(link)).isSymbolicLink()).toBe(true);
+  },
+);
+
+test("a scenario is written to a pipe, as to the output of a command", async () => {
+  const pipe = join(await temporaryFolder(), "pipe");
+  execFileSync("mkfifo", [pipe]);
+  const [text] = await Promise.all([readFile(pipe, "utf8"), writeScenario(pipe, emptyScenario)]);
+  expect(text).toContain("title: empty");
+  expect((await lstat(pipe)).isFIFO()).toBe(true);
+});
 
 const latin = "application/json; charset=latin1";
 

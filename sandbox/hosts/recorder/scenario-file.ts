@@ -1,7 +1,8 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { parseDocument, stringify } from "yaml";
 import { check } from "../../../server/http/request/validate.ts";
 import { describeFileError } from "../../../server/lib/describe-file-error.ts";
+import { replaceNamedFile } from "../../../server/lib/replace-file.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { type Scenario, scenarioSchema } from "./scenario.ts";
 
@@ -27,7 +28,7 @@ export async function readScenario(file: string): Promise<Scenario> {
 }
 
 /**
- * Writes a scenario file; what is there is replaced.
+ * Writes a scenario file; what is there is replaced, or stays if the file cannot be written.
  *
  * @throws SandboxError scenario_refused when the file cannot be written.
  * @example await writeScenario("refund.yaml", await sandbox.stopRecording())
@@ -36,7 +37,7 @@ export async function writeScenario(file: string, scenario: Scenario): Promise<v
   const title = scenario.title.replaceAll(/\s+/g, " ");
   const comment = ` ${title}. Play it: routing-sandbox scenario play <this file>`;
   const text = stringify(scenario, { lineWidth: 0, aliasDuplicateObjects: false });
-  await writeFile(file, `#${comment}\n${text}`).catch((cause: unknown) => {
+  await replaceNamedFile(file, `#${comment}\n${text}`, 0o666).catch((cause: unknown) => {
     throw new SandboxError(
       "scenario_refused",
       `${file} cannot be written: ${describeFileError(cause)}. Name another file.`,

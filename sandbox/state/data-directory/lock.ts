@@ -1,4 +1,4 @@
-import { access, constants, rm, stat, writeFile } from "node:fs/promises";
+import { access, constants, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { lock } from "proper-lockfile";
 import { z } from "zod";
@@ -71,7 +71,7 @@ async function takeLock(directory: string): Promise<DirectoryLock> {
   try {
     await requireFree(directory);
     await endLeftAnvil(directory);
-    await writeFile(file, JSON.stringify(record), { mode: 0o600 });
+    await replaceFile(file, JSON.stringify(record));
   } finally {
     await leave();
   }
@@ -117,7 +117,7 @@ export async function isCopy(directory: string): Promise<boolean> {
   return owner?.directory !== undefined && owner.directory !== (await identityOf(directory));
 }
 
-/** Reads a lock; null when it is absent, or torn by a crash while it was written: in either case it is not held. */
+/** Reads a lock; null when it is absent or not a lock: in either case it is not held. */
 async function readLock(directory: string): Promise<z.infer<typeof lockRecord> | null> {
   try {
     return lockRecord.parse(JSON.parse((await readText(lockFileIn(directory))) ?? ""));

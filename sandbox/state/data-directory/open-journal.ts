@@ -105,6 +105,7 @@ async function newJournal(directory: string, settings: KeptSettings): Promise<Sa
       const chain: ChainRecord = { deployment, accounts };
       const encoded = z.encode(beginning, { settings, chain, state: digestOf(state) });
       await begin(toJson(encoded), async (folder) => {
+        // The folder gets its name only once everything in it is on disk, so this file need not replace another one.
         await using file = await open(stateIn(folder), "w", 0o600);
         await file.writeFile(state);
         await file.sync();

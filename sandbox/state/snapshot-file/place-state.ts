@@ -22,6 +22,7 @@ export async function placeState(
   const stateFile = join(folder, "state.json");
   try {
     await makeDirectory(folder);
+    // Only the Anvil of this start reads it; the next load writes it again.
     await writeFile(stateFile, saved.state, { mode: 0o600 });
   } catch (cause) {
     throw unwritable(stateFile, cause);

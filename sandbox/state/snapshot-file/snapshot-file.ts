@@ -5,7 +5,7 @@ import { brotliCompress, brotliDecompress, constants } from "node:zlib";
 import { z } from "zod";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { describeFileError } from "../../../server/lib/describe-file-error.ts";
-import { replaceFile } from "../../../server/lib/replace-file.ts";
+import { replaceNamedFile } from "../../../server/lib/replace-file.ts";
 import { anvilVersion } from "../../chain/anvil/anvil-binary.ts";
 import { genesisKey } from "../../chain/genesis/genesis-key.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
@@ -64,7 +64,7 @@ export async function encodeSnapshot({ state, ...rest }: SnapshotContent): Promi
  */
 export async function writeSnapshot(file: string, content: Uint8Array): Promise<void> {
   try {
-    await replaceFile(file, content);
+    await replaceNamedFile(file, content, 0o600);
   } catch (cause) {
     const reason = describeFileError(cause);
     throw new SandboxError(

@@ -158,6 +158,7 @@ async function replaceDirectory(
   const { snapshot, journal } = filesOf(next);
   await makeDirectory(next);
   await write(next);
+  // The directory gets its name only once everything in it is on disk, so this file need not replace another one.
   await writeFile(journal, "", { mode: 0o600 });
   await writeStoreSnapshot(snapshot, contents);
   await syncDirectory(dirname(directory));
