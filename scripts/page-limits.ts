@@ -14,10 +14,12 @@ import { answerBytes } from "../sandbox/lib/http/deliver.ts";
 import { resolveOptions } from "../sandbox/options/options.ts";
 import { mostRequests } from "../sandbox/service/client/retrying-fetch.ts";
 import { leaderWaitMs } from "../sandbox/service/cluster/forwarding.ts";
+import { faultDefaults } from "../sandbox/service/faults/fault-matrix.ts";
 import { defaultCap } from "../sandbox/service/given/give-merchant.ts";
+import { shortTermSeconds } from "../sandbox/service/given/give-purchase.ts";
+import { defaultAmount } from "../sandbox/service/given/states.ts";
+import { fewBlocks, manyBlocks, share } from "../sandbox/state/data-directory/checkpoints.ts";
 import { limits } from "../server/api/limits.ts";
-import { defaultValiditySeconds } from "../server/api/operations/merchants/create-merchant.ts";
-import { fillDeadlines } from "../server/api/operations/purchases/create-purchase.ts";
 import { firstPauseMs, longestRetryAfter } from "../server/outbox/delivery-attempts.ts";
 import { eventListLimit } from "../server/outbox/event-types.ts";
 import { smallestCompaction } from "../server/store/directory/compacted-journal.ts";
@@ -25,8 +27,6 @@ import { electionIntervalMs } from "../server/store/postgres/cluster-member.ts";
 
 const defaults = resolveOptions({});
 const count = (value: number) => value.toLocaleString("en-US");
-const days = (value: number) => value / 86_400;
-const deadlines = fillDeadlines({}, 0);
 const seconds = (milliseconds: number) => `${milliseconds / 1_000} seconds`;
 const mebibytes = (bytes: number) => `${bytes / 2 ** 20} MiB`;
 
@@ -44,27 +44,32 @@ export const pageLimits = {
   answer_kept: `${answerBytes / 1_024} KiB`,
   change_purchases: count(namedPurchases),
   change_window: `${windowMs} ms`,
-  claim_deadline: `${days(deadlines.claim_deadline)} days`,
+  checkpoint_at_stop: `${fewBlocks} blocks`,
+  checkpoint_blocks: `${manyBlocks} blocks`,
+  checkpoint_share: `1/${share}`,
   client_requests: String(mostRequests),
   connections: `${count(connectionLimits.connections)} connections`,
   delivery_longest: seconds(longestDeliveryMs),
   delivery_pauses: `${pauses.slice(0, -1).join(", ")} and ${pauses.at(-1)} seconds`,
   delivery_timeout: seconds(defaults.deliveryTimeoutMs),
   event_list: `${count(eventListLimit)} entries`,
+  expired_term: `${shortTermSeconds / 60} minutes`,
   explorer_page: count(pageSize),
   explorer_scanned: `${count(mostScanned)} records`,
-  funding_validity: `${days(defaultValiditySeconds)} days`,
+  fault_count: count(faultDefaults.count),
+  fault_delay: count(faultDefaults.delay_ms),
+  fault_depth: count(faultDefaults.depth),
+  fault_status: String(faultDefaults.status),
+  given_amount: `\`${defaultAmount}\``,
   given_cap: `\`${defaultCap}\``,
   headers_timeout: seconds(connectionLimits.headersMs),
   heartbeat: seconds(heartbeatMs),
   journal_size: mebibytes(smallestCompaction),
   leader_look: `${electionIntervalMs} ms`,
   leader_wait: `${leaderWaitMs / 1_000} s`,
-  offer_deadline: `${days(deadlines.offer_deadline)} day`,
   operator_accounts: programRoles
     .map(({ id, registrarIndex }) => `${registrarIndex} for \`${id}\``)
     .join(", "),
-  pay_deadline: `${days(deadlines.pay_deadline)} days`,
   readable_states: String(readableStates),
   readable_states_in_memory: String(defaultKeptStates),
   refusals_kept: count(keptRefusals),

@@ -10,7 +10,7 @@ export interface Sandbox extends runtime.Sandbox {
    * a model of the documentation. With `check`, you compare your own backend after each step. The sandbox must be fresh, and is so again
    * afterwards. Equal seeds give equal walks.
    *
-   * @param options - by default 500 steps, 100 in each walk, with the sandbox's seed.
+   * @param options - number and length of the walks, and their seed; by default the sandbox's.
    * @throws ExplorationError with the shortest sequence that fails; SandboxError argument_invalid for options, scenario_refused when the sandbox is
    * live or not fresh.
    * @example await sandbox.explore({ steps: 2_000, seed: "nightly", scenario: "failing.yaml" })

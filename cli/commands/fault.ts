@@ -2,8 +2,10 @@ import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { relayOperationKinds } from "../../relayer/journal/relay-operation-kind.ts";
 import {
+  faultDefaults,
   faultIntentNames,
   faultLayers,
+  faultLimits,
   placementsOf,
   pointsOf,
   rpcCallers,
@@ -33,7 +35,10 @@ const fault = z.looseObject({
 });
 const list = z.object({ data: z.array(fault) });
 
-const positive = wholeNumber(1, 999_999);
+const delay = wholeNumber(1, faultLimits.delayMs);
+const status = wholeNumber(faultLimits.status.least, faultLimits.status.most);
+const mostTimes = 999_999;
+const positive = wholeNumber(1, mostTimes);
 const every = (valuesOf: (layer: (typeof faultLayers)[number]) => string[]) => [
   ...new Set(faultLayers.flatMap(valuesOf)),
 ];
@@ -94,13 +99,17 @@ function setCommand(): Command {
     .addOption(new Option("--caller <caller>", "only on this caller's calls to the node").choices(rpcCallers))
     .option("--method <name>", "only on calls of this JSON-RPC method")
     .option("--count <times>", "how many times it acts, or always; by default once", times)
-    .option("--depth <blocks>", "how many blocks a reorg removes; by default 1", positive)
     .option(
-      "--delay <milliseconds>",
-      "how long a delay takes, in real time; by default 1000",
-      wholeNumber(1, 60_000),
+      "--depth <blocks>",
+      `how many blocks a reorg removes; by default ${faultDefaults.depth}`,
+      positive,
     )
-    .option("--status <code>", "the status that the receiver answers; by default 503", wholeNumber(300, 599))
+    .option("--delay <milliseconds>", `real time of a delay; by default ${faultDefaults.delay_ms}`, delay)
+    .option(
+      "--status <code>",
+      `the status that the receiver answers; by default ${faultDefaults.status}`,
+      status,
+    )
     .option(
       "--header <header>",
       'a header that the receiver answers, such as "Retry-After: 3"; repeatable',
@@ -204,6 +213,6 @@ function times(text: string): number | "always" {
   try {
     return positive(text);
   } catch {
-    throw new InvalidArgumentError("It must be always, or a whole number from 1 to 999999.");
+    throw new InvalidArgumentError(`It must be always, or a whole number from 1 to ${mostTimes}.`);
   }
 }

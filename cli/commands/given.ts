@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import { z } from "zod";
 import { walletNames } from "../../sandbox/chain/genesis/roles.ts";
-import { merchantStates, purchaseStates, routes } from "../../sandbox/service/given/states.ts";
+import { defaultAmount, merchantStates, purchaseStates, routes } from "../../sandbox/service/given/states.ts";
 import { callControl } from "../call-control.ts";
 import {
   addRequiredOption,
@@ -61,7 +61,7 @@ function givenPurchaseCommand(): Command {
     .option("--merchant <id>", "an enrolled merchant; by default that of the wallet merchant")
     .addOption(walletOption("buyer", "the wallet that pays", "buyer"))
     .addOption(walletOption("beneficiary", "the wallet that claims", "beneficiary"))
-    .option("--amount <amount>", "the amount in base units; by default 25000000")
+    .option("--amount <amount>", `the amount in base units; by default ${defaultAmount}`)
     .option(
       "--paid <amount>",
       "the amount to pay; by default the whole amount, and half of it for partially_paid",

@@ -1,10 +1,13 @@
 import { Command, InvalidArgumentError } from "commander";
+import { faultLimits } from "../../sandbox/service/faults/fault-matrix.ts";
 import type { HeardDelivery } from "../../sandbox/service/receiver/open-listener.ts";
 import type { ReceiverFault } from "../../sandbox/service/receiver/receiver-tap.ts";
 import { findRunning } from "../../sandbox/state/data-directory/find-running.ts";
 import { interruption } from "../interruption.ts";
 import { dataDirectoryOption, jsonOption, portOption, type SandboxFlags, wholeNumber } from "../options.ts";
 import { print } from "../print.ts";
+
+const { least, most } = faultLimits.status;
 
 interface ListenFlags extends SandboxFlags {
   port: number;
@@ -25,7 +28,12 @@ export function listenCommand(): Command {
     .addOption(dataDirectoryOption("the data directory of the sandbox whose secret verifies the deliveries"))
     .option("--secret <whsec>", "the secret that verifies the deliveries, instead of the sandbox's", secret)
     .option("--fail <number>", "how many deliveries fail before the first success", wholeNumber())
-    .option("--status <code>", "the status of a failing delivery, 300 to 599", failure, 500)
+    .option(
+      "--status <code>",
+      `the status of a failing delivery, ${least} to ${most}`,
+      wholeNumber(least, most),
+      500,
+    )
     .option(
       "--delay <milliseconds>",
       "answer failing deliveries only after this delay, instead of with a status",
@@ -70,11 +78,6 @@ function describe({ number, headers, body, verified, status }: HeardDelivery): s
   const trust = verified === null ? "no secret known" : verified ? "verified" : "NOT VERIFIED";
   const answer = status === null ? "no answer" : `answered ${status}`;
   return `#${number}  ${headers["webhook-id"] ?? "no webhook-id"}  ${trust}, ${answer}\n    ${body}`;
-}
-
-function failure(text: string): number {
-  if (!/^[345]\d\d$/.test(text)) throw new InvalidArgumentError("It must be a status from 300 to 599.");
-  return Number(text);
 }
 
 function secret(text: string): string {

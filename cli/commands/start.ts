@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
+import { defaultConfirmations, defaultGasBudgetWei } from "../../sandbox/options/defaults.ts";
 import type { ProgramOption } from "../../sandbox/options/programs.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { interruption } from "../interruption.ts";
@@ -60,10 +61,14 @@ export function startCommand(): Command {
   return addPortOptions(command)
     .option(
       "--confirmations <number>",
-      "required confirmations (default: 1, the block that includes the transaction)",
+      `required confirmations, of which the first is the block that includes the transaction (default: ${defaultConfirmations})`,
       wholeNumber(),
     )
-    .option("--gas-budget <wei>", "the gas budget of each program (default: 1 ether)", wei)
+    .option(
+      "--gas-budget <wei>",
+      `the gas budget of each program (default: ${defaultGasBudgetWei / 10n ** 18n} ether)`,
+      wei,
+    )
     .option(
       "--receiver-url <url>",
       "the URL that receives notifications (default: the sandbox's own receiver)",

@@ -18,24 +18,27 @@ export interface OptionType {
   entries?: OptionType;
 }
 
+/** The most characters of a seed. */
+const longestSeed = 200;
+
 const text = typed("string", "a string");
 const flag = typed("boolean", "true or false");
 const callback = typed("function", "a function");
-const count = whole("a whole number from 1", 1);
-const port = whole("a number from 0 to 65535", 0, 65_535);
+const count = whole(1);
+const port = whole(0, 65_535);
 
 /** The type of every option, in the order in which a message lists them. */
 export const optionTypes: { readonly [Name in keyof Required<SandboxOptions>]: OptionType } = {
   seed: {
-    name: "a string of 1 to 200 characters",
-    isValid: (value) => typeof value === "string" && value.length >= 1 && value.length <= 200,
+    name: `a string of 1 to ${longestSeed} characters`,
+    isValid: (value) => typeof value === "string" && value.length >= 1 && value.length <= longestSeed,
   },
   mode: {
     name: '"deterministic" or "live"',
     isValid: (value) => value === "deterministic" || value === "live",
   },
   ports: objectOf("such as { api: 4020 }", { api: port, docs: port, control: port, rpc: port }),
-  confirmations: whole("a whole number from 1 to 1000", 1, 1_000),
+  confirmations: whole(1, 1_000),
   programs: listOf({
     name: 'a program\'s id such as "prg_demo", or { id, name, account }',
     isValid: (value) => typeof value === "string" || isObject(value),
@@ -52,7 +55,7 @@ export const optionTypes: { readonly [Name in keyof Required<SandboxOptions>]: O
   store: text,
   fresh: flag,
   from: text,
-  receiptTimeoutMs: whole("a whole number of milliseconds from 0", 0),
+  receiptTimeoutMs: whole(0, undefined, " of milliseconds"),
   snapshotTimeoutMs: milliseconds(600_000),
   startTimeoutMs: milliseconds(mostStartTimeoutMs),
   onReplay: callback,
@@ -142,16 +145,16 @@ function typed(type: string, name: string): OptionType {
   return { isValid: (value) => typeof value === type, name };
 }
 
-function whole(name: string, least: number, most = Number.MAX_SAFE_INTEGER): OptionType {
+function whole(least: number, most?: number, unit = ""): OptionType {
   return {
-    name,
+    name: `a whole number${unit} from ${least}${most === undefined ? "" : ` to ${most}`}`,
     isValid: (value) =>
-      typeof value === "number" && Number.isInteger(value) && value >= least && value <= most,
+      typeof value === "number" && Number.isSafeInteger(value) && value >= least && value <= (most ?? value),
   };
 }
 
 function milliseconds(most: number): OptionType {
-  return whole(`1 to ${most} milliseconds`, 1, most);
+  return whole(1, most, " of milliseconds");
 }
 
 function objectOf(form: string, fields: { readonly [field: string]: OptionType }): OptionType {

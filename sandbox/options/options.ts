@@ -7,6 +7,7 @@ import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { type ConnectionLimits, connectionLimits } from "../lib/http/connection-limits.ts";
 import { type Resolve, resolveHost } from "../lib/http/pin-receiver.ts";
 import type { Part } from "../lib/part.ts";
+import { defaultConfirmations, defaultGasBudgetWei } from "./defaults.ts";
 import { defaultPrograms, type ProgramOption, type ProgramSetting, resolvePrograms } from "./programs.ts";
 import { defaultStartTimeoutMs } from "./start-timeout.ts";
 
@@ -186,14 +187,14 @@ export interface SandboxSettings {
  * @throws SandboxError option_invalid for an empty data directory, and for programs that cannot be served.
  */
 export function resolveOptions(options: SandboxOptions): SandboxSettings {
-  const { ports = {}, confirmations = 1, gasBudgetWei = 10n ** 18n, receiptTimeoutMs = 2_000 } = options;
+  const { ports = {}, receiptTimeoutMs = 2_000 } = options;
   return {
     seed: options.seed ?? "sandbox",
     mode: options.mode ?? "deterministic",
     ports: { api: ports.api ?? 0, docs: ports.docs ?? 0, rpc: ports.rpc ?? 0, control: ports.control ?? 0 },
-    confirmations,
+    confirmations: options.confirmations ?? defaultConfirmations,
     programs: options.programs === undefined ? defaultPrograms : resolvePrograms(options.programs),
-    gasBudgetWei,
+    gasBudgetWei: options.gasBudgetWei ?? defaultGasBudgetWei,
     receiverUrl: options.receiverUrl,
     autoDeliver: options.autoDeliver ?? false,
     resolveHost: options.resolveHost ?? resolveHost,

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { programIdSchema } from "../../server/api/schemas/primitives.ts";
+import { textLengths } from "../../server/api/limits.ts";
+import { programIdSchema, programNameLength } from "../../server/api/schemas/primitives.ts";
 import { programRoles } from "../chain/genesis/roles.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { showValue } from "../lib/errors/show-value.ts";
@@ -19,12 +20,15 @@ export type ProgramOption =
 /** A program with every default filled in. */
 export const programSchema = z.strictObject({
   id: programIdSchema,
-  name: z.string().min(1).max(100),
-  account: z.string().regex(/^acct_[a-z0-9_]{1,40}$/),
+  name: z.string().min(1).max(textLengths.name),
+  account: z.string().regex(new RegExp(`^acct_[a-z0-9_]{1,${programNameLength}}$`)),
 });
 
 /** The parsed form of {@link programSchema}. */
 export type ProgramSetting = z.infer<typeof programSchema>;
+
+/** The most programs of a sandbox. */
+const mostPrograms = 100;
 
 /** The programs of a sandbox by default. */
 export const defaultPrograms: readonly ProgramSetting[] = resolvePrograms(programRoles.map(({ id }) => id));
@@ -54,13 +58,16 @@ export function resolvePrograms(programs: readonly ProgramOption[]): ProgramSett
     if (data !== undefined) return data;
     throw new SandboxError(
       "option_invalid",
-      `${JSON.stringify(setting)} is no program: its id is prg_ and 1 to 40 lower-case letters, digits or underscores, its account acct_ and as many.`,
+      `${JSON.stringify(setting)} is no program: its id is prg_ and 1 to ${programNameLength} lower-case letters, digits or underscores, its account acct_ and as many.`,
     );
   });
   for (const field of ["id", "account"] as const)
     if (new Set(resolved.map((program) => program[field])).size < resolved.length)
       throw new SandboxError("option_invalid", `Two programs have one ${field}; each needs its own.`);
-  if (resolved.length === 0 || resolved.length > 100)
-    throw new SandboxError("option_invalid", `A sandbox has 1 to 100 programs, not ${resolved.length}.`);
+  if (resolved.length === 0 || resolved.length > mostPrograms)
+    throw new SandboxError(
+      "option_invalid",
+      `A sandbox has 1 to ${mostPrograms} programs, not ${resolved.length}.`,
+    );
   return resolved;
 }

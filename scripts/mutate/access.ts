@@ -81,8 +81,8 @@ export const access: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A credential is valid for seven days.",
-        find: "7 * 86_400",
-        replace: "8 * 86_400",
+        find: "credential_seconds: 7 * day",
+        replace: "credential_seconds: 8 * day",
       },
     ],
   },

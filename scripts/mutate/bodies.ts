@@ -208,8 +208,8 @@ export const bodies: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A reason is kept as it was sent, with its outer spaces.",
-        find: "reason: z.string().min(1).max(2000)",
-        replace: "reason: z.string().trim().min(1).max(2000)",
+        find: "reason: z.string().min(1).max(textLengths.reason)",
+        replace: "reason: z.string().trim().min(1).max(textLengths.reason)",
       },
     ],
   },

@@ -311,8 +311,8 @@ export const clock: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A sandbox requires at least one confirmation.",
-        find: '"a whole number from 1 to 1000", 1, 1_000',
-        replace: '"a whole number from 1 to 1000", 0, 1_000',
+        find: "confirmations: whole(1, 1_000)",
+        replace: "confirmations: whole(0, 1_000)",
       },
     ],
   },

@@ -107,8 +107,8 @@ export const givenStates: readonly MutantGroup[] = [
       },
       {
         rule: "A purchase that is to expire does so before a credential.",
-        find: "const shortTerm = 3_600;",
-        replace: "const shortTerm = 8 * 86_400;",
+        find: "const shortTermSeconds = 3_600;",
+        replace: "const shortTermSeconds = 8 * 86_400;",
       },
     ],
   },

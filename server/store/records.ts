@@ -7,7 +7,7 @@ import type { PaymentReceipt, PurchaseStatus } from "../api/schemas/purchases.ts
 
 /** Times in records are Unix seconds of chain time; amounts are decimal strings in base units. */
 
-/** A seven-day credential; only its SHA-256 is kept. */
+/** A credential; only its SHA-256 is kept. */
 export interface CredentialRecord {
   id: string;
   account: string;

@@ -35,7 +35,7 @@ export interface AnvilOptions {
   readonly unlocked?: number;
   /** At how many of the latest blocks state can be read; each takes as much memory as all of it. {@link defaultKeptStates} if not given. */
   readonly keptStates?: number;
-  /** Ends the start early; 15 s from now on if not given. */
+  /** Ends the start early; {@link startDeadlineMs} from now on if not given. */
   readonly signal?: AbortSignal;
 }
 
@@ -55,7 +55,7 @@ export interface AnvilProcess extends AsyncDisposable {
   /**
    * Ends Anvil and returns when it is gone. Calling it again does nothing.
    *
-   * @throws AnvilError `stop_failed` after 5 s.
+   * @throws AnvilError `stop_failed` when it has not ended in time.
    */
   stop(): Promise<void>;
 }

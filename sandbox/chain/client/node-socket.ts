@@ -43,7 +43,7 @@ const answersSchema = z.array(
  *
  * viem's HTTP transport makes a fetch of each question, or has a timer gather them; either takes several times as long as Anvil's
  * answer. One message is in progress on each socket: Anvil would hold a second answer back until the first is acknowledged,
- * which takes 40 ms.
+ * which TCP delays.
  *
  * @param url - of the node's HTTP server; a function for one that may change, which is asked for each connection.
  * @example

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-/** The number of bytes of a body that are kept; receivers take 32 KiB. */
+/** The number of bytes of a body that are kept: more than the service accepts, so that a body that it refuses for its size is kept, too. */
 const bodyBytes = 64 * 1024;
 
 /** Keeps the bytes of a body as they come from the connection, for later readers. */

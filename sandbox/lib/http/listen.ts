@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { headerBytes } from "../../../server/api/limits.ts";
 import { SandboxError } from "../errors/sandbox-error.ts";
 import { endsWithin } from "../time/deadline.ts";
 import { type ConnectionLimits, connectionLimits } from "./connection-limits.ts";
@@ -37,6 +38,7 @@ export interface ListenOptions {
 export async function listen({ port, option, pages, limits, docsUrl }: ListenOptions): Promise<Listener> {
   const { connections, headersMs, requestMs } = limits ?? connectionLimits;
   const server = createServer({
+    maxHeaderSize: headerBytes,
     headersTimeout: Math.min(headersMs, requestMs),
     requestTimeout: requestMs,
     connectionsCheckingInterval: Math.min(headersMs, 1_000),

@@ -2,6 +2,9 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { SandboxError } from "../errors/sandbox-error.ts";
 
+/** The most characters of a URL. */
+const longestUrl = 2_000;
+
 /** An IP address. */
 export interface Address {
   address: string;
@@ -69,7 +72,8 @@ function parseReceiver(text: string): URL {
   const [, , authority = ""] = parts;
   if (authority.includes("@")) throw invalid(text, "has a user name or password before the host");
   if (url.port === "0") throw invalid(text, "names port 0");
-  if (text.length > 2_000) throw invalid(text, "is longer than 2,000 characters");
+  if (text.length > longestUrl)
+    throw invalid(text, `is longer than ${longestUrl.toLocaleString("en-US")} characters`);
   const host = bareHost(url);
   const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(host);
   if (mapped) throw invalid(text, `writes an IPv4 address as IPv6; write ${ipv4Of(mapped)}`);

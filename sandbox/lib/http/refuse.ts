@@ -1,8 +1,9 @@
-import { type IncomingMessage, maxHeaderSize, type ServerResponse, STATUS_CODES } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { deriveId } from "../../../protocol/values/id.ts";
 import type { ErrorCode } from "../../../server/api/errors/catalogue.ts";
 import { Problem } from "../../../server/api/errors/problem.ts";
+import { headerBytes } from "../../../server/api/limits.ts";
 import { type Answer, problemAnswer } from "../../../server/http/answers/answer.ts";
 import type { RefusalForm } from "../../../server/http/answers/refusal-form.ts";
 
@@ -39,7 +40,7 @@ export function startingRefusals(port: number, docsUrl: string): RefusalForm {
 const unread: { readonly [reason: string]: readonly [code: ErrorCode, detail: string] } = {
   HPE_HEADER_OVERFLOW: [
     "headers_too_large",
-    `The headers have more than ${maxHeaderSize} bytes. Send fewer or shorter ones.`,
+    `The headers have more than ${headerBytes} bytes. Send fewer or shorter ones.`,
   ],
   ERR_HTTP_REQUEST_TIMEOUT: [
     "request_timeout",

@@ -35,7 +35,7 @@ export interface ApiClientOptions extends Partial<RetryPolicy> {
  * Creates a typed client of a routing API. Middleware applies to the client and to `retrying`.
  *
  * @param bearer - an account key or a credential, sent with every request.
- * @param options - by default `retrying` sends at most 20 requests and waits in real time.
+ * @param options - by default `retrying` sends at most {@link mostRequests} requests and waits in real time.
  * @example
  * const api = createApiClient(urls.api, credential);
  * const answer = await api.POST("/v1/routing/programs/{program}/purchases", {

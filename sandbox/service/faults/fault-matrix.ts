@@ -69,6 +69,12 @@ export function pointsOf(layer: FaultLayer): string[] {
   return [...new Set(Object.values(placementsOf(layer)).flat())];
 }
 
+/** What a fault has of the details that it does not name. */
+export const faultDefaults = { count: 1, depth: 1, delay_ms: 1_000, status: 503 } as const;
+
+/** The longest delay of a fault, in milliseconds, and the statuses that a receiver can be made to answer. */
+export const faultLimits = { delayMs: 60_000, status: { least: 300, most: 599 } } as const;
+
 /** Who calls the node. */
 export const rpcCallers = ["api", "relayer"] as const;
 

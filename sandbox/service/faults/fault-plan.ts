@@ -1,6 +1,6 @@
 import { FaultInvalidError } from "../../../relayer/relayer.ts";
 import type { Fault } from "./fault.ts";
-import { type FaultLayer, placementsOf } from "./fault-matrix.ts";
+import { type FaultLayer, faultDefaults, placementsOf } from "./fault-matrix.ts";
 import { type FaultEntry, writesOfSubjects } from "./fault-request.ts";
 
 /** The faults that are set, in the order in which they act. */
@@ -19,7 +19,7 @@ export class FaultPlan {
    * @throws FaultInvalidError when it could never act.
    */
   prepare(entry: FaultEntry): Fault {
-    const { layer, action, match, count = 1 } = entry;
+    const { layer, action, match, count = faultDefaults.count } = entry;
     const point = requirePlacement(entry);
     const { program } = match;
     if (program !== undefined && !this.#programs.includes(program))
@@ -34,9 +34,9 @@ export class FaultPlan {
       match: { ...match },
       remaining: count,
       hits: 0,
-      ...(action === "reorg" ? { depth: entry.depth ?? 1 } : {}),
-      ...(action === "delay" ? { delay_ms: entry.delay_ms ?? 1_000 } : {}),
-      ...(action === "answer" ? { status: entry.status ?? 503 } : {}),
+      ...(action === "reorg" ? { depth: entry.depth ?? faultDefaults.depth } : {}),
+      ...(action === "delay" ? { delay_ms: entry.delay_ms ?? faultDefaults.delay_ms } : {}),
+      ...(action === "answer" ? { status: entry.status ?? faultDefaults.status } : {}),
       ...(entry.headers === undefined ? {} : { headers: entry.headers }),
       ...(entry.body === undefined ? {} : { body: entry.body }),
     };

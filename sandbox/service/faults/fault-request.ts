@@ -10,6 +10,7 @@ import {
   faultIntentNames,
   faultIntents,
   faultLayers,
+  faultLimits,
   type LayerAction,
   type LayerPoint,
   placementsOf,
@@ -105,8 +106,8 @@ const count = z.int().min(1, "is from 1, or null for always").nullable().optiona
 /** The details of the actions that have some. */
 const details = {
   depth: z.int().min(1).optional(),
-  delay_ms: z.int().min(1).max(60_000).optional(),
-  status: z.int().min(300).max(599).optional(),
+  delay_ms: z.int().min(1).max(faultLimits.delayMs).optional(),
+  status: z.int().min(faultLimits.status.least).max(faultLimits.status.most).optional(),
   headers: headersSchema.optional(),
   body: z.string().optional(),
 };

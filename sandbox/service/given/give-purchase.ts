@@ -21,7 +21,7 @@ interface Making {
 }
 
 /** Seconds until a purchase that is to expire does: few, so that no credential expires with it. */
-const shortTerm = 3_600;
+export const shortTermSeconds = 3_600;
 
 /** Makes a purchase in a state, and its merchant where it has none. */
 export async function givePurchase(
@@ -61,7 +61,7 @@ async function read({ program, id }: Purchase, { retrying }: ProgramApi): Promis
 
 async function create({ plan, merchant, actors, api }: Making): Promise<Purchase> {
   const { state, amount, terms = { sku: "course-42", title: "A course" }, reference, deadlines } = plan;
-  const soon = state === "expired" ? (await actors.clock.now()) + shortTerm : null;
+  const soon = state === "expired" ? (await actors.clock.now()) + shortTermSeconds : null;
   return await api.retrying.createPurchase(merchant, {
     buyer: actors.wallets[plan.buyer].address,
     beneficiary: actors.wallets[plan.beneficiary].address,
@@ -75,7 +75,10 @@ async function create({ plan, merchant, actors, api }: Making): Promise<Purchase
 
 /** Refuses deadlines that have passed or are out of order, before anything is created. @throws GivenInvalidError */
 function requireDeadlines({ state, deadlines = {} }: PurchasePlan, now: number): void {
-  const soon = state === "expired" ? { offer_deadline: now + shortTerm, pay_deadline: now + shortTerm } : {};
+  const soon =
+    state === "expired"
+      ? { offer_deadline: now + shortTermSeconds, pay_deadline: now + shortTermSeconds }
+      : {};
   const all = fillDeadlines({ ...soon, ...definedDeadlines(deadlines) }, now);
   for (const [name, deadline] of Object.entries(definedDeadlines(deadlines)))
     if (deadline <= now)
@@ -83,7 +86,7 @@ function requireDeadlines({ state, deadlines = {} }: PurchasePlan, now: number):
         `deadlines.${name}`,
         deadline,
         `is not after the time of the sandbox, ${now}`,
-        `Pass a later time, such as ${now + shortTerm} for one hour from now.`,
+        `Pass a later time, such as ${now + shortTermSeconds} for ${shortTermSeconds / 60} minutes from now.`,
       );
   for (const [earlier, later] of [
     ["offer_deadline", "pay_deadline"],

@@ -2,6 +2,7 @@ import { maxUint128 } from "viem";
 import { z } from "zod";
 import { CodedError } from "../../../protocol/coded-error.ts";
 import type { Json } from "../../../protocol/values/json.ts";
+import { textLengths } from "../../../server/api/limits.ts";
 import {
   idSchema,
   jsonObjectSchema,
@@ -14,6 +15,7 @@ import { check } from "../../../server/http/request/validate.ts";
 import { type WalletName, walletNames } from "../../chain/genesis/roles.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
 import {
+  defaultAmount,
   type MerchantState,
   merchantStates,
   type PurchaseState,
@@ -64,7 +66,7 @@ export interface PurchaseOptions<S extends PurchaseState = PurchaseState> {
   /** The terms, any JSON object. */
   terms?: { [name: string]: Json };
   reference?: string;
-  /** Deadlines in Unix seconds; by default those of the API, and for `expired` one hour from now for offer and payment. */
+  /** Deadlines in Unix seconds; by default those of the API, and for `expired` sooner ones for offer and payment. */
   deadlines?: { offer_deadline?: number; pay_deadline?: number; claim_deadline?: number };
 }
 
@@ -129,11 +131,15 @@ function amountOf(schema: z.ZodType<string>, wrong: string, example: string) {
     .pipe(checked(schema, wrong, `Pass a decimal string such as "${example}".`));
 }
 
-const amount = amountOf(positiveAmountSchema, "is not an amount above zero in base units", "25000000");
+const amount = amountOf(positiveAmountSchema, "is not an amount above zero in base units", defaultAmount);
 const award = amountOf(positiveAmountSchema.or(z.literal("0")), "is not an amount in base units", "10000000");
 const text = (most: number) =>
   checked(z.string().min(1).max(most), "is not a text of that length", `Pass 1 to ${most} characters.`);
-const reference = checked(referenceSchema, "is not a reference", "Pass 1 to 100 characters.");
+const reference = checked(
+  referenceSchema,
+  "is not a reference",
+  `Pass 1 to ${textLengths.reference} characters.`,
+);
 const program = checked(programIdSchema, "is not a program's id", "Pass one such as prg_demo.");
 const time = checked(unixTimeSchema, "is not a Unix time", "Pass whole seconds.");
 const wallet = oneOf(walletNames);
@@ -159,7 +165,7 @@ const merchantOptions = options({
   state: oneOf(merchantStates),
   program: program.optional(),
   wallet: wallet.default("merchant"),
-  name: text(100).optional(),
+  name: text(textLengths.name).optional(),
   cap: amount.optional(),
   reference: reference.optional(),
 });
@@ -174,11 +180,11 @@ const purchaseOptions = options({
   merchant: z.preprocess(idOf, merchant.optional()),
   buyer: wallet.default("buyer"),
   beneficiary: wallet.default("beneficiary"),
-  amount: amount.default("25000000"),
+  amount: amount.default(defaultAmount),
   paid: amount.optional(),
   permit: z.boolean(named("is not a boolean", "Pass true or false.")).optional(),
   claimed: amount.optional(),
-  reason: text(2_000).optional(),
+  reason: text(textLengths.reason).optional(),
   award: award.optional(),
   terms: checked(jsonObjectSchema, "are not a JSON object", "Pass an object.").optional(),
   reference: reference.optional(),

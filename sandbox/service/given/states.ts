@@ -1,3 +1,6 @@
+/** The amount of a given purchase by default, in base units. */
+export const defaultAmount = "25000000";
+
 /** The states of a given merchant; each includes the previous ones. */
 export const merchantStates = ["pending", "enrolled", "funded"] as const;
 

@@ -8,12 +8,11 @@ import type { SandboxJournal } from "./open-journal.ts";
  * The number of blocks that a stop leaves behind the newest checkpoint: to make them again takes no longer than to load
  * one more.
  */
-const fewBlocks = 16;
-/**
- * The smallest number of blocks behind the newest checkpoint before another is written, and its share of all blocks.
- */
-const manyBlocks = 256;
-const share = 16;
+export const fewBlocks = 16;
+/** The smallest number of blocks behind the newest checkpoint before another is written. */
+export const manyBlocks = 256;
+/** The divisor of all blocks that gives this number when it is larger. */
+export const share = 16;
 
 /**
  * Writes checkpoints of the chain when there are many blocks behind the newest, and at the end. When the journal's own file is compacted is

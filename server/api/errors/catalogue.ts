@@ -249,7 +249,7 @@ export const errorCatalogue = {
   body_too_large: entry(
     413,
     "The body is too large",
-    "POST bodies are at most 32 KiB (32,768 bytes).",
+    `POST bodies are at most ${limitTexts.body_size} (${limitTexts.body_bytes}).`,
     "Send a smaller body. terms can reference a document instead of containing it.",
   ),
   content_type_unsupported: entry(
@@ -335,7 +335,7 @@ export const errorCatalogue = {
   headers_too_large: entry(
     431,
     "The headers are too large",
-    "The request line and the headers are larger than 16 KiB in total.",
+    `The request line and the headers are larger than ${limitTexts.headers_size} in total.`,
     "Send fewer or shorter headers.",
   ),
   internal_error: entry(

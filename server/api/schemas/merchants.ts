@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { limitTexts, textLengths } from "../limits.ts";
 import {
   addressSchema,
   amountSchema,
@@ -18,12 +19,16 @@ import { transactionRequestSchema, typedDataSchema } from "./transactions.ts";
 export const createMerchantBody = z
   .strictObject({
     wallet: addressSchema.meta({ description: "The wallet that receives payments and funds refunds." }),
-    name: z.string().min(1).max(100).meta({ description: "The merchant's name.", example: "Corner Books" }),
+    name: z
+      .string()
+      .min(1)
+      .max(textLengths.name)
+      .meta({ description: "The merchant's name.", example: "Corner Books" }),
     funding_cap: positiveAmountSchema.meta({
       description: "The largest total of all refunds of the merchant.",
     }),
     funding_valid_until: unixTimeSchema.optional().meta({
-      description: "The last second in which a refund can be collected; 365 days from now by default.",
+      description: `The last second in which a refund can be collected; ${limitTexts.funding_validity} from now by default.`,
     }),
     reference: referenceSchema.optional(),
   })

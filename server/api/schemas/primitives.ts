@@ -4,6 +4,7 @@ import { isAmount } from "../../../protocol/values/amount.ts";
 import type { IdPrefix } from "../../../protocol/values/id.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import { requireThat } from "../../http/request/describe-issue.ts";
+import { textLengths } from "../limits.ts";
 
 /** Marks a list of values that answers may add to, for the API description. */
 export const openEnumMark = "x-open-enum";
@@ -85,10 +86,13 @@ export const bytesSchema = z
   .templateLiteral(["0x", z.string().regex(/^([0-9a-fA-F]{2})*$/)])
   .meta({ id: "Bytes", description: "Bytes as hexadecimal with 0x.", example: "0x095ea7b3" });
 
-/** A signature by a wallet: at most 4 KiB, so that contract wallets (ERC-1271) have room. */
+/** The most bytes of a wallet's signature, so that contract wallets (ERC-1271) have room. */
+const signatureBytes = 4_096;
+
+/** A signature by a wallet. */
 export const signatureSchema = z
-  .templateLiteral(["0x", z.string().regex(/^([0-9a-fA-F]{2}){1,4096}$/)], {
-    error: "must be 0x and 1 to 4096 bytes in hexadecimal",
+  .templateLiteral(["0x", z.string().regex(new RegExp(`^([0-9a-fA-F]{2}){1,${signatureBytes}}$`))], {
+    error: `must be 0x and 1 to ${signatureBytes} bytes in hexadecimal`,
   })
   .meta({
     id: "Signature",
@@ -175,14 +179,17 @@ export function idSchema(prefix: IdPrefix) {
   return idSchemas[prefix];
 }
 
+/** The most characters of a program's id after `prg_`. */
+export const programNameLength = 40;
+
 /** The name of a program, given by configuration. */
 export const programIdSchema = z
   .string()
-  .regex(/^prg_[a-z0-9_]{1,40}$/)
+  .regex(new RegExp(`^prg_[a-z0-9_]{1,${programNameLength}}$`))
   .meta({ id: "ProgramId", description: "A program's name.", example: "prg_demo" });
 
 /** A reference of the integrator's own. */
-export const referenceSchema = z.string().min(1).max(100).meta({
+export const referenceSchema = z.string().min(1).max(textLengths.reference).meta({
   description: "Your own reference. It is stored and returned, and not interpreted.",
   example: "order-1001",
 });

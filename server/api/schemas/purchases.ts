@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { limitTexts } from "../limits.ts";
 import {
   addressSchema,
   amountSchema,
@@ -44,14 +45,14 @@ export const createPurchaseBody = z
       example: { sku: "course-42", title: "A course" },
     }),
     offer_deadline: unixTimeSchema.optional().meta({
-      description: "The last second to offer or register it on the chain; 1 day from now by default.",
+      description: `The last second to offer or register it on the chain; ${limitTexts.offer_deadline} from now by default.`,
     }),
     pay_deadline: unixTimeSchema
       .optional()
-      .meta({ description: "The last second to pay; 7 days from now by default." }),
+      .meta({ description: `The last second to pay; ${limitTexts.pay_deadline} from now by default.` }),
     claim_deadline: unixTimeSchema
       .optional()
-      .meta({ description: "The last second to claim; 30 days from now by default." }),
+      .meta({ description: `The last second to claim; ${limitTexts.claim_deadline} from now by default.` }),
     reference: referenceSchema.optional(),
   })
   .meta({ id: "CreatePurchase" });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { textLengths } from "../limits.ts";
 import {
   amountSchema,
   checksumAddressSchema,
@@ -21,7 +22,7 @@ export const fileClaimBody = z
       description:
         "The claimed amount, at most the reconciled amount; by default the one from the wallet route.",
     }),
-    reason: z.string().min(1).max(2000).optional().meta({
+    reason: z.string().min(1).max(textLengths.reason).optional().meta({
       description: "The signed reason; by default the one from the wallet route.",
       example: "Arrived broken.",
     }),
@@ -52,7 +53,7 @@ export const claimSchema = z
   })
   .meta({ id: "Claim" });
 
-const reviewerKeySchema = z.string().min(1).max(100).meta({
+const reviewerKeySchema = z.string().min(1).max(textLengths.reviewer_key_id).meta({
   description: "RFC 7638 thumbprint of the reviewer's key.",
   example: "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k",
 });

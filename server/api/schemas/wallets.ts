@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { textLengths } from "../limits.ts";
 import {
   amountSchema,
   hashSchema,
@@ -27,7 +28,7 @@ export const readPurchaseWalletQuery = z.strictObject({
     description:
       "The amount to approve, pay or claim; by default everything that is outstanding, approved or reconciled.",
   }),
-  reason: z.string().min(1).max(2000).optional().meta({ description: "claim: the reason." }),
+  reason: z.string().min(1).max(textLengths.reason).optional().meta({ description: "claim: the reason." }),
 });
 
 const transaction = { transaction_hash: hashSchema };
@@ -46,7 +47,7 @@ const amount = positiveAmountSchema.optional().meta({
     "(approve), the transaction's amount (pay), the outstanding amount (pay_with_permit) or the amount that was submitted before (claim).",
 });
 
-const reason = z.string().min(1).max(2000).optional().meta({
+const reason = z.string().min(1).max(textLengths.reason).optional().meta({
   description: "claim: the signed reason; by default the one that was submitted before.",
   example: "Arrived broken.",
 });

@@ -5,7 +5,7 @@ export const maximumDepth = 64;
 
 /**
  * Parses a body strictly: UTF-8 only, no byte order mark, no name twice, no number that a double cannot keep, no lone surrogate,
- * at most 64 levels.
+ * at most {@link maximumDepth} levels.
  *
  * @param inexact - makes a value of a number that a double cannot keep, which is refused otherwise.
  * @throws Problem body_malformed

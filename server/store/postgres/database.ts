@@ -19,6 +19,9 @@ export class DatabaseUrlError extends CodedError<"database_url_invalid"> {
   }
 }
 
+/** The most bytes of a name in PostgreSQL. */
+const nameBytes = 63;
+
 /** The longest time for a connection or a statement, in milliseconds. */
 const answerTimeoutMs = 10_000;
 
@@ -148,8 +151,8 @@ function parse(text: string): { config: ClientConfig; schema: string } {
     );
   const query = url.searchParams;
   const schema = query.get("schema") ?? "routing_sandbox";
-  if (schema === "" || schema.includes("\0") || Buffer.byteLength(schema) > 63)
-    throw new DatabaseUrlError("The schema in --store must have 1 to 63 bytes.");
+  if (schema === "" || schema.includes("\0") || Buffer.byteLength(schema) > nameBytes)
+    throw new DatabaseUrlError(`The schema in --store must have 1 to ${nameBytes} bytes.`);
   const unknown = [...query.keys()].filter((name) => name !== "schema" && name !== "host");
   if (unknown.length > 0)
     throw new DatabaseUrlError(

@@ -243,7 +243,7 @@ test("a receiver's name that is never resolved ends a start when its time is ove
 });
 
 test.for([0, 1.5, 600_001, Number.NaN])("startTimeoutMs of %s is refused", async (startTimeoutMs) => {
-  const message = `startTimeoutMs must be 1 to 600000 milliseconds, not ${startTimeoutMs}.`;
+  const message = `startTimeoutMs must be a whole number of milliseconds from 1 to 600000, not ${startTimeoutMs}.`;
   await expect(open({ startTimeoutMs })).rejects.toThrow(message);
   await expect(joinSandbox({ store: "", apiPort: 0, startTimeoutMs, log })).rejects.toThrow(message);
 });

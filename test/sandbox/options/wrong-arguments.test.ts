@@ -69,7 +69,7 @@ test.each<[options: object, message: string]>([
     { programs: ["prg_demo", 5] },
     'programs[1] is 5. Pass a program\'s id such as "prg_demo", or { id, name, account }.',
   ],
-  [{ ports: { api: "4020" } }, 'ports.api (--api-port) must be a number from 0 to 65535, not "4020".'],
+  [{ ports: { api: "4020" } }, 'ports.api (--api-port) must be a whole number from 0 to 65535, not "4020".'],
   [
     { rateLimit: { requests: "5", seconds: 1 } },
     'rateLimit.requests must be a whole number from 1, not "5".',
@@ -154,7 +154,7 @@ test("rotateKeys names the uses that there are, and rotates none", async () => {
 test("createSandbox names a wrong port as the option and as the flag", async () => {
   await expect(createSandbox({ ports: { api: -1 } })).rejects.toMatchObject({
     ...optionInvalid,
-    message: "ports.api (--api-port) must be a number from 0 to 65535, not -1.",
+    message: "ports.api (--api-port) must be a whole number from 0 to 65535, not -1.",
   });
 });
 

@@ -12,7 +12,7 @@ import { limits, limitTexts } from "../../limits.ts";
 import { accessSchema, issueAccessBody } from "../../schemas/access.ts";
 import { scopes as allScopes } from "../../scopes.ts";
 
-/** `POST …/access`: seven-day access; a renewal revokes the prior credential. */
+/** `POST …/access`: a credential; a renewal revokes the one before. */
 export const issueAccess = defineOperation({
   number: 2,
   id: "issueAccess",

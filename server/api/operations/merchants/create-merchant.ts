@@ -14,11 +14,9 @@ import { defineOperation } from "../../../http/operation.ts";
 import type { Services } from "../../../services.ts";
 import type { MerchantRecord } from "../../../store/records.ts";
 import { assertNothingFound, type Finding } from "../../errors/problem.ts";
+import { defaultPeriods } from "../../limits.ts";
 import { createMerchantBody, merchantSchema } from "../../schemas/merchants.ts";
 import { viewMerchant } from "../../views/merchants.ts";
-
-/** How long a merchant's funding is valid by default. */
-export const defaultValiditySeconds = 365 * 86_400;
 
 /** `POST …/merchants`: a merchant with a signed funding authorization and a wallet link. */
 export const createMerchant = defineOperation({
@@ -44,7 +42,7 @@ export const createMerchant = defineOperation({
   events: ["merchant.created"],
   async handle({ services, program, body, now }) {
     const { chain } = services;
-    const validUntil = body.funding_valid_until ?? now + defaultValiditySeconds;
+    const validUntil = body.funding_valid_until ?? now + defaultPeriods.funding_valid_until;
     assertNothingFound([
       ...(validUntil > now
         ? []

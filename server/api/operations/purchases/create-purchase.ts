@@ -17,10 +17,9 @@ import { once } from "../../../lib/once.ts";
 import type { Services } from "../../../services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../store/records.ts";
 import { assertNothingFound, type Finding } from "../../errors/problem.ts";
+import { defaultPeriods, limitTexts } from "../../limits.ts";
 import { type CreatePurchase, createPurchaseBody, purchaseSchema } from "../../schemas/purchases.ts";
 import { viewPurchase } from "../../views/purchases.ts";
-
-const day = 86_400;
 
 /** `POST …/purchases`: a signed, immutable purchase commitment with a buyer wallet link. */
 export const createPurchase = defineOperation({
@@ -31,7 +30,7 @@ export const createPurchase = defineOperation({
   summary: "Create a purchase",
   description:
     "Creates a purchase: the program's signer signs its immutable commitment (EIP-712). The buyer pays over `wallet_url`. " +
-    "The default deadlines are 1, 7 and 30 days from now.",
+    `By default the offer deadline is ${limitTexts.offer_deadline} from now, the pay deadline ${limitTexts.pay_deadline} and the claim deadline ${limitTexts.claim_deadline}.`,
   authorization: { kind: "scope", scope: "purchases:write" },
   idempotent: true,
   effect: false,
@@ -82,10 +81,11 @@ export function fillDeadlines(
   now: number,
 ): Deadlines {
   return {
-    offer_deadline: body.offer_deadline ?? now + day,
-    pay_deadline: body.pay_deadline ?? Math.max(now + 7 * day, body.offer_deadline ?? 0),
+    offer_deadline: body.offer_deadline ?? now + defaultPeriods.offer_deadline,
+    pay_deadline: body.pay_deadline ?? Math.max(now + defaultPeriods.pay_deadline, body.offer_deadline ?? 0),
     claim_deadline:
-      body.claim_deadline ?? Math.max(now + 30 * day, body.pay_deadline ?? 0, body.offer_deadline ?? 0),
+      body.claim_deadline ??
+      Math.max(now + defaultPeriods.claim_deadline, body.pay_deadline ?? 0, body.offer_deadline ?? 0),
   };
 }
 

@@ -455,6 +455,6 @@ describe("the gate itself", () => {
 
 test("every option of the gate is checked", async () => {
   await expect(openKit({ snapshotTimeoutMs: 0 })).rejects.toThrow(
-    "snapshotTimeoutMs must be 1 to 600000 milliseconds, not 0.",
+    "snapshotTimeoutMs must be a whole number of milliseconds from 1 to 600000, not 0.",
   );
 });
