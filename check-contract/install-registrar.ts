@@ -1,14 +1,19 @@
 import { type Address, encodeFunctionData, getAddress, type Hex, isAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { purchaseRegistrarAbi } from "../protocol/abi.generated.ts";
+import { CodedError } from "../protocol/coded-error.ts";
 import type { ChainNode } from "../sandbox/chain/genesis/start-chain.ts";
 import { codeHashAt } from "../sandbox/chain/genesis/verify-deployment.ts";
 import { Wallet } from "../sandbox/service/wallets/wallet.ts";
 import type { Artifact } from "./artifact.ts";
 
-/** The registrar cannot take the place of the sandbox's own; the message says what it lacks. */
-export class InstallationError extends Error {
+/** Thrown when a registrar cannot take the place of the sandbox's own; the message says what it lacks. */
+export class InstallationError extends CodedError<"registrar_unusable"> {
   override readonly name = "InstallationError";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super("registrar_unusable", message, options);
+  }
 }
 
 const gas = 16_000_000n;

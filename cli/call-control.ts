@@ -1,21 +1,26 @@
 import { z } from "zod";
+import { CodedError } from "../protocol/coded-error.ts";
 import { howToRun } from "../sandbox/lib/package-root.ts";
 import { askControl, type ControlMethod } from "../sandbox/state/ask-control.ts";
 import { findRunning } from "../sandbox/state/data-directory/find-running.ts";
 import type { SandboxDescription } from "../sandbox/state/description.ts";
 
 const refusal = z.object({
+  code: z.string().default("control_refused"),
   detail: z.string(),
   errors: z.array(z.object({ pointer: z.string(), detail: z.string() })).default([]),
 });
 
-/** Thrown when the control API refuses a request, with what is wrong in each field. */
-export class ControlRefusedError extends Error {
+/**
+ * Thrown when the control API refuses a request, with what is wrong in each field. It has the code of the answer, or `control_refused` if
+ * the answer has none.
+ */
+export class ControlRefusedError extends CodedError {
   override readonly name = "ControlRefusedError";
   readonly errors: readonly { pointer: string; detail: string }[];
 
-  constructor({ detail, errors }: z.output<typeof refusal>) {
-    super(detail);
+  constructor({ code, detail, errors }: z.output<typeof refusal>) {
+    super(code, detail);
     this.errors = errors;
   }
 }

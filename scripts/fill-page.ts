@@ -10,6 +10,7 @@ import {
   markdownTable,
   operationsTable,
 } from "../server/documentation/tables.ts";
+import { otherErrorsTable } from "./errors-table.ts";
 import { exploreOptionsTable, optionsTable } from "./options-table.ts";
 import { pageLimits } from "./page-limits.ts";
 import { rpcTables } from "./rpc-tables.ts";
@@ -38,6 +39,7 @@ const tables: { readonly [page: string]: Texts } = {
       ["Code", "When"],
       Object.entries(sandboxErrors).map(([code, when]) => [`\`${code}\``, when]),
     ),
+    other_errors: otherErrorsTable(),
   },
 };
 

@@ -1,4 +1,8 @@
-/** A refusal of the control API, in its own words. */
+/**
+ * A refusal of the control API, in its own words.
+ *
+ * Not a CodedError: a page may import only types.
+ */
 class Refused extends Error {
   readonly status: number;
 
@@ -8,7 +12,11 @@ class Refused extends Error {
   }
 }
 
-/** The sandbox could not be reached. */
+/**
+ * The sandbox could not be reached.
+ *
+ * Not a CodedError: a page may import only types.
+ */
 export class Unreachable extends Error {}
 
 /**

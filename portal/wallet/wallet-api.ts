@@ -42,7 +42,11 @@ export type SubmissionAnswer =
   | { kind: "accepted"; result: Schemas["WalletSubmissionResult"] }
   | { kind: "refused"; problem: Problem; retryAfterMs: number };
 
-/** The service's refusal of a read, in its own words. */
+/**
+ * The service's refusal of a read, in its own words.
+ *
+ * Not a CodedError: a page may import only types.
+ */
 export class RefusedError extends Error {
   override name = "RefusedError";
 }

@@ -8,7 +8,11 @@ import { hexSchema } from "../node/node-schemas.ts";
 import type { FaultPoint, FaultSubject } from "./fault.ts";
 import { useForeignNonce } from "./foreign-nonce.ts";
 
-/** A fault holds the operation here; it stays as the journal has it. */
+/**
+ * A fault holds the operation here; it stays as the journal has it.
+ *
+ * Not a CodedError: the relayer catches it.
+ */
 export class HeldError extends Error {}
 
 /** Lets the faults act that are set at a point of the path, the points of a request included. */

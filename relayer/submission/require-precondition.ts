@@ -3,7 +3,11 @@ import { RpcUnavailableError } from "../errors.ts";
 import { supersede, writeWithBudget } from "../journal/budget.ts";
 import { type RelayOperationRecord, unsignedAttempt } from "../journal/relay-operation.ts";
 
-/** The call of an operation must no longer be mined. */
+/**
+ * The call of an operation must no longer be mined.
+ *
+ * Not a CodedError: the relayer catches it, and notes the reason in the operation.
+ */
 export class PreconditionError extends Error {}
 
 /**

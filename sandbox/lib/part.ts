@@ -39,7 +39,11 @@ export interface Part<S = unknown> {
 /** The states of parts at one time. */
 export type PartStates = ReadonlyMap<Part, unknown>;
 
-/** Thrown when the parts of a snapshot file differ from the list. */
+/**
+ * Thrown when the parts of a snapshot file differ from the list.
+ *
+ * Not a CodedError: the load of the file refuses it with `snapshot_refused`.
+ */
 export class PartsDifferError extends Error {
   override name = "PartsDifferError";
 }

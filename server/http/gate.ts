@@ -16,7 +16,11 @@ export interface Gate {
   runShared<T>(what: string, work: (turn: GateTurn) => Promise<T>): Promise<T>;
 }
 
-/** The sandbox was restored while this was in progress. */
+/**
+ * The sandbox was restored while this was in progress.
+ *
+ * Not a CodedError: what runs in the gate answers it with a problem.
+ */
 export class UndoneError extends Error {
   override readonly name = "UndoneError";
 }

@@ -1,3 +1,5 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { startCommand } from "../../cli/commands/start.ts";
@@ -47,4 +49,39 @@ test("docs/options.md has the defaults of the ports of start", async () => {
   expect(ports).toHaveLength(4);
   for (const { long, defaultValue } of ports)
     expect(said).toContain(`${defaultValue} for \`${long?.slice(2, -"-port".length)}\``);
+});
+
+/** The classes of errors in the source, each with the comment before it and the class that it extends. */
+function readErrorClasses(): { name: string; base: string; comment: string }[] {
+  const folders = ["protocol", "relayer", "server", "sandbox", "testkit", "check-contract", "cli", "portal"];
+  const files = execFileSync("git", ["ls-files", "--", ...folders], { encoding: "utf8" }).split("\n");
+  return files
+    .filter((file) => file.endsWith(".ts"))
+    .flatMap((file) => {
+      const text = readFileSync(file, "utf8");
+      const classes = text.matchAll(/^(?:export )?(?:abstract )?class (\w+)[^{]*? extends (\w*Error)\b/gm);
+      return [...classes].map(({ 1: name = "", 2: base = "", index }) => {
+        const before = text.slice(0, index);
+        return { name, base, comment: before.slice(before.lastIndexOf("/**")) };
+      });
+    });
+}
+
+test("every error is a CodedError whose codes docs/options.md lists, or its comment says why it is not", async () => {
+  const classes = readErrorClasses();
+  const bases = new Map(classes.map(({ name, base }) => [name, base]));
+  const isCoded = (name: string | undefined): boolean =>
+    name !== undefined && (name === "CodedError" || isCoded(bases.get(name)));
+  const uncoded = classes.filter(({ name }) => name !== "CodedError" && !isCoded(name));
+  expect(
+    uncoded.filter(({ comment }) => !comment.includes("Not a CodedError")).map(({ name }) => name),
+  ).toEqual([]);
+
+  const page = await readFile("docs/options.md", "utf8");
+  const listed = [...page.matchAll(/^\| `(\w+Error)` \|/gm)].map(([, name]) => name);
+  const coded = classes.filter(({ base }) => base === "CodedError").map(({ name }) => name);
+  // SandboxError has a table of its own. The others reach no program: the API answers a Problem, SharedStore throws a SandboxError for a
+  // ClusterMemberError, and the command line prints a ControlRefusedError.
+  const others = ["SandboxError", "Problem", "ClusterMemberError", "ControlRefusedError"];
+  expect(listed.toSorted()).toEqual(coded.filter((name) => !others.includes(name)).toSorted());
 });

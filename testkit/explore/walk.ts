@@ -28,7 +28,11 @@ export interface WalkCredentials {
   foreign: string | null;
 }
 
-/** Thrown when something differs from the model. */
+/**
+ * Thrown when something differs from the model.
+ *
+ * Not a CodedError: `explore` reports it as an ExplorationError.
+ */
 export class WalkDifference extends Error {
   override readonly name = "WalkDifference";
   /** What was done, as in the scenario. */

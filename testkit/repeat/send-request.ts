@@ -12,7 +12,11 @@ export interface StepAnswer {
   text: string;
 }
 
-/** Thrown when a request names a caller that no account and no issued credential has. */
+/**
+ * Thrown when a request names a caller that no account and no issued credential has.
+ *
+ * Not a CodedError: `playScenario` reports it as a ScenarioDifferenceError.
+ */
 export class UnknownCallerError extends Error {
   override readonly name = "UnknownCallerError";
 }

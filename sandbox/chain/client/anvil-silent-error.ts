@@ -1,6 +1,10 @@
 import { BaseError } from "viem";
 
-/** Anvil gave no answer, because of itself or because the sandbox was closed. The message is a sentence without its address, which only the sandbox may know. */
+/**
+ * Anvil gave no answer, because of itself or because the sandbox was closed. The message is a sentence without its address, which only the sandbox may know.
+ *
+ * Not a CodedError, although it has a code: viem passes only its own errors on as they are.
+ */
 export class AnvilSilentError extends BaseError {
   override name = "AnvilSilentError";
   readonly code: "rpc_unavailable" | "closed";

@@ -11,7 +11,11 @@ export interface ChainBeginning {
   epochBlock: number;
 }
 
-/** Blocks cannot leave the chain without its losing more than them: the state before them, or the time. */
+/**
+ * Thrown when a reorg would lose more than its blocks: the state before them, or the time.
+ *
+ * Not a CodedError: a client of a chain expects the number of a JSON-RPC error (EIP-1193), and viem repeats a request that fails without one.
+ */
 export class ReorgDepthError extends Error {
   override readonly name = "ReorgDepthError";
   readonly code = rpcErrorCodes.invalidParams;

@@ -6,7 +6,11 @@ export const answerMs = 60_000;
 /** The largest size of an answer, in bytes: it is kept until it is whole, so that a slow reader holds nothing up. */
 export const largestAnswer = 256 * 1024 * 1024;
 
-/** Anvil gives no answer, or none that can be passed on. */
+/**
+ * Anvil gives no answer, or none that can be passed on.
+ *
+ * Not a CodedError: the chain RPC answers it with the number of a JSON-RPC error.
+ */
 export class ChainSilentError extends Error {}
 
 /** Asks Anvil over HTTP. */

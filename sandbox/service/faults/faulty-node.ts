@@ -7,7 +7,11 @@ import type { SandboxFaults } from "./faults.ts";
 /** The code of an internal error of JSON-RPC. */
 const internalError = -32_603;
 
-/** A refusal by the node: viem looks for its code. */
+/**
+ * A refusal by the node.
+ *
+ * Not a CodedError: viem looks for the number of a JSON-RPC error.
+ */
 class NodeRefusal extends Error {
   readonly code = internalError;
 }

@@ -3,7 +3,11 @@ import type { Answer } from "../answers/answer.ts";
 import type { Operation, OperationContext } from "../operation.ts";
 import type { ApiFaultPoint } from "./api-fault.ts";
 
-/** The answer of a request is lost on its way; `sent` is the one of which the client gets the beginning, or null for none of it. */
+/**
+ * The answer of a request is lost on its way; `sent` is the one of which the client gets the beginning, or null for none of it.
+ *
+ * Not a CodedError: the host drops the connection, so no client reads a code.
+ */
 export class AnswerLostError extends Error {
   override readonly name = "AnswerLostError";
   readonly sent: Answer | null;

@@ -18,7 +18,11 @@ export const mostDetailedBlocks = 100;
 /** The largest number of blocks in the history of fees, as in other nodes. */
 const mostFeeBlocks = 1_024n;
 
-/** The params of a call do not fit its limits, or cannot be read well enough to know. */
+/**
+ * The params of a call do not fit its limits, or cannot be read well enough to know.
+ *
+ * Not a CodedError: the chain RPC answers it with the number of a JSON-RPC error.
+ */
 export class ParamsError extends Error {}
 
 /** A whole number as Anvil takes one. */
