@@ -126,7 +126,12 @@ function span(node: AstNode): [start: number, end: number] {
   return [start, start + length];
 }
 
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: one case for each kind of node that can be broken.
+/** The text of a source, and where its mutants are added. */
+interface Mutating {
+  text: (start: number, end: number) => string;
+  add: (start: number, end: number, replacement: string, what: string) => void;
+}
+
 function mutantsOf(source: string): Mutant[] {
   const bytes = readFileSync(join(ROOT, pathOf(source)));
   const text = (start: number, end: number) => bytes.subarray(start, end).toString("utf8");
@@ -143,77 +148,8 @@ function mutantsOf(source: string): Mutant[] {
     found.push({ source, start, end, replacement, description, byHand: false });
   };
 
-  const between = (left: AstNode, right: AstNode, operator: string) => {
-    const start = span(left)[1];
-    const at = text(start, span(right)[0]).indexOf(operator);
-    return start + at;
-  };
-
-  /** The compiler counts the semicolon of some statements and not of others. */
-  const statementEnd = (end: number) => (text(end, end + 1) === ";" ? end + 1 : end);
-
   const visit = (node: AstNode): void => {
-    const [start, end] = span(node);
-    switch (node.nodeType) {
-      case "FunctionCall": {
-        const callee = node["expression"] as AstNode & { name?: string };
-        const condition = (node["arguments"] as AstNode[])[0];
-        if (callee.name === "require" && condition !== undefined)
-          add(...span(condition), "true", "require switched off");
-        break;
-      }
-      case "IfStatement": {
-        const condition = span(node["condition"] as AstNode);
-        add(...condition, "false", "if never taken");
-        const body = node["trueBody"] as AstNode & { statements?: AstNode[] };
-        const first = body.statements?.[0] ?? body;
-        if (first.nodeType !== "RevertStatement") add(...condition, "true", "if always taken");
-        break;
-      }
-      case "Conditional": {
-        const condition = span(node["condition"] as AstNode);
-        add(...condition, "true", "always the first choice");
-        add(...condition, "false", "always the second choice");
-        break;
-      }
-      case "BinaryOperation": {
-        const operator = node["operator"] as string;
-        const other = OTHER_OPERATOR[operator];
-        if (other === undefined) break;
-        const at = between(node["leftExpression"] as AstNode, node["rightExpression"] as AstNode, operator);
-        add(at, at + operator.length, other, `${operator} becomes ${other}`);
-        break;
-      }
-      case "Assignment": {
-        const operator = node["operator"] as string;
-        const other = OTHER_OPERATOR[operator];
-        if (other === undefined) break;
-        const at = between(node["leftHandSide"] as AstNode, node["rightHandSide"] as AstNode, operator);
-        add(at, at + operator.length, other, `${operator} becomes ${other}`);
-        break;
-      }
-      case "ModifierInvocation":
-        if (node["kind"] === "modifierInvocation") add(start, end, "", `${text(start, end)} removed`);
-        break;
-      case "Literal": {
-        const value = node["value"];
-        if (value === "true" || value === "false")
-          add(start, end, value === "true" ? "false" : "true", `not ${value}`);
-        else if (node["kind"] === "number")
-          add(start, end, `(${text(start, end)} + 1)`, `${text(start, end)} one higher`);
-        break;
-      }
-      case "EmitStatement":
-        add(start, statementEnd(end), "{}", "event removed");
-        break;
-      case "ExpressionStatement": {
-        const expression = node["expression"] as AstNode & { expression?: AstNode & { name?: string } };
-        // A require is switched off above; without its effects the statement is the same mutant.
-        if (expression.expression?.name !== "require")
-          add(start, statementEnd(end), "{}", "statement removed");
-        break;
-      }
-    }
+    mutate(node, { text, add });
     for (const value of Object.values(node)) {
       if (isNode(value)) visit(value);
       else if (Array.isArray(value)) for (const item of value) if (isNode(item)) visit(item);
@@ -225,6 +161,73 @@ function mutantsOf(source: string): Mutant[] {
   if (tree === undefined) throw new Error(`${pathOf(source)} does not compile`);
   visit(tree.ast);
   return found;
+}
+
+/** Adds the mutants of one node, by its kind. */
+function mutate(node: AstNode, mutating: Mutating): void {
+  const { text, add } = mutating;
+  const [start, end] = span(node);
+  /** The compiler counts the semicolon of some statements and not of others. */
+  const statementEnd = text(end, end + 1) === ";" ? end + 1 : end;
+  switch (node.nodeType) {
+    case "FunctionCall": {
+      const callee = node["expression"] as AstNode & { name?: string };
+      const condition = (node["arguments"] as AstNode[])[0];
+      if (callee.name === "require" && condition !== undefined)
+        add(...span(condition), "true", "require switched off");
+      break;
+    }
+    case "IfStatement": {
+      const condition = span(node["condition"] as AstNode);
+      add(...condition, "false", "if never taken");
+      const body = node["trueBody"] as AstNode & { statements?: AstNode[] };
+      const first = body.statements?.[0] ?? body;
+      if (first.nodeType !== "RevertStatement") add(...condition, "true", "if always taken");
+      break;
+    }
+    case "Conditional": {
+      const condition = span(node["condition"] as AstNode);
+      add(...condition, "true", "always the first choice");
+      add(...condition, "false", "always the second choice");
+      break;
+    }
+    case "BinaryOperation":
+      swapOperator(node, node["leftExpression"] as AstNode, node["rightExpression"] as AstNode, mutating);
+      break;
+    case "Assignment":
+      swapOperator(node, node["leftHandSide"] as AstNode, node["rightHandSide"] as AstNode, mutating);
+      break;
+    case "ModifierInvocation":
+      if (node["kind"] === "modifierInvocation") add(start, end, "", `${text(start, end)} removed`);
+      break;
+    case "Literal": {
+      const value = node["value"];
+      if (value === "true" || value === "false")
+        add(start, end, value === "true" ? "false" : "true", `not ${value}`);
+      else if (node["kind"] === "number")
+        add(start, end, `(${text(start, end)} + 1)`, `${text(start, end)} one higher`);
+      break;
+    }
+    case "EmitStatement":
+      add(start, statementEnd, "{}", "event removed");
+      break;
+    case "ExpressionStatement": {
+      const expression = node["expression"] as AstNode & { expression?: AstNode & { name?: string } };
+      // A require is switched off above; without its effects the statement is the same mutant.
+      if (expression.expression?.name !== "require") add(start, statementEnd, "{}", "statement removed");
+      break;
+    }
+  }
+}
+
+/** Adds a mutant with another operator between two operands. */
+function swapOperator(node: AstNode, left: AstNode, right: AstNode, { text, add }: Mutating): void {
+  const operator = node["operator"] as string;
+  const other = OTHER_OPERATOR[operator];
+  if (other === undefined) return;
+  const [, end] = span(left);
+  const at = end + text(end, span(right)[0]).indexOf(operator);
+  add(at, at + operator.length, other, `${operator} becomes ${other}`);
 }
 
 /** The bugs that are planted in a source by hand. */

@@ -60,19 +60,7 @@ export async function startPostgres({ fsync = false } = {}): Promise<PostgresSer
       ...options,
       stdio: ["ignore", "ignore", "pipe"],
     });
-    let output = "";
-    const exited = once(server, "exit");
-    const ready = new Promise<void>((resolve) => {
-      server?.stderr?.on("data", (chunk) => {
-        output += chunk;
-        if (output.includes("ready to accept connections")) resolve();
-      });
-    });
-    const failed = exited.then(() => {
-      throw new Error(`PostgreSQL ended:\n${output}`);
-    });
-    await Promise.race([ready, failed]);
-    failed.catch(() => undefined);
+    await awaitReady(server);
   };
   const stop = async () => {
     if (server === null || server.exitCode !== null) return;
@@ -101,6 +89,23 @@ export async function startPostgres({ fsync = false } = {}): Promise<PostgresSer
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Resolves when a server says that it accepts connections. */
+async function awaitReady(server: ChildProcess): Promise<void> {
+  let output = "";
+  const exited = once(server, "exit");
+  const ready = new Promise<void>((resolve) => {
+    server.stderr?.on("data", (chunk) => {
+      output += chunk;
+      if (output.includes("ready to accept connections")) resolve();
+    });
+  });
+  const failed = exited.then(() => {
+    throw new Error(`PostgreSQL ended:\n${output}`);
+  });
+  await Promise.race([ready, failed]);
+  failed.catch(() => undefined);
 }
 
 function unprivilegedUser(): { uid: number; gid: number } | null {

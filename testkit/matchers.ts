@@ -57,18 +57,7 @@ export interface SandboxMatchers {
  * @example expect.extend(sandboxMatchers(() => sandbox));
  */
 export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandbox | undefined) {
-  const explain = async (state: State, hash: unknown): Promise<Explanation> => {
-    if (typeof hash !== "string" || !isHash(hash))
-      throw new TypeError(
-        `Expected a transaction hash, got ${isObject(hash) ? "an object; pass .transaction_hash" : text(hash)}.`,
-      );
-    const sandbox = sandboxOf(state);
-    if (sandbox === undefined)
-      throw new TypeError(
-        "No sandbox belongs to this test. Take it from sandboxTest, or use sandboxMatchers().",
-      );
-    return await sandbox.explain(hash);
-  };
+  const explain = async (state: State, hash: unknown) => await explainIn(() => sandboxOf(state), hash);
   return {
     async toBeAcceptedAs(
       this: State,
@@ -120,6 +109,20 @@ export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandb
       };
     },
   };
+}
+
+/** Explains a transaction in the sandbox of a test, which may have none. */
+async function explainIn(sandboxOf: () => MatchedSandbox | undefined, hash: unknown): Promise<Explanation> {
+  if (typeof hash !== "string" || !isHash(hash))
+    throw new TypeError(
+      `Expected a transaction hash, got ${isObject(hash) ? "an object; pass .transaction_hash" : text(hash)}.`,
+    );
+  const sandbox = sandboxOf();
+  if (sandbox === undefined)
+    throw new TypeError(
+      "No sandbox belongs to this test. Take it from sandboxTest, or use sandboxMatchers().",
+    );
+  return await sandbox.explain(hash);
 }
 
 /** Refuses a name that does not exist, which a negated assertion would accept. */

@@ -66,7 +66,7 @@ export interface ServiceProcess {
 export function connectService(process: ServiceProcess): ConnectedService {
   const { settings, log, chain, store, urls, receiver, gate, requests, forwardToLeader, refused } = process;
   const { faults, closing } = process;
-  const { seed, confirmations, receiptTimeoutMs, rateLimit, deliveryTimeoutMs } = settings;
+  const { seed, confirmations, receiptTimeoutMs } = settings;
   const { client, deployment, clock } = chain;
   const keys = deriveKeys(seed, chain.accounts, settings.programs);
   const keyRing = new KeyRing(
@@ -74,33 +74,20 @@ export function connectService(process: ServiceProcess): ConnectedService {
     keys.accounts.map(({ program }) => program),
     store,
   );
-  const relayer = process.wrapRelayer(
-    openRelayer({
-      settings,
-      chain: { ...chain, request: faultyNode(chain.request, { caller: "relayer", faults, closing }) },
-      store: process.relayerJournal,
-      signers: keys.registrars,
-      faults: faults.relayer,
-    }),
-  );
+  const relayer = connectRelayer(process, keys);
   const sender = openWebhookSender({
     receiver,
-    timeoutMs: deliveryTimeoutMs,
+    timeoutMs: settings.deliveryTimeoutMs,
     clock,
     faults,
     signal: closing,
   });
-  const given = givenAccounts(seed, keys.accounts);
-  const accounts = [
-    ...keys.accounts.map((account) => ({ ...hideKey(account), isLimited: true })),
-    ...given.map((account) => ({ ...hideKey(account), isLimited: false })),
-  ];
   const asApi = { caller: "api", faults, closing } as const;
   const services: Services = {
     settings: {
       seed,
       confirmations,
-      accounts,
+      accounts: apiAccounts(seed, keys),
       urls,
       get receiverUrl() {
         return receiver.url;
@@ -121,7 +108,7 @@ export function connectService(process: ServiceProcess): ConnectedService {
     closing,
     gate,
     apiFaults: faults.api,
-    rateLimiter: new RateLimiter(rateLimit),
+    rateLimiter: new RateLimiter(settings.rateLimit),
     requests,
     wait,
     log,
@@ -130,4 +117,26 @@ export function connectService(process: ServiceProcess): ConnectedService {
   };
   const observing = { ...services, chain: openChainReader(client.request, deployment), clock };
   return { services, observing, relayer, keys, keyRing };
+}
+
+/** Opens the relayer, which faults keep from the node as they keep the API from it. */
+function connectRelayer(process: ServiceProcess, keys: SandboxKeys): Relayer {
+  const { settings, chain, faults, closing, relayerJournal } = process;
+  return process.wrapRelayer(
+    openRelayer({
+      settings,
+      chain: { ...chain, request: faultyNode(chain.request, { caller: "relayer", faults, closing }) },
+      store: relayerJournal,
+      signers: keys.registrars,
+      faults: faults.relayer,
+    }),
+  );
+}
+
+/** Returns the accounts of the API: those of the programs, and those that create given states, which no rate limit holds up. */
+function apiAccounts(seed: string, { accounts }: SandboxKeys): Services["settings"]["accounts"] {
+  return [
+    ...accounts.map((account) => ({ ...hideKey(account), isLimited: true })),
+    ...givenAccounts(seed, accounts).map((account) => ({ ...hideKey(account), isLimited: false })),
+  ];
 }

@@ -13,7 +13,7 @@ const start = await sandbox.snapshot();
 
 const header = (step: string) => ({ "Idempotency-Key": `by-hand-${step}` });
 
-async function byHand(): Promise<void> {
+async function enrollByHand() {
   const created = unwrap(
     await client.POST("/v1/routing/programs/{program}/merchants", {
       params: { path: { program }, header: header("merchant") },
@@ -22,12 +22,16 @@ async function byHand(): Promise<void> {
   );
   const { body } = await wallets.merchant.enroll(created);
   await wallets.merchant.fund(created);
-  const merchant = unwrap(
+  return unwrap(
     await client.POST("/v1/routing/programs/{program}/merchants/{id}/enrollment", {
       params: { path: { program, id: created.id }, header: header("enrollment") },
       body,
     }),
   );
+}
+
+async function byHand(): Promise<void> {
+  const merchant = await enrollByHand();
   const { id, commitment } = unwrap(
     await client.POST("/v1/routing/programs/{program}/purchases", {
       params: { path: { program }, header: header("purchase") },

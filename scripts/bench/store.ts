@@ -11,6 +11,7 @@ import { openDirectoryStore } from "../../server/store/directory/directory-store
 import { openEphemeralStore } from "../../server/store/journaled/ephemeral-store.ts";
 import { Database } from "../../server/store/postgres/database.ts";
 import { PostgresStore } from "../../server/store/postgres/postgres-store.ts";
+import type { PurchaseRecord } from "../../server/store/records.ts";
 import type { Store } from "../../server/store/store.ts";
 import { hasPostgres, startPostgres } from "../postgres-server.ts";
 import { type Benchmark, median } from "./benchmark.ts";
@@ -26,6 +27,35 @@ const root = await mkdtemp(join(tmpdir(), "routing-sandbox-bench-"));
 opened.defer(async () => await rm(root, { recursive: true, force: true }));
 let last = 0;
 
+function purchaseRecord(id: string, hash: Hex): PurchaseRecord {
+  return {
+    id,
+    program,
+    merchant_id: "mer_1",
+    status: "created",
+    route: null,
+    commitment_hash: hash,
+    commitment_signature: `0x${"22".repeat(65)}`,
+    salt: hash,
+    terms: { title: "A course on settlement", sku: "course-42" },
+    terms_hash: zeroHash,
+    amount: "1000",
+    merchant: zeroAddress,
+    buyer: zeroAddress,
+    beneficiary: zeroAddress,
+    offer_deadline: 1,
+    pay_deadline: 2,
+    claim_deadline: 3,
+    reference: null,
+    receipts: [],
+    claim_id: null,
+    decision_id: null,
+    refund_id: null,
+    created_at: 0,
+    event_id: `evt_${id}`,
+  };
+}
+
 /** Writes the records of a new purchase: the purchase, its event and the stored answer, in one commit. */
 async function createPurchase(store: Store): Promise<void> {
   last += 1;
@@ -33,37 +63,7 @@ async function createPurchase(store: Store): Promise<void> {
   const hash: Hex = `0x${last.toString(16).padStart(64, "0")}`;
   const text = JSON.stringify({ id, padding: "x".repeat(1_200) });
   await store.commit([`outbox/${program}`], ([sequence = 0]) => [
-    {
-      kind: "insert",
-      collection: "purchases",
-      key: id,
-      value: {
-        id,
-        program,
-        merchant_id: "mer_1",
-        status: "created",
-        route: null,
-        commitment_hash: hash,
-        commitment_signature: `0x${"22".repeat(65)}`,
-        salt: hash,
-        terms: { title: "A course on settlement", sku: "course-42" },
-        terms_hash: zeroHash,
-        amount: "1000",
-        merchant: zeroAddress,
-        buyer: zeroAddress,
-        beneficiary: zeroAddress,
-        offer_deadline: 1,
-        pay_deadline: 2,
-        claim_deadline: 3,
-        reference: null,
-        receipts: [],
-        claim_id: null,
-        decision_id: null,
-        refund_id: null,
-        created_at: 0,
-        event_id: `evt_${id}`,
-      },
-    },
+    { kind: "insert", collection: "purchases", key: id, value: purchaseRecord(id, hash) },
     {
       kind: "insert",
       collection: "events",

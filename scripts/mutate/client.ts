@@ -120,8 +120,8 @@ export const client: readonly MutantGroup[] = [
       },
       {
         rule: "A restore brings the idempotency keys back.",
-        find: "access = structuredClone(kept);",
-        replace: "access = kept === null ? access : structuredClone(kept);",
+        find: "this.held = kept;",
+        replace: "this.held = kept ?? this.held;",
       },
     ],
   },

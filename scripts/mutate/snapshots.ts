@@ -160,13 +160,13 @@ export const snapshots: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A restore gives the client the credential that it had.",
-        find: "access = structuredClone(kept);",
-        replace: "access ??= structuredClone(kept);",
+        find: "this.held = kept;",
+        replace: "this.held ??= kept;",
       },
       {
         rule: "A snapshot file brings the credential of the client.",
-        find: "access = structuredClone(kept);",
-        replace: "access = null;",
+        find: "this.held = kept;",
+        replace: "this.held = null;",
         tests: [saved],
         only: "a loaded sandbox has",
       },

@@ -78,17 +78,7 @@ export function createDocumentationHost(services: Services, operations: readonly
   app.use((request, response, next) => {
     const page = pageAt.get(request.path);
     if (page === undefined) return next();
-    if (request.method !== "GET" && request.method !== "HEAD")
-      throw new Problem("method_not_allowed", "The documentation is read-only; use GET or HEAD.", {
-        headers: { Allow: "GET, HEAD" },
-      });
-    const { contentType, body, html } = page;
-    const shown = html && prefersHtml(request, contentType) ? html : body;
-    const headers = {
-      ...(shown === html ? pageHeaders() : { "Content-Type": contentType, "Cache-Control": "no-cache" }),
-      ...(html && { Vary: "Accept" }),
-    };
-    sendAnswer(request, response, { status: 200, body: shown(), headers }, services);
+    sendAnswer(request, response, answerPage(request, page), services);
   });
   app.get("/docs/*path", (request, response, next) => {
     const picture = readPicture(request.path);
@@ -118,6 +108,20 @@ export function createDocumentationHost(services: Services, operations: readonly
   return app;
 }
 
+/** Answers a page as the client prefers it: as HTML, or as it is written. */
+function answerPage(request: Request, { contentType, body, html }: Page): Answer {
+  if (request.method !== "GET" && request.method !== "HEAD")
+    throw new Problem("method_not_allowed", "The documentation is read-only; use GET or HEAD.", {
+      headers: { Allow: "GET, HEAD" },
+    });
+  const shown = html && prefersHtml(request, contentType) ? html : body;
+  const headers = {
+    ...(shown === html ? pageHeaders() : { "Content-Type": contentType, "Cache-Control": "no-cache" }),
+    ...(html && { Vary: "Accept" }),
+  };
+  return { status: 200, body: shown(), headers };
+}
+
 function prefersHtml(request: Request, contentType: string): boolean {
   return request.accepts([mediaType(contentType), "text/html"]) === "text/html";
 }
@@ -127,14 +131,14 @@ function notFound(path: string): string {
   return `<article><h1>Not found</h1><p>There is nothing at <code>${shown}</code>. Choose a page from the list, or search.</p></article>`;
 }
 
-function renderPages(
+/** What each resource of the specification is rendered from when it is first read. */
+function resourceBodies(
   services: Services,
   operations: readonly Operation[],
-): { site: DocumentSite; pages: Page[] } {
+): { readonly [P in DocumentationPath]: () => string } {
   const { urls } = services.settings;
-  const addresses = { api_url: urls.api, docs_url: urls.docs, rpc_url: urls.rpc, control_url: urls.control };
   const values = once(() => ({
-    ...addresses,
+    ...addressesOf(urls),
     program: services.deployment.programs[0]?.id ?? "",
     api_version: apiVersion,
     docs_version: documentationVersion,
@@ -148,7 +152,7 @@ function renderPages(
     ...testVectors(urls.docs),
   }));
   const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
-  const bodies: { readonly [P in DocumentationPath]: () => string } = {
+  return {
     "/portal/docs.md": () => renderTemplate("docs.md", values()),
     "/portal/capabilities.json": () => json(previewCapabilities(operations, urls)),
     "/portal/examples/purchase.json": () => json(fictionalPurchase(urls.docs)),
@@ -156,9 +160,21 @@ function renderPages(
     "/portal/openapi.json": () => json(describeDocumentation(urls.docs)),
     "/portal/llms.txt": () => renderTemplate("llms.txt", values()),
   };
+}
+
+function addressesOf({ api, docs, rpc, control }: Services["settings"]["urls"]) {
+  return { api_url: api, docs_url: docs, rpc_url: rpc, control_url: control };
+}
+
+function renderPages(
+  services: Services,
+  operations: readonly Operation[],
+): { site: DocumentSite; pages: Page[] } {
+  const { urls } = services.settings;
+  const bodies = resourceBodies(services, operations);
   const site = documentSite(once(bodies["/portal/docs.md"]), urls.api);
   // The first page that is asked for: it needs none of the values that take longer.
-  const home = once(() => renderTemplate("home.md", addresses));
+  const home = once(() => renderTemplate("home.md", addressesOf(urls)));
   const full = () => `${bodies["/portal/llms.txt"]()}\n${site.full()}`;
   const errors = once(() => errorIndex(urls.docs));
   const documents = site.groups.flatMap((group) => group.documents);

@@ -41,22 +41,28 @@ async function recordOf(id: string): Promise<PurchaseRecord> {
   return stored.value;
 }
 
+/** Reads the purchases of the fixture, and its merchant, who is enrolled. */
+async function readRecords() {
+  const [first, second, draft] = await Promise.all(
+    [fixture.purchase, fixture.second, fixture.draft].map(async ({ id }) => await recordOf(id)),
+  );
+  if (!first || !second || !draft) throw new Error("The fixture has three purchases.");
+  const merchant = (await fixture.sandbox.store.get("merchants", fixture.merchant.id))?.value;
+  const enrolled = merchant?.enrollment;
+  if (!merchant || !enrolled) throw new Error("The fixture has an enrolled merchant.");
+  return { first, second, draft, merchant, enrolled };
+}
+
 /** One accepted transaction of every kind, on a real chain. */
 async function acceptEveryStep(): Promise<Accepted[]> {
-  const { chain, store } = fixture.sandbox;
+  const { chain } = fixture.sandbox;
   const reader = openChainReader(chain.client.request, chain.deployment);
   const services = { deployment: chain.deployment, settings: { confirmations: 1 } };
   const observe = async (step: string, hash: `0x${string}`, expectation: Expectation): Promise<Accepted> => {
     const observed = await reader.observe(hash);
     return { step, observed, expected: { ...expectation, walletCode: "none", usedBy: null } };
   };
-  const [first, second, draft] = await Promise.all(
-    [fixture.purchase, fixture.second, fixture.draft].map(async ({ id }) => await recordOf(id)),
-  );
-  if (!first || !second || !draft) throw new Error("The fixture has three purchases.");
-  const merchant = (await store.get("merchants", fixture.merchant.id))?.value;
-  const enrolled = merchant?.enrollment;
-  if (!merchant || !enrolled) throw new Error("The fixture has an enrolled merchant.");
+  const { first, second, draft, merchant, enrolled } = await readRecords();
   const payment = (purchase: PurchaseRecord, amount: bigint) => ({
     id: purchase.commitment_hash,
     amount,

@@ -67,14 +67,11 @@ export function meetFaults(chosen: readonly RelayerFault[], kind: RelayOperation
       const answer = await sendUntilSettled(sandbox, credential, request);
       const taken = codeIn(answer) === "outcome_unknown";
       expect(taken).toBe(fault.action === "foreign_nonce" && fault.point === "broadcast");
-      const settled = (status: string) => status === "confirmed" || (taken && status === "needs_attention");
-      await expect
-        .poll(
-          async () =>
-            (await readTransactions(description, credential)).data.every(({ status }) => settled(status)),
-          { timeout: 20_000 },
-        )
-        .toBe(true);
+      await awaitSettled(
+        sandbox,
+        credential,
+        (status) => status === "confirmed" || (taken && status === "needs_attention"),
+      );
 
       const done = taken ? before : [...before, request];
       const foreign = fault.action === "foreign_nonce" ? 1 : 0;
@@ -90,6 +87,20 @@ export function meetFaults(chosen: readonly RelayerFault[], kind: RelayOperation
     },
     60_000,
   );
+}
+
+/** Waits until every relayed transaction has an end. */
+async function awaitSettled(
+  { description }: Sandbox,
+  credential: string,
+  isEnd: (status: string) => boolean,
+): Promise<void> {
+  await expect
+    .poll(
+      async () => (await readTransactions(description, credential)).data.every(({ status }) => isEnd(status)),
+      { timeout: 20_000 },
+    )
+    .toBe(true);
 }
 
 /** Repeats a request until it is done or only a person can find its outcome; does meanwhile what a person would. */

@@ -73,16 +73,17 @@ export function killUnderLoad(mining: Mining, runs: number, seed: number): void 
       for (let run = 0; run < Math.min(batch, runs); run += 1) {
         const sent: SentRequest[] = [];
         const name = (client: number) => `load-${seed}-${round}-${run}-${client}`;
+        const write = writer(sandbox, merchant, credential, sent);
         const writing = Array.from(
           { length: clients },
-          async (_, client) => await write(name(client), sent).catch(() => undefined),
+          async (_, client) => await write(name(client)).catch(() => undefined),
         );
         await after(random() * 500);
         await sandbox.end("SIGKILL");
         await Promise.all(writing);
         expectNothingHalf(await readDirectory(join(folder, "store")), sent);
         await restart();
-        for (const { request, answer } of sent) await expectDoneOnce(request, answer);
+        for (const one of sent) offers.push(...(await expectDoneOnce(sandbox, credential, one)));
         sentAtAll += sent.length;
         unanswered += sent.filter(({ answer }) => answer === null).length;
       }
@@ -90,17 +91,19 @@ export function killUnderLoad(mining: Mining, runs: number, seed: number): void 
     },
     120_000,
   );
+}
 
-  /** Writes until the sandbox is killed. */
-  async function write(client: string, sent: SentRequest[]): Promise<void> {
-    const { accounts, wallets } = sandbox.description;
-    const program = `/v1/routing/programs/${accounts[0]?.program}`;
-    const request = async (path: string, key: string, body: RelayedRequest["body"]) => {
-      const one: SentRequest = { request: { path: `${program}${path}`, key, body }, answer: null };
-      sent.push(one);
-      one.answer = await send(sandbox.description, credential, one.request);
-      return one.answer;
-    };
+/** Returns what writes for a client until the sandbox is killed, and notes what it has sent. */
+function writer({ description }: StartedSandbox, merchant: string, credential: string, sent: SentRequest[]) {
+  const { accounts, wallets } = description;
+  const program = `/v1/routing/programs/${accounts[0]?.program}`;
+  const request = async (path: string, key: string, body: RelayedRequest["body"]) => {
+    const one: SentRequest = { request: { path: `${program}${path}`, key, body }, answer: null };
+    sent.push(one);
+    one.answer = await send(description, credential, one.request);
+    return one.answer;
+  };
+  return async (client: string): Promise<void> => {
     for (let count = 1; ; count += 1) {
       const created = await request("/purchases", `${client}-create-${count}`, {
         merchant_id: merchant,
@@ -115,20 +118,28 @@ export function killUnderLoad(mining: Mining, runs: number, seed: number): void 
         commitment_hash: commitment.hash,
       });
     }
-  }
+  };
+}
 
-  /** Repeats a request until it is done; what was acknowledged before the kill is answered with the same bytes. */
-  async function expectDoneOnce(request: SentRequest["request"], before: ExactAnswer | null): Promise<void> {
-    let answer = await send(sandbox.description, credential, request);
-    while (answer.status === 202) answer = await send(sandbox.description, credential, request);
-    expect([200, 201]).toContain(answer.status);
-    if (before !== null && before.status !== 202) expect(answer).toEqual({ ...before, replayed: true });
-    expect(await send(sandbox.description, credential, request)).toEqual({ ...answer, replayed: true });
-    if (!request.path.endsWith("/activate")) return;
-    const { purchase } = activationSchema.parse(JSON.parse(answer.text));
-    const { id, commitment } = purchase;
-    offers.push({ ...request, kind: "offer", success: 200, purchase: id, commitment: commitment.hash });
-  }
+/**
+ * Repeats a request until it is done; what was acknowledged before the kill is answered with the same bytes.
+ *
+ * @returns the offer that it has the relayer make, if any.
+ */
+async function expectDoneOnce(
+  { description }: StartedSandbox,
+  credential: string,
+  { request, answer: before }: SentRequest,
+): Promise<RelayedRequest[]> {
+  let answer = await send(description, credential, request);
+  while (answer.status === 202) answer = await send(description, credential, request);
+  expect([200, 201]).toContain(answer.status);
+  if (before !== null && before.status !== 202) expect(answer).toEqual({ ...before, replayed: true });
+  expect(await send(description, credential, request)).toEqual({ ...answer, replayed: true });
+  if (!request.path.endsWith("/activate")) return [];
+  const { purchase } = activationSchema.parse(JSON.parse(answer.text));
+  const { id, commitment } = purchase;
+  return [{ ...request, kind: "offer", success: 200, purchase: id, commitment: commitment.hash }];
 }
 
 /** Checks that a kill left complete commits: each record with its event and its stored answer, each event with its record. */

@@ -57,25 +57,13 @@ export function killAtRandom(kind: RelayOperationKind, runs: number, seed: numbe
       for (let index = 0; index < batch; index += 1) requests.push(await storefront.prepare(kind));
       const { credential } = storefront;
       for (const [index, request] of requests.entries()) {
-        const began = performance.now();
-        const answering = send(sandbox.description, credential, request).then(
-          (answer) => {
-            longestMs = Math.max(longestMs, performance.now() - began);
-            return answer;
-          },
-          () => null,
-        );
-        await after(random() * longestMs);
-        await sandbox.end("SIGKILL");
-        const first = await answering;
-        if (first === null) killedFirst += 1;
+        const killed = await killDuring(sandbox, credential, request, random() * longestMs);
+        longestMs = Math.max(longestMs, killed.tookMs);
+        if (killed.answer === null) killedFirst += 1;
         if (index % 4 === 3) await killWhileItStarts(folder, random() * startMs);
 
         sandbox = await start(folder);
-        const answer = await sendUntilDone(sandbox.description, credential, request);
-        if (first?.status === request.success) expect(answer).toEqual({ ...first, replayed: true });
-        const again = await send(sandbox.description, credential, request);
-        expect(again).toEqual({ ...answer, replayed: true });
+        const answer = await repeat(sandbox, credential, request, killed.answer);
         done.push({ request, answer });
       }
       await expectBooksToBalance(
@@ -95,6 +83,37 @@ export function killAtRandom(kind: RelayOperationKind, runs: number, seed: numbe
     await store.close();
     sandbox = await start(folder);
   }, 60_000);
+}
+
+/** Sends a request and kills the sandbox after a time. @returns its answer, if that came first, and how long it took. */
+async function killDuring(
+  { description, end }: StartedSandbox,
+  credential: string,
+  request: RelayedRequest,
+  delayMs: number,
+): Promise<{ answer: ExactAnswer | null; tookMs: number }> {
+  const began = performance.now();
+  const answering = send(description, credential, request).then(
+    (answer) => ({ answer, tookMs: performance.now() - began }),
+    () => ({ answer: null, tookMs: 0 }),
+  );
+  await after(delayMs);
+  await end("SIGKILL");
+  return await answering;
+}
+
+/** Repeats a request until it is done, and expects the answer that came before the kill, if that was a success. */
+async function repeat(
+  { description }: StartedSandbox,
+  credential: string,
+  request: RelayedRequest,
+  first: ExactAnswer | null,
+): Promise<ExactAnswer> {
+  const answer = await sendUntilDone(description, credential, request);
+  if (first?.status === request.success) expect(answer).toEqual({ ...first, replayed: true });
+  const again = await send(description, credential, request);
+  expect(again).toEqual({ ...answer, replayed: true });
+  return answer;
 }
 
 async function killWhileItStarts(folder: string, delayMs: number): Promise<void> {

@@ -47,28 +47,7 @@ test("the first test that the README shows passes in an empty project", async ()
   expect(await project.run("npx", "vitest", "run", "--no-color")).toMatch(/Tests +1 passed \(1\)/);
 });
 
-test("strict TypeScript accepts what each export is used for, declarations of all packages included", async () => {
-  await write(
-    "tsconfig.json",
-    JSON.stringify({
-      compilerOptions: {
-        strict: true,
-        exactOptionalPropertyTypes: true,
-        noUncheckedIndexedAccess: true,
-        skipLibCheck: false,
-        module: "nodenext",
-        moduleResolution: "nodenext",
-        target: "es2024",
-        lib: ["es2024", "dom", "esnext.disposable"],
-        types: ["node"],
-        outDir: "compiled",
-      },
-      include: ["use.ts"],
-    }),
-  );
-  await write(
-    "use.ts",
-    `import { createSandbox, type Sandbox, SandboxError } from "routing-sandbox";
+const useOfEveryExport = `import { createSandbox, type Sandbox, SandboxError } from "routing-sandbox";
 import { createApiClient, unwrap } from "routing-sandbox/client";
 import { purchaseRegistrarAbi, readContractArtifact } from "routing-sandbox/contracts";
 import { sandboxMatchers } from "routing-sandbox/matchers";
@@ -95,8 +74,28 @@ const error: string = encodeErrorResult({ abi: purchaseRegistrarAbi, errorName: 
 // @ts-expect-error there is no such option
 export const misspelt = async () => await createSandbox({ sed: "typed" });
 console.log(JSON.stringify({ refused, claimed, outcome, now, asserts: typeof asserts, matchers: matchers.length, abi: abi.length, bytecode: bytecode.length, domain, error: error.length }));
-`,
+`;
+
+test("strict TypeScript accepts what each export is used for, declarations of all packages included", async () => {
+  await write(
+    "tsconfig.json",
+    JSON.stringify({
+      compilerOptions: {
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noUncheckedIndexedAccess: true,
+        skipLibCheck: false,
+        module: "nodenext",
+        moduleResolution: "nodenext",
+        target: "es2024",
+        lib: ["es2024", "dom", "esnext.disposable"],
+        types: ["node"],
+        outDir: "compiled",
+      },
+      include: ["use.ts"],
+    }),
   );
+  await write("use.ts", useOfEveryExport);
   await project.run("npx", "tsc");
   // Nothing keeps the program alive that is done, and its chain is gone.
   expect(JSON.parse(await project.run("node", "compiled/use.js"))).toMatchObject({

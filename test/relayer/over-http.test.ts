@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
+import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { transactionsSchema } from "../../server/api/schemas/transactions.ts";
 import { cli } from "../cli/program.ts";
 import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "../crash/books.ts";
@@ -25,6 +26,10 @@ async function readPage({ description }: Sandbox, credential: string, query: str
   return { status: response.status, body };
 }
 
+async function setFault(description: SandboxDescription, point: string, action: string) {
+  await controlSandbox(description, "POST", "/faults", { layer: "relayer", point, action });
+}
+
 test("the transactions show every hash, the call, the costs, the times and the budget, page by page and by status", async () => {
   const sandbox = await open();
   const { description } = sandbox;
@@ -33,17 +38,9 @@ test("the transactions show every hash, the call, the costs, the times and the b
   const [bumped, held] = [await storefront.prepare("offer"), await storefront.prepare("offer")];
   const { credential } = storefront;
   await send(description, credential, refund);
-  await controlSandbox(description, "POST", "/faults", {
-    layer: "relayer",
-    point: "after_signed",
-    action: "replace",
-  });
+  await setFault(description, "after_signed", "replace");
   await send(description, credential, bumped);
-  await controlSandbox(description, "POST", "/faults", {
-    layer: "relayer",
-    point: "after_intent",
-    action: "hold",
-  });
+  await setFault(description, "after_intent", "hold");
   expect((await send(description, credential, held)).status).toBe(202);
 
   const { data, gas_budget } = await readTransactions(description, credential);
@@ -84,7 +81,16 @@ test("the transactions show every hash, the call, the costs, the times and the b
   });
   expect(gas_budget.reserved_wei).toBe(waiting?.reserved_wei);
   await expectBooksToBalance(description, credential, [refund, bumped]);
+  await expectPages(sandbox, credential, data);
+});
 
+/** Expects the same four transactions page by page and by status. */
+async function expectPages(
+  sandbox: Sandbox,
+  credential: string,
+  data: readonly ReturnType<typeof operationIn>[],
+) {
+  const [, collected, , waiting] = data;
   const first = transactionsSchema.parse((await readPage(sandbox, credential, "limit=3")).body);
   expect(first.data).toEqual(data.slice(0, 3));
   const rest = await readPage(sandbox, credential, `limit=3&cursor=${first.next_cursor}`);
@@ -99,7 +105,7 @@ test("the transactions show every hash, the call, the costs, the times and the b
   expect(transactionsSchema.parse(confirmed.body).data).toEqual([collected]);
   const wrong = await readPage(sandbox, credential, "status=lost");
   expect(wrong).toMatchObject({ status: 422, body: { code: "validation_failed" } });
-});
+}
 
 test.each(["offer", "collect_refund"] as const)(
   "with three confirmations an %s answers 202 until it has them, then what it is, and a reorg after that is reported and repaired",
@@ -179,11 +185,7 @@ test("a person lets an operation continue that foreign use of the signer has sto
   const [first, stopped] = [await storefront.prepare("offer"), await storefront.prepare("offer")];
   const { credential } = storefront;
   await send(description, credential, first);
-  await controlSandbox(description, "POST", "/faults", {
-    layer: "relayer",
-    point: "nonce",
-    action: "foreign_nonce",
-  });
+  await setFault(description, "nonce", "foreign_nonce");
   const refused = await send(description, credential, stopped);
   expect([refused.status, codeOf(refused)]).toEqual([409, "outcome_unknown"]);
   const { operation } = z
@@ -205,11 +207,7 @@ test("a person gives up an operation whose nonce was taken, and the next request
   const [first, taken] = [await storefront.prepare("offer"), await storefront.prepare("offer")];
   const { credential } = storefront;
   await send(description, credential, first);
-  await controlSandbox(description, "POST", "/faults", {
-    layer: "relayer",
-    point: "broadcast",
-    action: "foreign_nonce",
-  });
+  await setFault(description, "broadcast", "foreign_nonce");
   const refused = await send(description, credential, taken);
   expect([refused.status, codeOf(refused)]).toEqual([409, "outcome_unknown"]);
   const stopped = async () => (await readTransactions(description, credential)).data.at(-1);
@@ -241,8 +239,14 @@ test("a person gives up an operation whose nonce was taken, and the next request
   expect(operationIn(late)).toEqual(operationIn(done));
   await expectBooksToBalance(description, credential, [first, taken], 1);
 
-  // The explorer shows both attempts under the one operation, and finds it by either hash.
-  const { hashes } = operationIn(done);
+  await expectInExplorer(sandbox, operationIn(done));
+});
+
+/** Expects that the explorer shows the attempts of an operation under it, and finds it by the hash of each. */
+async function expectInExplorer(
+  { description }: Sandbox,
+  { operation_id, hashes }: ReturnType<typeof operationIn>,
+) {
   expect(await controlSandbox(description, "GET", "/explorer/operations")).toMatchObject({
     data: [
       {
@@ -259,7 +263,7 @@ test("a person gives up an operation whose nonce was taken, and the next request
       data: expect.arrayContaining([expect.objectContaining({ id: operation_id })]),
     });
   }
-});
+}
 
 test("an operation that was given up is asked for again while a reorg has its first nonce filled, and is made after that", async () => {
   const sandbox = await open({ receiptTimeoutMs: 200 });

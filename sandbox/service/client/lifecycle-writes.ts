@@ -85,17 +85,7 @@ export interface LifecycleWrites {
  * @param nextKey - returns a key that no other request has.
  */
 export function lifecycleWrites(client: Client<paths>, nextKey: () => Promise<string>): LifecycleWrites {
-  const header = async () => ({ "Idempotency-Key": await nextKey() });
-  const under = async (program: string) => ({ path: { program }, header: await header() });
-  const of = async ({ program, id }: Addressed) => ({ path: { program, id }, header: await header() });
-  const ofMerchant = async (write: string, merchant: Addressed) => {
-    requireArgument(write, "addressedMerchant", merchant);
-    return await of(merchant);
-  };
-  const ofPurchase = async (write: string, purchase: Addressed) => {
-    requireArgument(write, "addressedPurchase", purchase);
-    return await of(purchase);
-  };
+  const { under, of, ofMerchant, ofPurchase } = requestParams(nextKey);
   return {
     async createMerchant(program, body) {
       const params = await under(program);
@@ -145,6 +135,24 @@ export function lifecycleWrites(client: Client<paths>, nextKey: () => Promise<st
       const path = "/v1/routing/programs/{program}/notifications";
       const body = event === undefined ? {} : { event_id: event.id };
       return unwrap(await client.POST(path, { params: await under(program), body })).notification;
+    },
+  };
+}
+
+/** Returns the parameters of requests, each with an idempotency key of its own. @throws SandboxError argument_invalid */
+function requestParams(nextKey: () => Promise<string>) {
+  const header = async () => ({ "Idempotency-Key": await nextKey() });
+  const of = async ({ program, id }: Addressed) => ({ path: { program, id }, header: await header() });
+  return {
+    under: async (program: string) => ({ path: { program }, header: await header() }),
+    of,
+    async ofMerchant(write: string, merchant: Addressed) {
+      requireArgument(write, "addressedMerchant", merchant);
+      return await of(merchant);
+    },
+    async ofPurchase(write: string, purchase: Addressed) {
+      requireArgument(write, "addressedPurchase", purchase);
+      return await of(purchase);
     },
   };
 }

@@ -19,12 +19,13 @@ import { pagesOf } from "../../options/pages-of-ports.ts";
 import { StartDeadline } from "../../options/start-deadline.ts";
 import { defaultStartTimeoutMs } from "../../options/start-timeout.ts";
 import { RequestCounter } from "../../state/request-counter.ts";
+import type { ServiceProcess } from "../connect-service.ts";
 import { ReceiverPin } from "../receiver/receiver-pin.ts";
 import { followChain, startService } from "../start-service.ts";
 import { keptByFirst } from "./kept-chain.ts";
 import { MemberObserver } from "./member-observer.ts";
 import { sharedClock } from "./shared-clock.ts";
-import { SharedStore } from "./shared-store.ts";
+import { type SharedSandbox, SharedStore } from "./shared-store.ts";
 
 /** A process that answers the API of a sandbox which another one runs. */
 export interface JoinedSandbox extends AsyncDisposable {
@@ -60,53 +61,37 @@ async function openJoined(
 ): Promise<JoinedSandbox> {
   const { log } = options;
   await using opened = new ClosingStack();
-  const opening = SharedStore.open(options.store, "member", log);
-  const database = "the database to answer";
-  const close = async (late: SharedStore) => await late[Symbol.asyncDispose]();
-  const shared = opened.use(await deadline.within(database, opening, close));
-  const sandbox = await deadline.within(database, shared.read());
-  const { mode, settings, deployment, accounts, anvilUrl, loadedBlock } = sandbox;
-  shared.reliesOn(keptByFirst(sandbox.urls.control));
-  const beginning = { loadedBlock, epochBlock: deployment.epochBlock.number };
-  const socket = nodeSocket(anvilUrl);
-  opened.defer(() => socket.close());
-  deadline.signal.addEventListener("abort", () => socket.close());
-  const gate = new MiningGate(connect(createChainClient(anvilUrl, socket.transport).request));
-  const client = createChainClient(
-    anvilUrl,
-    guardReorgs(socket.transport, { beginning: () => beginning, mode, gate }),
-  );
-  const request: EIP1193RequestFn = client.request;
+  const { shared, sandbox } = await openRunning(options.store, log, opened, deadline);
+  const { settings, urls, anvilUrl } = sandbox;
+  const chain = reachChain(sandbox, opened, deadline);
   await using bound = new ClosingStack();
   const listener = await listen({
     port: options.apiPort,
     option: "--api-port",
     pages: pagesOf.api,
     limits: settings.connectionLimits,
-    docsUrl: sandbox.urls.docs,
+    docsUrl: urls.docs,
   });
   bound.defer(async () => await listener.close());
   const requests = new RequestCounter();
   // Far from those of the other processes, so that no id is given twice.
   requests.count = randomInt(2 ** 40);
-  const observer = new MemberObserver(sandbox.urls.control, log);
+  const observer = new MemberObserver(urls.control, log);
   const starting = { opened, bound, deadline };
-  const service = await startService(
-    {
-      settings,
-      log,
-      chain: { client, request, deployment, accounts, clock: sharedClock(sandbox.urls.control, mode) },
-      cluster: shared,
-      urls: { ...sandbox.urls, api: listener.url },
-      // Pinned by the first process, while no other one is in.
-      receiver: new ReceiverPin(`${sandbox.urls.api}${receiveNotification.path}`, sandbox.receiver),
-      observer,
-      // No snapshot is taken while another process than the first one is in.
-      gate: new RequestGate({ timeoutMs: 0 }),
-      requests,
-    },
-    starting,
-  );
+  const process = {
+    settings,
+    log,
+    chain,
+    cluster: shared,
+    urls: { ...urls, api: listener.url },
+    // Pinned by the first process, while no other one is in.
+    receiver: new ReceiverPin(`${urls.api}${receiveNotification.path}`, sandbox.receiver),
+    observer,
+    // No snapshot is taken while another process than the first one is in.
+    gate: new RequestGate({ timeoutMs: 0 }),
+    requests,
+  };
+  const service = await startService(process, starting);
   const { services, stopDeliveries } = service;
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   await followChain(() => anvilUrl, service, { observer, ended: end }, starting);
@@ -124,4 +109,34 @@ async function openJoined(
       await parts[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Opens the database as one more process, and reads which sandbox runs on it. */
+async function openRunning(url: string, log: Log, opened: ClosingStack, deadline: StartDeadline) {
+  const database = "the database to answer";
+  const opening = SharedStore.open(url, "member", log);
+  const close = async (late: SharedStore) => await late[Symbol.asyncDispose]();
+  const shared = opened.use(await deadline.within(database, opening, close));
+  const sandbox = await deadline.within(database, shared.read());
+  shared.reliesOn(keptByFirst(sandbox.urls.control));
+  return { shared, sandbox };
+}
+
+/** Connects to the chain of the first process, and to the clock that it keeps. */
+function reachChain(
+  { mode, deployment, accounts, anvilUrl, loadedBlock, urls }: SharedSandbox,
+  opened: ClosingStack,
+  deadline: StartDeadline,
+): ServiceProcess["chain"] {
+  const beginning = { loadedBlock, epochBlock: deployment.epochBlock.number };
+  const socket = nodeSocket(anvilUrl);
+  opened.defer(() => socket.close());
+  deadline.signal.addEventListener("abort", () => socket.close());
+  const gate = new MiningGate(connect(createChainClient(anvilUrl, socket.transport).request));
+  const client = createChainClient(
+    anvilUrl,
+    guardReorgs(socket.transport, { beginning: () => beginning, mode, gate }),
+  );
+  const request: EIP1193RequestFn = client.request;
+  return { client, request, deployment, accounts, clock: sharedClock(urls.control, mode) };
 }

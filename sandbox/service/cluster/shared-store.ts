@@ -54,7 +54,8 @@ const sharedSandbox = z.object({
 });
 
 /** The parsed form of {@link sharedSandbox}. */
-type SharedSandbox = z.infer<typeof sharedSandbox>;
+/** The parsed form of {@link sharedSandbox}. */
+export type SharedSandbox = z.infer<typeof sharedSandbox>;
 
 /** A store in a database, and this process's place among those that share it. */
 export class SharedStore implements Cluster {

@@ -3,7 +3,7 @@ import { registerCall } from "../../../protocol/call.ts";
 import type { WalletName } from "../../../sandbox/chain/genesis/roles.ts";
 import type { components } from "../../../sandbox/service/client/api-client.ts";
 import { readCommitment } from "../../../sandbox/service/wallets/read-commitment.ts";
-import { addEvent, type ModelClaim, type ModelPurchase } from "../model.ts";
+import { addEvent, type ModelClaim, type ModelMerchant, type ModelPurchase } from "../model.ts";
 import {
   acceptsPurchase,
   answered,
@@ -22,14 +22,22 @@ const deadlines = { offer: 3_600, pay: 7_200, claim: 10_800 };
 
 const flaws: readonly PurchaseFlaw[] = ["unknown_merchant", "zero", "above_cap", "same_party"];
 
-/** Creates a purchase of a merchant. */
-export async function createPurchase(walk: Walk, step: Step): Promise<void> {
-  const { model, sandbox } = walk;
+/** What a purchase is asked for with. */
+interface PlannedPurchase {
+  merchant: ModelMerchant;
+  merchantNumber: number;
+  flaw: PurchaseFlaw;
+  amount: bigint;
+  buyer: WalletName;
+}
+
+/** Chooses the terms of the next purchase; null without a merchant. */
+function planPurchase({ model }: Walk, step: Step): PlannedPurchase | null {
   const enrolled = model.merchants.findIndex(({ status }) => status === "enrolled");
   const merchantNumber =
     step.kind === "next" && step.subject % 3 !== 2 ? enrolled : step.subject % model.merchants.length;
   const merchant = model.merchants[merchantNumber];
-  if (merchant === undefined) return;
+  if (merchant === undefined) return null;
   const flaw = step.twist === "value" ? (flaws[step.choice % flaws.length] ?? "zero") : "none";
   const amount = {
     none: BigInt(10 + 5 * (step.choice % 7)) * 1_000_000n,
@@ -38,7 +46,15 @@ export async function createPurchase(walk: Walk, step: Step): Promise<void> {
     zero: 0n,
     above_cap: merchant.cap + 1n,
   }[flaw];
-  const buyer: WalletName = step.choice % 3 === 2 ? "other_buyer" : "buyer";
+  return { merchant, merchantNumber, flaw, amount, buyer: step.choice % 3 === 2 ? "other_buyer" : "buyer" };
+}
+
+/** Creates a purchase of a merchant. */
+export async function createPurchase(walk: Walk, step: Step): Promise<void> {
+  const { model, sandbox } = walk;
+  const planned = planPurchase(walk, step);
+  if (planned === null) return;
+  const { merchant, merchantNumber, flaw, amount, buyer } = planned;
   const party = flaw === "same_party" ? merchant.wallet : buyer;
   const { now } = model;
   const [offerDeadline, payDeadline, claimDeadline] = [

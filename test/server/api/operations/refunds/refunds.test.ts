@@ -221,25 +221,15 @@ test.each([
 
 test("a refund whose collection is not confirmed is due since its award was recorded, and says so in one event", async () => {
   const approved = await kit.approvedPurchase(await kit.fundedMerchant());
-  const { purchase, decision } = approved;
+  const { purchase } = approved;
   await kit.sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "hold", count: null });
   const due = await kit.requestRefund(approved, "first-key");
   expect(due.status, due.text).toBe(202);
   const begun: Schema<"RefundExecution"> = JSON.parse(due.text);
   expect(begun.refund).toEqual({
-    id: expect.stringMatching(/^ref_/),
-    program: kit.program,
-    purchase_id: purchase.id,
-    decision_id: decision.id,
-    status: "due",
-    award: "10000000",
-    from: kit.wallet("merchant").address,
-    to: kit.wallet("beneficiary").address,
+    ...dueRefund(approved),
     operation_id: begun.operation.operation_id,
-    transaction_hash: null,
-    claim_hash: null,
     created_at: toTimestamp(await kit.sandbox.clock.now()),
-    collected_at: null,
     event_id: begun.event_id,
   });
   const { id: refund_id, event_id, created_at } = begun.refund;
@@ -281,6 +271,23 @@ test("a refund whose collection is not confirmed is due since its award was reco
     figures: { refunded: "10000000" },
   });
 });
+
+/** Returns what is known of a refund of 10 USDC before it is begun. */
+function dueRefund({ purchase, decision }: Approved) {
+  return {
+    id: expect.stringMatching(/^ref_/),
+    program: kit.program,
+    purchase_id: purchase.id,
+    decision_id: decision.id,
+    status: "due",
+    award: "10000000",
+    from: kit.wallet("merchant").address,
+    to: kit.wallet("beneficiary").address,
+    transaction_hash: null,
+    claim_hash: null,
+    collected_at: null,
+  };
+}
 
 /** Returns a refund from all its readers: the purchase, the explorer and the events. */
 async function readRefund({ purchase }: Approved) {
