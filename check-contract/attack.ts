@@ -4,8 +4,8 @@ import { hashSchema } from "../server/api/schemas/primitives.ts";
 import type { ContractFixture } from "./fixture/contract-fixture.ts";
 import type { FixtureAnswer, Outcome } from "./fixture/fixture-service.ts";
 
-/** The part of the service that an attack tries to deceive. */
-export type AttackFamily =
+/** What an attack uses, as in the table of docs/check-contract.md. */
+export type AttackArea =
   | "envelope"
   | "call path"
   | "calldata"
@@ -18,7 +18,7 @@ export type AttackFamily =
 
 /** One attempt to have something accepted that must not be: real transactions, submitted through the front door. */
 export interface Attack {
-  family: AttackFamily;
+  area: AttackArea;
   /** A sentence's subject, as in the table of docs/check-contract.md. */
   name: string;
   /** Exactly how the API answers. */
@@ -31,12 +31,9 @@ export interface Attack {
   run(fixture: ContractFixture): Promise<FixtureAnswer>;
 }
 
-/** Attacks of one family. */
-export function attacksOf(
-  family: AttackFamily,
-  attacks: readonly Omit<Attack, "family">[],
-): readonly Attack[] {
-  return attacks.map((attack) => ({ family, ...attack }));
+/** Attacks of one area. */
+export function attacksOf(area: AttackArea, attacks: readonly Omit<Attack, "area">[]): readonly Attack[] {
+  return attacks.map((attack) => ({ area, ...attack }));
 }
 
 /** The refusal of a transaction that differs from the expected one, by exactly these checks. */

@@ -93,7 +93,7 @@ export async function checkContract(artifact: Artifact, options: CheckOptions = 
       );
       for (const rule of rules) await run("rules", rule.name, async () => await findBreach(rule, opened));
       for (const attack of attacks)
-        await run(`attacks: ${attack.family}`, attack.name, async () => await findFailure(attack, opened));
+        await run(`attacks: ${attack.area}`, attack.name, async () => await findFailure(attack, opened));
     } finally {
       await opened.close();
     }

@@ -10,11 +10,11 @@ beforeAll(async () => {
 afterAll(async () => await fixture.close());
 
 const tried = [...attacks, ...attacksWithPermit];
-describe.each(Object.entries(Object.groupBy(tried, ({ family }) => family)))(
-  "refuses every attack of the family %s",
-  (_family, family) => {
+describe.each(Object.entries(Object.groupBy(tried, ({ area }) => area)))(
+  "refuses every attack of the area %s",
+  (_area, ofArea) => {
     // vitest would cut a long $name.
-    test.each(family.map((attack) => [attack.name, attack] as const))("%s", async (_name, attack) => {
+    test.each(ofArea.map((attack) => [attack.name, attack] as const))("%s", async (_name, attack) => {
       expect(await findFailure(attack, fixture)).toBeNull();
     });
   },

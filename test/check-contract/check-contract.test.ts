@@ -18,8 +18,8 @@ const adversary = join(
   packageRoot(),
   "artifacts/contracts/adversaries/LookalikeRegistrar.sol/LookalikeRegistrar.json",
 );
-/** One family for all contracts; every attack on the sandbox's own registrar is a test of its own. */
-const tried = [...attacks, ...attacksWithPermit].filter(({ family }) => family === "calldata");
+/** One area for all contracts; every attack on the sandbox's own registrar is a test of its own. */
+const tried = [...attacks, ...attacksWithPermit].filter(({ area }) => area === "calldata");
 let reports: ContractReport[];
 
 beforeAll(async () => {

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { attacks } from "../../check-contract/attacks/all.ts";
+import { attacks, attacksWithPermit } from "../../check-contract/attacks/all.ts";
+import { rules } from "../../check-contract/rules/all.ts";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
 
@@ -19,12 +20,18 @@ function rowsOf(marker: string): string[][] {
 }
 
 test("the page lists every attack with what stops it, in their order, and no other", () => {
-  const expected = attacks.map(({ family, name, stopped }) => {
+  const expected = attacks.map(({ area, name, stopped }) => {
     const { status, code, failed } = stopped;
     const checks = failed.length === 0 ? "" : ` by ${failed.map((check) => `\`${check}\``).join(", ")}`;
-    return [family, name, (code === null ? `${status}` : `${status} \`${code}\``) + checks];
+    return [area, name, (code === null ? `${status}` : `${status} \`${code}\``) + checks];
   });
   expect(rowsOf("attacks")).toEqual(expected);
+});
+
+test("the report on the page has as many results as a run", () => {
+  const [, passed, failed] = /MissingDeadline: (\d+) passed, (\d+) failed/.exec(page) ?? [];
+  // A run also has the deployment and the lifecycle.
+  expect(Number(passed) + Number(failed)).toBe(2 + rules.length + attacks.length + attacksWithPermit.length);
 });
 
 test("no two attacks have one name", () => {

@@ -171,22 +171,22 @@ export const passedMethods: readonly PassedMethods[] = [
   {
     methods: accountMethods,
     effect:
-      "change the chain. The binding check reads the changed state: if a bound contract has other code, the check `contract` fails. A restore undoes the change",
+      "change the chain. The [binding check](binding.md) reads the changed state: if a bound contract has other code, the check `contract` fails. A restore undoes the change",
   },
   {
     methods: nonceMethods,
     effect:
-      "change a nonce. If you raise the nonce of a program operator's account, the relayer sets the next relay operation of the account to `needs_attention`",
+      "change a nonce. If you raise the nonce of a program operator's account, the relayer sets the account's next [relay operation](relayer.md) to `needs_attention`",
   },
   {
     methods: impersonationMethods,
     effect:
-      "allow transactions from any address until you stop it; a restore does not stop it. These transactions have no signature, so no step of the API accepts them",
+      "impersonate addresses: transactions from them need no key until you stop the impersonation. A restore does not stop it. These transactions have no signature, so no step of the API accepts them",
   },
   {
     methods: ["anvil_reorg"],
     effect:
-      "replace blocks, within [limits](#limits), and the API and the relayer follow; the call waits until a block in progress is mined, and [time does not go back](#time-and-reorgs)",
+      "replace blocks, within [limits](#limits). The API and the relayer then use the new blocks. The call first waits for a block in progress, and [time does not go back](#time-and-reorgs)",
   },
   {
     methods: dropMethods,
