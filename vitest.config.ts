@@ -9,16 +9,16 @@ process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache
 const longest = [
   "test/sandbox/chain/genesis/genesis-cache",
   "test/package/",
-  "test/portal/explorer",
-  "test/portal/wallet",
+  "test/portal/explorer/",
+  "test/portal/wallet/",
   "test/testkit/parallel",
   "test/determinism",
   "test/crash/",
   "test/testkit/explore/",
-  "test/portal/reference",
+  "test/portal/reference/",
   "test/relayer/over-http",
-  "test/server/store/identical-requests",
-  "test/server/store/two-processes",
+  "test/sandbox/service/cluster/identical-requests",
+  "test/sandbox/service/cluster/two-processes",
   "test/end-to-end/restart",
 ];
 

@@ -1,6 +1,6 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const credentials = "test/server/http/access.test.ts";
+const credentials = "test/server/api/operations/access/access.test.ts";
 const guards = "test/server/api/operations/operations.test.ts";
 
 export const access: readonly MutantGroup[] = [
@@ -88,7 +88,7 @@ export const access: readonly MutantGroup[] = [
   },
   {
     file: "server/http/request/rate-limit.ts",
-    tests: ["test/server/http/rate-limit.test.ts"],
+    tests: ["test/server/http/request/rate-limit.test.ts"],
     mutants: [
       {
         rule: "A caller beyond its limit is refused.",
@@ -124,13 +124,13 @@ export const access: readonly MutantGroup[] = [
         rule: "A restore to an earlier window resets its count.",
         find: "window !== this.#window",
         replace: "window > this.#window",
-        tests: ["test/server/http/rate-limit.test.ts"],
+        tests: ["test/server/http/request/rate-limit.test.ts"],
       },
     ],
   },
   {
     file: "server/keys/key-ring.ts",
-    tests: ["test/server/outbox/key-rotation.test.ts"],
+    tests: ["test/server/keys/key-rotation.test.ts"],
     mutants: [
       {
         rule: "Every key that ever signed stays published.",

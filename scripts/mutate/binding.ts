@@ -1,7 +1,7 @@
 import type { MutantGroup } from "./mutant.ts";
 
 const checks = "test/check-contract/mutants.test.ts";
-const attacks = "test/check-contract/attacks.test.ts";
+const attacks = "test/check-contract/attacks/attacks.test.ts";
 
 export const binding: readonly MutantGroup[] = [
   {
@@ -139,14 +139,14 @@ export const binding: readonly MutantGroup[] = [
         rule: "A log that may be missing may be missing.",
         find: "return next?.optional && !isEvent(entry, next) ? nextFor(entry, awaited) : next;",
         replace: "return next;",
-        tests: ["test/check-contract/attacks.test.ts"],
+        tests: ["test/check-contract/attacks/attacks.test.ts"],
         only: "a front-run permit",
       },
       {
         rule: "A log that may be missing is exact where it is there.",
         find: "decoded !== null && matchesLog(decoded, next);",
         replace: "decoded !== null && (next.optional === true || matchesLog(decoded, next));",
-        tests: ["test/check-contract/attacks.test.ts"],
+        tests: ["test/check-contract/attacks/attacks.test.ts"],
         only: "changes the amount of the permit's approval",
       },
       {
@@ -158,7 +158,10 @@ export const binding: readonly MutantGroup[] = [
         rule: "The expected logs have the expected fields.",
         find: " && matchesLog(decoded, next)",
         replace: "",
-        tests: ["test/server/domain/binding/reported-sides.test.ts", "test/check-contract/attacks.test.ts"],
+        tests: [
+          "test/server/domain/binding/reported-sides.test.ts",
+          "test/check-contract/attacks/attacks.test.ts",
+        ],
       },
       {
         rule: "A hash that serves something else is refused.",
@@ -174,7 +177,7 @@ export const binding: readonly MutantGroup[] = [
   },
   {
     file: "protocol/binding/match-log.ts",
-    tests: ["test/protocol/log.test.ts"],
+    tests: ["test/protocol/binding/log.test.ts"],
     mutants: [
       {
         rule: "A log with other data than its fields encode to is none of the event.",
@@ -190,7 +193,10 @@ export const binding: readonly MutantGroup[] = [
         rule: "A log carries every expected field, not only one of them.",
         find: "Object.entries(expected.fields).every(",
         replace: "Object.entries(expected.fields).some(",
-        tests: ["test/server/domain/binding/reported-sides.test.ts", "test/check-contract/attacks.test.ts"],
+        tests: [
+          "test/server/domain/binding/reported-sides.test.ts",
+          "test/check-contract/attacks/attacks.test.ts",
+        ],
       },
     ],
   },

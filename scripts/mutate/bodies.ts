@@ -1,6 +1,6 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const bodies_ = "test/server/http/bodies.test.ts";
+const bodies_ = "test/server/http/request/bodies.test.ts";
 const reads = "test/server/http/reads.test.ts";
 const errors = "test/server/api/errors/errors.test.ts";
 

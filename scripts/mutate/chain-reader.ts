@@ -1,6 +1,6 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const attacks = "test/check-contract/attacks.test.ts";
+const attacks = "test/check-contract/attacks/attacks.test.ts";
 
 export const chainReader: readonly MutantGroup[] = [
   {
@@ -11,13 +11,13 @@ export const chainReader: readonly MutantGroup[] = [
         rule: "A transaction that the node is mining is waited for.",
         find: "pending && (await awaitAutomine(connect(node.request)))",
         replace: "pending && hash.length === 0",
-        tests: ["test/server/domain/binding/mined.test.ts"],
+        tests: ["test/server/chain/mined.test.ts"],
       },
       {
         rule: "A transaction that the node still answers from its pool is read as its block has it.",
         find: "if (found === undefined || found.blockHash !== null || receipt === undefined) return found;",
         replace: "if (found === undefined || found.nonce >= 0 || receipt === undefined) return found;",
-        tests: ["test/server/domain/binding/mined.test.ts"],
+        tests: ["test/server/chain/mined.test.ts"],
       },
     ],
   },
@@ -72,13 +72,13 @@ export const chainReader: readonly MutantGroup[] = [
         rule: "The payment logs add up to what the contract says was paid.",
         find: "if (total !== paid)",
         replace: "if (total < 0n)",
-        tests: ["test/server/domain/binding/payment-logs.test.ts"],
+        tests: ["test/server/chain/payment-logs.test.ts"],
       },
       {
         rule: "Each payment log tells the sum of the logs up to it.",
         find: 'if (fields["paidTotal"] !== total.toString())',
         replace: "if (total < 0n)",
-        tests: ["test/server/domain/binding/payment-logs.test.ts"],
+        tests: ["test/server/chain/payment-logs.test.ts"],
       },
       {
         rule: "Figures are read at one block.",
@@ -111,7 +111,7 @@ export const chainReader: readonly MutantGroup[] = [
   },
   {
     file: "server/chain/code-at.ts",
-    tests: ["test/server/domain/binding/old-blocks.test.ts"],
+    tests: ["test/server/chain/old-blocks.test.ts"],
     mutants: [
       {
         rule: "A wallet's code is read in the transaction's block, so that a delegation that has ended since counts.",
@@ -144,21 +144,21 @@ export const chainReader: readonly MutantGroup[] = [
         rule: "A delegation of the sender in the transaction's own block is in the code of then.",
         find: ".filter(({ hash }) => hash !== block.hash)",
         replace: ".filter(({ hash }) => hash !== null)",
-        tests: ["test/server/domain/binding/old-blocks.test.ts"],
+        tests: ["test/server/chain/old-blocks.test.ts"],
         only: "whose state the node has dropped",
       },
       {
         rule: "No block is passed over between two pages of later blocks.",
         find: "from += pageSize)",
         replace: "from += pageSize + 1n)",
-        tests: ["test/server/domain/binding/old-blocks.test.ts"],
+        tests: ["test/server/chain/old-blocks.test.ts"],
         only: "whose state the node has dropped",
       },
       {
         rule: "A delegation of the sender in the newest block counts, also where that is a page of its own.",
         find: "from <= head;",
         replace: "from < head;",
-        tests: ["test/server/domain/binding/old-blocks.test.ts"],
+        tests: ["test/server/chain/old-blocks.test.ts"],
         only: "whose state the node has dropped",
       },
     ],

@@ -5,7 +5,7 @@ const folder = "test/sandbox/service/client";
 export const client: readonly MutantGroup[] = [
   {
     file: "sandbox/service/wallets/test-wallet.ts",
-    tests: ["test/sandbox/service/pay.test.ts"],
+    tests: ["test/sandbox/service/wallets/pay.test.ts"],
     mutants: [
       {
         rule: "A payment that reverts for another reason than its allowance is not advised to approve.",

@@ -263,13 +263,13 @@ export const clock: readonly MutantGroup[] = [
         rule: "A data directory of the first version is not replaced by a fresh one.",
         find: "keptSettings.safeParse(settings).success",
         replace: "false",
-        tests: ["test/sandbox/state/journal.test.ts"],
+        tests: ["test/sandbox/chain/journal/journal.test.ts"],
       },
     ],
   },
   {
     file: "sandbox/state/data-directory/verify.ts",
-    tests: ["test/sandbox/state/checkpoint.test.ts"],
+    tests: ["test/sandbox/state/data-directory/checkpoint.test.ts"],
     mutants: [
       {
         rule: "A journal without the block that the epoch is made of is not whole.",
@@ -281,7 +281,7 @@ export const clock: readonly MutantGroup[] = [
   },
   {
     file: "sandbox/state/data-directory/lock.ts",
-    tests: ["test/cli/doctor.test.ts", "test/end-to-end/restart.test.ts"],
+    tests: ["test/cli/doctor/doctor.test.ts", "test/end-to-end/restart.test.ts"],
     mutants: [
       {
         rule: "A data directory belongs to one process.",
@@ -348,7 +348,7 @@ export const clock: readonly MutantGroup[] = [
   },
   {
     file: "sandbox/chain/client/interval-miner.ts",
-    tests: ["test/sandbox/state/interval-order.test.ts"],
+    tests: ["test/sandbox/chain/journal/interval-order.test.ts"],
     mutants: [
       {
         rule: "A block that is due waits for a call that changes an account.",
@@ -377,7 +377,7 @@ export const clock: readonly MutantGroup[] = [
   },
   {
     file: "sandbox/chain/genesis/start-chain.ts",
-    tests: ["test/sandbox/state/first-block.test.ts"],
+    tests: ["test/sandbox/chain/journal/first-block.test.ts"],
     mutants: [
       {
         rule: "A chain that is loaded has one block 0.",
@@ -436,14 +436,14 @@ export const clock: readonly MutantGroup[] = [
         rule: "A chain that is made again holds no copy of the state for the calls between its blocks.",
         find: "calls.length === 0 || !this.#searches",
         replace: "calls.length === 0",
-        tests: ["test/sandbox/state/journal.test.ts"],
+        tests: ["test/sandbox/chain/journal/journal.test.ts"],
         only: "holds no copy",
       },
     ],
   },
   {
     file: "sandbox/chain/journal/read-block.ts",
-    tests: ["test/sandbox/state/journal.test.ts"],
+    tests: ["test/sandbox/chain/journal/journal.test.ts"],
     mutants: [
       {
         rule: "An empty account that a transaction has left in the state is part of its block.",

@@ -24,7 +24,7 @@ export const documentation: readonly MutantGroup[] = [
   },
   {
     file: "server/documentation/documents/render-markdown.ts",
-    tests: ["test/server/documentation/render-markdown.test.ts"],
+    tests: ["test/server/documentation/documents/render-markdown.test.ts"],
     mutants: [
       {
         rule: "Equal headings of one document have different anchors.",

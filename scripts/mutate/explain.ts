@@ -194,7 +194,7 @@ export const explain: readonly MutantGroup[] = [
   },
   {
     file: "sandbox/hosts/recorder/find-unrepeatable.ts",
-    tests: ["test/testkit/scenario.test.ts"],
+    tests: ["test/sandbox/hosts/recorder/recorder.test.ts"],
     mutants: [
       {
         rule: "A header that was sent twice is not recorded as one.",

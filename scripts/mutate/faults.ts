@@ -5,7 +5,7 @@ const follow = "test/relayer/recovery/follow.test.ts";
 const matches = "a fault acts on what it matches";
 
 const bodies = "test/sandbox/hosts/control/bodies.test.ts";
-const receiver = "test/server/outbox/receiver.test.ts";
+const receiver = "test/sandbox/service/receiver/receiver.test.ts";
 const everyWrite = "test/sandbox/service/faults/every-write.test.ts";
 
 export const faults: readonly MutantGroup[] = [

@@ -83,7 +83,7 @@ export const givenStates: readonly MutantGroup[] = [
         rule: "A refund that is collected is not given as due.",
         find: 'if (isHeld && refund.status === "collected")',
         replace: "if (refund === null)",
-        tests: ["test/server/store/two-processes.test.ts"],
+        tests: ["test/sandbox/service/cluster/two-processes.test.ts"],
         only: "whichever process",
       },
       {

@@ -130,7 +130,7 @@ export const idempotency: readonly MutantGroup[] = [
         rule: "A request that another process answered meanwhile gets that answer.",
         find: 'if ("answer" in found) return found.answer;\n          if',
         replace: "if",
-        tests: ["test/server/store/two-processes.test.ts"],
+        tests: ["test/sandbox/service/cluster/two-processes.test.ts"],
       },
       {
         rule: "A stored answer is the answer that was sent.",

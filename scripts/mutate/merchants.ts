@@ -1,6 +1,6 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const attacks = "test/check-contract/attacks.test.ts";
+const attacks = "test/check-contract/attacks/attacks.test.ts";
 const enrollments = "test/server/api/operations/merchants/enrollments.test.ts";
 const terms = "test/server/api/operations/purchases/purchase-terms.test.ts";
 

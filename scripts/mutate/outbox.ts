@@ -1,8 +1,8 @@
 import type { MutantGroup } from "./mutant.ts";
 
 const deliver = "test/server/outbox/deliver.test.ts";
-const receive = "test/server/outbox/receive.test.ts";
-const receiver = "test/server/outbox/receiver.test.ts";
+const receive = "test/server/api/operations/notifications/receive.test.ts";
+const receiver = "test/sandbox/service/receiver/receiver.test.ts";
 const pinned = "test/server/outbox/pinned-receiver.test.ts";
 
 export const outbox: readonly MutantGroup[] = [

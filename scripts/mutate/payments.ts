@@ -1,6 +1,6 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const attacks = "test/check-contract/attacks.test.ts";
+const attacks = "test/check-contract/attacks/attacks.test.ts";
 const reorgs = "test/server/api/operations/purchases/reorgs.test.ts";
 const figures = "test/server/api/operations/purchases/figures.test.ts";
 
@@ -49,7 +49,7 @@ export const payments: readonly MutantGroup[] = [
         rule: "A payment that the node does not list among the purchase's logs is not recorded.",
         find: "if (read.has(canonicalForm(log))) return;",
         replace: "if (read.size >= 0) return;",
-        tests: ["test/server/domain/binding/payment-logs.test.ts", attacks],
+        tests: ["test/server/chain/payment-logs.test.ts", attacks],
       },
       {
         rule: "A payment is reconciled by the binding check.",

@@ -4,7 +4,7 @@ const deadlines = "test/server/api/operations/purchases/deadlines.test.ts";
 const states = "test/server/api/operations/purchases/states.test.ts";
 const severalKeys = "test/server/http/several-keys.test.ts";
 const errors = "test/server/api/errors/errors.test.ts";
-const attacks = "test/check-contract/attacks.test.ts";
+const attacks = "test/check-contract/attacks/attacks.test.ts";
 const windows = "test/server/domain/binding/windows.test.ts";
 
 export const purchaseSteps: readonly MutantGroup[] = [

@@ -6,7 +6,7 @@ const collected = "test/server/api/operations/refunds/refunds.test.ts";
 const reverted = "test/server/api/operations/wallets/reverted-wallets.test.ts";
 const withdrawn = "test/server/api/operations/refunds/withdrawn-refunds.test.ts";
 const moved = "test/server/api/operations/refunds/moved-claims.test.ts";
-const attacks = "test/check-contract/attacks.test.ts";
+const attacks = "test/check-contract/attacks/attacks.test.ts";
 
 export const refunds: readonly MutantGroup[] = [
   {

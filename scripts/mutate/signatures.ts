@@ -1,7 +1,7 @@
 import type { MutantGroup } from "./mutant.ts";
 
-const signed = "test/protocol/signatures.test.ts";
-const values = "test/protocol/values.test.ts";
+const signed = "test/protocol/signatures/signatures.test.ts";
+const values = "test/protocol/values/values.test.ts";
 
 export const signatures: readonly MutantGroup[] = [
   {
@@ -36,7 +36,7 @@ export const signatures: readonly MutantGroup[] = [
   },
   {
     file: "protocol/signatures/ed25519.ts",
-    tests: ["test/protocol/ed25519.test.ts"],
+    tests: ["test/protocol/signatures/ed25519.test.ts"],
     mutants: [
       {
         rule: "An Ed25519 key of small order is refused.",
@@ -69,7 +69,7 @@ export const signatures: readonly MutantGroup[] = [
   },
   {
     file: "protocol/messages/claim.ts",
-    tests: ["test/protocol/typed-data.test.ts"],
+    tests: ["test/protocol/messages/typed-data.test.ts"],
     mutants: [
       {
         rule: "A reason that has no UTF-8 form has no hash.",
@@ -108,7 +108,7 @@ export const signatures: readonly MutantGroup[] = [
         rule: "A header with very many signatures is not searched to its end.",
         find: "const mostSignatures = 16;",
         replace: "const mostSignatures = 1_600;",
-        tests: ["test/server/outbox/receive.test.ts"],
+        tests: ["test/server/api/operations/notifications/receive.test.ts"],
       },
       {
         rule: "The signature of a notification covers its time.",
@@ -119,7 +119,7 @@ export const signatures: readonly MutantGroup[] = [
         rule: "A notification is signed with the keys before a rotation, too.",
         find: "const asymmetric = keys.map(",
         replace: "const asymmetric = keys.slice(0, 1).map(",
-        tests: ["test/server/outbox/key-rotation.test.ts"],
+        tests: ["test/server/keys/key-rotation.test.ts"],
       },
     ],
   },

@@ -1,7 +1,7 @@
 import type { MutantGroup } from "./mutant.ts";
 
 const snapshot = "test/sandbox/state/snapshot.test.ts";
-const saved = "test/sandbox/state/snapshot-file.test.ts";
+const saved = "test/sandbox/state/snapshot-file/snapshot-file.test.ts";
 const gate = "test/sandbox/lib/http/request-gate.test.ts";
 const parts = "test/sandbox/lib/part.test.ts";
 const explorerTests = "test/sandbox/hosts/explorer/data.test.ts";
@@ -174,7 +174,7 @@ export const snapshots: readonly MutantGroup[] = [
   },
   {
     file: "sandbox/service/receiver/receiver.ts",
-    tests: ["test/server/outbox/receiver.test.ts"],
+    tests: ["test/sandbox/service/receiver/receiver.test.ts"],
     mutants: [
       {
         rule: "A restore takes the deliveries back.",
@@ -212,7 +212,7 @@ export const snapshots: readonly MutantGroup[] = [
   },
   {
     file: "sandbox/restored-state.ts",
-    tests: ["test/server/http/rate-limit.test.ts"],
+    tests: ["test/server/http/request/rate-limit.test.ts"],
     mutants: [
       {
         rule: "A restore takes the counts of the rate limit back.",

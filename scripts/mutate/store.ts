@@ -1,10 +1,10 @@
 import type { MutantGroup } from "./mutant.ts";
 
 const embedded = "test/server/store/embedded.test.ts";
-const disk = "test/server/store/failing-disk.test.ts";
-const journaled = "test/server/store/chain-records.test.ts";
-const postgres = "test/server/store/postgres.test.ts";
-const position = "test/server/store/database-position.test.ts";
+const disk = "test/server/store/directory/failing-disk.test.ts";
+const journaled = "test/server/store/journaled/chain-records.test.ts";
+const postgres = "test/server/store/postgres/postgres.test.ts";
+const position = "test/sandbox/service/cluster/database-position.test.ts";
 
 export const store: readonly MutantGroup[] = [
   {
@@ -284,28 +284,28 @@ export const store: readonly MutantGroup[] = [
         rule: "A write that is refused right after a repair is cut off where the repair began the journal.",
         find: "    this.#bytes = 0;\n    this.#broken = false;",
         replace: "    this.#broken = false;",
-        tests: ["test/server/store/failing-disk.test.ts"],
+        tests: ["test/server/store/directory/failing-disk.test.ts"],
         only: "right after a repair",
       },
       {
         rule: "A write that is refused right after the journal was put aside is cut off where the new one began.",
         find: "    this.#bytes = 0;\n    await syncDirectory",
         replace: "    await syncDirectory",
-        tests: ["test/server/store/failing-disk.test.ts"],
+        tests: ["test/server/store/directory/failing-disk.test.ts"],
         only: "put aside",
       },
       {
         rule: "What a killed process had written is synced before the store opens.",
         find: "    await handle.datasync();\n",
         replace: "",
-        tests: ["test/server/store/failing-disk.test.ts"],
+        tests: ["test/server/store/directory/failing-disk.test.ts"],
         only: "killed process",
       },
       {
         rule: "A part of a refused write is off the disk before the write is refused.",
         find: "      await this.#handle.truncate(this.#bytes);\n      await this.#handle.datasync();",
         replace: "      await this.#handle.truncate(this.#bytes);",
-        tests: ["test/server/store/failing-disk.test.ts"],
+        tests: ["test/server/store/directory/failing-disk.test.ts"],
         only: "took a part",
       },
     ],
@@ -362,14 +362,14 @@ export const store: readonly MutantGroup[] = [
         rule: "A snapshot file that cannot be written leaves no temporary file.",
         find: "await rm(next, { force: true }).catch(() => undefined);",
         replace: "",
-        tests: ["test/sandbox/state/snapshot-file.test.ts"],
+        tests: ["test/sandbox/state/snapshot-file/snapshot-file.test.ts"],
         only: "has no room for",
       },
       {
         rule: "The content of a file is on disk before it takes its name.",
         find: "    await handle.sync();\n    await rename(next, file);",
         replace: "    await rename(next, file);",
-        tests: ["test/server/store/failing-disk.test.ts"],
+        tests: ["test/server/store/directory/failing-disk.test.ts"],
         only: "the content of a snapshot",
       },
     ],
@@ -392,7 +392,7 @@ export const store: readonly MutantGroup[] = [
   },
   {
     file: "server/store/directory/directory-store.ts",
-    tests: ["test/sandbox/state/data-directory.test.ts"],
+    tests: ["test/sandbox/state/data-directory/data-directory.test.ts"],
     mutants: [
       {
         rule: "A start removes no directory that holds no store.",
@@ -410,7 +410,7 @@ export const store: readonly MutantGroup[] = [
         rule: "What is not a file is not read as one of the store.",
         find: '(await fileKind(file)) === "other"',
         replace: "file === directory",
-        tests: ["test/sandbox/state/data-directory.test.ts"],
+        tests: ["test/sandbox/state/data-directory/data-directory.test.ts"],
         only: "directory in the place of a file",
       },
       {
@@ -432,7 +432,7 @@ export const store: readonly MutantGroup[] = [
         rule: "A directory that is no store is not replaced.",
         find: "if (names.length > 0) requireOwn(directory, names);",
         replace: "",
-        tests: ["test/sandbox/state/journal.test.ts"],
+        tests: ["test/sandbox/chain/journal/journal.test.ts"],
       },
     ],
   },
@@ -469,7 +469,7 @@ export const store: readonly MutantGroup[] = [
         rule: "Every process is notified of a commit.",
         find: "if (group.changed.size > 0)",
         replace: "if (group.changed.size > 1_000)",
-        tests: ["test/server/store/two-processes.test.ts"],
+        tests: ["test/sandbox/service/cluster/two-processes.test.ts"],
         only: "the explorer of one",
       },
     ],

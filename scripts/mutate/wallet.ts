@@ -46,7 +46,7 @@ export const wallet: readonly MutantGroup[] = [
         rule: "A submission needs a transaction or a signature.",
         find: "given === undefined ?",
         replace: 'given === "0x" ?',
-        tests: [submissions, "test/server/http/bodies.test.ts"],
+        tests: [submissions, "test/server/http/request/bodies.test.ts"],
       },
       {
         rule: "A repeated submission says that it is one.",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { FaultInvalidError, type FaultPoint, faultPoints } from "../../../relayer/relayer.ts";
 import type { FaultRequest } from "../../../sandbox/service/faults/fault-request.ts";
 import { offerReservation, openRelayerKits, program } from "../../kit/relayer-kit.ts";
-import { holdDisk } from "../../server/store/held-disk.ts";
+import { holdDisk } from "../../server/store/directory/held-disk.ts";
 
 const openKit = openRelayerKits();
 

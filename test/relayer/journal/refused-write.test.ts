@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { RelayerJournal } from "../../../relayer/relayer.ts";
 import { openRelayerKits } from "../../kit/relayer-kit.ts";
-import { type HeldDisk, holdDisk } from "../../server/store/held-disk.ts";
+import { type HeldDisk, holdDisk } from "../../server/store/directory/held-disk.ts";
 
 const openKit = openRelayerKits();
 const refusal = { name: "StoreUnavailableError" };

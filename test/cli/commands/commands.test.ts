@@ -1,0 +1,167 @@
+import { execFile } from "node:child_process";
+import { chmod, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { commandsOf, createProgram, exampleOf } from "../../../cli/program.ts";
+import type { Sandbox } from "../../../sandbox/create-sandbox.ts";
+import { Storefront, send } from "../../crash/storefront.ts";
+import { cli, runCli, startInFolder } from "../program.ts";
+
+const execute = promisify(execFile);
+
+const refusal = z.object({ operation: z.object({ operation_id: z.string() }) });
+
+let sandbox: Sandbox;
+let folder: string;
+
+beforeAll(async () => {
+  const started = await startInFolder();
+  ({ sandbox, folder } = started);
+  return started.end;
+});
+
+test("every command explains itself with an example that it would accept, and prints JSON on request", () => {
+  const commands = commandsOf(createProgram());
+  expect(commands.length).toBeGreaterThan(15);
+  for (const { path, command } of commands) {
+    let help = "";
+    command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+    const example = exampleOf(path).replace(/ >.*/, "").split(" ").slice(1);
+    expect(help).toContain(`Example:\n  ${exampleOf(path)}`);
+    const given = example.slice(path.split(" ").length);
+    expect(() => command.exitOverride().parseOptions(given)).not.toThrow();
+    expect(command.parseOptions(given).unknown, path).toEqual([]);
+    if (path !== "completion") expect(help, path).toContain("--json");
+  }
+});
+
+test("resume lets an operation continue that needs a person", async () => {
+  const storefront = await Storefront.open(sandbox.description);
+  const [first, stopped] = [await storefront.prepare("offer"), await storefront.prepare("offer")];
+  await send(sandbox.description, storefront.credential, first);
+  await sandbox.faults.set({ layer: "relayer", point: "nonce", action: "foreign_nonce" });
+  const { text } = await send(sandbox.description, storefront.credential, stopped);
+  const { operation_id } = refusal.parse(JSON.parse(text)).operation;
+  const resumed = await runCli("resume", operation_id, "--data-dir", folder);
+  expect(resumed).toBe(`${operation_id} is confirmed now.\n`);
+});
+
+test("resume --abandon gives an operation up whose nonce was taken", async () => {
+  const storefront = await Storefront.open(sandbox.description);
+  const [first, taken] = [await storefront.prepare("offer"), await storefront.prepare("offer")];
+  await send(sandbox.description, storefront.credential, first);
+  await sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "foreign_nonce" });
+  const { text } = await send(sandbox.description, storefront.credential, taken);
+  const { operation_id } = refusal.parse(JSON.parse(text)).operation;
+  const still = await runCli("resume", operation_id, "--data-dir", folder);
+  expect(still).toBe(`${operation_id} is needs_attention now: nonce_taken.\n`);
+  const abandoned = await runCli("resume", operation_id, "--abandon", "--data-dir", folder);
+  expect(abandoned).toBe(`${operation_id} is abandoned. Send its request again to begin attempt 2.\n`);
+  expect((await send(sandbox.description, storefront.credential, taken)).status).toBe(200);
+});
+
+test("keys rotate changes the secret in sandbox.json", async () => {
+  const { hmac_secret } = sandbox.description.receiver;
+  const answer = await runCli("keys", "rotate", "notifications", "--json", "--data-dir", folder);
+  expect(JSON.parse(answer)).toEqual({ rotated: ["notifications"] });
+  const file = JSON.parse(await readFile(join(folder, "sandbox.json"), "utf8"));
+  expect(file.receiver.hmac_secret).toMatch(/^whsec_/);
+  expect(file.receiver.hmac_secret).not.toBe(hmac_secret);
+});
+
+test("given makes a merchant and a purchase in a state, of the running sandbox", async () => {
+  const merchant = ["given", "merchant", "--state", "funded", "--wallet", "other_merchant"];
+  const made = JSON.parse(await runCli(...merchant, "--json", "--data-dir", folder));
+  expect(made.merchant).toMatchObject({ status: "enrolled", program: "prg_demo" });
+  expect(await runCli(...merchant, "--data-dir", folder)).toBe(
+    `${made.merchant.id} of prg_demo is enrolled.\n`,
+  );
+  const purchase = ["given", "purchase", "--state", "refunded", "--route", "merchant_direct", "--permit"];
+  const amounts = ["--amount", "9000000", "--paid", "8000000", "--claimed", "7000000", "--award", "6000000"];
+  const of = ["--merchant", made.merchant.id, "--buyer", "other_buyer", "--data-dir", folder];
+  const given = JSON.parse(await runCli(...purchase, ...amounts, ...of, "--json"));
+  expect(given).toMatchObject({
+    merchant: { id: made.merchant.id },
+    purchase: { amount: "9000000", route: "merchant_direct", payment_status: "partially_paid" },
+    payments: [{ amount: "8000000" }],
+    claim: { requested_amount: "7000000" },
+    decision: { award: "6000000" },
+    refund: { status: "collected" },
+  });
+  const { id, commitment } = JSON.parse(
+    await runCli("given", "purchase", "--state", "expired", ...of, "--json"),
+  ).purchase;
+  expect(await runCli("given", "purchase", "--state", "expired", ...of)).toMatch(
+    /^pur_[a-z2-7]{20} of mer_[a-z2-7]{20} is active, expired; commitment 0x[0-9a-f]{64}\.\n$/,
+  );
+  expect([id, commitment.hash]).toEqual([expect.stringMatching(/^pur_/), expect.stringMatching(/^0x/)]);
+});
+
+test("deliver delivers every undelivered event of the running sandbox", async () => {
+  const deliver = async (...flags: string[]) => await runCli("deliver", ...flags, "--data-dir", folder);
+  await deliver();
+  expect(await deliver()).toBe("Events delivered: 0; exhausted: none.\n");
+  const merchant = ["given", "merchant", "--state", "pending", "--wallet", "stranger", "--data-dir", folder];
+  const { event_id } = JSON.parse(await runCli(...merchant, "--json")).merchant;
+  const { notifications } = JSON.parse(await deliver("--json"));
+  expect(notifications).toMatchObject([{ event_id, status: "delivered" }]);
+  const other = JSON.parse(await runCli(...merchant, "--json")).merchant;
+  await sandbox.faults.set({ layer: "delivery", action: "answer", status: 503, count: 5 });
+  expect(await deliver()).toBe(`Events delivered: 0; exhausted: ${other.event_id}.\n`);
+});
+
+test("fault set takes the headers and the body of a receiver's answer", async () => {
+  const answer = ["--layer", "delivery", "--action", "answer", "--status", "429", "--body", "later"];
+  const headers = ["--header", "Retry-After: 3", "--header", "x-one: a: b"];
+  await runCli("fault", "set", ...answer, ...headers, "--data-dir", folder);
+  expect(sandbox.faults.list().at(-1)).toMatchObject({
+    status: 429,
+    headers: { "Retry-After": "3", "x-one": "a: b" },
+    body: "later",
+  });
+  await sandbox.faults.clear();
+});
+
+test("given says what is wrong with an option and what to do", async () => {
+  const given = ["given", "purchase", "--data-dir", folder];
+  await expect(runCli(...given, "--state", "payed")).rejects.toMatchObject({
+    stderr: expect.stringContaining("Allowed choices are created, active, partially_paid, paid,"),
+  });
+  await expect(runCli(...given, "--state", "active", "--permit")).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^permit true is not for the state active\. Leave out permit, or use /),
+  });
+});
+
+test("demo prints each step as a line of JSON", async () => {
+  const lines = (await runCli("demo", "--json", "--data-dir", folder)).trimEnd().split("\n");
+  const steps = lines.map((line) => JSON.parse(line));
+  expect(steps[0]).toEqual({ section: "A purchase, from enrollment to refund" });
+  expect(steps.filter(({ step }) => step !== undefined).length).toBeGreaterThan(20);
+});
+
+test("bash completes values of options and arguments", { timeout: 60_000 }, async () => {
+  const program = join(folder, "routing-sandbox");
+  await writeFile(program, `#!/bin/sh\nexec "${process.execPath}" "${cli}" "$@"\n`);
+  await chmod(program, 0o755);
+  await writeFile(join(folder, "completion.bash"), await runCli("completion", "bash"));
+  // The arguments that bash-completion passes to a completion function: the words, and the index of the current word.
+  const script = `
+    _get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=\${words[cword]}; prev=\${words[cword - 1]}; }
+    compopt() { :; }
+    source "${folder}/completion.bash"
+    completed() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); __routing_sandbox_complete; echo "\${COMPREPLY[@]}"; }
+    completed routing-sandbox start --mode ""
+    completed routing-sandbox fault set answer
+  `;
+  const env = { ...process.env, PATH: `${folder}:${process.env["PATH"]}` };
+  const { stdout } = await execute("bash", ["-c", script], { env });
+  expect(stdout.split("\n")).toEqual(["live deterministic", "answer-lost", ""]);
+});
+
+test.for(["zsh", "fish"])("there is a completion script for %s", async (shell) => {
+  const script = await runCli("completion", shell);
+  expect(script).toContain("routing-sandbox complete --");
+});

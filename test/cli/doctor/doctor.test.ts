@@ -1,0 +1,196 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { examine } from "../../../cli/doctor/examine.ts";
+import { examineClock, examineProxies } from "../../../cli/doctor/machine.ts";
+import { anvilBinary } from "../../../sandbox/chain/anvil/anvil-binary.ts";
+import { createSandbox } from "../../../sandbox/create-sandbox.ts";
+import { copyCheckout } from "../../setup/copied-checkout.ts";
+import { temporaryFolder } from "../../temporary-folder.ts";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const answer = z.object({
+  findings: z.array(
+    z.strictObject({ check: z.string(), ok: z.boolean(), found: z.string(), remedy: z.string().nullable() }),
+  ),
+});
+
+/** Looks at a data directory on this machine; other tests' left-overs are not this test's. */
+async function problemsOf(dataDirectory: string, ports: { [option: string]: number } = {}) {
+  const findings = await examine({ dataDirectory, ports, environment: {} });
+  return findings.filter(({ ok, check }) => !ok && check !== "orphans");
+}
+
+async function occupiedPort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => {
+    server.close();
+  });
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("A TCP server has an address.");
+  return address.port;
+}
+
+test("nothing is wrong before a first start, nor while a sandbox runs, and looking changes nothing", async () => {
+  const folder = join(await temporaryFolder(), "data");
+  expect(await problemsOf(folder, { "--api-port": 0 })).toEqual([]);
+  await expect(readdir(folder)).rejects.toThrow("ENOENT");
+  await using sandbox = await createSandbox({ dataDirectory: folder });
+  const port = Number(new URL(sandbox.description.urls.api).port);
+  const findings = await examine({ dataDirectory: folder, ports: { "--api-port": port }, environment: {} });
+  expect(findings.filter(({ ok, check }) => !ok && check !== "orphans")).toEqual([]);
+  expect(findings.at(-1)?.found).toBe(`The running sandbox (process ${process.pid}) listens there.`);
+});
+
+test("on a broken machine each thing is named with what to do, and the exit code is 1", {
+  timeout: 60_000,
+}, async () => {
+  const checkout = await copyCheckout(await temporaryFolder());
+  await cp(join(root, "portal"), join(checkout, "portal"), { recursive: true });
+  // Its packages are this checkout's, but for Anvil's binary; its prepared chain is torn.
+  await rm(join(checkout, "node_modules"));
+  await mkdir(join(checkout, "node_modules", "@foundry-rs"), { recursive: true });
+  for (const name of await readdir(join(root, "node_modules")))
+    if (name !== "@foundry-rs")
+      await symlink(join(root, "node_modules", name), join(checkout, "node_modules", name));
+  const anvil = join("node_modules", "@foundry-rs", "anvil");
+  await cp(join(root, anvil), join(checkout, anvil), { recursive: true });
+  await cp(join(root, ".genesis"), join(checkout, ".genesis"), { recursive: true });
+  for (const key of await readdir(join(checkout, ".genesis"))) {
+    const file = join(checkout, ".genesis", key, "state.json");
+    await writeFile(file, (await readFile(file)).subarray(0, 1_000));
+  }
+  const port = await occupiedPort();
+  // Where not even root may write.
+  const args = ["doctor", "--json", "--data-dir", "/sys/routing-sandbox", "--api-port", String(port)];
+  const { promise, resolve } = Promise.withResolvers<{ code: unknown; stdout: string }>();
+  execFile(process.execPath, [join(checkout, "cli", "main.ts"), ...args], (error, stdout) =>
+    resolve({ code: error?.code, stdout }),
+  );
+  const { code, stdout } = await promise;
+  expect(code).toBe(1);
+  const problems = answer.parse(JSON.parse(stdout)).findings.filter(({ ok }) => !ok);
+  const found = Object.fromEntries(problems.map((one) => [one.check, one]));
+  expect(found["Anvil"]).toMatchObject({
+    found: expect.stringContaining("is not installed"),
+    remedy: expect.stringContaining("Remove node_modules and run node scripts/setup.mjs"),
+  });
+  expect(found["prepared chain"]).toMatchObject({
+    found: "It is missing, damaged, or of other contracts or another Anvil.",
+    remedy: "Have it made again: run node scripts/setup.mjs.",
+  });
+  expect(found["data directory"]).toMatchObject({
+    found: expect.stringContaining("/sys/routing-sandbox cannot be written to"),
+    remedy: expect.stringContaining("--data-dir"),
+  });
+  expect(found[`port ${port} (--api-port)`]).toMatchObject({
+    found: expect.stringContaining(`Process ${process.pid} (`),
+    remedy: "End it, or choose another with --api-port; 0 lets the system choose.",
+  });
+});
+
+test("a damaged store is found with file and line", async () => {
+  const folder = await temporaryFolder();
+  await using sandbox = await createSandbox({ dataDirectory: folder });
+  await sandbox.rotateKeys();
+  await sandbox.close();
+  const file = join(folder, "store", "store.json");
+  await writeFile(file, (await readFile(file, "utf8")).slice(0, -20));
+  const [problem, ...others] = await problemsOf(folder);
+  expect(others).toEqual([]);
+  expect(problem).toMatchObject({ check: "store", found: expect.stringContaining("--data-dir") });
+  expect(problem?.found).toContain(file);
+});
+
+test("a store without its snapshot or its journal is found with the file, and is no new one", async () => {
+  const folder = await temporaryFolder();
+  await (await createSandbox({ dataDirectory: folder })).close();
+  const path = (name: string) => join(folder, "store", name);
+  for (const [name, there] of [
+    ["store.json", "chain.json"],
+    ["store.journal", "store.json"],
+  ] as const) {
+    await rename(path(name), `${path(name)}.kept`);
+    expect(await problemsOf(folder)).toEqual([
+      {
+        check: "store",
+        ok: false,
+        found: `${path(name)} is missing, although ${path(there)} is there. Restore it from a backup; to begin with a new sandbox, choose another directory with --data-dir, or copy this one away and start with --fresh.`,
+        remedy: "Do as it says; nothing in the directory was changed.",
+      },
+    ]);
+    await rename(`${path(name)}.kept`, path(name));
+  }
+  expect(await problemsOf(folder)).toEqual([]);
+});
+
+test("a data directory that is a file, a loop of links or a link to nothing is named, and no store is looked for in it", async () => {
+  const folder = await temporaryFolder();
+  const path = (name: string) => join(folder, name);
+  await writeFile(path("file"), "");
+  await symlink(path("loop"), path("loop"));
+  await symlink(path("nothing"), path("link"));
+  for (const name of ["file", "loop", "link"]) {
+    const findings = await examine({ dataDirectory: path(name), ports: {}, environment: {} });
+    expect(findings.filter(({ check }) => ["data directory", "lock", "store"].includes(check))).toEqual([
+      {
+        check: "data directory",
+        ok: false,
+        found: expect.stringContaining(`${path(name)} cannot be written to: `),
+        remedy: "Make it belong to you and writable, or choose another folder with --data-dir.",
+      },
+    ]);
+  }
+});
+
+test("a data directory that a dead process held is free, one that a living process holds is not", async () => {
+  const folder = await temporaryFolder();
+  const child = spawn(process.execPath, ["--eval", "setInterval(() => {}, 1000)"]);
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  await once(child, "spawn");
+  await writeFile(join(folder, "lock.json"), JSON.stringify({ pid: child.pid, started: null }));
+  expect(await problemsOf(folder)).toMatchObject([
+    { check: "lock", remedy: expect.stringContaining("kill") },
+  ]);
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  expect(await problemsOf(folder)).toEqual([]);
+});
+
+test("an Anvil that no sandbox looks after is found", async () => {
+  const orphan = spawn(anvilBinary(), ["--port", "0"], { stdio: ["ignore", "pipe", "ignore"] });
+  onTestFinished(() => {
+    orphan.kill("SIGKILL");
+  });
+  await once(orphan.stdout, "data");
+  const findings = await examine({ dataDirectory: await temporaryFolder(), ports: {}, environment: {} });
+  const { found, remedy } = findings.find(({ check }) => check === "orphans") ?? {};
+  expect(found).toMatch(new RegExp(`\\b${orphan.pid}\\b`));
+  expect(remedy).toContain("kill");
+});
+
+test("a proxy that does not spare 127.0.0.1, and a clock that was set back, are found", async () => {
+  const proxy = { HTTP_PROXY: "http://proxy:3128" };
+  expect(examineProxies(proxy)).toMatchObject({
+    ok: false,
+    remedy: expect.stringContaining("no_proxy=127.0.0.1"),
+  });
+  expect(examineProxies({ ...proxy, no_proxy: "localhost,127.0.0.1" })).toMatchObject({ ok: true });
+  const folder = await temporaryFolder();
+  expect(await examineClock(folder)).toMatchObject({ ok: true });
+  const file = join(folder, "settings.json");
+  await writeFile(file, "{}");
+  await utimes(file, new Date(), new Date(Date.now() + 3_600_000));
+  expect(await examineClock(folder)).toMatchObject({
+    ok: false,
+    remedy: expect.stringContaining("deterministic"),
+  });
+});

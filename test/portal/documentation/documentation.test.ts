@@ -1,0 +1,79 @@
+import { expect, test } from "vitest";
+import { accessibilityFaults, contrastFaults, type TestBrowser } from "../browser.ts";
+import { sharePages } from "../share-pages.ts";
+
+let browser: TestBrowser;
+let docs: string;
+
+sharePages("documentation page", (sandbox, opened) => {
+  browser = opened;
+  docs = sandbox.description.urls.docs;
+});
+
+test("a search finds a section of any document and leads to it", async () => {
+  const page = await browser.open();
+  await page.goto(`${docs}/`);
+  await page.getByRole("searchbox").fill("revoked funding");
+  const found = page.getByRole("region", { name: "Search results" });
+  await found
+    .getByRole("link", { name: /^Contracts: / })
+    .first()
+    .click();
+  await page.waitForURL(/\/docs\/contracts\.md#./);
+  await page.getByRole("heading", { name: "The contracts", level: 1 }).waitFor();
+  await page.getByRole("searchbox").fill("nothing-has-this-word");
+  await page.getByText('No section has "nothing-has-this-word".').waitFor();
+  await page.getByRole("searchbox").press("Escape");
+  expect(await page.getByRole("heading", { name: "The contracts", level: 1 }).isVisible()).toBe(true);
+});
+
+test("a block of code is copied as it is", async () => {
+  const page = await browser.open({ permissions: ["clipboard-read", "clipboard-write"] });
+  await page.goto(`${docs}/portal/docs.md`);
+  const block = page.locator("figure.code", { hasText: "reviewer.mjs" }).filter({ hasText: "RFC 8785" });
+  await block.getByRole("button", { name: "Copy" }).click();
+  await block.getByRole("button", { name: "Copied" }).waitFor();
+  const copied = await page.evaluate(async () => await navigator.clipboard.readText());
+  expect((await (await fetch(`${docs}/portal/docs.md`)).text()).includes(copied)).toBe(true);
+  expect(copied).toContain("base64url");
+});
+
+test("on a phone's width axe finds nothing on a page, in light and dark, and the list of pages opens", async () => {
+  const page = await browser.open({ viewport: { width: 390, height: 740 } });
+  for (const path of ["/", "/portal/docs.md", "/docs/api.md", "/docs/tests.md", "/errors/binding_mismatch"]) {
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.goto(docs + path);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBe(390);
+    expect(await accessibilityFaults(page), path).toEqual([]);
+    await page.emulateMedia({ colorScheme: "dark" });
+    expect(await contrastFaults(page), path).toEqual([]);
+  }
+  await page.getByText("All pages").click();
+  await page.getByRole("link", { name: "Notifications", exact: true }).click();
+  await page.getByRole("heading", { name: "Notifications", level: 1 }).waitFor();
+});
+
+test("on a phone the guide begins with its title and its first sentence; the list of sections is closed after them", async () => {
+  const page = await browser.open({ viewport: { width: 390, height: 740 } });
+  await page.goto(`${docs}/portal/docs.md`);
+  const top = async (text: string | RegExp) => (await page.getByText(text).first().boundingBox())?.y ?? -1;
+  const list = page.getByRole("navigation", { name: "On this page" });
+  await list.waitFor({ state: "hidden" });
+  const title = (await page.getByRole("heading", { level: 1 }).boundingBox())?.y ?? -1;
+  const sentence = await top(/^After this page you can/);
+  expect([0, title, sentence, await top("On this page"), 740]).toEqual(
+    [0, title, sentence, await top("On this page"), 740].toSorted((left, right) => left - right),
+  );
+  await page.getByText("On this page").click();
+  await list.getByRole("link", { name: "Idempotency" }).click();
+  await page.waitForURL(/#idempotency$/);
+});
+
+test("on a desktop's width the list of sections is open below the first sentence", async () => {
+  const page = await browser.open();
+  await page.goto(`${docs}/portal/docs.md`);
+  const list = page.getByRole("navigation", { name: "On this page" });
+  await list.waitFor();
+  const sentence = await page.getByText(/^After this page you can/).boundingBox();
+  expect((await list.boundingBox())?.y).toBeGreaterThan(sentence?.y ?? Number.NaN);
+});

@@ -1,0 +1,63 @@
+import type { Page } from "playwright-core";
+import { usdc } from "../../../protocol/values/amount.ts";
+import type { Sandbox } from "../../../sandbox/create-sandbox.ts";
+import { actorsOf } from "../../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
+import { silentPrinter } from "../../../testkit/demo/printer.ts";
+import {
+  activate,
+  approve,
+  claim,
+  createPurchase,
+  type DemoPurchase,
+  decide,
+  notify,
+  pay,
+  reconcile,
+  refund,
+} from "../../../testkit/demo/purchase-steps.ts";
+import { Session } from "../../../testkit/demo/session.ts";
+import type { PageOptions, TestBrowser } from "../browser.ts";
+
+/** A sandbox and a browser that looks at its explorer. */
+export class ExplorerKit {
+  readonly sandbox: Sandbox;
+  readonly browser: TestBrowser;
+
+  constructor(sandbox: Sandbox, browser: TestBrowser) {
+    this.sandbox = sandbox;
+    this.browser = browser;
+  }
+
+  /** Opens the explorer at a view and waits until it hears of changes. */
+  async open(view = "", options?: PageOptions): Promise<Page> {
+    const page = await this.browser.open(options);
+    await page.goto(`${this.sandbox.description.urls.control}/${view}`);
+    await page.getByText("live", { exact: true }).waitFor();
+    await page.locator('main[aria-busy="false"]').waitFor();
+    return page;
+  }
+
+  async begin(): Promise<Session> {
+    return await Session.open(actorsOf(this.sandbox.description), silentPrinter);
+  }
+}
+
+/** A purchase that was offered. */
+export async function offered(session: Session): Promise<DemoPurchase> {
+  const purchase = await createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
+  return await activate(session, purchase, "activate");
+}
+
+/** A purchase that came all the way to its refund, whose event was delivered. */
+export async function refunded(session: Session): Promise<DemoPurchase> {
+  const purchase = await offered(session);
+  await approve(session, session.actors.buyer, purchase, 25n * usdc);
+  await pay(session, purchase, 25n * usdc);
+  await reconcile(session, purchase, "reconcile");
+  const filed = await claim(session, purchase, 20n * usdc);
+  const decision = await decide(session, purchase, filed, 12n * usdc);
+  const { event_id } = await refund(session, purchase, decision);
+  await notify(session, event_id);
+  return purchase;
+}

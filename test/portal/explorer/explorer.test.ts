@@ -1,0 +1,235 @@
+import { expect, test } from "vitest";
+import { usdc } from "../../../protocol/values/amount.ts";
+import { createSandbox } from "../../../sandbox/create-sandbox.ts";
+import { actorsOf } from "../../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
+import { silentPrinter } from "../../../testkit/demo/printer.ts";
+import {
+  approve,
+  createPurchase,
+  type DemoPurchase,
+  pay,
+  reconcile,
+} from "../../../testkit/demo/purchase-steps.ts";
+import { Session } from "../../../testkit/demo/session.ts";
+import { payFromStranger } from "../../../testkit/demo/wrong-wallet.ts";
+import { temporaryFolder } from "../../temporary-folder.ts";
+import { accessibilityFaults, contrastFaults } from "../browser.ts";
+import { sharePages } from "../share-pages.ts";
+import { ExplorerKit, offered, refunded } from "./explorer-kit.ts";
+
+let kit: ExplorerKit;
+
+sharePages("explorer page", (sandbox, browser) => {
+  kit = new ExplorerKit(sandbox, browser);
+});
+
+/** A payment that a stranger made, and that reconcile refused. */
+async function refused(session: Session): Promise<DemoPurchase> {
+  const purchase = await offered(session);
+  const hash = await payFromStranger(session, purchase, 25n * usdc);
+  const { response } = await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {
+    params: session.write("reconcile", purchase.id),
+    body: { transaction_hashes: [hash] },
+  });
+  expect(response.status).toBe(422);
+  return purchase;
+}
+
+test("an empty sandbox says what to do, on every view", async () => {
+  const page = await kit.open();
+  await page.getByText("There are no purchases yet.").waitFor();
+  for (const [link, sentence] of [
+    ["Purchases", "There are no purchases yet."],
+    ["Relayer", "There are no relay operations yet."],
+    ["Events", "No event was written yet."],
+    ["Refused", "Nothing was refused."],
+    ["Merchants", "There are no merchants yet."],
+  ] as const) {
+    await page.getByRole("link", { name: link, exact: true }).click();
+    await page.getByText(sentence).waitFor();
+    expect(await page.title()).toBe(`${link} · Routing sandbox`);
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("H1");
+  }
+  await page.goBack();
+  await page.getByRole("heading", { name: "Refused" }).waitFor();
+});
+
+test("a purchase's steps appear as they happen, without a reload", async () => {
+  const page = await kit.open("#/purchases");
+  await page.evaluate(() => document.body.setAttribute("data-loaded", "once"));
+  const session = await kit.begin();
+  const purchase = await offered(session);
+  const entry = page.getByRole("listitem").filter({ has: page.getByTitle(purchase.id, { exact: true }) });
+  await entry.getByText("active", { exact: true }).waitFor();
+  await entry.getByRole("img", { name: "0.00 of 25.00 USDC paid" }).waitFor();
+  await approve(session, session.actors.buyer, purchase, 25n * usdc);
+  await entry.getByRole("img", { name: "25.00 more approved" }).waitFor();
+  await pay(session, purchase, 10n * usdc);
+  await entry.getByRole("img", { name: "10.00 of 25.00 USDC paid, 0.00 reconciled" }).waitFor();
+  await pay(session, purchase, 15n * usdc);
+  await reconcile(session, purchase, "reconcile");
+  await entry
+    .getByRole("img", { name: "25.00 of 25.00 USDC paid, 25.00 reconciled, 0.00 refunded" })
+    .waitFor();
+  expect(await page.evaluate(() => document.body.getAttribute("data-loaded"))).toBe("once");
+});
+
+test("a purchase's timeline at its own address is complete, and live", async () => {
+  const session = await kit.begin();
+  const purchase = await refunded(session);
+  const page = await kit.open(`#/purchases/${purchase.id}`);
+  const told = await page.getByRole("region", { name: "What happened" }).locator("strong").allTextContents();
+  expect(told.filter((sentence) => !sentence.startsWith("The outbox"))).toEqual([
+    "The purchase was created.",
+    "Its commitment was signed.",
+    "The relayer took on the offer.",
+    "The relayer signed the offer.",
+    "The relayer sent the offer.",
+    "The registrar offered it on chain.",
+    "The offer was confirmed.",
+    "The buyer approved an amount, for all of its purchases.",
+    "The buyer paid on chain.",
+    "A payment was reconciled.",
+    "The beneficiary claimed on chain.",
+    "The claim was verified and filed.",
+    "The reviewer approved the claim.",
+    "The award was recorded as due.",
+    "The relayer took on the refund.",
+    "The relayer signed the refund.",
+    "The relayer sent the refund.",
+    "The award moved on chain.",
+    "The refund was confirmed.",
+    "The refund was collected.",
+    "Delivery of refund.collected, attempt 1: answered 200.",
+  ]);
+  await page.getByRole("article", { name: "collect refund 2" }).getByText("succeeded").waitFor();
+  const { data } = await kit.sandbox.client.GET("/v1/routing/programs/{program}/transactions", {
+    params: { path: { program: "prg_demo" } },
+  });
+  for (const { hash } of data?.data ?? [])
+    await page.getByTitle(String(hash), { exact: true }).first().waitFor();
+});
+
+test("a refused transaction shows each check with both sides, and the decoded difference", async () => {
+  const page = await kit.open();
+  const session = await kit.begin();
+  const purchase = await refused(session);
+  await page.getByRole("link", { name: "1 transaction was refused" }).click();
+  const refusal = page.getByRole("article", { name: "Refusal 1" });
+  await refusal.getByText("binding_mismatch").waitFor();
+  const { buyer, stranger } = session.actors;
+  await refusal.getByText(buyer.address, { exact: true }).waitFor();
+  await refusal.getByText(stranger.address, { exact: true }).waitFor();
+  await refusal.getByText("Decoded difference").click();
+  await refusal
+    .getByText(`It was sent by ${stranger.address}; the bound wallet is ${buyer.address}.`)
+    .waitFor();
+  await refusal.getByRole("rowheader", { name: "amount" }).waitFor();
+  await refusal.getByTitle(purchase.id).click();
+  await page.getByText("A payment was refused: status, wallet, log.").waitFor();
+  expect(page.url()).toMatch(new RegExp(`#/purchases/${purchase.id}$`));
+});
+
+test("search leads to what an id, a hash or an address belongs to", async () => {
+  const session = await kit.begin();
+  const purchase = await offered(session);
+  const page = await kit.open();
+  const find = async (wanted: string) => {
+    await page.getByRole("searchbox", { name: "Find an id, hash, address or block" }).fill(wanted);
+    await page.keyboard.press("Enter");
+  };
+  await find(purchase.commitment.hash);
+  await page.getByRole("link", { name: "The commitment of a purchase" }).click();
+  await page.getByRole("heading", { name: "Purchase", exact: true }).waitFor();
+  await find(session.actors.buyer.address);
+  await page.getByRole("link", { name: "buyer", exact: true }).click();
+  await page.getByTitle(purchase.id).waitFor();
+  await find("absent");
+  await page.getByText("Found nothing for absent.").waitFor();
+  expect(page.url()).toMatch(/#\/search\?q=absent$/);
+});
+
+test("a hash is copied whole", async () => {
+  const session = await kit.begin();
+  const purchase = await offered(session);
+  const page = await kit.open(`#/purchases/${purchase.id}`, {
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  await page.getByRole("button", { name: "Copy commitment hash" }).first().click();
+  await page.getByText("Copied.").waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(purchase.commitment.hash);
+});
+
+test("what cannot be read is said, with a way to try again", async () => {
+  const page = await kit.open("#/purchases/pur_none", { expectedErrors: /404/ });
+  await page.getByText("There is no purchase pur_none.").waitFor();
+  const answered = page.waitForResponse((response) => response.url().endsWith("/purchases/pur_none"));
+  await page.getByRole("button", { name: "Try again" }).click();
+  expect((await answered).status()).toBe(404);
+});
+
+test("a page whose sandbox is gone says so, and continues when it is back", async () => {
+  const dataDirectory = await temporaryFolder();
+  const first = await createSandbox({ dataDirectory });
+  const { urls } = first.description;
+  const page = await kit.browser.open({
+    origins: Object.values(urls),
+    expectedErrors: /ERR_|Failed to load/,
+  });
+  await page.goto(urls.control);
+  await page.getByText("live", { exact: true }).waitFor();
+  await first.close();
+  await page.getByText("disconnected", { exact: true }).waitFor();
+  await page.getByText("The sandbox does not answer.").first().waitFor();
+  const portOf = (name: keyof typeof urls) => Number(new URL(urls[name]).port);
+  const ports = {
+    api: portOf("api"),
+    docs: portOf("docs"),
+    rpc: portOf("rpc"),
+    control: portOf("control"),
+  };
+  await using second = await createSandbox({ dataDirectory, ports });
+  await page.getByText("live", { exact: true }).waitFor();
+  const session = await Session.open(actorsOf(second.description), silentPrinter);
+  const purchase = await createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
+  await page.getByTitle(purchase.id, { exact: true }).waitFor();
+  expect(await page.getByText("The sandbox does not answer.").count()).toBe(0);
+});
+
+test("on a phone's width axe finds nothing on any view, in light and dark, and nothing is wider than the phone", async () => {
+  const session = await kit.begin();
+  const purchase = await refunded(session);
+  const hash = await payFromStranger(session, purchase, usdc);
+  const { error } = await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/registration", {
+    params: session.write("registration", purchase.id),
+    body: { transaction_hash: hash },
+  });
+  expect(error).toBeDefined();
+  await kit.sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "hold" });
+  const page = await kit.open("", { viewport: { width: 375, height: 740 } });
+  for (const [view, heading] of [
+    ["", "Overview"],
+    ["purchases", "Purchases"],
+    [`purchases/${purchase.id}`, "Purchase"],
+    ["operations", "Relayer"],
+    ["events", "Events"],
+    ["refusals", "Refused"],
+    ["blocks", "Blocks"],
+    [`transactions/${hash}`, "Transaction"],
+    ["merchants", "Merchants"],
+    ["controls", "Controls"],
+    ["search?q=absent", "Found"],
+    ["nowhere", "Nothing here"],
+  ] as const) {
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.goto(`${kit.sandbox.description.urls.control}/#/${view}`);
+    await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
+    await page.locator('main[aria-busy="false"]').waitFor();
+    const faults = await accessibilityFaults(page);
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    await page.emulateMedia({ colorScheme: "dark" });
+    const inDark = await contrastFaults(page);
+    expect({ view, faults, width, inDark }).toEqual({ view, faults: [], width: 375, inDark: [] });
+  }
+});

@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { TestKit } from "../../kit/test-kit.ts";
+import { accessibilityFaults, contrastFaults, type TestBrowser } from "../browser.ts";
+import { sharePages } from "../share-pages.ts";
+
+let kit: TestKit;
+let browser: TestBrowser;
+
+sharePages("reference", async (sandbox, opened) => {
+  browser = opened;
+  kit = await TestKit.of(sandbox);
+});
+
+/** Its buttons hold links, its tags are third-level headings, and it brings a main element of its own that leaves its introduction out. */
+const without = ["nested-interactive", "heading-order", "region"];
+
+// Swagger UI is 1.7 MB of script, which two busy cores take seconds to run.
+const slowLoad = { timeout: 30_000 };
+
+test(
+  "a person authorizes and creates a merchant in the reference, whose key is filled in",
+  slowLoad,
+  async () => {
+    const page = await browser.open({ viewport: { width: 390, height: 844 } });
+    await page.goto(`${kit.sandbox.description.urls.docs}/reference/`);
+    expect(page.url()).toBe(`${kit.base}/reference/`);
+    const other = page.getByRole("link", { name: "Documentation host 0.2.0" });
+    expect(await other.getAttribute("href")).toBe("/reference/?of=documentation");
+    await page.getByRole("button", { name: "Authorize", exact: true }).click();
+    const form = page.locator(".auth-container", { hasText: "credential (http" });
+    await form.getByRole("textbox").fill(kit.credential);
+    await form.getByRole("button", { name: "Apply" }).click();
+    await page.getByRole("button", { name: "Close" }).first().click();
+    const block = page.locator('[id$="-createMerchant"]');
+    await block.locator(".opblock-summary-control").click();
+    await block.getByRole("button", { name: "Try it out" }).click();
+    const key = await block.getByPlaceholder("Idempotency-Key").inputValue();
+    await block.getByRole("button", { name: "Execute" }).click();
+
+    const answer = block.locator(".live-responses-table");
+    await answer.locator(".response-col_status", { hasText: "201" }).waitFor();
+    const created = JSON.parse((await answer.locator("pre").first().textContent()) ?? "");
+
+    expect(created).toMatchObject({ name: "Corner Books", status: "pending" });
+    expect(key).toMatch(/^[0-9a-f-]{36}$/);
+    expect(await accessibilityFaults(page, { within: ".opblock.is-open", without })).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  },
+);
+
+test(
+  "the documentation host's description is there, too, and its resources can be tried",
+  slowLoad,
+  async () => {
+    const page = await browser.open();
+    await page.goto(`${kit.base}/reference/?of=documentation`);
+    const block = page.locator('[id$="-previewCapabilities"]');
+    await block.locator(".opblock-summary-control").click();
+    await block.getByRole("button", { name: "Try it out" }).click();
+    await block.getByRole("button", { name: "Execute" }).click();
+    await block.locator(".live-responses-table").getByText("200", { exact: true }).waitFor();
+    expect(await page.locator(".opblock").count()).toBe(6);
+    expect(await accessibilityFaults(page, { without })).toEqual([]);
+    await page.emulateMedia({ colorScheme: "dark" });
+    expect(await contrastFaults(page)).toEqual([]);
+  },
+);

@@ -1,0 +1,454 @@
+import type { Hex } from "viem";
+import { describe, expect, test } from "vitest";
+import { errorCatalogue } from "../../../server/api/errors/catalogue.ts";
+import { present } from "../../kit/answer.ts";
+import { TestKit } from "../../kit/test-kit.ts";
+import { accessibilityFaults, contrastFaults, type TestBrowser } from "../browser.ts";
+import { sharePages } from "../share-pages.ts";
+import { InjectedWallet } from "./injected-wallet.ts";
+import { accepted, holdAnswer, WalletKit } from "./wallet-kit.ts";
+
+let pages: WalletKit;
+let kit: TestKit;
+let browser: TestBrowser;
+
+sharePages("wallet page", async (sandbox, opened) => {
+  browser = opened;
+  kit = await TestKit.of(sandbox);
+  pages = new WalletKit(kit, browser);
+});
+
+describe("with an injected wallet", () => {
+  test("a merchant enrolls and funds, and the program continues with what was submitted", async () => {
+    const merchant = await kit.createMerchant();
+    const wallet = pages.walletOf("merchant");
+    const page = await pages.openWith(wallet, merchant.wallet_url);
+
+    await page.getByRole("button", { name: "Sign and enroll" }).click();
+    await accepted(page, "enroll");
+    await page.getByRole("button", { name: "Approve the funding source" }).click();
+    await accepted(page, "fund");
+
+    await page.getByText("The funding source may draw the whole cap already.").waitFor();
+    expect(wallet.signed).toEqual(["personal_sign", "eth_sendTransaction", "eth_sendTransaction"]);
+    const enrolled = present(
+      await kit.api.POST("/v1/routing/programs/{program}/merchants/{id}/enrollment", {
+        params: kit.write(merchant.id),
+        body: {},
+      }),
+    );
+    expect(enrolled.status).toBe("enrolled");
+    expect(enrolled.funding.allowance).toBe(merchant.funding.cap);
+  });
+
+  test("a buyer approves, pays a part and then the rest, and sees the exact bytes of each", async () => {
+    const purchase = await kit.activePurchase();
+    const page = await pages.openWith(pages.walletOf("buyer"), purchase.wallet_url);
+    const approve = page.locator("#action-approve");
+    const pay = page.locator("#action-pay");
+    await pay.getByText("Nothing is approved to the registrar contract yet.").waitFor();
+    await approve.getByText("25.00 USDC").waitFor();
+    await approve.getByRole("button", { name: "Approve" }).click();
+    await accepted(page, "approve");
+
+    const amount = pay.getByLabel("Amount in USDC");
+    await expect.poll(async () => await amount.inputValue()).toBe("25");
+    for (const [typed, said] of [
+      ["ten", "Write an amount of USDC in digits"],
+      ["0", "more than zero"],
+      ["1.2345678", "6 decimals"],
+      ["25.000001", "Only 25000000 base units are outstanding"],
+    ] as const) {
+      await amount.fill(typed);
+      await amount.blur();
+      await pay.getByRole("alert").filter({ hasText: said }).waitFor();
+      expect(await pay.getByRole("button").count()).toBe(0);
+    }
+    await amount.fill("10");
+    await amount.blur();
+    await pay.getByText("10.00 USDC").waitFor();
+    const { transaction } = await kit.action("purchase", purchase.id, "pay", { amount: "10000000" });
+    await pay.getByText(/^Exact bytes/).click();
+    expect(await pay.locator(".raw").textContent()).toBe(transaction?.data);
+    await pay.getByRole("button", { name: "Pay" }).click();
+    await accepted(page, "pay");
+    expect(await pages.figuresOf(purchase)).toMatchObject({
+      paid: "10000000",
+      outstanding: "15000000",
+    });
+
+    await expect.poll(async () => await amount.getAttribute("placeholder")).toBe("15");
+    expect(await amount.inputValue()).toBe("");
+    await amount.fill("15");
+    await pay.getByRole("button", { name: "Pay" }).click();
+    await pay.getByText("The purchase is fully paid.").waitFor();
+    expect((await pages.figuresOf(purchase)).outstanding).toBe("0");
+  });
+
+  test("the first click after an amount was typed pays that amount, also when the service answers while the button is pressed", async () => {
+    const { purchase, wallet, page, pay } = await pages.openApproved();
+    const amount = pay.getByLabel("Amount in USDC");
+    const button = pay.getByRole("button", { name: "Pay" });
+    await amount.fill("");
+    await amount.pressSequentially("10");
+    await button.click();
+    await accepted(page, "pay");
+    expect(await pages.figuresOf(purchase)).toMatchObject({ paid: "10000000" });
+
+    await expect.poll(async () => await amount.getAttribute("placeholder")).toBe("15");
+    const { asked, release } = await holdAnswer(page, 5_000_000);
+    const answered = page.waitForResponse(/amount=5000000$/);
+    await amount.fill("5");
+    await asked;
+    await button.hover();
+    await page.mouse.down();
+    release();
+    await (await answered).finished();
+    await page.mouse.up();
+    await expect.poll(async () => (await pages.figuresOf(purchase)).paid).toBe("15000000");
+    expect(wallet.signed).toEqual(["eth_sendTransaction", "eth_sendTransaction"]);
+  });
+
+  test("a click on an amount that the service refuses sends nothing and says why", async () => {
+    const { wallet, page, pay } = await pages.openApproved();
+    const { release } = await holdAnswer(page, 25_000_001);
+    await pay.getByLabel("Amount in USDC").fill("25.000001");
+    await pay.getByRole("button", { name: "Pay" }).click();
+    release();
+    await pay.getByRole("alert").filter({ hasText: "Only 25000000 base units are outstanding" }).waitFor();
+    expect(wallet.signed).toEqual([]);
+  });
+
+  test("of two amounts that are typed the later one counts, whichever answer comes first", async () => {
+    const { purchase, page, pay } = await pages.openApproved();
+    const { release } = await holdAnswer(page, 1_000_000);
+    const first = page.waitForResponse(/amount=1000000$/);
+    await pay.getByLabel("Amount in USDC").fill("1");
+    await pay.getByLabel("Amount in USDC").fill("12");
+    await pay.getByText("12.00 USDC").waitFor();
+    release();
+    await (await first).finished();
+    await pay.getByRole("button", { name: "Pay" }).click();
+    await accepted(page, "pay");
+    expect(await pages.figuresOf(purchase)).toMatchObject({ paid: "12000000" });
+  });
+
+  test("a buyer signs a permit and pays under it in one transaction, and sees the words and the exact bytes of each", async () => {
+    const purchase = await kit.activePurchase();
+    const wallet = pages.walletOf("buyer");
+    const page = await pages.openWith(wallet, purchase.wallet_url);
+    const pay = page.locator("#action-pay_with_permit");
+    const amount = pay.getByLabel("Amount in USDC");
+    await amount.fill("10");
+    await amount.blur();
+    await pay.getByText("10.00 USDC").waitFor();
+    const { sign } = await kit.action("purchase", purchase.id, "pay_with_permit", { amount: "10000000" });
+    if (sign?.method !== "eth_signTypedData_v4") throw new Error("A permit must be offered.");
+    await pay.getByText("the registrar contract", { exact: true }).waitFor();
+    await pay.getByText("Exact bytes to sign").click();
+    expect(await pay.locator("h4:has-text('Type') + p").textContent()).toBe(
+      "Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)",
+    );
+    expect(await pay.locator("h4:has-text('Digest') + p").textContent()).toBe(sign.digest);
+    await pay.getByText("contains the signature of the permit").waitFor();
+    await pay.getByRole("button", { name: "Sign the permit" }).click();
+    await accepted(page, "pay_with_permit");
+
+    // The page may be closed between the two.
+    await page.reload();
+    await page.getByRole("button", { name: "Amber Wallet" }).click();
+    await pay.getByText("payWithPermit", { exact: true }).waitFor();
+    const { transaction } = await kit.action("purchase", purchase.id, "pay_with_permit");
+    await pay.getByText(/^Exact bytes to send/).click();
+    expect(await pay.locator(".raw").textContent()).toBe(transaction?.data);
+    await pay.getByRole("button", { name: "Pay with the permit" }).click();
+    await accepted(page, "pay_with_permit");
+
+    expect(wallet.signed).toEqual(["eth_signTypedData_v4", "eth_sendTransaction"]);
+    expect(await pages.figuresOf(purchase)).toMatchObject({ paid: "10000000", approved: "0" });
+    await page.locator("#action-pay").getByText("The service has accepted this").waitFor();
+    await expect.poll(async () => await amount.getAttribute("placeholder")).toBe("15");
+    await amount.fill("15");
+    await pay.getByRole("button", { name: "Sign the permit" }).waitFor();
+  });
+
+  test("a wrong account signs no permit, and who declines it can start again", async () => {
+    const purchase = await kit.activePurchase();
+    const wallet = pages.walletOf("stranger");
+    const page = await pages.openWith(wallet, purchase.wallet_url);
+    const pay = page.locator("#action-pay_with_permit");
+    await pay.getByText(`This action requires the account ${purchase.buyer}`).waitFor();
+    expect(await pay.getByRole("button", { name: "Sign the permit" }).isDisabled()).toBe(true);
+    await wallet.select(kit.wallet("buyer"));
+    wallet.declines.add("eth_signTypedData_v4");
+    await pay.getByRole("button", { name: "Sign the permit", disabled: false }).click();
+    await pay.getByText("You declined in the wallet. Nothing was sent").waitFor();
+    await pay.getByRole("button", { name: "Sign the permit" }).click();
+    await pay.getByRole("button", { name: "Pay with the permit" }).waitFor();
+    expect(wallet.signed).toEqual(["eth_signTypedData_v4", "eth_signTypedData_v4"]);
+  });
+
+  test("after a refusal in the wallet the page says that nothing was sent, and the action can start again", async () => {
+    const merchant = await kit.createMerchant();
+    const wallet = pages.walletOf("merchant");
+    const page = await pages.openWith(wallet, merchant.wallet_url);
+    const enroll = page.locator("#action-enroll");
+
+    for (const method of ["personal_sign", "eth_sendTransaction"]) {
+      wallet.declines.add(method);
+      await enroll.getByRole("button", { name: "Sign and enroll" }).click();
+      await enroll.getByText("You declined in the wallet. Nothing was sent").waitFor();
+      await enroll.getByText("available now").waitFor();
+    }
+    await enroll.getByRole("button", { name: "Sign and enroll" }).click();
+    await accepted(page, "enroll");
+
+    // A signature from before the declined transaction is not requested again.
+    expect(wallet.signed).toEqual([
+      "personal_sign",
+      "personal_sign",
+      "eth_sendTransaction",
+      "eth_sendTransaction",
+    ]);
+  });
+
+  test("a wrong account is refused in words before anything is signed, until the right one is selected", async () => {
+    const merchant = await kit.createMerchant();
+    const wallet = pages.walletOf("stranger");
+    const page = await pages.openWith(wallet, merchant.wallet_url);
+    const enroll = page.locator("#action-enroll");
+
+    await enroll.getByText(`This action requires the account ${merchant.wallet}`).waitFor();
+    expect(await enroll.getByRole("button", { name: "Sign and enroll" }).isDisabled()).toBe(true);
+    await wallet.select(kit.wallet("merchant"));
+    await enroll.getByRole("button", { name: "Sign and enroll", disabled: false }).waitFor();
+    // The account changes without a word, right before the click.
+    wallet.wallets = [kit.wallet("stranger")];
+    await enroll.getByRole("button", { name: "Sign and enroll" }).click();
+    await enroll.getByRole("alert").filter({ hasText: "This action requires the account" }).waitFor();
+
+    expect(wallet.signed).toEqual([]);
+  });
+
+  test("a wallet on another chain is asked to add this one and to switch", async () => {
+    const merchant = await kit.createMerchant();
+    const wallet = pages.walletOf("merchant");
+    wallet.chains.clear();
+    wallet.chainId = "0x1";
+    const page = await pages.openWith(wallet, merchant.wallet_url);
+    const enroll = page.locator("#action-enroll");
+    await enroll.getByText("Amber Wallet is on chain 1, and this sandbox is chain 31337.").waitFor();
+
+    await enroll.getByRole("button", { name: "Switch the wallet's chain" }).click();
+    await enroll.getByRole("button", { name: "Sign and enroll", disabled: false }).click();
+    await accepted(page, "enroll");
+
+    expect(wallet.chains.get("0x7a69")).toBe(kit.sandbox.description.urls.rpc);
+  });
+
+  test("a chain that only has the sandbox's id is refused before anything is signed", async () => {
+    const merchant = await kit.createMerchant();
+    const wallet = pages.walletOf("merchant");
+    wallet.chains.clear();
+    const page = await pages.openWith(wallet, merchant.wallet_url);
+    await page.locator("#action-enroll").getByText("its first block is not this sandbox's").waitFor();
+    expect(wallet.signed).toEqual([]);
+  });
+
+  test("a wallet that sends something else gets every failed check, expected and actual", async () => {
+    const purchase = await kit.activePurchase();
+    const wallet = pages.walletOf("buyer");
+    const { transaction } = await kit.action("purchase", purchase.id, "approve", { amount: "1" });
+    wallet.substitute = { data: transaction?.data as Hex };
+    const page = await pages.openWith(wallet, purchase.wallet_url, /422/);
+    const approve = page.locator("#action-approve");
+    await approve.getByRole("button", { name: "Approve" }).click();
+
+    const row = approve.getByRole("row").filter({ hasText: "calldata" });
+    await row.waitFor();
+    const { transaction: expected } = await kit.action("purchase", purchase.id, "approve");
+    const [, shownExpected, shownActual] = await row.getByRole("cell").allTextContents();
+    expect(shownExpected).toBe(expected?.data);
+    expect(shownActual).toContain(transaction?.data);
+    expect(await approve.getByRole("link").getAttribute("href")).toContain("/errors/binding_mismatch");
+  });
+
+  test("a refusal says in a sentence what to do, and leads to the page of its error", async () => {
+    const purchase = await kit.activePurchase();
+    const { buyer } = kit.sandbox.wallets;
+    await buyer.approve(purchase);
+    const wallet = pages.walletOf("buyer");
+    const page = await pages.openWith(wallet, purchase.wallet_url, /422/);
+    const pay = page.locator("#action-pay");
+    await pay.getByText("25.00 USDC").waitFor();
+    wallet.onSending = async () => {
+      await buyer.approve(purchase, 0n);
+    };
+    await pay.getByRole("button", { name: "Pay" }).click();
+    const alert = pay.getByRole("alert").filter({ hasText: "The contract refused the call" });
+    await alert.getByText(errorCatalogue.transaction_reverted.remedy).waitFor();
+    expect(await alert.textContent()).not.toContain("transaction_reverted");
+    const more = alert.getByRole("link", { name: "More about this error" });
+    expect(await more.getAttribute("href")).toContain("/errors/transaction_reverted");
+  });
+});
+
+describe("when the page is closed in the middle", () => {
+  test("it waits on for the confirmations, with the same Idempotency-Key", async () => {
+    await using slow = await TestKit.open({ seed: "confirmations", confirmations: 3 });
+    const merchant = await slow.createMerchant();
+    const { rpc } = slow.sandbox.description.urls;
+    const keys = new Set<string | undefined>();
+    const wallet = new InjectedWallet(rpc, slow.wallet("merchant"));
+    const page = await browser.open({
+      origins: Object.values(slow.sandbox.description.urls),
+      prepare: async (opened) => await wallet.install(opened),
+      expectedErrors: /409/,
+    });
+    page.on("request", (request) => {
+      if (request.method() === "POST" && request.url() === merchant.wallet_url)
+        keys.add(request.headers()["idempotency-key"]);
+    });
+    await page.goto(merchant.wallet_url);
+    await page.getByRole("button", { name: "Amber Wallet" }).click();
+    await page.getByRole("button", { name: "Approve the funding source" }).click();
+    await page.getByText("1 of 3 confirmations").waitFor();
+
+    await page.reload();
+    await page.getByText("1 of 3 confirmations").waitFor();
+    await slow.sandbox.chain.client.mine({ blocks: 2 });
+    await accepted(page, "fund");
+
+    expect(keys.size).toBe(1);
+    expect(wallet.signed).toEqual(["eth_sendTransaction"]);
+  });
+
+  test("while the wallet sends, it asks for the hash and sends nothing again", async () => {
+    const purchase = await kit.activePurchase();
+    const wallet = pages.walletOf("buyer");
+    let sent = "";
+    const { promise, resolve } = Promise.withResolvers<void>();
+    wallet.onSent = async (hash) => {
+      sent = hash;
+      resolve();
+      await new Promise(() => {});
+    };
+    const page = await pages.openWith(wallet, purchase.wallet_url);
+    await page.getByRole("button", { name: "Approve" }).click();
+    await promise;
+
+    await page.reload();
+    const approve = page.locator("#action-approve");
+    await approve.getByLabel("Transaction hash").fill(sent);
+    await approve.getByRole("button", { name: "Submit this hash" }).click();
+    await accepted(page, "approve");
+
+    expect(wallet.signed).toEqual(["eth_sendTransaction"]);
+  });
+});
+
+describe("with the sandbox's test keys", () => {
+  test("the keyboard alone registers, approves and pays, and the keys are marked as what they are", async () => {
+    const merchant = await kit.enrolledMerchant();
+    const purchase = await kit.createPurchase(merchant);
+    const page = await browser.open();
+    await page.goto(purchase.wallet_url);
+    await page.getByRole("button", { name: "Test keys" }).waitFor();
+    const press = async (name: string) => {
+      const wanted = page.getByRole("button", { name, exact: true, disabled: false });
+      await wanted.waitFor();
+      for (let tabs = 0; !(await wanted.evaluate((button) => button === document.activeElement)); tabs += 1) {
+        expect(tabs, `Tab reaches ${name}`).toBeLessThan(40);
+        await page.keyboard.press("Tab");
+      }
+      await page.keyboard.press("Enter");
+    };
+    await press("Test keys");
+    await page.getByText("keys that are public").waitFor();
+    await press("Register");
+    await accepted(page, "register");
+    await press("Approve");
+    await accepted(page, "approve");
+    await page.locator("#action-pay").getByText("Not now: POST …/reconcile would refuse it").waitFor();
+
+    // A payment counts once the program has confirmed the registration.
+    const registered = present(
+      await kit.api.POST("/v1/routing/programs/{program}/purchases/{id}/registration", {
+        params: kit.write(purchase.id),
+        body: {},
+      }),
+    );
+    expect(registered.route).toBe("merchant_direct");
+    await page.reload();
+    await press("Test keys");
+    await press("Pay");
+    await accepted(page, "pay");
+    expect((await pages.figuresOf(purchase)).outstanding).toBe("0");
+  });
+
+  test("a beneficiary signs a claim as typed data, whose digest is the claim hash", async () => {
+    const purchase = await kit.paidPurchase();
+    const page = await browser.open();
+    await page.goto(purchase.wallet_url);
+    await page.getByRole("button", { name: "Test keys" }).click();
+    const claim = page.locator("#action-claim");
+    await claim.getByText("Enter a reason").waitFor();
+    await claim.getByLabel("Amount in USDC").fill("10");
+    await claim.getByLabel("Reason").fill("Arrived broken.");
+    await claim.getByLabel("Reason").blur();
+    await claim.getByText("Exact bytes to sign").click();
+    const terms = { amount: "10000000", reason: "Arrived broken." };
+    const { sign } = await kit.action("purchase", purchase.id, "claim", terms);
+    if (sign?.method !== "eth_signTypedData_v4") throw new Error("A claim must be offered.");
+    const digest = claim.locator("h4:has-text('Digest') + p");
+    await expect.poll(async () => await digest.textContent()).toBe(sign.digest);
+    await claim.getByRole("button", { name: "Sign and claim" }).click();
+    await accepted(page, "claim");
+
+    await claim.getByText("10.00 USDC, “Arrived broken.”").waitFor();
+    const filed = present(
+      await kit.api.POST("/v1/routing/programs/{program}/purchases/{id}/claims", {
+        params: kit.write(purchase.id),
+        body: {},
+      }),
+    );
+    expect(filed).toMatchObject({
+      requested_amount: "10000000",
+      reason: "Arrived broken.",
+      claim_hash: sign.digest,
+    });
+  });
+});
+
+describe("for every visitor", () => {
+  test("axe finds nothing, in light and dark, and a phone's width is enough", async () => {
+    const merchant = await kit.createMerchant();
+    const purchase = await kit.paidPurchase(await kit.enrolledMerchant());
+    const page = await browser.open({ viewport: { width: 390, height: 844 } });
+    for (const url of [merchant.wallet_url, purchase.wallet_url]) {
+      await page.goto(url);
+      await page.getByRole("button", { name: "Test keys" }).click();
+      await page.getByText("keys that are public").waitFor();
+      for (const summary of await page.locator("summary").all()) await summary.click();
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await page.emulateMedia({ colorScheme: "dark" });
+      expect(await contrastFaults(page)).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+      await page.emulateMedia({ colorScheme: "light" });
+    }
+  });
+
+  test("a purchase that is not there and a service that does not answer are said in words", async () => {
+    const page = await browser.open({ expectedErrors: /404|ERR_FAILED/ });
+    const url = `${kit.base}/wallet/${kit.program}/purchase/pur_aaaaaaaaaaaaaaaaaaaa`;
+    const said = page.getByRole("alert");
+    await page.goto(url);
+    await expect.poll(async () => await said.textContent()).toContain("pur_aaaaaaaaaaaaaaaaaaaa");
+    await page.route("**/capabilities", async (route) => await route.abort());
+    await page.reload();
+    await expect.poll(async () => await said.textContent()).toContain("Is the sandbox running?");
+    await page.unroute("**/capabilities");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await expect.poll(async () => await said.textContent()).toContain("pur_aaaaaaaaaaaaaaaaaaaa");
+  });
+});

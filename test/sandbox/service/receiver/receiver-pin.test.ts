@@ -1,0 +1,139 @@
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { Webhook } from "standardwebhooks";
+import { expect, onTestFinished, test } from "vitest";
+import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
+import { unwrap } from "../../../../sandbox/service/client/api-client.ts";
+import { temporaryFolder } from "../../../temporary-folder.ts";
+
+/** A receiver of a test's own, which answers 204 and keeps what it got. */
+async function startReceiver() {
+  const deliveries: { headers: { [name: string]: string }; body: Buffer }[] = [];
+  const server = createServer(async (request, response) => {
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [name, String(value)]),
+    );
+    deliveries.push({ headers, body: await buffer(request) });
+    response.writeHead(204).end();
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/webhooks`, deliveries };
+}
+
+const paths = {
+  program: "/v1/routing/programs/{program}",
+  receipts: "/v1/routing/programs/{program}/notification-receipts",
+} as const;
+const params = { path: { program: "prg_demo" } };
+
+test("a receiver that starts after the sandbox is pinned, and gets every event with the sandbox's signature", async () => {
+  const dataDirectory = await temporaryFolder();
+  await using sandbox = await createSandbox({ dataDirectory, mode: "live" });
+  const { url, deliveries } = await startReceiver();
+  await sandbox.given.merchant({ state: "pending" });
+  await sandbox.receiver.pin(url);
+  const [notification] = await sandbox.deliverAll();
+  expect(notification?.status).toBe("delivered");
+  const [{ headers, body } = { headers: {}, body: Buffer.alloc(0) }] = deliveries;
+  const { description, client } = sandbox;
+  expect(new Webhook(description.receiver.hmac_secret).verify(body, headers)).toMatchObject({
+    type: "merchant.created",
+  });
+  expect([description.receiver.url, sandbox.receiver.url]).toEqual([url, url]);
+  const published = JSON.parse(await readFile(join(dataDirectory, "sandbox.json"), "utf8"));
+  expect(published.receiver.url).toBe(url);
+  expect(await readFile(join(dataDirectory, ".env"), "utf8")).toContain(url);
+  expect(unwrap(await client.GET(paths.program, { params })).receiver.url).toBe(url);
+  const receipts = unwrap(await client.GET(paths.receipts, { params }));
+  expect(receipts.data.map(({ receiver }) => receiver)).toEqual([url]);
+  const own = await fetch(`${description.urls.api}/v1/routing/notification-receiver`, {
+    method: "POST",
+    body,
+    headers,
+  });
+  expect([own.status, await own.json()]).toMatchObject([403, { code: "receiver_not_pinned" }]);
+});
+
+test("a receiver is pinned once, and a refused one changes nothing", async () => {
+  await using sandbox = await createSandbox();
+  const own = sandbox.receiver.url;
+  const { url } = await startReceiver();
+  await expect(sandbox.receiver.pin("ftp://127.0.0.1/")).rejects.toMatchObject({ code: "receiver_invalid" });
+  await expect(sandbox.receiver.pin("http://receiver.invalid/")).rejects.toMatchObject({
+    code: "receiver_unresolved",
+  });
+  expect([sandbox.receiver.url, sandbox.description.receiver.url]).toEqual([own, own]);
+  await sandbox.receiver.pin(url);
+  await expect(sandbox.receiver.pin(own)).rejects.toMatchObject({
+    code: "receiver_pinned",
+    message: `Notifications go to ${url} already. Pin a receiver once, and only when the start names none (receiverUrl, --receiver-url).`,
+  });
+  expect(sandbox.receiver.url).toBe(url);
+});
+
+test("two calls at once pin one receiver", async () => {
+  await using sandbox = await createSandbox();
+  const [first, second] = [await startReceiver(), await startReceiver()];
+  const outcomes = await Promise.allSettled([
+    sandbox.receiver.pin(first.url),
+    sandbox.receiver.pin(second.url),
+  ]);
+  expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+  const pinned = outcomes[0]?.status === "fulfilled" ? first : second;
+  expect([sandbox.receiver.url, sandbox.description.receiver.url]).toEqual([pinned.url, pinned.url]);
+});
+
+test("after a delivery, and when the start names a receiver, none is pinned", async () => {
+  const { url } = await startReceiver();
+  await using delivered = await createSandbox();
+  await delivered.given.merchant({ state: "pending" });
+  await delivered.deliverAll();
+  await expect(delivered.receiver.pin(url)).rejects.toMatchObject({
+    code: "receiver_pinned",
+    message: `A notification was delivered to ${delivered.receiver.url} already. Pin a receiver before the first delivery.`,
+  });
+  await using named = await createSandbox({ receiverUrl: url });
+  await expect(named.receiver.pin(delivered.receiver.url)).rejects.toMatchObject({ code: "receiver_pinned" });
+  expect(named.receiver.url).toBe(url);
+});
+
+test("a restore undoes the pin, so that every test can pin a receiver", async () => {
+  await using sandbox = await createSandbox();
+  const own = sandbox.receiver.url;
+  const snapshot = await sandbox.snapshot();
+  for (const _ of ["first", "second"]) {
+    const { url, deliveries } = await startReceiver();
+    await sandbox.receiver.pin(url);
+    await sandbox.given.merchant({ state: "pending" });
+    await sandbox.deliverAll();
+    expect(deliveries).toHaveLength(1);
+    await snapshot.restore();
+    expect([sandbox.receiver.url, sandbox.description.receiver.url]).toEqual([own, own]);
+  }
+  await sandbox.given.merchant({ state: "pending" });
+  const [notification] = await sandbox.deliverAll();
+  expect(notification?.status).toBe("delivered");
+  expect(sandbox.receiver.deliveries()).toHaveLength(1);
+});
+
+test("the control API pins a receiver for clients in any language", async () => {
+  await using sandbox = await createSandbox();
+  const { url } = await startReceiver();
+  const pin = async (body: object) => {
+    const answer = await fetch(`${sandbox.description.urls.control}/receiver/pin`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    return { status: answer.status, body: await answer.json() };
+  };
+  expect(await pin({})).toMatchObject({ status: 422, body: { code: "validation_failed" } });
+  expect(await pin({ url })).toEqual({ status: 200, body: { url } });
+  expect(await pin({ url })).toMatchObject({ status: 422, body: { code: "receiver_pinned" } });
+  expect(sandbox.description.receiver.url).toBe(url);
+});

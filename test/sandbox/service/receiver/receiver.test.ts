@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
+import { openReceiver } from "../../../kit/external-receiver.ts";
+import { TestKit } from "../../../kit/test-kit.ts";
+import { startListening } from "../../../server/outbox/listening.ts";
+
+let kit: TestKit;
+let start: Snapshot;
+
+beforeAll(async () => {
+  kit = await TestKit.open({ seed: "receiver" });
+  start = await kit.sandbox.snapshot();
+});
+
+beforeEach(async () => {
+  await start.restore();
+});
+
+afterAll(async () => {
+  await kit.sandbox.close();
+});
+
+async function control(method: string, path: string, body?: unknown) {
+  const response = await fetch(new URL(path, kit.sandbox.description.urls.control), {
+    method,
+    headers: { "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+describe("sandbox.receiver", () => {
+  test("hands out each delivery once, whether it is asked before or after it arrives", async () => {
+    const early = kit.sandbox.receiver.next();
+    const first = await kit.events.write();
+    await kit.events.deliver(first);
+    await kit.events.deliver(await kit.events.write());
+    expect((await early).headers["webhook-id"]).toBe(first.id);
+    expect((await kit.sandbox.receiver.next()).number).toBe(2);
+    expect(kit.sandbox.receiver.deliveries()).toHaveLength(2);
+  });
+
+  test("hands out the first delivery that fits", async () => {
+    const event = await kit.events.write();
+    await kit.sandbox.faults.set({ layer: "delivery", action: "answer", status: 500, count: 2 });
+    await kit.events.deliver(event);
+    const accepted = await kit.sandbox.receiver.next(({ status }) => status === 200);
+    expect(accepted.number).toBe(3);
+    expect((await kit.sandbox.receiver.next()).number).toBe(1);
+  });
+
+  test("says that nothing came instead of waiting for ever", async () => {
+    await expect(kit.sandbox.receiver.next(undefined, 20)).rejects.toMatchObject({ code: "no_delivery" });
+  });
+
+  test("rejects only the caller whose own function throws", async () => {
+    const { receiver } = kit.sandbox;
+    const asked = receiver.next(() => {
+      throw new Error("not what was expected");
+    });
+    const refused = expect(asked).rejects.toThrow("not what was expected");
+    const next = receiver.next();
+    await kit.events.deliver(await kit.events.write());
+    await refused;
+    expect((await next).number).toBe(1);
+  });
+
+  test("shows what does not verify as such", async () => {
+    const event = await kit.events.write();
+    const signed = await kit.events.sign(event.id, event.body);
+    await kit.events.receive({ ...signed }, `${event.body} `);
+    expect(await kit.sandbox.receiver.next()).toMatchObject({
+      verified: false,
+      status: 422,
+      body: `${event.body} `,
+    });
+  });
+
+  test("lets faults act in their order and forgets them when they are cleared", async () => {
+    const { faults } = kit.sandbox;
+    await faults.set({ layer: "delivery", action: "answer", status: 500 });
+    await faults.set({ layer: "delivery", action: "reset" });
+    const { notification } = await kit.events.deliver(await kit.events.write());
+    expect(notification.attempts.map(({ status_code }) => status_code)).toEqual([500, null, 200]);
+    await faults.set({ layer: "delivery", action: "answer", status: 500, count: 5 });
+    await faults.clear();
+    expect((await kit.events.deliver(await kit.events.write())).notification.attempts).toHaveLength(1);
+  });
+
+  test("is restored with a snapshot: deliveries, their numbers and faults", async () => {
+    await kit.events.deliver(await kit.events.write());
+    await kit.sandbox.faults.set({ layer: "delivery", action: "answer", status: 500 });
+    const moment = await kit.sandbox.snapshot();
+    const before = kit.sandbox.receiver.capture();
+    const faults = kit.sandbox.faults.list();
+    await kit.events.deliver(await kit.events.write());
+    expect(kit.sandbox.receiver.deliveries()).toHaveLength(3);
+    await moment.restore();
+    expect(kit.sandbox.receiver.capture()).toEqual(before);
+    expect(kit.sandbox.faults.list()).toEqual(faults);
+  });
+
+  test("refuses a failure that is none", async () => {
+    const { faults } = kit.sandbox;
+    await expect(faults.set({ layer: "delivery", action: "answer", status: 200 })).rejects.toThrow("300");
+    await expect(faults.set({ layer: "delivery", action: "reset", count: 0 })).rejects.toThrow("from 1");
+  });
+
+  test("cannot make an external receiver fail, and says who can", async () => {
+    await using foreign = await openReceiver();
+    await using elsewhere = await TestKit.open({ receiverUrl: foreign.url });
+    const { receiver, faults } = elsewhere.sandbox;
+    await expect(faults.set({ layer: "delivery", action: "answer", status: 500 })).rejects.toThrow(
+      "routing-sandbox listen --fail",
+    );
+    await expect(receiver.next(undefined, 10)).rejects.toThrow(`Notifications go to ${foreign.url}`);
+  });
+});
+
+describe("the control API", () => {
+  test("shows deliveries, sends one again and makes the next ones fail", async () => {
+    const event = await kit.events.write();
+    const fault = { layer: "delivery", action: "answer", status: 503 };
+    expect(await control("POST", "/faults", { ...fault, count: 2 })).toEqual({
+      status: 201,
+      body: { ...fault, point: "at_receiver", match: {}, remaining: 2, hits: 0 },
+    });
+    await kit.events.deliver(event);
+    const { body } = await control("GET", "/receiver/deliveries");
+    expect(body).toMatchObject({
+      url: kit.sandbox.description.receiver.url,
+      data: [
+        { number: 1, status: 503 },
+        { number: 2, status: 503 },
+        { number: 3, status: 200, verified: true },
+      ],
+    });
+    const again = await control("POST", "/receiver/resend", { number: 3 });
+    expect(again).toMatchObject({ status: 200, body: { status: 200 } });
+    expect((await kit.events.receipts()).data).toMatchObject([{ event_id: event.id, deliveries: 2 }]);
+    expect(await control("POST", "/receiver/resend", { number: 9 })).toEqual({
+      status: 404,
+      body: { type: "about:blank", status: 404, detail: "No delivery 9 has arrived." },
+    });
+  });
+
+  test.each([
+    { action: "delay", delay_ms: 5 },
+    { action: "reset" },
+    { action: "answer", status: 302, headers: { location: "http://127.0.0.1/" } },
+  ])("takes the fault %j and takes it away", async (fault) => {
+    const set = await control("POST", "/faults", { layer: "delivery", ...fault });
+    expect(set).toMatchObject({ status: 201, body: { ...fault, remaining: 1 } });
+    expect(await control("GET", "/faults")).toMatchObject({ body: { data: [set.body] } });
+    expect(await control("DELETE", "/faults")).toEqual({ status: 200, body: { data: [] } });
+  });
+
+  test.each([
+    {},
+    { action: "answer", status: 200 },
+    { action: "drop" },
+    { action: "reset", count: 0 },
+    { action: "reset", status: 503 },
+    { action: "crash" },
+    { action: "crash", point: "sometime" },
+    { action: "crash", point: "at_receiver" },
+    { action: "answer", status: 503, headers: { "retry after": "3" } },
+    { action: "answer", status: 503, headers: { "retry-after": "3\n" } },
+  ])("refuses the fault %j", async (fault) => {
+    expect(await control("POST", "/faults", { layer: "delivery", ...fault })).toMatchObject({ status: 422 });
+  });
+});
+
+test("routing-sandbox listen prints verified deliveries and lets the first ones fail", async () => {
+  const { hmac_secret } = kit.sandbox.description.receiver;
+  await using listening = await startListening("--secret", hmac_secret, "--fail", "2", "--status", "503");
+  await using sending = await TestKit.open({
+    seed: kit.sandbox.description.seed,
+    receiverUrl: listening.url,
+  });
+  const event = await sending.events.write();
+  const { notification } = await sending.events.deliver(event);
+  expect(notification.attempts.map(({ status_code }) => status_code)).toEqual([503, 503, 204]);
+  const heard = [await listening.next(), await listening.next(), await listening.next()];
+  expect(heard).toMatchObject(
+    [503, 503, 204].map((status, index) => ({ number: index + 1, verified: true, status, body: event.body })),
+  );
+  const signed = { ...(await sending.events.sign(event.id, event.body)) };
+  for (const [number, headers] of [[4, signed] as const, [5, {}] as const]) {
+    const forged = await fetch(listening.url, { method: "POST", headers, body: `${event.body} ` });
+    expect(forged.status).toBe(401);
+    expect(await listening.next()).toMatchObject({ number, verified: false, status: 401 });
+  }
+});

@@ -1,0 +1,237 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { brotliCompressSync, brotliDecompressSync } from "node:zlib";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { canonicalJson } from "../../../../protocol/values/canonical-json.ts";
+import { readMining, setMining } from "../../../../sandbox/chain/clock/mining.ts";
+import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import type { SandboxOptions } from "../../../../sandbox/options/options.ts";
+import { actorsOf } from "../../../../testkit/demo/actors.ts";
+import { enrollMerchant } from "../../../../testkit/demo/merchant-steps.ts";
+import { silentPrinter } from "../../../../testkit/demo/printer.ts";
+import { activate, createPurchase } from "../../../../testkit/demo/purchase-steps.ts";
+import { Session } from "../../../../testkit/demo/session.ts";
+import { continueSandbox } from "../../../continue-sandbox.ts";
+import { programFile } from "../../../program-file.ts";
+import { temporaryFolder } from "../../../temporary-folder.ts";
+
+const loader = programFile("load-and-continue");
+
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  sandbox = await createSandbox({
+    seed: "saved",
+    programs: ["prg_books", "prg_demo"],
+    gasBudgetWei: 7n * 10n ** 17n,
+  });
+});
+
+afterAll(async () => {
+  await sandbox.close();
+});
+
+/** Saves the sandbox at a moment that has something of everything. */
+async function save(): Promise<string> {
+  const session = await Session.open(actorsOf(sandbox.description), silentPrinter);
+  const purchase = await createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
+  await sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "lose_response", count: null });
+  await activate(session, purchase, "activate");
+  await sandbox.clock.travel({ hours: 1 });
+  await sandbox.rotateKeys("notifications");
+  await sandbox.faults.set({ layer: "delivery", action: "answer", status: 503 });
+  const file = join(await temporaryFolder(), "saved.snapshot");
+  await sandbox.save(file);
+  return file;
+}
+
+test("another process with another home and folder continues from a snapshot file as the sandbox itself does", {
+  timeout: 60_000,
+}, async () => {
+  const start = await sandbox.snapshot();
+  const file = await save();
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const saved = await sandbox.fingerprint();
+  const home = await temporaryFolder();
+  const { stdout } = await promisify(execFile)(process.execPath, [loader, file], {
+    cwd: home,
+    env: { ...process.env, HOME: home },
+  });
+  const elsewhere = JSON.parse(stdout);
+  expect(elsewhere).toMatchObject({ seed: "saved", faults: sandbox.faults.list(), loaded: saved });
+  expect(elsewhere.budget).toEqual(await sandbox.relayer.budget("prg_books"));
+  await continueSandbox(sandbox);
+  expect(elsewhere.end).toEqual(await sandbox.fingerprint());
+  await start.restore();
+});
+
+test.each([
+  ["never", { automine: false, interval: null }],
+  [3_600, { automine: false, interval: 3_600 }],
+] as const)(
+  "a loaded sandbox has the numbers of requests, the credential of the client, the deliveries and the mode of mining of its file (%s)",
+  async (pace, mining) => {
+    const start = await sandbox.snapshot();
+    const ask = async ({ client }: Sandbox) => {
+      const params = { path: { program: "prg_books" } };
+      const { response } = await client.GET("/v1/routing/programs/{program}", { params });
+      return { status: response.status, id: response.headers.get("X-Request-Id") };
+    };
+    expect(await ask(sandbox)).toMatchObject({ status: 200, id: expect.stringMatching(/^req_/) });
+    const headers = { "Content-Type": "application/json" };
+    await fetch(sandbox.description.receiver.url, { method: "POST", headers, body: "{}" });
+    expect(sandbox.receiver.deliveries()).toHaveLength(1);
+    await setMining(sandbox.chain.client, pace);
+    const file = join(await temporaryFolder(), "saved.snapshot");
+    await sandbox.save(file);
+    const saved = await sandbox.fingerprint();
+    await using loaded = await createSandbox({ from: file });
+    expect(await readMining(loaded.chain.client)).toEqual(mining);
+    expect(loaded.receiver.deliveries()).toEqual(sandbox.receiver.deliveries());
+    expect(await ask(loaded)).toEqual(await ask(sandbox));
+    // Without the credential the client would have had another one issued.
+    expect(await loaded.fingerprint()).toEqual(saved);
+    await start.restore();
+  },
+);
+
+test("a snapshot file can be loaded into a data directory, which keeps it", async () => {
+  const file = join(await temporaryFolder(), "saved.snapshot");
+  await sandbox.save(file);
+  const dataDirectory = await temporaryFolder();
+  const loaded = await createSandbox({ from: file, dataDirectory });
+  await loaded.close();
+  await using resumed = await createSandbox({ dataDirectory });
+  expect(await resumed.fingerprint()).toEqual(await sandbox.fingerprint());
+  await expect(createSandbox({ from: file, dataDirectory })).rejects.toThrow(
+    `${dataDirectory} holds a sandbox already`,
+  );
+  await expect(createSandbox({ from: file, seed: "other" })).rejects.toThrow('was saved with seed "saved"');
+});
+
+test("a file that is damaged, foreign, or of another version is refused, and the data directory stays as it is", async () => {
+  const folder = await temporaryFolder();
+  const file = join(folder, "saved.snapshot");
+  await sandbox.save(file);
+  const whole = await readFile(file);
+  const end = whole.indexOf("\n");
+  const header = JSON.parse(whole.subarray(0, end).toString());
+  const withHeader = (change: object) =>
+    Buffer.concat([Buffer.from(JSON.stringify({ ...header, ...change })), whole.subarray(end)]);
+  const flipped = Buffer.from(whole);
+  flipped.writeUInt8(whole.readUInt8(whole.length - 100) ^ 1, whole.length - 100);
+  const refusals: [Buffer, string][] = [
+    [flipped, "is damaged: it does not match its checksum"],
+    [whole.subarray(0, whole.length - 1), "is damaged: it does not match its checksum"],
+    [whole.subarray(0, end - 10), "is no snapshot of a sandbox"],
+    [Buffer.from("{}\n"), "is no snapshot of a sandbox"],
+    [withHeader({ version: 2 }), "has format 2; this version reads format 4"],
+    [withHeader({ seed: "another" }), "is damaged: it does not match its checksum"],
+    ...[header.version - 1, header.version + 1].map((version): [Buffer, string] => [
+      sealed(whole, { version }),
+      `has format ${version}; this version reads format ${header.version}`,
+    ]),
+    [sealed(whole, { anvil: "0.0.1" }), "was saved with Anvil 0.0.1; here is "],
+    [
+      sealed(whole, { genesis: "other" }),
+      "was saved with other contracts than those that are compiled here.",
+    ],
+  ];
+  const dataDirectory = join(folder, "data");
+  for (const [content, reason] of refusals) {
+    await writeFile(file, content);
+    await expect(createSandbox({ from: file, dataDirectory })).rejects.toThrow(reason);
+  }
+  await expect(createSandbox({ from: join(folder, "none"), dataDirectory })).rejects.toThrow(
+    `${join(folder, "none")} cannot be read: there is no such file (ENOENT, ${join(folder, "none")}). Name a snapshot file.`,
+  );
+  await expect(stat(dataDirectory)).rejects.toThrow("ENOENT");
+});
+
+test("a file whose state is not what its fingerprint says is refused, though its checksum is right", async () => {
+  const folder = await temporaryFolder();
+  const file = join(folder, "saved.snapshot");
+  await sandbox.save(file);
+  const { digest, block } = await sandbox.fingerprint();
+  const whole = await readFile(file);
+  const text = brotliDecompressSync(whole.subarray(whole.indexOf("\n") + 1)).toString();
+  const other = `0x${"ab".repeat(32)}`;
+  const body = brotliCompressSync(text.replace(`"digest":"${digest}"`, `"digest":"${other}"`));
+  await writeFile(file, sealed(whole, {}, body));
+  const dataDirectory = join(folder, "data");
+  await expect(createSandbox({ from: file, dataDirectory })).rejects.toMatchObject({
+    code: "snapshot_refused",
+    message: `What was loaded is not what was saved: block ${block.number} is ${block.hash} and was ${block.hash}. Save it again.`,
+  });
+  await expect(stat(dataDirectory)).rejects.toThrow("ENOENT");
+});
+
+test("a load whose port is taken, or that is killed, leaves a directory that can be loaded into", async () => {
+  const file = join(await temporaryFolder(), "saved.snapshot");
+  await sandbox.save(file);
+  const [, port = ""] = /:(\d+)$/.exec(sandbox.description.urls.control) ?? [];
+  const dataDirectory = await temporaryFolder();
+  const refused = createSandbox({ from: file, dataDirectory, ports: { control: Number(port) } });
+  await expect(refused).rejects.toMatchObject({ code: "port_in_use" });
+  // As a start leaves it that is killed in the middle.
+  await writeFile(join(dataDirectory, "unfinished"), "");
+  await writeFile(join(dataDirectory, "settings.json"), '{"version":1,"seed":"half","mode":"live"}');
+  await mkdir(join(dataDirectory, "store"), { recursive: true });
+  await writeFile(join(dataDirectory, "store", "store.json"), "half a store");
+  await mkdir(join(dataDirectory, "store.next"));
+  await writeFile(join(dataDirectory, "store.next", "store.json"), "half a store");
+  await mkdir(join(dataDirectory, "loading"));
+  await writeFile(join(dataDirectory, "loading", "state.json"), "half a state");
+  await using loaded = await createSandbox({ from: file, dataDirectory });
+  expect(await loaded.fingerprint()).toEqual(await sandbox.fingerprint());
+  expect((await readdir(dataDirectory)).sort()).toEqual([".env", "lock.json", "sandbox.json", "store"]);
+});
+
+test.runIf(existsSync("/dev/full"))(
+  "a snapshot file that the disk has no room for is refused, leaves no other file, and what was there stays",
+  async () => {
+    const folder = await temporaryFolder();
+    const file = join(folder, "saved.snapshot");
+    await writeFile(file, "what was there");
+    // Every write to it fails with ENOSPC.
+    await symlink("/dev/full", `${file}.next`);
+    await expect(sandbox.save(file)).rejects.toMatchObject({
+      code: "snapshot_refused",
+      message: `${file} cannot be written: the disk is full (ENOSPC). Free disk space or correct the permissions of its directory, or name another file.`,
+    });
+    expect(await readdir(folder)).toEqual(["saved.snapshot"]);
+    expect(await readFile(file, "utf8")).toBe("what was there");
+  },
+);
+
+/** A snapshot file with other fields or another body, under a checksum that is right. */
+function sealed(whole: Buffer, change: object, changed?: Buffer): Buffer {
+  const end = whole.indexOf("\n");
+  const { sha256: _, ...fields } = JSON.parse(whole.subarray(0, end).toString());
+  const kept = { ...fields, ...change };
+  const body = changed ?? whole.subarray(end + 1);
+  const sha256 = createHash("sha256")
+    .update(`${canonicalJson(kept)}\n`)
+    .update(body)
+    .digest("hex");
+  return Buffer.concat([Buffer.from(`${JSON.stringify({ ...kept, sha256 })}\n`), body]);
+}
+
+test("two sandboxes that did the same on the same ports save equal bytes", async () => {
+  const folder = await temporaryFolder();
+  const run = async (file: string, ports: SandboxOptions["ports"]) => {
+    await using equal = await createSandbox({ seed: "equal", ...(ports === undefined ? {} : { ports }) });
+    await equal.given.purchase({ state: "refunded", claimed: "1" });
+    await equal.save(join(folder, file));
+    const { api, docs, rpc, control } = equal.description.urls;
+    const portOf = (url: string) => Number(new URL(url).port);
+    return { api: portOf(api), docs: portOf(docs), rpc: portOf(rpc), control: portOf(control) };
+  };
+  await run("second", await run("first", undefined));
+  const [first, second] = await Promise.all(["first", "second"].map((file) => readFile(join(folder, file))));
+  expect(second?.equals(first ?? Buffer.alloc(0))).toBe(true);
+});

@@ -1,0 +1,151 @@
+import { join } from "node:path";
+import { type Hex, zeroAddress } from "viem";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { ContractFixture as BindingStage } from "../../../check-contract/fixture/contract-fixture.ts";
+import { mineBlocks } from "../../../sandbox/chain/clock/mining.ts";
+import { problemSchema } from "../../../server/api/schemas/problem.ts";
+import { TestKit } from "../../kit/test-kit.ts";
+import { temporaryFolder } from "../../temporary-folder.ts";
+
+// A kept chain has the state of its latest 128 blocks, one in memory that of 500.
+const beyondKept = 140;
+const beyondMemory = 520;
+
+test("every step is confirmed by a transaction of a block whose state the node has dropped", async () => {
+  const dataDirectory = join(await temporaryFolder(), "data");
+  await using kit = await TestKit.open({ seed: "old-blocks", dataDirectory });
+  const { client } = kit.sandbox.chain;
+  const bury = async () => await mineBlocks(client, beyondKept);
+
+  const { id, enrollment } = await kit.createMerchant();
+  const wallet = kit.wallet("merchant");
+  const { transaction_hash: transactionHash } = await wallet.send(enrollment.transaction);
+  const signature = await wallet.signMessage(enrollment.message);
+  await bury();
+  const enrolled = { transaction_hash: transactionHash, signature };
+  expect((await kit.post(kit.path(`/merchants/${id}/enrollment`), enrolled)).status).toBe(200);
+
+  const purchase = await kit.createPurchase({ id });
+  const registered = await kit.act("merchant", "purchase", purchase.id, "register");
+  await bury();
+  const registration = kit.path(`/purchases/${purchase.id}/registration`);
+  expect((await kit.post(registration, { transaction_hash: registered })).status).toBe(200);
+
+  const paid = await kit.pay(purchase);
+  await bury();
+  const pay = { action: "pay", transaction_hash: paid };
+  const page = `/wallet/${kit.program}/purchase/${purchase.id}`;
+  expect((await kit.post(page, pay)).status).toBe(200);
+  expect((await kit.reconcile(purchase)).purchase).toMatchObject({ payment_status: "paid" });
+
+  const claim = await kit.claimBody(purchase);
+  await bury();
+  expect((await kit.post(kit.path(`/purchases/${purchase.id}/claims`), claim)).status).toBe(201);
+
+  const { control } = kit.sandbox.description.urls;
+  for (const hash of [transactionHash, registered, paid, claim.transaction_hash]) {
+    const answer = await fetch(`${control}/explain/${hash}`);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ accepted: true });
+  }
+});
+
+describe("a payment of a block whose state the node has dropped", () => {
+  let fixture: BindingStage;
+  beforeAll(async () => {
+    fixture = await BindingStage.open();
+  });
+  afterEach(async () => await fixture.reset());
+  afterAll(async () => await fixture.close());
+
+  const payer = () => fixture.address("buyer");
+
+  /** Has a stranger send what the buyer signs to run code, or none, with the nonce that it counts with. */
+  async function delegation(code: Hex, nonce: number): Promise<Hex> {
+    const stranger = fixture.address("stranger");
+    const chainId = fixture.sandbox.description.chain.chain_id;
+    const signed = await fixture.account("buyer").signAuthorization?.({ address: code, chainId, nonce });
+    if (signed === undefined) throw new Error("A local account signs authorizations.");
+    return await fixture.submit("stranger", { to: stranger, data: "0x", delegate: [signed] });
+  }
+
+  async function delegate(code: Hex): Promise<void> {
+    const hash = await delegation(code, await fixture.client.getTransactionCount({ address: payer() }));
+    expect((await fixture.receipt(hash)).status).toBe("success");
+  }
+
+  const since =
+    "The bound wallet has signed delegations (EIP-7702) since, and the node no longer has the state of this block, so its code " +
+    "then is unknown; send a new transaction.";
+
+  async function expectWallet(paid: Hex, reason: string): Promise<void> {
+    const { body, code } = await fixture.reconcile(fixture.purchase, [paid]);
+    expect(code).toBe("binding_mismatch");
+    const failed = problemSchema.parse(body).binding?.checks.filter(({ ok }) => !ok);
+    expect(failed).toMatchObject([{ name: "wallet", actual: { address: fixture.address("buyer"), reason } }]);
+  }
+
+  test("is taken from an account without code that signed no delegation", async () => {
+    const paid = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
+    await mineBlocks(fixture.client, beyondMemory);
+    expect((await fixture.reconcile(fixture.purchase, [paid])).status).toBe(200);
+  });
+
+  test("is refused when its sender ran delegated code then and has ended that since", async () => {
+    await delegate(await fixture.deploy("ContractWallet"));
+    const paid = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
+    await delegate(zeroAddress);
+    await mineBlocks(fixture.client, beyondMemory);
+    await expectWallet(paid, since);
+  });
+
+  // The blocks since are read in pages of 128.
+  test.each([128, 4 * 128])(
+    "is refused when its sender has signed a delegation %i blocks later",
+    async (later) => {
+      const paid = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
+      await mineBlocks(fixture.client, later - 1);
+      await delegate(zeroAddress);
+      await mineBlocks(fixture.client, Math.max(0, beyondMemory - 10 - later));
+      await expectWallet(paid, since);
+    },
+  );
+
+  test("is taken when a delegation of its sender ended in its own block", async () => {
+    await delegate(await fixture.deploy("ContractWallet"));
+    const nonce = await fixture.client.getTransactionCount({ address: payer() });
+    await fixture.client.setAutomine(false);
+    const paid = await fixture.submit("buyer", fixture.pay(fixture.purchase));
+    await delegation(zeroAddress, nonce + 1);
+    await fixture.client.mine({ blocks: 1 });
+    await fixture.client.setAutomine(true);
+    const [payment, code] = [await fixture.receipt(paid), await fixture.client.getCode({ address: payer() })];
+    expect([payment.status, code]).toEqual(["success", undefined]);
+    await mineBlocks(fixture.client, beyondMemory);
+    expect((await fixture.reconcile(fixture.purchase, [paid])).status).toBe(200);
+  });
+
+  test("is refused when its sender still runs the delegated code", async () => {
+    await delegate(await fixture.deploy("ContractWallet"));
+    const paid = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
+    await mineBlocks(fixture.client, beyondMemory);
+    await expectWallet(
+      paid,
+      "The bound wallet runs delegated code (EIP-7702), through which others can act as it; end the delegation and send again.",
+    );
+  });
+
+  test("is taken when another account has delegated since, or its sender had ended its delegation before", async () => {
+    await delegate(await fixture.deploy("ContractWallet"));
+    await delegate(zeroAddress);
+    const paid = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
+    const stranger = fixture.account("stranger");
+    const nonce = (await fixture.client.getTransactionCount({ address: stranger.address })) + 1;
+    const chainId = fixture.sandbox.description.chain.chain_id;
+    const signed = await stranger.signAuthorization?.({ address: zeroAddress, chainId, nonce });
+    if (signed === undefined) throw new Error("A local account signs authorizations.");
+    await fixture.succeed("stranger", { to: stranger.address, data: "0x", delegate: [signed] });
+    await mineBlocks(fixture.client, beyondMemory);
+    expect((await fixture.reconcile(fixture.purchase, [paid])).status).toBe(200);
+  });
+});

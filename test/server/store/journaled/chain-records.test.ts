@@ -1,0 +1,170 @@
+import { cp, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { BlockChange, ChainChange, ChainSource } from "../../../../server/store/chain-log.ts";
+import {
+  newDirectoryStore,
+  openDirectoryStore,
+  readDirectory,
+} from "../../../../server/store/directory/directory-store.ts";
+import type { JournaledStore } from "../../../../server/store/journaled/journaled-store.ts";
+import type { Store } from "../../../../server/store/store.ts";
+import { temporaryFolder } from "../../../temporary-folder.ts";
+import { holdDisk } from "../directory/held-disk.ts";
+
+/** A chain whose changes a test makes up. */
+class MadeUpChain implements ChainSource {
+  waiting: ChainChange[] = [];
+
+  async take() {
+    return this.waiting.splice(0);
+  }
+
+  giveBack(changes: readonly ChainChange[]) {
+    this.waiting.unshift(...changes);
+  }
+}
+
+test("what happened on the chain is written before what was committed after it", async () => {
+  const { folder, store, chain } = await openFollowing();
+  chain.waiting.push(block(1));
+  await put(store, "0x01");
+  chain.waiting.push(block(2), call("anvil_setBalance"));
+  await put(store, "0x02");
+  const lines = (await readFile(join(folder, "store.journal"), "utf8")).split("\n");
+  const kinds = lines.filter((line) => line !== "").map((line) => Object.keys(JSON.parse(line.slice(17)))[0]);
+  expect(kinds).toEqual(["chain", "number", "chain", "chain", "number"]);
+  await store.close();
+  expect((await readDirectory(folder)).chain).toEqual([block(1), block(2), call("anvil_setBalance")]);
+});
+
+test("what happened on the chain and the disk refused is kept with the next write, as is what came since", async () => {
+  const { folder, store, chain } = await openFollowing();
+  using disk = await holdDisk();
+  chain.waiting.push(block(1));
+  const refused = put(store, "0x01");
+  (await disk.next()).fail();
+  await expect(refused).rejects.toMatchObject({ name: "StoreUnavailableError" });
+  disk.release();
+  expect(store.chain).toEqual([]);
+  chain.waiting.push(block(2));
+  await store.recordChain();
+  expect(store.chain).toEqual([block(1), block(2)]);
+  expect((await readDirectory(folder)).chain).toEqual([block(1), block(2)]);
+  await store.close();
+});
+
+test("a chain that does not answer has a commit refused, since it may rely on what is not known", async () => {
+  const { store, chain } = await openFollowing();
+  chain.take = async () => {
+    throw new Error("silence");
+  };
+  await expect(put(store, "0x01")).rejects.toMatchObject({ name: "StoreUnavailableError" });
+  expect(await store.get("used_transactions", "0x01")).toBeUndefined();
+  await store.close();
+});
+
+test("a restore undoes records and chain atomically, but not the accounts that a node sends from", async () => {
+  const { folder, store, chain } = await openFollowing();
+  chain.waiting.push(block(1));
+  await put(store, "0x01");
+  const image = await store.export();
+  chain.waiting.push(block(2), call("anvil_impersonateAccount"), block(3));
+  await put(store, "0x02");
+  await store.import(image);
+  const expected = [block(1), call("anvil_impersonateAccount")];
+  expect(store.chain).toEqual(expected);
+  const { chain: kept, collections } = await readDirectory(folder);
+  expect(kept).toEqual(expected);
+  expect(Object.keys(collections.used_transactions ?? {})).toEqual(["0x01"]);
+  chain.waiting.push(block(2));
+  await put(store, "0x03");
+  await store.close();
+  expect((await readDirectory(folder)).chain).toEqual([...expected, block(2)]);
+});
+
+test("a record of the chain that is missing or comes twice is refused with file, line and byte", async () => {
+  const { folder, store, chain } = await openFollowing();
+  for (const number of [1, 2, 3]) {
+    chain.waiting.push(block(number));
+    await store.recordChain();
+  }
+  const file = join(folder, "store.journal");
+  const [first = "", second = "", third = ""] = (await readFile(file, "utf8")).split("\n");
+  await writeFile(file, `${first}\n${third}\n`);
+  await expect(readDirectory(folder)).rejects.toThrow(
+    `${file}, line 2: chain record 3 follows chain record 1 (byte ${first.length + 1}).`,
+  );
+  await writeFile(file, `${first}\n${second}\n${second}\n`);
+  expect((await readDirectory(folder)).chain).toEqual([block(1), block(2)]);
+  await store.close();
+});
+
+test("a new directory replaces the old one atomically: before it the old one exists, after it the new one", async () => {
+  const parent = await temporaryFolder();
+  const folder = join(parent, "store");
+  const first = await openDirectoryStore(folder);
+  await put(first, "0x01");
+  await first.close();
+  const fresh = await newDirectoryStore(folder);
+  await put(fresh.store, "0x02");
+  expect(await keysIn(folder)).toEqual(["0x01"]);
+  await cp(folder, join(parent, "before"), { recursive: true });
+  await fresh.begin({ seed: "new" }, async (next) => await writeFile(join(next, "chain.json"), "{}"));
+  expect(await keysIn(folder)).toEqual(["0x02"]);
+  await put(fresh.store, "0x03");
+  expect(await keysIn(folder)).toEqual(["0x02", "0x03"]);
+  await fresh.store.close();
+  // As a process leaves them that is killed between the two names.
+  await rename(folder, `${folder}.next`);
+  await rename(join(parent, "before"), `${folder}.old`);
+  expect(await keysIn(folder)).toEqual(["0x02", "0x03"]);
+  const again = await openDirectoryStore(folder);
+  expect(await keysIn(folder)).toEqual(["0x02", "0x03"]);
+  await again.close();
+  // As one leaves them that is killed before that.
+  await mkdir(`${folder}.next`);
+  await writeFile(join(`${folder}.next`, "store.json"), "half a store");
+  expect(await keysIn(folder)).toEqual(["0x02", "0x03"]);
+});
+
+test("a new directory that the disk refuses leaves the old one as it was", async () => {
+  const folder = join(await temporaryFolder(), "store");
+  const old = await openDirectoryStore(folder);
+  await put(old, "0x01");
+  await old.close();
+  const fresh = await newDirectoryStore(folder);
+  await put(fresh.store, "0x02");
+  const refused = fresh.begin(null, async () => {
+    throw Object.assign(new Error("ENOSPC: no space left on device"), { syscall: "write" });
+  });
+  await expect(refused).rejects.toMatchObject({ name: "StoreUnavailableError" });
+  expect(await keysIn(folder)).toEqual(["0x01"]);
+});
+
+async function openFollowing(): Promise<{ folder: string; store: JournaledStore; chain: MadeUpChain }> {
+  const folder = await temporaryFolder();
+  const store = await openDirectoryStore(folder);
+  const chain = new MadeUpChain();
+  store.follow(chain);
+  return { folder, store, chain };
+}
+
+async function keysIn(folder: string): Promise<string[]> {
+  return Object.keys((await readDirectory(folder)).collections.used_transactions ?? {});
+}
+
+function block(number: number): BlockChange {
+  const hash = `0x${number}`;
+  const [base_fee, gas_limit, coinbase] = ["0x1", "0x2", "0x3"];
+  return { kind: "block", number, hash, timestamp: number, base_fee, gas_limit, coinbase, transactions: [] };
+}
+
+function call(method: string): ChainChange {
+  return { kind: "call", method, params: [] };
+}
+
+async function put(store: Store, key: string): Promise<void> {
+  const value = { step: "offer", subject: "x" };
+  await store.commit([], () => [{ kind: "put", collection: "used_transactions", key, value }]);
+}
