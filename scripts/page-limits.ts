@@ -18,12 +18,15 @@ import { faultDefaults } from "../sandbox/service/faults/fault-matrix.ts";
 import { defaultCap } from "../sandbox/service/given/give-merchant.ts";
 import { shortTermSeconds } from "../sandbox/service/given/give-purchase.ts";
 import { defaultAmount } from "../sandbox/service/given/states.ts";
+import { keptArrivals } from "../sandbox/service/receiver/receiver.ts";
 import { fewBlocks, manyBlocks, share } from "../sandbox/state/data-directory/checkpoints.ts";
 import { limits } from "../server/api/limits.ts";
+import { mostRepairs } from "../server/domain/relay.ts";
 import { firstPauseMs, longestRetryAfter } from "../server/outbox/delivery-attempts.ts";
 import { eventListLimit } from "../server/outbox/event-types.ts";
 import { smallestCompaction } from "../server/store/directory/compacted-journal.ts";
 import { electionIntervalMs } from "../server/store/postgres/cluster-member.ts";
+import { verifiedEvery } from "../testkit/explore/explore.ts";
 
 const defaults = resolveOptions({});
 const count = (value: number) => value.toLocaleString("en-US");
@@ -42,6 +45,7 @@ const longestDeliveryMs =
 /** The limits that pages of docs/ name in their prose, by the name in the mark around each; the service's own are elsewhere. */
 export const pageLimits = {
   answer_kept: `${answerBytes / 1_024} KiB`,
+  arrivals_kept: `${count(keptArrivals)} deliveries`,
   change_purchases: count(namedPurchases),
   change_window: `${windowMs} ms`,
   checkpoint_at_stop: `${fewBlocks} blocks`,
@@ -75,8 +79,10 @@ export const pageLimits = {
   refusals_kept: count(keptRefusals),
   relayer_points: faultPoints.map((point) => `\`${point}\``).join(", "),
   reorg_depth: `${count(deepestReorg)} blocks`,
+  reorg_repairs: `${mostRepairs} reorgs`,
   request_timeout: String(connectionLimits.requestMs / 1_000),
   retry_after: `${longestRetryAfter} seconds`,
   rpc_body: mebibytes(largestBody),
+  explored_between: `${verifiedEvery} steps`,
   snapshots_kept: count(keptSnapshots),
 };

@@ -82,7 +82,7 @@ export async function isRecorded(
 }
 
 /** The number of reorgs that a request repairs before it is answered as not confirmed. */
-const mostRepairs = 50;
+export const mostRepairs = 50;
 
 /**
  * Relays an intent and, once its transaction is confirmed, has it bound to what it must be.

@@ -85,7 +85,7 @@ export const eventTypes = {
     data: z.object(refund),
   },
   "refund.collected": {
-    description: "A refund was collected from the funding source.",
+    description: "A refund was collected from the merchant's wallet.",
     data: z.object({
       ...refund,
       transaction_hash: hashSchema,

@@ -30,7 +30,7 @@ export interface Exploration {
   /** The number of steps that were taken. */
   steps: number;
   seed: string;
-  /** How often each kind of step had each answer, as in `{ fileClaim: { "201": 12, "409 state_conflict": 9 } }`. */
+  /** For each kind of step, the number of times that it got each answer, as in `{ fileClaim: { "201": 12, "409 state_conflict": 9 } }`. */
   counts: WalkCounts;
   /** SHA-256 over every answer and the newest block of each walk: equal for equal seeds. */
   digest: Hex;
@@ -39,8 +39,8 @@ export interface Exploration {
 /** The parts of a sandbox that an exploration needs. */
 export type ExploredSandbox = WalkedSandbox & Pick<Sandbox, "settings" | "store">;
 
-/** The number of steps after which everything is compared, besides what a step was about. */
-const verifiedEvery = 10;
+/** The number of steps between two comparisons of everything; the purchase of a step is compared after it. */
+export const verifiedEvery = 10;
 
 /** The number of candidates that each part of shortening tries at most. */
 const mostCandidates = 300;

@@ -10,7 +10,7 @@ export interface CheckedState {
   step: string;
 }
 
-/** Compares the caller's own backend with the API; what it throws fails the exploration. */
+/** Compares the caller's own backend with the API; if it throws, the exploration fails. */
 export type Check = (state: CheckedState) => Promise<void> | void;
 
 /** Options of `sandbox.explore()`. */
@@ -31,18 +31,18 @@ export interface ExploreOptions {
    */
   stepsPerWalk?: number;
   /**
-   * Called after the steps, with every event delivered, to compare your backend with the API. What it throws fails the exploration, and the
-   * sequence is shortened in the same way.
+   * Called after the steps, with every event delivered, to compare your backend with the API. If it throws, the exploration fails, and the
+   * sequence is shortened as for any other failure.
    * @defaultValue none
    */
   check?: Check;
   /**
-   * Calls `check` after every so many steps, and at the end of each walk.
+   * The number of steps between two calls of `check`, which is also called at the end of each walk.
    * @defaultValue 1
    */
   checkEvery?: number;
   /**
-   * Called before each walk to reset your backend: ids and hashes are the same in every walk.
+   * Called before each walk to reset your backend: every walk starts from the same state, so it repeats ids of the walk before.
    * @defaultValue none
    */
   reset?: () => Promise<void> | void;

@@ -264,7 +264,7 @@ export interface components {
       };
     };
     RefundId: string;
-    /** A refund was collected from the funding source. */
+    /** A refund was collected from the merchant's wallet. */
     RefundCollectedEvent: {
       id: components["schemas"]["EventId"];
       type: "refund.collected";

@@ -15,7 +15,7 @@ import { ReceiverTap } from "./receiver-tap.ts";
 const nextTimeoutMs = 5_000;
 
 /** The number of arrivals that are kept. */
-const keptArrivals = 1_000;
+export const keptArrivals = 1_000;
 
 /** The state of the receiver in a snapshot. */
 export interface ReceiverState {
@@ -93,7 +93,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
     return this.#tap.guard(handler);
   }
 
-  /** Every delivery that arrived, the oldest first. */
+  /** Returns the last deliveries that arrived, at most {@link keptArrivals}, the oldest first. */
   deliveries(): readonly Arrival[] {
     return this.#arrivals;
   }
