@@ -1,13 +1,11 @@
-import { randomBytes } from "node:crypto";
-import { type Hex, isHash, type LocalAccount, toHex } from "viem";
+import { type Hex, isHash, type LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { Relayer } from "../relayer/relayer.ts";
 import { receiveNotification } from "../server/api/operations/notifications/receive-notification.ts";
 import type { KeyUse } from "../server/keys/key-use.ts";
 import type { Store } from "../server/store/store.ts";
 import type { SandboxClock } from "./chain/clock/clock.ts";
-import type { HeadFollower } from "./chain/follow-heads.ts";
-import { type ChainNode, startChain } from "./chain/genesis/start-chain.ts";
+import type { ChainNode } from "./chain/genesis/start-chain.ts";
 import { AutoDelivery } from "./hosts/auto-delivery.ts";
 import type { Explanation } from "./hosts/explain/explanation.ts";
 import { Watch } from "./hosts/explorer/live/watch.ts";
@@ -17,45 +15,35 @@ import type { Scenario } from "./hosts/recorder/scenario.ts";
 import { ClosingStack } from "./lib/closing-stack.ts";
 import { refuseOnceClosed } from "./lib/errors/closed-error.ts";
 import { SandboxError } from "./lib/errors/sandbox-error.ts";
-import { pinReceiver } from "./lib/http/pin-receiver.ts";
+import { type PinnedReceiver, pinReceiver } from "./lib/http/pin-receiver.ts";
 import { RequestGate } from "./lib/http/request-gate.ts";
-import { restoreParts } from "./lib/part.ts";
 import { withMethods } from "./lib/with-methods.ts";
-import {
-  openGiven,
-  openState,
-  openTools,
-  publishProcess,
-  type SandboxProcess,
-  type SandboxState,
-  type SandboxTools,
-  type SandboxWallets,
-  walletsOf,
-} from "./open-tools.ts";
+import { type OpenedTools, openTools } from "./open-tools.ts";
 import { checkTypes } from "./options/check-types.ts";
 import { resolveOptions, type SandboxOptions, type SandboxSettings } from "./options/options.ts";
 import { StartDeadline } from "./options/start-deadline.ts";
 import type { ApiClient, components } from "./service/client/api-client.ts";
 import { openCluster } from "./service/cluster/open-cluster.ts";
-import { describe } from "./service/describe.ts";
-import type { Faults, SandboxFaults } from "./service/faults/faults.ts";
+import type { Faults } from "./service/faults/faults.ts";
 import type { Reviewer } from "./service/given/actors/reviewer.ts";
 import type { Given } from "./service/given/given.ts";
 import type { SandboxReceiver } from "./service/receiver/receiver.ts";
 import { ReceiverPin } from "./service/receiver/receiver-pin.ts";
-import { followChain, type StartedService, startService } from "./service/start-service.ts";
+import {
+  publishProcess,
+  type StartedService,
+  type StartingProcess,
+  startService,
+} from "./service/start-service.ts";
 import type { TestWallets } from "./service/wallets/open-wallets.ts";
 import type { TestWallet } from "./service/wallets/test-wallet.ts";
-import { type KeptChain, keepChain } from "./state/data-directory/keep-chain.ts";
 import { type DataDirectory, openDataDirectory } from "./state/data-directory/open-data-directory.ts";
-import type { SandboxJournal } from "./state/data-directory/open-journal.ts";
-import type { SandboxDescription } from "./state/description.ts";
+import type { SandboxDescription, SandboxUrls } from "./state/description.ts";
 import type { Fingerprint } from "./state/fingerprint.ts";
+import { type OpenedChain, openChain } from "./state/open-chain.ts";
 import { RequestCounter } from "./state/request-counter.ts";
 import type { Snapshot } from "./state/snapshot.ts";
-import { decodeSnapshotParts } from "./state/snapshot-file/capture-content.ts";
 import { completeOptions } from "./state/snapshot-file/complete-options.ts";
-import { placeState, requireEqual } from "./state/snapshot-file/place-state.ts";
 import type { SnapshotContent } from "./state/snapshot-file/snapshot-content.ts";
 import { writeSnapshot } from "./state/snapshot-file/snapshot-file.ts";
 
@@ -191,77 +179,77 @@ async function openSandbox(
   // Before anything is written: a port that is taken changes nothing.
   await using bound = new ClosingStack();
   const listeners = await openListeners(settings, bound);
-  const journal = await deadline.within("the store to open", directory.openJournal());
   await using placed = new ClosingStack();
-  const chain = await openChain(settings, { saved, journal, placed, directory }, opened, deadline);
-  const kept = keepChain(chain, journal, opened, settings.log);
-  const cluster = opened.use(await openCluster(settings, chain, journal?.store ?? null, deadline));
-  const urls = urlsOf(listeners);
-  const ownReceiver = `${urls.api}${receiveNotification.path}`;
-  const receiver = await ReceiverPin.open(ownReceiver, named, settings.resolveHost);
+  const start = { settings, saved, directory, opened, bound, placed, deadline };
+  const kept = await openChain(start);
+  const process = await openProcess(start, kept, urlsOf(listeners), named);
+  const service = await startService(process, start);
+  const tools = await openTools(process, service, start);
+  // From here on the sandbox is the one in its directory, whatever happens to this process.
+  await kept.begin();
+  openHosts(listeners, { ...process, ...service, ...tools }, opened);
+  await publish(process, service, tools, start);
+  kept.started(supervised(process, service, tools, directory));
+  // Closed first: work in progress could not end.
+  opened.defer(() => kept.chain.anvil.run());
+  return sandboxOf(process, service, tools, opened.move());
+}
+
+type OwnProcess = Awaited<ReturnType<typeof openProcess>>;
+
+/** Takes the process's place among those that share its store, and opens what its service needs besides. */
+async function openProcess(
+  { settings, opened, deadline }: { settings: SandboxSettings } & StartingProcess,
+  kept: OpenedChain,
+  urls: SandboxUrls,
+  named: PinnedReceiver | null,
+) {
+  const { chain } = kept;
+  const cluster = opened.use(await openCluster(settings, chain, kept.store, deadline));
+  const receiver = await ReceiverPin.open(
+    `${urls.api}${receiveNotification.path}`,
+    named,
+    settings.resolveHost,
+  );
   const watch = new Watch();
-  const starting = { opened, bound, deadline };
-  const process = {
+  return {
     settings,
     log: settings.log,
     chain,
     cluster,
     urls,
     receiver,
-    observer: watch,
+    observer: announcing(watch, kept),
+    watch,
+    refusals: watch.refusals,
     gate: new RequestGate({ timeoutMs: settings.snapshotTimeoutMs }),
     requests: new RequestCounter(),
   };
-  const service = await startService(process, starting);
-  const pinLater = async (url: string) => await tools.pinReceiver(url);
-  const own = { refusals: watch.refusals, ownReceiver, pinReceiver: pinLater };
-  const state = openState(process, service, own);
-  if (saved !== null)
-    await deadline.within("Anvil to answer", restoreParts(decodeSnapshotParts(saved, state.parts)));
-  const urlNow = () => chain.anvil.url;
-  const heads = await followChain(urlNow, service, { observer: announcing(watch, kept) }, starting);
-  const description = await describe({ ...process, ...service, receiverUrl: receiver.url });
-  const tools = openTools(process, service, state, { description, republish: directory.republish });
-  const wallets = walletsOf(chain, description, service);
-  const given = openGiven(chain, wallets.named, description, { ...service, ...state });
-  if (saved !== null) requireEqual(saved, await deadline.within("Anvil to answer", tools.fingerprint()));
-  // From here on the sandbox is the one in its directory, whatever happens to this process.
-  await journal?.begin(chain);
-  openHosts(listeners, { ...service, ...state, ...tools, chain, description, watch, given }, opened);
-  await deadline.within(cluster.awaited, publishProcess(process));
-  if (settings.autoDeliver) opened.use(new AutoDelivery(given.deliveries, watch.feed, service.services));
-  // From here on nothing else is waited for, so that the deadline can no longer pass.
-  await directory.publish(description);
-  superviseChain(kept, process, { directory, heads, faults: service.faults, ...tools });
-  // Closed first: work in progress could not end.
-  opened.defer(() => chain.anvil.run());
-  return sandboxOf({
-    settings,
-    chain,
-    description,
-    service,
-    state,
-    tools,
-    wallets,
-    given,
-    opened: opened.move(),
-  });
 }
 
-/** Has the chain kept while the sandbox runs, and made again when its Anvil ends. */
-function superviseChain(
-  kept: KeptChain,
-  process: SandboxProcess,
-  running: {
-    directory: DataDirectory;
-    heads: HeadFollower;
-    faults: SandboxFaults;
-    forgetSnapshots: () => void;
-  },
-): void {
-  const { gate, observer, chain, log } = process;
-  const { directory, heads, faults, forgetSnapshots } = running;
-  kept.started({
+/** Publishes a sandbox whose hosts answer: to processes that join, and last in `sandbox.json`. */
+async function publish(
+  process: OwnProcess,
+  { services }: StartedService,
+  { description, given }: OpenedTools,
+  { directory, opened, deadline }: { directory: DataDirectory } & StartingProcess,
+): Promise<void> {
+  const { settings, cluster, watch } = process;
+  await deadline.within(cluster.awaited, publishProcess(process));
+  if (settings.autoDeliver) opened.use(new AutoDelivery(given.deliveries, watch.feed, services));
+  // From here on nothing else is waited for, so that the deadline can no longer pass.
+  await directory.publish(description);
+}
+
+/** Returns what has to be done when the chain was made again because its Anvil has ended. */
+function supervised(
+  process: OwnProcess,
+  { faults }: StartedService,
+  { heads, forgetSnapshots }: OpenedTools,
+  directory: DataDirectory,
+): Parameters<OpenedChain["started"]>[0] {
+  const { gate, watch, chain, log } = process;
+  return {
     gate,
     async chainReplaced() {
       // A disk that refuses this does not end the sandbox.
@@ -274,9 +262,9 @@ function superviseChain(
       // Processes that have joined end with their Anvil; those that come find this one.
       await publishProcess(process);
       await heads.reconnect();
-      observer.changedElsewhere();
+      watch.changedElsewhere();
     },
-  });
+  };
 }
 
 /** Resolves the receiver's host that the settings name, once. */
@@ -285,43 +273,8 @@ async function pinNamedReceiver({ receiverUrl, resolveHost }: SandboxSettings, d
   return await deadline.within("the receiver's address", pinReceiver(receiverUrl, resolveHost));
 }
 
-async function openChain(
-  settings: SandboxSettings,
-  source: {
-    saved: SnapshotContent | null;
-    journal: SandboxJournal | null;
-    placed: ClosingStack;
-    directory: DataDirectory;
-  },
-  opened: ClosingStack,
-  deadline: StartDeadline,
-): Promise<ChainNode> {
-  const { saved, journal, placed, directory } = source;
-  const { mode, seed, programs, dataDirectory } = settings;
-  const kept = journal?.kept ?? null;
-  deadline.waitsFor("Anvil to start");
-  const made = (blocks: number, all: number) => {
-    deadline.waitsFor("Anvil to make the blocks of the journal again");
-    deadline.restart();
-    settings.onReplay(blocks, all);
-  };
-  const started = await startChain({
-    mode,
-    seed,
-    programs,
-    journaled: journal !== null,
-    signal: deadline.signal,
-    ...(kept === null ? {} : { kept: { ...kept, made } }),
-    ...(saved === null ? {} : { saved: placed.use(await placeState(saved, dataDirectory)) }),
-    ...(mode === "live" ? { random: toHex(randomBytes(32)) } : {}),
-  });
-  opened.use(started);
-  await directory.nameAnvil(started.anvil.pid);
-  return await deadline.within("adaptChain", settings.adaptChain(started));
-}
-
 /** An observer that has new heads journaled, too. */
-function announcing(watch: Watch, kept: KeptChain): Watch {
+function announcing(watch: Watch, kept: OpenedChain): Watch {
   return withMethods(watch, {
     head: () => {
       watch.head();
@@ -330,24 +283,19 @@ function announcing(watch: Watch, kept: KeptChain): Watch {
   });
 }
 
-function sandboxOf(sandbox: {
-  settings: SandboxSettings;
-  chain: ChainNode;
-  description: SandboxDescription;
-  service: StartedService;
-  state: SandboxState;
-  tools: SandboxTools;
-  wallets: SandboxWallets;
-  given: Given;
-  opened: ClosingStack;
-}): Sandbox {
-  const { settings, chain, description, service, state, tools, wallets, given, opened } = sandbox;
-  const { relayer, store } = service;
-  const { snapshot, rotateKeys, recorder, explain, fingerprint, encodeSnapshot } = tools;
+function sandboxOf(
+  { settings, chain }: OwnProcess,
+  service: StartedService,
+  tools: OpenedTools,
+  opened: ClosingStack,
+): Sandbox {
+  const { relayer, store, faults } = service;
+  const { description, wallets, given, recorder, encodeSnapshot } = tools;
+  const { receiver, rotateKeys, snapshot, explain, fingerprint } = tools;
   let closed: Promise<void> | undefined;
   const close = () => {
     service.stopDeliveries();
-    state.close();
+    tools.stop();
     closed ??= opened[Symbol.asyncDispose]();
     return closed;
   };
@@ -357,7 +305,7 @@ function sandboxOf(sandbox: {
     chain,
     clock: chain.clock,
     relayer,
-    faults: service.faults,
+    faults,
     store,
     wallets: wallets.named,
     openWallet: (privateKey) => wallets.open(accountOf(privateKey)),
@@ -365,9 +313,9 @@ function sandboxOf(sandbox: {
     reviewer: given.reviewer,
     deliverAll: async () => await given.deliveries.all(),
     get client() {
-      return state.client();
+      return tools.client();
     },
-    receiver: state.receiver,
+    receiver,
     rotateKeys,
     snapshot,
     record: async (title) => await recorder.start(title),

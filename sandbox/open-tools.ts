@@ -8,56 +8,80 @@ import type { RefusalLog } from "./hosts/explorer/live/refusal-log.ts";
 import { Recorder } from "./hosts/recorder/recorder.ts";
 import { closedError } from "./lib/errors/closed-error.ts";
 import { SandboxError } from "./lib/errors/sandbox-error.ts";
-import type { SandboxSettings } from "./options/options.ts";
+import { restoreParts } from "./lib/part.ts";
 import { listParts } from "./restored-state.ts";
 import { createApiClient, type SendRequest } from "./service/client/api-client.ts";
 import { lazyAccess } from "./service/client/lazy-access.ts";
 import { retryPolicy } from "./service/client/retry-policy.ts";
+import { describe } from "./service/describe.ts";
 import { GivenAccess } from "./service/given/actors/access.ts";
 import { openMerchantReads } from "./service/given/actors/merchant-reads.ts";
 import { Given } from "./service/given/given.ts";
 import { givenAccounts } from "./service/keys/keys.ts";
-import { publishKeys } from "./service/keys/published-keys.ts";
+import { type PublishedKeys, publishKeys } from "./service/keys/published-keys.ts";
 import { SandboxReceiver } from "./service/receiver/receiver.ts";
-import type { ProcessParts, StartedService } from "./service/start-service.ts";
+import {
+  followChain,
+  type SandboxProcess,
+  type StartedService,
+  type StartingProcess,
+} from "./service/start-service.ts";
 import { openWallets, type TestWallets } from "./service/wallets/open-wallets.ts";
 import { TestWallet } from "./service/wallets/test-wallet.ts";
 import type { SendRunner } from "./service/wallets/wallet.ts";
+import type { DataDirectory } from "./state/data-directory/open-data-directory.ts";
 import type { SandboxDescription } from "./state/description.ts";
 import { takeFingerprint } from "./state/fingerprint.ts";
 import { Snapshots } from "./state/snapshot.ts";
-import { captureContent } from "./state/snapshot-file/capture-content.ts";
+import { captureContent, decodeSnapshotParts } from "./state/snapshot-file/capture-content.ts";
+import { requireEqual } from "./state/snapshot-file/place-state.ts";
+import type { SnapshotContent } from "./state/snapshot-file/snapshot-content.ts";
 import { encodeSnapshot } from "./state/snapshot-file/snapshot-file.ts";
 
-/** The process that a sandbox runs in, with its chain. */
-export type SandboxProcess = ProcessParts & { settings: SandboxSettings; chain: ChainNode };
-export type SandboxState = ReturnType<typeof openState>;
-export type SandboxWallets = ReturnType<typeof walletsOf>;
-export type SandboxTools = ReturnType<typeof openTools>;
+/** The settings of a start, and what it has opened before its tools. */
+interface ToolsStart extends StartingProcess {
+  saved: SnapshotContent | null;
+  directory: DataDirectory;
+}
 
-/** The parts of the process besides its service. */
-interface OwnState {
-  refusals: RefusalLog;
-  /** The URL of the sandbox's own receiver. */
-  ownReceiver: string;
-  /** Pins another receiver, and publishes it. */
-  pinReceiver: (url: string) => Promise<void>;
+/** Everything of a sandbox besides its service. */
+export type OpenedTools = Awaited<ReturnType<typeof openTools>>;
+
+/**
+ * Opens all state but the chain's, as it was saved if it was, has the relayer follow the chain, and opens the tools on top.
+ *
+ * @throws SandboxError snapshot_refused when what was loaded is not what was saved.
+ */
+export async function openTools(
+  process: SandboxProcess & { refusals: RefusalLog },
+  service: StartedService,
+  start: ToolsStart,
+) {
+  const { chain, receiver } = process;
+  const { saved, directory, deadline } = start;
+  const description = await describe({ ...process, ...service, receiverUrl: receiver.url });
+  const published = publishKeys(description, process, service, directory.republish);
+  const state = openState(process, service, published);
+  if (saved !== null) {
+    await deadline.within("Anvil to answer", restoreParts(decodeSnapshotParts(saved, state.parts)));
+    await published.describe();
+  }
+  const heads = await followChain(() => chain.anvil.url, service, process, start);
+  const tools = openSnapshots(process, service, state, { description, published });
+  const wallets = walletsOf(chain, description, service);
+  const given = openGiven(chain, wallets.named, description, { ...service, ...state });
+  if (saved !== null) requireEqual(saved, await deadline.within("Anvil to answer", tools.fingerprint()));
+  return { ...state, ...tools, description, heads, wallets, given };
 }
 
 /** All state but the chain's. */
-export function openState(
-  { settings, chain, urls, receiver: pin }: SandboxProcess,
+function openState(
+  { settings, chain, urls, receiver: pin, refusals }: SandboxProcess & { refusals: RefusalLog },
   service: StartedService,
-  { refusals, ownReceiver, pinReceiver }: OwnState,
+  published: PublishedKeys,
 ) {
   const { keys, keyRing, faults } = service;
-  const receiver = new SandboxReceiver({
-    pin,
-    pinned: pinReceiver,
-    own: ownReceiver,
-    keys: keyRing,
-    faults,
-  });
+  const receiver = new SandboxReceiver({ pin, pinned: published.pinReceiver, keys: keyRing, faults });
   const [account] = keys.accounts;
   let isClosed = false;
   const send: SendRequest = async (request) => {
@@ -78,26 +102,20 @@ export function openState(
     made.use(access.middleware);
     return made;
   });
-  const close = () => {
+  const stop = () => {
     isClosed = true;
     receiver.close();
   };
-  return { parts, receiver, client, givenAccess: given, close };
+  return { parts, receiver, client, givenAccess: given, stop };
 }
 
-/** Opens the tools that act on the whole sandbox. */
-export function openTools(
-  process: SandboxProcess,
-  { observing, relayer, store, keys, keyRing }: StartedService,
-  { parts }: SandboxState,
-  published: {
-    description: SandboxDescription;
-    republish: (description: SandboxDescription) => Promise<void>;
-  },
+/** Opens the tools that read, capture or restore the whole sandbox. */
+function openSnapshots(
+  { settings, chain, cluster, gate }: SandboxProcess,
+  { observing, relayer, store }: StartedService,
+  { parts }: ReturnType<typeof openState>,
+  { description, published }: { description: SandboxDescription; published: PublishedKeys },
 ) {
-  const { settings, chain, cluster, gate, receiver: pin } = process;
-  const { description, republish } = published;
-  const publishedKeys = publishKeys(description, { keyRing, keys, pin }, republish);
   const snapshots = new Snapshots({
     gate,
     chain,
@@ -105,21 +123,12 @@ export function openTools(
     parts,
     runAsOnlyProcess: async (step) => await cluster.runAsOnlyProcess(step),
     // What receivers and reviewers have to know may be that of a time before a rotation again.
-    restored: async () => await publishedKeys.refresh(),
+    restored: async () => await published.refresh(),
   });
   return {
     snapshot: async () => await snapshots.take(),
-    async pinReceiver(url: string) {
-      await cluster.runAsOnlyProcess(async () => {
-        // A receiver that cannot be published is not pinned.
-        await republish(description);
-        await pin.pin(url);
-        await publishedKeys.refresh();
-        await publishProcess(process);
-      });
-    },
     forgetSnapshots: () => snapshots.forget(),
-    rotateKeys: async (...uses: KeyUse[]) => await publishedKeys.rotate(...uses),
+    rotateKeys: async (...uses: KeyUse[]) => await published.rotate(...uses),
     recorder: new Recorder({ settings, gate, chain, store, parts, relayer, description }),
     async explain(hash: Hex) {
       if (!isHash(hash))
@@ -135,27 +144,22 @@ export function openTools(
   };
 }
 
-/** Publishes what processes that join have to know. */
-export async function publishProcess(process: SandboxProcess): Promise<void> {
-  await process.cluster.publish({ ...process, receiver: process.receiver.receiver });
-}
-
 /** The wallets of the named test accounts, and what opens one for any other. */
-export function walletsOf(chain: ChainNode, { contracts }: SandboxDescription, { gate }: StartedService) {
+function walletsOf(chain: ChainNode, { contracts }: SandboxDescription, { gate }: StartedService) {
   // A restore between a nonce that is read and its transaction would leave that waiting for one which never comes.
   const runSend: SendRunner = async (send) => await gate.runShared("the transaction of a wallet", send);
   const open = (signer: LocalAccount) => new TestWallet(signer, chain.client, contracts, runSend);
   return { named: openWallets(chain, open), open };
 }
 
-export function openGiven(
+function openGiven(
   chain: ChainNode,
   wallets: TestWallets,
   description: SandboxDescription,
   {
     observing: services,
     givenAccess: access,
-  }: Pick<StartedService, "observing"> & Pick<SandboxState, "givenAccess">,
+  }: Pick<StartedService, "observing"> & Pick<ReturnType<typeof openState>, "givenAccess">,
 ): Given {
   const sources = {
     description,

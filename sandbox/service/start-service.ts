@@ -2,8 +2,10 @@ import type { Services } from "../../server/services.ts";
 import type { RelayerJournalStore } from "../../server/store/relayer-journal.ts";
 import type { Store } from "../../server/store/store.ts";
 import { followHeads, type HeadFollower } from "../chain/follow-heads.ts";
+import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
+import type { SandboxSettings } from "../options/options.ts";
 import type { StartDeadline } from "../options/start-deadline.ts";
 import type { RequestCounter } from "../state/request-counter.ts";
 import type { Cluster } from "./cluster/cluster.ts";
@@ -42,6 +44,9 @@ export type ProcessParts = Pick<ServiceProcess, "settings" | "log" | "chain" | "
   gate: RequestGate;
   requests: RequestCounter;
 };
+
+/** The first process of a sandbox, with its chain. */
+export type SandboxProcess = ProcessParts & { settings: SandboxSettings; chain: ChainNode };
 
 /** The service of one process, which leads or follows. */
 export interface StartedService extends ConnectedService {
@@ -91,6 +96,11 @@ export async function startService(
     cluster.lead(urls.api, relayer, () => observer.changedElsewhere()),
   );
   return { ...connected, store, faults, gate, requests, stopDeliveries };
+}
+
+/** Publishes what processes that join have to know. */
+export async function publishProcess(process: SandboxProcess): Promise<void> {
+  await process.cluster.publish({ ...process, receiver: process.receiver.receiver });
 }
 
 /** Has the relayer of a started service follow the chain at Anvil's URL until the process closes. */

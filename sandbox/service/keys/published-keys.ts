@@ -3,24 +3,30 @@ import { type KeyUse, keyUses } from "../../../server/keys/key-use.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import { describeRotating } from "../describe.ts";
-import type { ReceiverPin } from "../receiver/receiver-pin.ts";
+import { publishProcess, type SandboxProcess } from "../start-service.ts";
 import type { SandboxKeys } from "./keys.ts";
 
 /** The keys and the receiver in a sandbox's description: it always shows those of now. */
 export interface PublishedKeys {
   /** Gives these uses, or all, new keys; none when the description cannot be written. @throws StoreUnavailableError */
   rotate(...uses: KeyUse[]): Promise<void>;
-  /** Describes the keys and the receiver of now, after whatever may have changed them. */
+  /** Pins another receiver; none when the description cannot be written. @throws SandboxError, StoreUnavailableError */
+  pinReceiver(url: string): Promise<void>;
+  /** Describes the keys and the receiver of now. @returns whether they differ from what was described. */
+  describe(): Promise<boolean>;
+  /** Describes the keys and the receiver of now, after whatever may have changed them, and publishes them if they differ. */
   refresh(): Promise<void>;
 }
 
 /** @param republish - writes the description where scripts read it. */
 export function publishKeys(
   description: SandboxDescription,
-  { keyRing, keys, pin }: { keyRing: KeyRing; keys: SandboxKeys; pin: ReceiverPin },
+  process: SandboxProcess,
+  { keyRing, keys }: { keyRing: KeyRing; keys: SandboxKeys },
   republish: (description: SandboxDescription) => Promise<void>,
 ): PublishedKeys {
-  const refresh = async () => {
+  const { cluster, receiver: pin } = process;
+  const describe = async () => {
     const { reviewer, receiver } = description;
     const now = await describeRotating(keyRing, keys.accounts, pin.url);
     if (
@@ -28,12 +34,25 @@ export function publishKeys(
       now.receiver.url === receiver.url &&
       now.reviewer.key_id === reviewer.key_id
     )
-      return;
+      return false;
     Object.assign(description, now);
-    await republish(description);
+    return true;
+  };
+  const refresh = async () => {
+    if (await describe()) await republish(description);
   };
   return {
+    describe,
     refresh,
+    async pinReceiver(url) {
+      await cluster.runAsOnlyProcess(async () => {
+        // A receiver that cannot be published is not pinned.
+        await republish(description);
+        await pin.pin(url);
+        await refresh();
+        await publishProcess(process);
+      });
+    },
     async rotate(...uses) {
       for (const use of uses)
         if (!keyUses.includes(use))

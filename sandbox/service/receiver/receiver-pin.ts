@@ -17,7 +17,8 @@ export class ReceiverPin implements Part<PinState> {
   readonly name = "receiver_pin";
   // A snapshot file is continued with the receiver of the start that loads it.
   readonly schema = null;
-  readonly #own: string;
+  /** The URL of the sandbox's own receiver. */
+  readonly own: string;
   readonly #resolve: Resolve | undefined;
   #pinned: PinnedReceiver;
   /** Whether the start or `pin` named the receiver; else it is the sandbox's own. */
@@ -37,7 +38,7 @@ export class ReceiverPin implements Part<PinState> {
     pinned: PinnedReceiver,
     { isChosen = true, resolve }: { isChosen?: boolean; resolve?: Resolve | undefined } = {},
   ) {
-    this.#own = own;
+    this.own = own;
     this.#pinned = pinned;
     this.#isChosen = isChosen;
     this.#resolve = resolve;
@@ -55,7 +56,7 @@ export class ReceiverPin implements Part<PinState> {
 
   /** Whether notifications go to the sandbox's own receiver. */
   get isOwn(): boolean {
-    return isPinnedAs(this.#pinned, this.#own);
+    return isPinnedAs(this.#pinned, this.own);
   }
 
   /** Called before each delivery attempt: from then on nothing can be pinned. */

@@ -40,7 +40,6 @@ interface Waiter {
 export class SandboxReceiver implements Part<ReceiverState> {
   readonly name = "receiver";
   readonly schema = ownState<ReceiverState>();
-  readonly #own: string;
   readonly #pin: ReceiverPin;
   readonly #pinned: (url: string) => Promise<void>;
   readonly #keys: KeyRing;
@@ -55,17 +54,14 @@ export class SandboxReceiver implements Part<ReceiverState> {
     pin: ReceiverPin;
     /** Has another receiver pinned, and publishes it. */
     pinned: (url: string) => Promise<void>;
-    /** The service's own receiver, which is watched. */
-    own: string;
     keys: KeyRing;
     faults: Pick<SandboxFaults, "take">;
   }) {
     this.#pin = receiver.pin;
     this.#pinned = receiver.pinned;
-    this.#own = receiver.own;
     this.#keys = receiver.keys;
     this.#tap = new ReceiverTap({
-      path: new URL(receiver.own).pathname,
+      path: new URL(receiver.pin.own).pathname,
       takeFault: () => receiver.faults.take("delivery", "at_receiver"),
       arrived: async (arrival, bytes) => await this.#note(arrival, bytes),
     });
@@ -138,7 +134,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
     requireArgument("resend", "delivery", delivery);
     const { headers, body } = delivery;
     const { "content-type": type = "application/json" } = headers;
-    const response = await fetch(this.#own, {
+    const response = await fetch(this.#pin.own, {
       method: "POST",
       headers: { "content-type": type, ...webhookHeadersOf(headers) },
       body,
