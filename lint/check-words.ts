@@ -2,8 +2,8 @@
  * Fails on each word of lint/words.ts, in a text or in an exported name, and on the marks of a merge that was not resolved, with file and
  * line and what to write instead. Arguments are the files to read; without any, it reads all sources and documents of the repository.
  */
-import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { listFiles } from "./list-files.ts";
 import { names, type Word, words } from "./words.ts";
 
 const kinds = ["md", "ts", "sol", "html", "css", "txt", "mjs", "sh", "yaml", "json"].map(
@@ -12,7 +12,9 @@ const kinds = ["md", "ts", "sol", "html", "css", "txt", "mjs", "sh", "yaml", "js
 /** The list itself, what others wrote, and data. */
 const skipped = [":!lint/words.ts", ":!portal/vendor", ":!package-lock.json", ":!test/**/*.json"];
 
-const found = (process.argv.length > 2 ? process.argv.slice(2) : allFiles()).flatMap((file) => {
+const found = (
+  process.argv.length > 2 ? process.argv.slice(2) : listFiles(...kinds, ".ci/run", ...skipped)
+).flatMap((file) => {
   const text = readFileSync(file, "utf8");
   return [
     ...words.flatMap((word) => uses(file, text, word)),
@@ -22,23 +24,6 @@ const found = (process.argv.length > 2 ? process.argv.slice(2) : allFiles()).fla
 });
 for (const line of found) console.error(line);
 if (found.length > 0) process.exitCode = 1;
-
-function allFiles(): string[] {
-  const list = [
-    "ls-files",
-    "--cached",
-    "--others",
-    "--exclude-standard",
-    "--",
-    ...kinds,
-    ".ci/run",
-    ...skipped,
-  ];
-  // A file that is deleted and not committed yet is still listed.
-  return execFileSync("git", list, { encoding: "utf8", maxBuffer: 2 ** 24 })
-    .split("\n")
-    .filter((file) => file !== "" && existsSync(file));
-}
 
 /** Returns a line for each use. A word in quotes of its own is a quotation, and one after `.` or `#` a name in code. */
 function uses(file: string, text: string, { forms, before, instead }: Word): string[] {

@@ -78,7 +78,7 @@ function deriveAccounts(): Accounts {
 }
 
 /** Deploys and funds everything through Hardhat's connection to the chain at `url`. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the order of all transactions, of which the chain's hashes follow, is in one place.
+// Long: the order of all transactions, of which the chain's hashes follow, is in one place.
 async function deploy(url: string, accounts: Accounts): Promise<GenesisDeployment> {
   const hardhat = await import("hardhat");
   const connection = await hardhat.network.create({ network: "localhost", override: { url, chainId } });

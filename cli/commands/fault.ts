@@ -118,20 +118,22 @@ function setCommand(): Command {
     .option("--body <text>", "the body that the receiver answers")
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
-    .action(async (name: string | undefined, flags: FaultFlags, command: Command) => {
-      if (name === undefined && (flags.layer === undefined || flags.action === undefined))
-        command.error("error: fault set needs a name, or --layer and --action");
-      if (name !== undefined && (flags.layer !== undefined || flags.action !== undefined))
-        command.error(`error: fault set takes ${name}, or --layer and --action, not both`);
-      try {
-        const set = fault.parse(await callControl(flags.dataDir, "POST", "/faults", bodyOf(name, flags)));
-        print(flags, set, describe(set));
-      } catch (error) {
-        throw error instanceof ControlRefusedError
-          ? inFlags(error, name ?? `${flags.layer} ${flags.action}`)
-          : error;
-      }
-    });
+    .action(setFault);
+}
+
+async function setFault(name: string | undefined, flags: FaultFlags, command: Command): Promise<void> {
+  if (name === undefined && (flags.layer === undefined || flags.action === undefined))
+    command.error("error: fault set needs a name, or --layer and --action");
+  if (name !== undefined && (flags.layer !== undefined || flags.action !== undefined))
+    command.error(`error: fault set takes ${name}, or --layer and --action, not both`);
+  try {
+    const set = fault.parse(await callControl(flags.dataDir, "POST", "/faults", bodyOf(name, flags)));
+    print(flags, set, describe(set));
+  } catch (error) {
+    throw error instanceof ControlRefusedError
+      ? inFlags(error, name ?? `${flags.layer} ${flags.action}`)
+      : error;
+  }
 }
 
 /** The flags whose fields of POST /faults have other names. */

@@ -59,7 +59,7 @@ async function throughApi(): Promise<() => Promise<number>> {
 }
 
 /** The same transactions to an Anvil with the same contracts: signed, sent, and waited for. */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: what the API is compared with is in one place.
+// Long: what the API is compared with is in one place.
 async function viemAlone(way: "as its guide writes it" | "by hand"): Promise<() => Promise<number>> {
   const chain = opened.use(await startChain({ mode: "deterministic", seed: "bench" }));
   const { registrar, token, fundingSource, chainId } = chain.deployment;

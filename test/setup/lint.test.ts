@@ -122,25 +122,6 @@ test("files that import only types of each other are a cycle", async () => {
   expect(await lint(...cases)).toEqual(cases.map(() => ["lint/suspicious/noImportCycles"]));
 });
 
-test("a function has at most 60 lines", async () => {
-  const lines = (count: number) =>
-    `export function f(a: number[]): void {\n${"  a.push(1);\n".repeat(count)}}\n`;
-  const folders = [
-    "protocol",
-    "relayer",
-    "server",
-    "sandbox",
-    "testkit",
-    "check-contract",
-    "cli",
-    "portal",
-    "scripts",
-  ];
-  const refused = await lint(...folders.map((folder): Case => [folder, lines(61)]));
-  expect(refused).toEqual(folders.map(() => ["lint/complexity/noExcessiveLinesPerFunction"]));
-  expect(await lint(["server", lines(60)])).toEqual([[]]);
-});
-
 test("browser code imports only types from the rest", async () => {
   const refused = [
     'import { a } from "../../protocol/a.ts";\na();\n',

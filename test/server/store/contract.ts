@@ -16,6 +16,7 @@ export interface OpenedStore {
 }
 
 /** Tests every promise of {@link Store} on one implementation. */
+// Long: a list of tests, as in a callback of describe.
 export function testStore(open: () => Promise<OpenedStore>): void {
   let opened: OpenedStore;
   let store: Store;
