@@ -1,5 +1,6 @@
 import { CommanderError } from "commander";
 import { messageOf } from "../protocol/coded-error.ts";
+import { inFlags } from "./flags.ts";
 import { createProgram } from "./program.ts";
 
 /** Runs the command of this process. A failure is reported on stderr and by the exit code. */
@@ -15,7 +16,7 @@ export async function runCommandLine(): Promise<void> {
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode;
     else {
-      process.stderr.write(`${messageOf(error)}\n`);
+      process.stderr.write(`${inFlags(messageOf(error))}\n`);
       process.exitCode = 1;
     }
   }

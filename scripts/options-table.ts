@@ -1,18 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { startCommand } from "../cli/commands/start.ts";
+import { flagOf } from "../cli/flags.ts";
 import { packageRoot } from "../sandbox/lib/package-root.ts";
 import { type OptionType, optionTypes } from "../sandbox/options/check-types.ts";
 import { markdownTable } from "../server/documentation/tables.ts";
 import { exploreTypes, most } from "../testkit/explore/options.ts";
-
-/** The flags of `routing-sandbox start` whose names differ from the option's. */
-const flags: { readonly [option: string]: string } = {
-  dataDirectory: "--data-dir",
-  gasBudgetWei: "--gas-budget",
-  programs: "--program",
-  startTimeoutMs: "--start-timeout",
-};
 
 /** The documentation of an option: a comment, the name and the type. */
 const documented = /\/\*\*((?:(?!\*\/).)*)\*\/\s+(\w+)\?: ([^\n]+);$/gms;
@@ -27,7 +19,7 @@ export function optionsTable(): string {
   const documentedOf = readOptions("sandbox/options/options.ts", "SandboxOptions");
   const rows = Object.entries(optionTypes).map(([name, type]) => {
     const { what, value, written } = documentedOf(name);
-    return [`\`${name}\``, flagOf(name), typeOf(type, written), value, what];
+    return [`\`${name}\``, flagsOf(name, type), typeOf(type, written), value, what];
   });
   return markdownTable(["Option", "`start`", "Type and unit", "Default", "What it does"], rows);
 }
@@ -68,12 +60,10 @@ function readOptions(file: string, name: string) {
   };
 }
 
-function flagOf(option: string): string {
-  const known = startCommand().options.map(({ long }) => long);
-  if (option === "ports")
-    return known.flatMap((flag) => (flag?.endsWith("-port") ? `\`${flag}\`` : [])).join(", ");
-  const flag = flags[option] ?? `--${option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  return known.includes(flag) ? `\`${flag}\`` : "";
+function flagsOf(option: string, type: OptionType): string {
+  const fields = Object.keys(type.fields ?? {}).map((field) => `${option}.${field}`);
+  const flags = [option, ...fields].map(flagOf);
+  return flags.flatMap((flag) => (flag === undefined ? [] : `\`${flag}\``)).join(", ");
 }
 
 function typeOf({ name, fields, entries }: OptionType, written: string): string {

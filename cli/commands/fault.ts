@@ -11,6 +11,7 @@ import {
   rpcCallers,
 } from "../../sandbox/service/faults/fault-matrix.ts";
 import { ControlRefusedError, callControl } from "../call-control.ts";
+import { flagOf } from "../flags.ts";
 import {
   dataDirectoryOption,
   jsonOption,
@@ -131,25 +132,17 @@ async function setFault(name: string | undefined, flags: FaultFlags, command: Co
     print(flags, set, describe(set));
   } catch (error) {
     throw error instanceof ControlRefusedError
-      ? inFlags(error, name ?? `${flags.layer} ${flags.action}`)
+      ? fieldsInFlags(error, name ?? `${flags.layer} ${flags.action}`)
       : error;
   }
 }
 
-/** The flags whose fields of POST /faults have other names. */
-const flagsOfFields: { readonly [field: string]: string } = {
-  subject_id: "subject",
-  operation_id: "relay-operation",
-  delay_ms: "delay",
-  headers: "header",
-};
-
-/** Returns a refusal that names flags instead of fields. */
-function inFlags({ message, errors }: ControlRefusedError, named: string): Error {
+/** Returns a refusal that names the flag of each wrong field. */
+function fieldsInFlags({ message, errors }: ControlRefusedError, named: string): Error {
   if (errors.length === 0) return new Error(message);
   const wrong = errors.map(({ pointer, detail }) => {
     const [field = ""] = pointer.split("/").filter((part) => part !== "" && part !== "match");
-    const flag = `--${flagsOfFields[field] ?? field}`;
+    const flag = flagOf(field) ?? `--${field}`;
     return detail.includes("is not a field") ? `${named} takes no ${flag}.` : `${flag} ${detail}.`;
   });
   return new Error(wrong.join(" "));

@@ -5,6 +5,7 @@ import { howToRun } from "../../sandbox/lib/package-root.ts";
 import { defaultConfirmations, defaultGasBudgetWei } from "../../sandbox/options/defaults.ts";
 import type { ProgramOption } from "../../sandbox/options/programs.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import { inFlags } from "../flags.ts";
 import { interruption } from "../interruption.ts";
 import {
   addPortOptions,
@@ -141,7 +142,9 @@ async function stopOnSignal(sandbox: Sandbox, quiet: boolean): Promise<void> {
   if (!hasEnded) return;
   const { failure } = reason;
   const next =
-    failure === undefined ? "Start the sandbox again." : `The chain cannot be made again: ${failure}`;
+    failure === undefined
+      ? "Start the sandbox again."
+      : `The chain cannot be made again: ${inFlags(failure)}`;
   process.stderr.write(`Anvil has ended, and the sandbox with it. ${next}\n`);
   process.exitCode = 1;
 }

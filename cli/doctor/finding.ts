@@ -1,3 +1,5 @@
+import { inFlags } from "../flags.ts";
+
 /** The result of one of the doctor's checks. */
 export interface Finding {
   /** The subject of the check, as in `port 4020`. */
@@ -23,7 +25,7 @@ export function healthy(check: string, found: string): Finding {
   return { check, ok: true, found, remedy: null };
 }
 
-/** Something that is not, and what to do. */
+/** Something that is not, and what to do. A message of the library names its flags. */
 export function broken(check: string, found: string, remedy: string): Finding {
-  return { check, ok: false, found, remedy };
+  return { check, ok: false, found: inFlags(found), remedy };
 }

@@ -19,7 +19,7 @@ export async function openListeners(
   const open = async (part: keyof Listeners, docsUrl?: string) => {
     const listener = await listen({
       port: ports[part],
-      option: `ports.${part} (--${part}-port)`,
+      option: `ports.${part}`,
       pages: pagesOf[part],
       limits,
       ...(docsUrl === undefined ? {} : { docsUrl }),

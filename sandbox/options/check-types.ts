@@ -122,17 +122,16 @@ export function requireType(
   { isValid, name: wanted, ...of }: OptionType,
   value: unknown,
 ): void {
-  if (!isValid(value)) throw invalid(`${name} must be ${wanted}, not ${show(value)}.`);
+  if (!isValid(value)) throw invalid(`The option ${name} must be ${wanted}, not ${show(value)}.`);
   if (of.entries !== undefined && Array.isArray(value))
     for (const [index, entry] of value.entries())
       if (of.entries.isValid(entry)) requireType(`${name}[${index}]`, of.entries, entry);
-      else throw invalid(`${name}[${index}] is ${show(entry)}. Pass ${of.entries.name}.`);
+      else throw invalid(`The option ${name}[${index}] is ${show(entry)}. Pass ${of.entries.name}.`);
   if (of.fields === undefined || !isObject(value)) return;
-  if (!of.isOpen) requireFields(value, Object.keys(of.fields), `${name} has no`);
+  if (!of.isOpen) requireFields(value, Object.keys(of.fields), `The option ${name} has no`);
   for (const [field, type] of Object.entries(of.fields)) {
     const entry: unknown = Reflect.get(value, field);
-    const label = name === "ports" ? `ports.${field} (--${field}-port)` : `${name}.${field}`;
-    if (entry !== undefined || of.needed?.includes(field)) requireType(label, type, entry);
+    if (entry !== undefined || of.needed?.includes(field)) requireType(`${name}.${field}`, type, entry);
   }
 }
 

@@ -216,6 +216,9 @@ export function resolveOptions(options: SandboxOptions): SandboxSettings {
 
 function folderOf(dataDirectory: string): string {
   if (dataDirectory === "")
-    throw new SandboxError("option_invalid", "dataDirectory is empty; leave it out to keep nothing.");
+    throw new SandboxError(
+      "option_invalid",
+      "The option dataDirectory is empty. Leave it out to keep nothing.",
+    );
   return resolve(dataDirectory);
 }

@@ -116,6 +116,30 @@ test.for<[command: string, message: string]>([
   ["join --stor x", "error: unknown option '--stor'\n(Did you mean --store?)"],
   ["join", "error: required option '--store <url>' not specified\nRun with --help to list the options."],
   ["check-contract --artefact x.json", "error: unknown option '--artefact'\n(Did you mean --artifact?)"],
+  [
+    "start --data-dir FOLDER/new --confirmations 0",
+    "--confirmations must be a whole number from 1 to 1000, not 0.\n",
+  ],
+  [
+    "start --data-dir FOLDER/new --from FOLDER/none --store postgres://127.0.0.1/unused",
+    "A snapshot file continues in a data directory; leave out --store or --from.\n",
+  ],
+  [
+    "start --data-dir FOLDER/new --store mysql://secret@localhost/shop",
+    "--store must be a URL as in postgres://",
+  ],
+  [
+    "start --data-dir FOLDER",
+    "runs a sandbox in FOLDER; stop it, or choose another directory with --data-dir.\n",
+  ],
+  [
+    "data verify --data-dir FOLDER/new",
+    "FOLDER/new holds no sandbox. Name the directory of one with --data-dir.\n",
+  ],
+  [
+    "join --store postgres://127.0.0.1/shop?table=x",
+    "--store takes schema and host after the question mark, not table.\n",
+  ],
   ["check-contract", "error: required option '--artifact <path...>' not specified"],
   ["fault set", "error: fault set needs a name, or --layer and --action"],
   ["fault set slow --layer api", "error: fault set takes slow, or --layer and --action, not both"],
@@ -149,7 +173,7 @@ test.for<[command: string, message: string]>([
   ],
   [
     "scenario record x.yaml --data-dir FOLDER",
-    "The sandbox has a past, which a scenario could not repeat. Start it with --fresh --mode deterministic, ",
+    "The sandbox has a past, which a scenario could not repeat. Start it with --fresh and --mode deterministic, or start one in another directory (--data-dir).\n",
   ],
 ])("%s fails with what to do", async ([command, message]) => {
   const { code, stderr } = await failed(...command.replaceAll("FOLDER", folder).split(" "));

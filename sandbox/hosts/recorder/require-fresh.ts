@@ -18,14 +18,14 @@ export async function requireFresh(sandbox: {
   const { settings, chain, store } = sandbox;
   if (settings.mode !== "deterministic")
     throw refusal(
-      "Time runs with the wall clock here. Start the sandbox with --fresh --mode deterministic, or start one in another directory (--data-dir).",
+      "Time runs with the wall clock here. Start the sandbox with the option fresh and the option mode deterministic, or start one in another directory (the option dataDirectory).",
     );
   const head = await readHead(chain.client);
   const { collections } = await store.export();
   const isUsed = Object.values(collections).some((records) => Object.keys(records).length > 0);
   if (isUsed || head.hash !== chain.deployment.epochBlock.hash)
     throw refusal(
-      "The sandbox has a past, which a scenario could not repeat. Start it with --fresh --mode deterministic, or start one in another directory (--data-dir).",
+      "The sandbox has a past, which a scenario could not repeat. Start it with the option fresh and the option mode deterministic, or start one in another directory (the option dataDirectory).",
     );
   return head;
 }

@@ -33,7 +33,7 @@ export interface ListenOptions {
  * Listens on a loopback port, for requests to a name of this machine; until `serve` is called it answers 503.
  *
  * @throws SandboxError port_in_use
- * @example const listener = await listen({ port: 0, option: "--api-port", pages: ownPages })
+ * @example const listener = await listen({ port: 0, option: "ports.api", pages: ownPages })
  */
 export async function listen({ port, option, pages, limits, docsUrl }: ListenOptions): Promise<Listener> {
   const { connections, headersMs, requestMs } = limits ?? connectionLimits;
@@ -74,7 +74,7 @@ function bind(server: Server, port: number, option: string): Promise<void> {
       reject(
         new SandboxError(
           "port_in_use",
-          `Port ${port} on 127.0.0.1 ${reason}; choose another with ${option}; 0 lets the system choose.`,
+          `Port ${port} on 127.0.0.1 ${reason}; choose another with the option ${option}; 0 lets the system choose.`,
           { cause },
         ),
       );

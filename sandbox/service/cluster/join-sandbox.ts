@@ -67,7 +67,7 @@ async function openJoined(
   await using bound = new ClosingStack();
   const listener = await listen({
     port: options.apiPort,
-    option: "--api-port",
+    option: "apiPort",
     pages: pagesOf.api,
     limits: settings.connectionLimits,
     docsUrl: urls.docs,

@@ -110,7 +110,7 @@ export class SharedStore implements Cluster {
     else if (kept !== epoch || !chain.resumed)
       throw new SandboxError(
         "database_mismatch",
-        `The database (${this.store.database.name}) ${kept === null ? "holds nothing of this sandbox's chain" : "holds what belongs to another chain"}. Start with the data directory that belongs to it (--data-dir), or choose another schema (?schema= in --store).`,
+        `The database (${this.store.database.name}) ${kept === null ? "holds nothing of this sandbox's chain" : "holds what belongs to another chain"}. Start with the data directory that belongs to it (the option dataDirectory), or choose another schema (?schema= in the option store).`,
       );
     const { commits, chainRecords } = await this.store.position();
     if (journal === null) return;
@@ -130,7 +130,7 @@ export class SharedStore implements Cluster {
   #isOlder(found: string, older: string): SandboxError {
     return new SandboxError(
       "database_mismatch",
-      `${found}: the ${older} is older than the other. Put both back to backups of the same moment, or choose another data directory (--data-dir) and schema (?schema= in --store).`,
+      `${found}: the ${older} is older than the other. Put both back to backups of the same moment, or choose another data directory (the option dataDirectory) and schema (?schema= in the option store).`,
     );
   }
 

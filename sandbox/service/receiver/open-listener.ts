@@ -42,7 +42,7 @@ export async function openListener(options: {
     const verified = await judge(headersOf(request), await readWhole(request));
     response.writeHead(verified === false ? 401 : 204).end();
   };
-  const listener = await listen({ port, option: "--port", pages: pagesOf.receiver });
+  const listener = await listen({ port, option: "port", pages: pagesOf.receiver });
   listener.serve({
     handle: tap.guard((request, response) => {
       // A connection that breaks off within the body cannot be answered.

@@ -93,7 +93,7 @@ export class ReceiverPin implements Part<PinState> {
     if (this.#isChosen)
       throw new SandboxError(
         "receiver_pinned",
-        `Notifications go to ${this.url} already. Pin a receiver once, and only when the start names none (receiverUrl, --receiver-url).`,
+        `Notifications go to ${this.url} already. Pin a receiver once, and only when the start names none (the option receiverUrl).`,
       );
     if (this.#hasDelivered)
       throw new SandboxError(

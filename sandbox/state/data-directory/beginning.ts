@@ -97,17 +97,17 @@ export async function requireSettings(directory: string, wanted: KeptSettings): 
   if (kept?.in_database === true && !wanted.in_database)
     throw new SandboxError(
       "data_directory_mismatch",
-      `${directory} keeps its records in a database, and --store is missing. Name that database with --store, or choose another directory with --data-dir.`,
+      `${directory} keeps its records in a database, and the option store is missing. Name that database with the option store, or choose another directory with the option dataDirectory.`,
     );
   if (kept !== null && canonicalJson(kept) !== canonicalJson(wanted))
     throw new SandboxError(
       "data_directory_mismatch",
-      `${directory} was made with ${describe(kept)}, not with ${describe(wanted)}; name none of them to continue with it, or choose another directory with --data-dir.`,
+      `${directory} was made with ${describe(kept)}, not with ${describe(wanted)}; name none of them to continue with it, or choose another directory with the option dataDirectory.`,
     );
 }
 
 function describe({ seed, mode, programs, in_database }: KeptSettings): string {
   const named = programs.map(({ id, name, account }) => `${id} (${name}, ${account})`);
-  const place = in_database ? " and its records in a database (--store)" : "";
+  const place = in_database ? " and its records in a database (the option store)" : "";
   return `seed "${seed}" in mode ${mode} with ${named.join(", ")}${place}`;
 }

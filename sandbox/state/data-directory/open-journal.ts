@@ -67,7 +67,7 @@ export async function requireState(directory: string, begun: Beginning): Promise
   if (state !== null && digestOf(state) === begun.state) return file;
   const what = state === null ? "is missing" : "does not match its checksum";
   throw new StoreDamagedError(
-    `${file} ${what}: it is the state that the chain came from. Restore the data directory from a backup, or choose another one with --data-dir.`,
+    `${file} ${what}: it is the state that the chain came from. Restore the data directory from a backup, or choose another one with the option dataDirectory.`,
   );
 }
 

@@ -42,7 +42,7 @@ export async function requireFiles(directory: string): Promise<void> {
     if ((await fileKind(join(directory, name))) === "other")
       throw new SandboxError(
         "data_directory_mismatch",
-        `${join(directory, name)} is not a file. Move it away, or choose another data directory with --data-dir.`,
+        `${join(directory, name)} is not a file. Move it away, or choose another data directory with the option dataDirectory.`,
       );
 }
 
@@ -57,7 +57,7 @@ export async function requireOwnEnvironment(directory: string): Promise<void> {
   if (!text.startsWith(variable))
     throw new SandboxError(
       "data_directory_mismatch",
-      `${environment} is not a sandbox's. Move it away, or choose another data directory with --data-dir.`,
+      `${environment} is not a sandbox's. Move it away, or choose another data directory with the option dataDirectory.`,
     );
 }
 

@@ -35,7 +35,7 @@ export async function verifyDirectory(directory: string): Promise<VerifiedDirect
   if (begun === null)
     throw new SandboxError(
       "data_directory_mismatch",
-      `${directory} holds no sandbox. Name the directory of one with --data-dir.`,
+      `${directory} holds no sandbox. Name the directory of one with the option dataDirectory.`,
     );
   const unlock = await lockForReading(directory);
   try {
@@ -73,6 +73,6 @@ function requireEpochBlock(journal: string, { chain }: Beginning, blocks: readon
   const found = blocks.find((block) => block.number === number);
   if (found === undefined || found.hash === hash) return;
   throw new StoreDamagedError(
-    `The journal in ${journal} has another block ${number} (${found.hash}) than the chain began with (${hash}). Restore the data directory from a backup, or choose another one with --data-dir.`,
+    `The journal in ${journal} has another block ${number} (${found.hash}) than the chain began with (${hash}). Restore the data directory from a backup, or choose another one with the option dataDirectory.`,
   );
 }

@@ -30,12 +30,12 @@ export async function completeOptions(given: SandboxOptions): Promise<CompletedO
   if (options.store !== undefined)
     throw new SandboxError(
       "option_invalid",
-      "A snapshot file continues in a data directory; leave out --store or --from.",
+      "A snapshot file continues in a data directory; leave out the option store or the option from.",
     );
   if (kept !== null)
     throw new SandboxError(
       "snapshot_refused",
-      `${dataDirectory} holds a sandbox already. Choose another data directory with --data-dir.`,
+      `${dataDirectory} holds a sandbox already. Choose another data directory with the option dataDirectory.`,
     );
   const saved = await readSnapshot(from);
   const { seed, mode, programs, confirmations, gas_budget_wei } = saved.settings;

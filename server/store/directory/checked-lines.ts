@@ -84,7 +84,8 @@ export function damaged(
   what: string,
   cause?: unknown,
 ): StoreDamagedError {
-  const advice = "Restore the data directory from a backup, or choose another one with --data-dir.";
+  const advice =
+    "Restore the data directory from a backup, or choose another one with the option dataDirectory.";
   return new StoreDamagedError(`${file}, line ${number}: ${what} (byte ${start}). ${advice}`, { cause });
 }
 

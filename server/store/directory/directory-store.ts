@@ -190,7 +190,7 @@ async function removeReplaced(directory: string): Promise<void> {
 export function unwritable(what: string, cause: unknown): unknown {
   if (!(cause instanceof Error && "syscall" in cause)) return cause;
   return new StoreUnavailableError(
-    `${what} cannot be opened: ${describeFileError(cause)}. Make it writable, with room on its disk, or choose another one with --data-dir.`,
+    `${what} cannot be opened: ${describeFileError(cause)}. Make it writable, with room on its disk, or choose another one with the option dataDirectory.`,
     { cause },
   );
 }
@@ -198,7 +198,7 @@ export function unwritable(what: string, cause: unknown): unknown {
 function unreadable(directory: string, cause: unknown): unknown {
   if (!(cause instanceof Error && "syscall" in cause)) return cause;
   return new StoreUnavailableError(
-    `The store in ${directory} cannot be read: ${describeFileError(cause)}. Make it readable for this user, or choose another one with --data-dir.`,
+    `The store in ${directory} cannot be read: ${describeFileError(cause)}. Make it readable for this user, or choose another one with the option dataDirectory.`,
     { cause },
   );
 }

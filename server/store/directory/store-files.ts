@@ -107,11 +107,12 @@ function requireOwn(directory: string, names: readonly string[]): string {
   throw new StoreDamagedError(`${directory} holds ${names[0]} and no file of a store. ${moveAway}`);
 }
 
-const moveAway = "Move it away, or choose another data directory with --data-dir.";
-const restore = "Restore the data directory from a backup, or choose another one with --data-dir.";
+const moveAway = "Move it away, or choose another data directory with the option dataDirectory.";
+const restore =
+  "Restore the data directory from a backup, or choose another one with the option dataDirectory.";
 
 function missing(file: string, there: string): StoreDamagedError {
   return new StoreDamagedError(
-    `${file} is missing, although ${there} is there. Restore it from a backup; to begin with a new sandbox, choose another directory with --data-dir, or copy this one away and start with --fresh.`,
+    `${file} is missing, although ${there} is there. Restore it from a backup; to begin with a new sandbox, choose another directory with the option dataDirectory, or copy this one away and start with the option fresh.`,
   );
 }

@@ -147,16 +147,16 @@ function parse(text: string): { config: ClientConfig; schema: string } {
   const url = URL.parse(text);
   if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol))
     throw new DatabaseUrlError(
-      "--store must be a URL as in postgres://user:password@localhost:5432/database?schema=my_sandbox.",
+      "The option store must be a URL as in postgres://user:password@localhost:5432/database?schema=my_sandbox.",
     );
   const query = url.searchParams;
   const schema = query.get("schema") ?? "routing_sandbox";
   if (schema === "" || schema.includes("\0") || Buffer.byteLength(schema) > nameBytes)
-    throw new DatabaseUrlError(`The schema in --store must have 1 to ${nameBytes} bytes.`);
+    throw new DatabaseUrlError(`The schema in the option store must have 1 to ${nameBytes} bytes.`);
   const unknown = [...query.keys()].filter((name) => name !== "schema" && name !== "host");
   if (unknown.length > 0)
     throw new DatabaseUrlError(
-      `--store takes schema and host after the question mark, not ${unknown.join(", ")}.`,
+      `The option store takes schema and host after the question mark, not ${unknown.join(", ")}.`,
     );
   const config: ClientConfig = {
     // A path to a folder is that of a Unix socket.

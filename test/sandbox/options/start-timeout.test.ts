@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { inFlags } from "../../../cli/flags.ts";
 import type { ChainNode } from "../../../sandbox/chain/genesis/start-chain.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { findProcess } from "../../../sandbox/lib/processes.ts";
@@ -96,7 +97,7 @@ function timeoutWhile(step: string, milliseconds = 1_000) {
   return {
     name: "SandboxError",
     code: "start_timeout",
-    message: `The start took longer than ${milliseconds} ms, and was waiting for ${step}. Correct what holds that up, or allow more time with startTimeoutMs (--start-timeout).`,
+    message: `The start took longer than ${milliseconds} ms, and was waiting for ${step}. Correct what holds that up, or allow more time with the option startTimeoutMs.`,
   };
 }
 
@@ -169,7 +170,7 @@ describe("a start whose Anvil is stopped fails when its time is over and leaves 
     onTestFinished(() => void child.kill("SIGKILL"));
     const stopped = await stopNextAnvil(child.pid);
     const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
-    expect([code, said]).toEqual([1, `${timeoutWhile("Anvil to start", 2_000).message}\n`]);
+    expect([code, said]).toEqual([1, `${inFlags(timeoutWhile("Anvil to start", 2_000).message)}\n`]);
     expect(await findProcess(await stopped())).toBeUndefined();
     expect(existsSync(join(dataDirectory, "lock.json"))).toBe(false);
   });
@@ -243,7 +244,7 @@ test("a receiver's name that is never resolved ends a start when its time is ove
 });
 
 test.for([0, 1.5, 600_001, Number.NaN])("startTimeoutMs of %s is refused", async (startTimeoutMs) => {
-  const message = `startTimeoutMs must be a whole number of milliseconds from 1 to 600000, not ${startTimeoutMs}.`;
+  const message = `The option startTimeoutMs must be a whole number of milliseconds from 1 to 600000, not ${startTimeoutMs}.`;
   await expect(open({ startTimeoutMs })).rejects.toThrow(message);
   await expect(joinSandbox({ store: "", apiPort: 0, startTimeoutMs, log })).rejects.toThrow(message);
 });

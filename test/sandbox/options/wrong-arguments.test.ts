@@ -69,7 +69,7 @@ test.each<[options: object, message: string]>([
     { programs: ["prg_demo", 5] },
     'programs[1] is 5. Pass a program\'s id such as "prg_demo", or { id, name, account }.',
   ],
-  [{ ports: { api: "4020" } }, 'ports.api (--api-port) must be a whole number from 0 to 65535, not "4020".'],
+  [{ ports: { api: "4020" } }, 'The option ports.api must be a whole number from 0 to 65535, not "4020".'],
   [
     { rateLimit: { requests: "5", seconds: 1 } },
     'rateLimit.requests must be a whole number from 1, not "5".',
@@ -129,7 +129,7 @@ test("createSandbox refuses fresh that is not true or false, and leaves the data
   const options: object = { dataDirectory, fresh: "no" };
   await expect(createSandbox(options)).rejects.toMatchObject({
     ...optionInvalid,
-    message: 'fresh must be true or false, not "no".',
+    message: 'The option fresh must be true or false, not "no".',
   });
   await using again = await createSandbox({ dataDirectory });
   expect((await again.fingerprint()).digest).toBe(digest);
@@ -151,10 +151,10 @@ test("rotateKeys names the uses that there are, and rotates none", async () => {
   expect(sandbox.description.receiver.hmac_secret).toBe(hmac_secret);
 });
 
-test("createSandbox names a wrong port as the option and as the flag", async () => {
+test("createSandbox names a wrong port as its option", async () => {
   await expect(createSandbox({ ports: { api: -1 } })).rejects.toMatchObject({
     ...optionInvalid,
-    message: "ports.api (--api-port) must be a whole number from 0 to 65535, not -1.",
+    message: "The option ports.api must be a whole number from 0 to 65535, not -1.",
   });
 });
 
@@ -178,7 +178,8 @@ describe("an option that cannot be used is refused with the code option_invalid"
     const store = "postgres://127.0.0.1/unused";
     await expect(createSandbox({ from, store })).rejects.toMatchObject({
       ...optionInvalid,
-      message: "A snapshot file continues in a data directory; leave out --store or --from.",
+      message:
+        "A snapshot file continues in a data directory; leave out the option store or the option from.",
     });
   });
 });
@@ -188,7 +189,7 @@ test("a database URL that names no database is refused with its own code, and is
     name: "DatabaseUrlError",
     code: "database_url_invalid",
     message:
-      "--store must be a URL as in postgres://user:password@localhost:5432/database?schema=my_sandbox.",
+      "The option store must be a URL as in postgres://user:password@localhost:5432/database?schema=my_sandbox.",
   });
 });
 

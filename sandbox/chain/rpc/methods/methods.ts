@@ -247,7 +247,7 @@ export const refusedMethods: readonly RefusedMethods[] = [
   {
     methods: ["anvil_setChainId"],
     why: "every signature and commitment names this chain",
-    instead: "Keep the chain id. To get another chain epoch, start a sandbox with another --seed.",
+    instead: "Keep the chain id. To get another chain epoch, start a sandbox with another seed.",
   },
   {
     methods: ["anvil_setRpcUrl"],

@@ -53,7 +53,7 @@ test.for([
       code: "storage_unavailable",
       message: expect.stringMatching(
         new RegExp(
-          `^The data directory ${dataDirectory} cannot be opened: ${reason}.*\\)\\. Make it writable, with room on its disk, or choose another one with --data-dir\\.$`,
+          `^The data directory ${dataDirectory} cannot be opened: ${reason}.*\\)\\. Make it writable, with room on its disk, or choose another one with the option dataDirectory\\.$`,
         ),
       ),
     });
@@ -276,7 +276,7 @@ test("a journal whose chain came from another state is refused, and so is one wh
   await writeFile(state, Buffer.concat([bytes, Buffer.from(" ")]));
   await expect(createSandbox({ dataDirectory })).rejects.toMatchObject({
     name: "StoreDamagedError",
-    message: `${state} does not match its checksum: it is the state that the chain came from. Restore the data directory from a backup, or choose another one with --data-dir.`,
+    message: `${state} does not match its checksum: it is the state that the chain came from. Restore the data directory from a backup, or choose another one with the option dataDirectory.`,
   });
   await writeFile(state, bytes);
 
@@ -344,7 +344,7 @@ test("a store of which a file is missing is refused by a start, a load and data 
     const left = await contentsOf(store);
     const refusal = {
       name: "StoreDamagedError",
-      message: `${join(store, missing)} is missing, although ${join(store, there)} is there. Restore it from a backup; to begin with a new sandbox, choose another directory with --data-dir, or copy this one away and start with --fresh.`,
+      message: `${join(store, missing)} is missing, although ${join(store, there)} is there. Restore it from a backup; to begin with a new sandbox, choose another directory with the option dataDirectory, or copy this one away and start with the option fresh.`,
     };
     await expect(createSandbox({ dataDirectory })).rejects.toMatchObject(refusal);
     await expect(createSandbox({ dataDirectory, from: file })).rejects.toMatchObject(refusal);
@@ -397,7 +397,7 @@ test("what is no store is refused in a store's place and left alone, with --fres
   const store = join(dataDirectory, "store");
   await writeFile(store, "precious");
   const expectRefusals = async (what: string) => {
-    const message = `${store} ${what}. Move it away, or choose another data directory with --data-dir.`;
+    const message = `${store} ${what}. Move it away, or choose another data directory with the option dataDirectory.`;
     const refusal = { name: "StoreDamagedError", message };
     for (const fresh of [false, true])
       await expect(createSandbox({ dataDirectory, fresh })).rejects.toMatchObject(refusal);
@@ -470,7 +470,7 @@ test("a start leaves alone what has the name of a file of the first version, and
   for (const fresh of [false, true])
     await expect(createSandbox({ dataDirectory, fresh })).rejects.toMatchObject({
       code: "data_directory_mismatch",
-      message: `${environment} is not a sandbox's. Move it away, or choose another data directory with --data-dir.`,
+      message: `${environment} is not a sandbox's. Move it away, or choose another data directory with the option dataDirectory.`,
     });
   expect(await readFile(environment, "utf8")).toBe("TOKEN=precious\n");
   await rm(environment);
@@ -499,7 +499,7 @@ test("a copy of a directory whose sandbox runs can be verified and started; the 
   await rename(first, moved);
   await expect(createSandbox({ dataDirectory: moved })).rejects.toMatchObject({
     code: "data_directory_in_use",
-    message: `Process ${process.pid} runs a sandbox in ${moved}; stop it, or choose another directory with --data-dir.`,
+    message: `Process ${process.pid} runs a sandbox in ${moved}; stop it, or choose another directory with the option dataDirectory.`,
   });
   await rename(moved, first);
   await sandbox.close();
@@ -557,7 +557,7 @@ test("a directory in the place of a file of the store is refused with its path",
     await mkdir(path);
     const refusal = {
       name: "StoreDamagedError",
-      message: `${path} is not a file. Restore the data directory from a backup, or choose another one with --data-dir.`,
+      message: `${path} is not a file. Restore the data directory from a backup, or choose another one with the option dataDirectory.`,
     };
     await expect(createSandbox({ dataDirectory })).rejects.toMatchObject(refusal);
     await expect(verifyDirectory(dataDirectory)).rejects.toMatchObject(refusal);

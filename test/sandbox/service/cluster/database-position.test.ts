@@ -76,7 +76,7 @@ describe.skipIf(!hasPostgres)(`a data directory and its database ${inPostgres}`,
     message: expect.stringMatching(found),
   });
   const advice =
-    "Put both back to backups of the same moment, or choose another data directory \\(--data-dir\\) and schema \\(\\?schema= in --store\\)\\.$";
+    "Put both back to backups of the same moment, or choose another data directory \\(the option dataDirectory\\) and schema \\(\\?schema= in the option store\\)\\.$";
 
   test("are refused when the directory is older than the database, and accepted when both are put back", async () => {
     const place = await newPlace("older_directory");

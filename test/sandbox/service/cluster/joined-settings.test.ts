@@ -42,7 +42,7 @@ describe.skipIf(!hasPostgres)(`a process that joined a sandbox ${inPostgres}`, (
     await (await createSandbox({ dataDirectory, store })).close();
     await expect(createSandbox({ dataDirectory })).rejects.toMatchObject({
       code: "data_directory_mismatch",
-      message: `${dataDirectory} keeps its records in a database, and --store is missing. Name that database with --store, or choose another directory with --data-dir.`,
+      message: `${dataDirectory} keeps its records in a database, and the option store is missing. Name that database with the option store, or choose another directory with the option dataDirectory.`,
     });
     await (await createSandbox({ dataDirectory, store })).close();
   });

@@ -71,7 +71,7 @@ test("a receiver is pinned once, and a refused one changes nothing", async () =>
   await sandbox.receiver.pin(url);
   await expect(sandbox.receiver.pin(own)).rejects.toMatchObject({
     code: "receiver_pinned",
-    message: `Notifications go to ${url} already. Pin a receiver once, and only when the start names none (receiverUrl, --receiver-url).`,
+    message: `Notifications go to ${url} already. Pin a receiver once, and only when the start names none (the option receiverUrl).`,
   });
   expect(sandbox.receiver.url).toBe(url);
 });

@@ -173,6 +173,6 @@ test("data verify refuses a journal whose blocks are whole but do not have the b
   await writeFile(snapshot, [...changed, toLine({ ...rest.at(-1), lines: sums.digest("hex") })].join(""));
   await expect(verifyDirectory(dataDirectory)).rejects.toMatchObject({
     name: "StoreDamagedError",
-    message: `The journal in ${join(dataDirectory, "store")} has another block ${number} (${hash}) than the chain began with (${other}). Restore the data directory from a backup, or choose another one with --data-dir.`,
+    message: `The journal in ${join(dataDirectory, "store")} has another block ${number} (${hash}) than the chain began with (${other}). Restore the data directory from a backup, or choose another one with the option dataDirectory.`,
   });
 });

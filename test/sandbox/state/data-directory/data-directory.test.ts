@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { examine } from "../../../../cli/doctor/examine.ts";
+import { inFlags } from "../../../../cli/flags.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { verifyDirectory } from "../../../../sandbox/state/data-directory/verify.ts";
 import { startSandbox } from "../../../end-to-end/started-sandbox.ts";
@@ -32,7 +33,8 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
-const moved = "Restore the data directory from a backup, or choose another one with --data-dir.";
+const moved =
+  "Restore the data directory from a backup, or choose another one with the option dataDirectory.";
 
 /** A stopped sandbox's data directory with a checkpoint. */
 async function stoppedSandbox(): Promise<string> {
@@ -87,7 +89,7 @@ describe.skipIf(process.platform === "win32").each(Object.entries(others))(
           message,
         });
         await expect(verifyDirectory(dataDirectory)).rejects.toMatchObject({ message });
-        expect(await problemsOf(dataDirectory)).toEqual([message]);
+        expect(await problemsOf(dataDirectory)).toEqual([inFlags(message)]);
         await rm(file, { recursive: true });
         await rename(join(dataDirectory, "kept"), file);
       }
@@ -100,12 +102,12 @@ describe.skipIf(process.platform === "win32").each(Object.entries(others))(
       for (const name of ["lock.json", "sandbox.json", ".env"]) {
         const file = join(dataDirectory, name);
         await put(file);
-        const message = `${file} is not a file. Move it away, or choose another data directory with --data-dir.`;
+        const message = `${file} is not a file. Move it away, or choose another data directory with the option dataDirectory.`;
         await expect(createSandbox({ dataDirectory })).rejects.toMatchObject({
           code: "data_directory_mismatch",
           message,
         });
-        expect(await problemsOf(dataDirectory)).toEqual([message]);
+        expect(await problemsOf(dataDirectory)).toEqual([inFlags(message)]);
         await rm(file, { recursive: true });
       }
       await using sandbox = await createSandbox({ dataDirectory });
@@ -144,8 +146,8 @@ test("a foreign .env is found by the doctor, too", async () => {
   const dataDirectory = await temporaryFolder();
   const file = join(dataDirectory, ".env");
   await writeFile(file, "PORT=3000\n");
-  const message = `${file} is not a sandbox's. Move it away, or choose another data directory with --data-dir.`;
-  expect(await problemsOf(dataDirectory)).toEqual([message]);
+  const message = `${file} is not a sandbox's. Move it away, or choose another data directory with the option dataDirectory.`;
+  expect(await problemsOf(dataDirectory)).toEqual([inFlags(message)]);
   await expect(createSandbox({ dataDirectory })).rejects.toMatchObject({ message });
 });
 
@@ -160,7 +162,7 @@ describe("a user's own directory next to the store", () => {
       await (await createSandbox({ dataDirectory })).close();
       await expect(createSandbox({ dataDirectory, fresh: true })).rejects.toMatchObject({
         name: "StoreDamagedError",
-        message: `${own} holds notes.txt and no file of a store. Move it away, or choose another data directory with --data-dir.`,
+        message: `${own} holds notes.txt and no file of a store. Move it away, or choose another data directory with the option dataDirectory.`,
       });
       expect(await readdir(own)).toEqual(["notes.txt"]);
       await rm(own, { recursive: true });

@@ -1,0 +1,51 @@
+/**
+ * The flags of the options of createSandbox, joinSandbox, explore and listeners, and of the fields of POST /faults whose flags have other
+ * names.
+ */
+const flags: ReadonlyMap<string, string> = new Map([
+  ["seed", "--seed"],
+  ["mode", "--mode"],
+  ["ports.api", "--api-port"],
+  ["ports.docs", "--docs-port"],
+  ["ports.control", "--control-port"],
+  ["ports.rpc", "--rpc-port"],
+  ["apiPort", "--api-port"],
+  ["port", "--port"],
+  ["confirmations", "--confirmations"],
+  ["programs", "--program"],
+  ["gasBudgetWei", "--gas-budget"],
+  ["receiverUrl", "--receiver-url"],
+  ["autoDeliver", "--auto-deliver"],
+  ["dataDirectory", "--data-dir"],
+  ["store", "--store"],
+  ["fresh", "--fresh"],
+  ["from", "--from"],
+  ["startTimeoutMs", "--start-timeout"],
+  ["scenario", "--scenario"],
+  ["subject_id", "--subject"],
+  ["operation_id", "--relay-operation"],
+  ["delay_ms", "--delay"],
+  ["headers", "--header"],
+]);
+
+/**
+ * Returns the flag of an option or a field; undefined if the command line has none.
+ *
+ * @example flagOf("dataDirectory") // "--data-dir"
+ */
+export function flagOf(name: string): string | undefined {
+  return flags.get(name);
+}
+
+/**
+ * Returns a message of the library with flags in place of options: the library writes `the option dataDirectory`, the word that code has,
+ * and the command line `--data-dir`, the word that its user typed. An option without a flag stays.
+ *
+ * @example inFlags("Name the database with the option store.") // "Name the database with --store."
+ */
+export function inFlags(message: string): string {
+  return message.replaceAll(
+    /\bthe option ([a-z]+(?:\.[a-z]+)?)(?![\w[])/gi,
+    (text, name: string) => flagOf(name) ?? text,
+  );
+}

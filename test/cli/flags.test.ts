@@ -1,0 +1,96 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { Command } from "commander";
+import { expect, onTestFinished, test } from "vitest";
+import { flagOf, inFlags } from "../../cli/flags.ts";
+import { createProgram } from "../../cli/program.ts";
+import { optionTypes } from "../../sandbox/options/check-types.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { runCli } from "./program.ts";
+
+/** The flags of a command and of the commands below it. */
+function flagsOf(command: Command): string[] {
+  return [...command.options.flatMap(({ long }) => long ?? []), ...command.commands.flatMap(flagsOf)];
+}
+
+/** The options of createSandbox by the names that messages have. */
+const options = Object.entries(optionTypes).flatMap(([name, { fields = {} }]) => [
+  name,
+  ...Object.keys(fields).map((field) => `${name}.${field}`),
+]);
+/** The options of joinSandbox, of `explore` and of a listener that createSandbox does not have. */
+const otherOptions = ["apiPort", "scenario", "port"];
+
+/** The lines of the library's source that are no comments. */
+const lines = execFileSync(
+  "git",
+  ["ls-files", "--", "protocol", "relayer", "server", "sandbox", "testkit", "check-contract"],
+  { encoding: "utf8" },
+)
+  .split("\n")
+  .filter((file) => file.endsWith(".ts"))
+  .flatMap((file) => readFileSync(file, "utf8").split("\n"))
+  .filter((line) => !/^\s*(?:\/?\*|\/\/)/.test(line));
+
+test("a message of the library names flags only in a command to run", () => {
+  const flags = new Set(flagsOf(createProgram()));
+  const named = lines.flatMap((line) => {
+    // The flags of a command belong to it.
+    const own = line.replaceAll(/(?:routing-sandbox|npm start --)[^.`"]*/g, "");
+    return [...own.matchAll(/(?<=[\s(`"'])--[a-z-]+/g)].filter(([flag]) => flags.has(flag)).map(() => line);
+  });
+  expect(named).toEqual([]);
+});
+
+test("each option that a message of the library names exists", () => {
+  const named = lines.flatMap((line) =>
+    [...line.matchAll(/\b[Tt]he option ([A-Za-z.]*[A-Za-z])/g)].map(([, name]) => name),
+  );
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter((name = "") => ![...options, ...otherOptions].includes(name))).toEqual([]);
+});
+
+test("each flag that replaces an option exists, and start's options all have theirs", () => {
+  const known = flagsOf(createProgram());
+  const replaced = [...options, ...otherOptions].flatMap((name) => flagOf(name) ?? []);
+  expect(replaced.filter((flag) => !known.includes(flag))).toEqual([]);
+  const start = createProgram().commands.find((command) => command.name() === "start");
+  expect(
+    start?.options.map(({ long }) => long).filter((flag = "") => !replaced.includes(flag ?? "")),
+  ).toEqual(["--json"]);
+});
+
+test.each([
+  ["Name it with the option store.", "Name it with --store."],
+  ["The option ports.api must be a number.", "--api-port must be a number."],
+  ["Start with the option fresh, or (the option dataDirectory).", "Start with --fresh, or (--data-dir)."],
+  ["The option parts[0].name must be a string.", "The option parts[0].name must be a string."],
+  [
+    "it holds cart, which the option parts does not name.",
+    "it holds cart, which the option parts does not name.",
+  ],
+  ["The option storefront is another word.", "The option storefront is another word."],
+])("the command line shows %j as %j", (message, shown) => {
+  expect(inFlags(message)).toBe(shown);
+});
+
+test("start and listen name the flag of a port that is in use", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void other.close());
+  await new Promise((resolve) => other.once("listening", resolve));
+  const address = other.address();
+  const port = String(typeof address === "object" ? address?.port : "");
+  const dataDirectory = await temporaryFolder();
+  const zero = ["--docs-port", "0", "--control-port", "0", "--rpc-port", "0"];
+  await expect(
+    runCli("start", "--data-dir", dataDirectory, "--api-port", port, ...zero),
+  ).rejects.toMatchObject({
+    code: 1,
+    stderr: `Port ${port} on 127.0.0.1 is in use; choose another with --api-port; 0 lets the system choose.\n`,
+  });
+  await expect(runCli("listen", "--port", port)).rejects.toMatchObject({
+    code: 1,
+    stderr: `Port ${port} on 127.0.0.1 is in use; choose another with --port; 0 lets the system choose.\n`,
+  });
+});
