@@ -237,7 +237,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
         tests: [deadlines],
       },
       {
-        rule: "An offer in the last second of the registrar's bounds is made.",
+        rule: "An offer in the last second of the program's bounds is made.",
         find: "timestamp > state.validUntil &&",
         replace: "timestamp >= state.validUntil &&",
         tests: ["test/server/api/operations/purchases/deadlines.test.ts"],

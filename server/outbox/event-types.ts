@@ -21,7 +21,7 @@ const refund = { purchase_id: idSchema("pur"), refund_id: idSchema("ref"), award
 /** Every kind of outbox event: when it is written, and what its `data` holds. */
 export const eventTypes = {
   "merchant.created": {
-    description: "A merchant was created and authorized for funding.",
+    description: "A merchant was created, with a signed funding authorization.",
     data: z.object({
       merchant_id: idSchema("mer"),
       wallet: checksumAddressSchema,

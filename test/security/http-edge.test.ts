@@ -89,7 +89,7 @@ const refused: readonly (readonly [name: string, bytes: string, status: number, 
     "POST / HTTP/1.1\r\nHost: $host\r\nSec-Fetch-Site: cross-site\r\nOrigin: https://evil.example\r\nContent-Length: 0\r\n\r\n",
     403,
     "page_not_allowed",
-    /^A page of https:\/\/evil\.example may not do this\. Send the request from a page of this machine, or from a client other than a browser\.$/,
+    /^A page of https:\/\/evil\.example may not do this\. Send the request from a client other than a browser, or from a page that may call this port\.$/,
   ],
   [
     "an expectation that is not 100-continue",

@@ -55,7 +55,7 @@ export function refuseCaller(request: IncomingMessage, port: number, pages: Page
   if (page === null || pages(page.origin, { host, method: request.method ?? "" })) return null;
   return new Problem(
     "page_not_allowed",
-    `A page of ${request.headers.origin ?? "another site"} may not do this. Send the request from a page of this machine, or from a client other than a browser.`,
+    `A page of ${request.headers.origin ?? "another site"} may not do this. Send the request from a client other than a browser, or from a page that may call this port.`,
   );
 }
 

@@ -102,7 +102,7 @@ export interface components {
       decided_at: components["schemas"]["Timestamp"];
       /** RFC 7638 thumbprint of the reviewer's key. */
       reviewer_key_id: string;
-      /** Ed25519 signature (RFC 8032) over the decision bytes, base64url. */
+      /** Ed25519 signature (RFC 8032) of the line `routing-sandbox/decision/v1` and the RFC 8785 form of the decision, base64url. */
       approval: string;
     };
     ClaimId: string;
@@ -121,7 +121,7 @@ export interface components {
     };
     /** An outbox event; its bytes never change. */
     Event: (components["schemas"]["MerchantCreatedEvent"] | components["schemas"]["MerchantEnrolledEvent"] | components["schemas"]["PurchaseCreatedEvent"] | components["schemas"]["PurchaseActivatedEvent"] | components["schemas"]["PurchaseRegisteredEvent"] | components["schemas"]["PurchaseReconciledEvent"] | components["schemas"]["PurchaseClaimedEvent"] | components["schemas"]["PurchaseDecidedEvent"] | components["schemas"]["RefundDueEvent"] | components["schemas"]["RefundCollectedEvent"] | components["schemas"]["WalletSubmittedEvent"]);
-    /** A merchant was created and authorized for funding. */
+    /** A merchant was created, with a signed funding authorization. */
     MerchantCreatedEvent: {
       id: components["schemas"]["EventId"];
       type: "merchant.created";
@@ -690,7 +690,7 @@ export interface components {
       decided_at: components["schemas"]["Timestamp"];
       /** RFC 7638 thumbprint of the reviewer's key. */
       reviewer_key_id: string;
-      /** Ed25519 signature (RFC 8032) over the decision bytes, base64url. */
+      /** Ed25519 signature (RFC 8032) of the line `routing-sandbox/decision/v1` and the RFC 8785 form of the decision, base64url. */
       approval: string;
       decision_hash: components["schemas"]["Hash"];
       created_at: components["schemas"]["Timestamp"];

@@ -81,7 +81,7 @@ export const errorCatalogue = {
   credential_revoked: entry(
     401,
     "The credential was revoked",
-    "A newer credential was issued for the account, which revoked this one.",
+    "Issuing a newer credential for the account revoked this one.",
     "Use the newest credential of the account.",
   ),
   host_not_allowed: entry(
@@ -93,8 +93,8 @@ export const errorCatalogue = {
   page_not_allowed: entry(
     403,
     "The page may not send this request",
-    "A browser sent the request for a page of another site.",
-    "Send the request from a page of this machine, or from a client other than a browser.",
+    "A browser sent the request for a page that may not call this port.",
+    "Send the request from a client other than a browser, or from a page that may call this port (docs/security.md).",
   ),
   scope_missing: entry(
     403,
@@ -117,8 +117,8 @@ export const errorCatalogue = {
   receiver_not_pinned: entry(
     403,
     "Another receiver is pinned",
-    "`POST …/notification-receiver` accepts events only while it is the pinned receiver. This sandbox was started with a different receiver URL.",
-    "Send the event to receiver.url of the program, or start the sandbox without a receiver URL.",
+    "Another URL is the pinned receiver, so `POST …/notification-receiver` accepts no events.",
+    "Send the event to receiver.url of the program, or use a sandbox without a receiver URL.",
   ),
   not_found: entry(
     404,
@@ -189,7 +189,7 @@ export const errorCatalogue = {
   transaction_already_used: entry(
     409,
     "The transaction is already used for another step",
-    "Each transaction, and each of its logs, can be used only once.",
+    "A transaction can be used for one step only.",
     "Send a separate transaction for this step.",
   ),
   claim_window_closed: entry(
@@ -206,15 +206,15 @@ export const errorCatalogue = {
   ),
   registrar_bound_exceeded: entry(
     409,
-    "The registrar's bounds do not allow this offer",
+    "The program does not allow this offer now",
     "The amount is above the maximum, the budget of open offers is used up, the bounds have expired, or the program is paused.",
     "Use the direct merchant route (not while the program is paused), ask the program's admin to change the bounds, or wait until open offers are paid.",
     true,
   ),
   gas_budget_exceeded: entry(
     409,
-    "The gas budget does not cover this operation",
-    "The part of the program's gas budget that is neither reserved nor spent does not cover this operation.",
+    "The gas budget does not cover this transaction",
+    "The rest of the program's gas budget (not reserved, not spent) does not cover the transaction that the relayer would send.",
     "Read the budget with `GET …/transactions`. Set a larger one when you start the sandbox.",
     true,
   ),
@@ -241,7 +241,7 @@ export const errorCatalogue = {
   outcome_unknown: entry(
     409,
     "The outcome is not known yet",
-    "The operation had an effect whose outcome could not be determined.",
+    "The request started an effect, such as a relayed transaction or a delivery, and its outcome is not known.",
     "Send the identical request with the identical key again: it resumes the same relay operation and never starts a second one. " +
       "If the nonce of the relay operation was taken, run `routing-sandbox resume --abandon` first.",
     true,
@@ -278,7 +278,7 @@ export const errorCatalogue = {
   ),
   validation_failed: entry(
     422,
-    "The request does not match its schema",
+    "The request has invalid fields",
     "One or more fields are missing, unknown or invalid. errors lists each with a JSON pointer.",
     "Correct the fields in errors. The OpenAPI description has the schema.",
   ),
@@ -315,8 +315,8 @@ export const errorCatalogue = {
   ),
   timestamp_out_of_tolerance: entry(
     422,
-    "The timestamp is out of tolerance",
-    "The timestamp differs too much from the sandbox's clock.",
+    "The timestamp is not accepted",
+    "The webhook timestamp differs too much from the sandbox's time, or decided_at is before the claim or later than now.",
     "Use the sandbox's time, which is in capabilities.now.",
   ),
   event_mismatch: entry(
@@ -367,8 +367,8 @@ export const errorCatalogue = {
   ),
   rpc_unavailable: entry(
     503,
-    "The chain does not answer",
-    "The node could not be reached or failed.",
+    "The chain is not available",
+    "The node could not be reached, failed or gave contradicting answers, or the chain or the purchase changed during every read.",
     "Send the identical request again after Retry-After seconds.",
     true,
   ),

@@ -62,7 +62,8 @@ const approvalSchema = z
   .string()
   .regex(/^[A-Za-z0-9_-]{86}$/, "must be 64 bytes in base64url without padding")
   .meta({
-    description: "Ed25519 signature (RFC 8032) over the decision bytes, base64url.",
+    description:
+      "Ed25519 signature (RFC 8032) of the line `routing-sandbox/decision/v1` and the RFC 8785 form of the decision, base64url.",
     example: "q1w2e3r4".repeat(11).slice(0, 86),
   });
 

@@ -26,7 +26,7 @@ export async function assertOfferable(purchase: PurchaseRecord, services: Servic
     timestamp > state.validUntil && `the bounds were valid until ${toTimestamp(state.validUntil)}`,
   ].filter((cause) => cause !== false);
   if (causes.length > 0) {
-    const detail = `The registrar's bounds do not allow this offer of ${amount}: ${causes.join(", and ")}.`;
+    const detail = `The program does not allow this offer of ${amount}: ${causes.join(", and ")}.`;
     const members = { bounds: viewBounds(purchase, state) };
     throw new Problem("registrar_bound_exceeded", detail, { members });
   }
@@ -43,7 +43,7 @@ function viewBounds({ amount }: PurchaseRecord, state: ChainProgram) {
   };
 }
 
-/** The explanation of each revert because the registrar's bounds have changed, or are used up, since they were read. */
+/** The explanation of each revert because the program's bounds have changed, or are used up, since they were read. */
 const boundReverts: { readonly [error: string]: (args: ChainRevert["args"]) => string } = {
   BudgetExceeded: ({ available }) => `${available} of the budget for open offers was left`,
   AmountOutOfRange: ({ max }) => `the largest purchase was ${max}`,
@@ -65,6 +65,6 @@ export function refusalOfOffer(
     );
   const met = name === null ? undefined : boundReverts[name]?.(args);
   if (met === undefined) return null;
-  const detail = `The registrar's bounds did not allow this offer of ${amount}: ${met}.`;
+  const detail = `The program did not allow this offer of ${amount}: ${met}.`;
   return new Problem("registrar_bound_exceeded", detail, { members });
 }

@@ -81,7 +81,7 @@ describe("POST …/notification-receiver refuses every event while another URL i
     status: 403,
     body: {
       code: "receiver_not_pinned",
-      detail: `Notifications go to ${kit.sandbox.description.receiver.url}, not to this operation. Send the event there, or start the sandbox without another receiver URL.`,
+      detail: `Notifications go to ${kit.sandbox.description.receiver.url}, not to this operation. Send the event there, or use a sandbox without a receiver URL.`,
       retryable: false,
     },
   });

@@ -33,7 +33,7 @@ export const receiveNotification = defineOperation({
     if (!settings.receivesNotifications)
       throw new Problem(
         "receiver_not_pinned",
-        `Notifications go to ${settings.receiverUrl}, not to this operation. Send the event there, or start the sandbox without another receiver URL.`,
+        `Notifications go to ${settings.receiverUrl}, not to this operation. Send the event there, or use a sandbox without a receiver URL.`,
       );
     const headers = readHeaders(header);
     const { current } = await keyRing.notifications();

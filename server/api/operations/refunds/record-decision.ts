@@ -31,7 +31,7 @@ export const recordDecision = defineOperation({
   path: "/v1/routing/programs/{program}/purchases/{id}/decisions",
   summary: "Record a decision",
   description:
-    "Verifies the Ed25519 signature of the program's reviewer over the decision bytes and records the outcome of the claim. " +
+    "Verifies the Ed25519 signature of the program's reviewer over the decision and records the outcome of the claim. " +
     "The claim and its payments must still be on the chain.",
   authorization: { kind: "scope", scope: "decisions:write" },
   idempotent: true,

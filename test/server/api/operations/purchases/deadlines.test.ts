@@ -56,7 +56,7 @@ describe("an offer", () => {
     expect(made.status, made.text).toBe(200);
   });
 
-  test("that the next block would have after the registrar's bounds have ended is refused before anything is relayed", async () => {
+  test("that the next block would have after the program's bounds have ended is refused before anything is relayed", async () => {
     const purchase = await kit.createPurchase(merchant);
     const validUntil = (await kit.sandbox.clock.now()) + 60;
     await settled(await kit.setBounds({ validUntil: BigInt(validUntil) }));
@@ -66,13 +66,13 @@ describe("an offer", () => {
     expect(refused.status, refused.text).toBe(409);
     expect(problem(refused)).toMatchObject({
       code: "registrar_bound_exceeded",
-      detail: `The registrar's bounds do not allow this offer of 25000000: the bounds were valid until ${toTimestamp(validUntil)}.`,
+      detail: `The program does not allow this offer of 25000000: the bounds were valid until ${toTimestamp(validUntil)}.`,
       bounds: { valid_until: validUntil },
     });
     expect(await relayed()).toEqual(before);
   });
 
-  test("that the next block has in the last second of the registrar's bounds is made", async () => {
+  test("that the next block has in the last second of the program's bounds is made", async () => {
     const purchase = await kit.createPurchase(merchant);
     const validUntil = (await kit.sandbox.clock.now()) + 60;
     await settled(await kit.setBounds({ validUntil: BigInt(validUntil) }));
@@ -175,7 +175,7 @@ describe("an offer", () => {
     expect(late.status, late.text).toBe(409);
     expect(problem(late)).toMatchObject({
       code: "registrar_bound_exceeded",
-      detail: `The registrar's bounds did not allow this offer of 25000000: the bounds were valid until ${toTimestamp(now)}.`,
+      detail: `The program did not allow this offer of 25000000: the bounds were valid until ${toTimestamp(now)}.`,
       revert: { name: "DeadlinePassed" },
     });
     await settled(await kit.setBounds({ validUntil: BigInt(purchase.deadlines.claim_deadline) }));

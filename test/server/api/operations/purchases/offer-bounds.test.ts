@@ -35,7 +35,7 @@ async function refusalOf(amount: string): Promise<Schema<"Problem">> {
 test("an offer above the largest purchase is refused with that amount", async () => {
   await setBounds({ maxPurchase: 999n });
   expect((await refusalOf("1000")).detail).toBe(
-    "The registrar's bounds do not allow this offer of 1000: the largest purchase is 999.",
+    "The program does not allow this offer of 1000: the largest purchase is 999.",
   );
 });
 
@@ -43,7 +43,7 @@ test("an offer above what is left of the budget is refused with what is left", a
   await setBounds({ openBudget: 1_500n });
   await kit.activate(await kit.createPurchase(merchant, { amount: "1000" }));
   expect((await refusalOf("501")).detail).toBe(
-    "The registrar's bounds do not allow this offer of 501: 500 of the budget for open offers is left.",
+    "The program does not allow this offer of 501: 500 of the budget for open offers is left.",
   );
 });
 
@@ -68,21 +68,21 @@ test("an offer of a program whose budget was lowered below what is open is refus
   await kit.activate(await kit.createPurchase(merchant, { amount: "1000" }));
   await setBounds({ openBudget: 999n });
   expect((await refusalOf("1")).detail).toBe(
-    "The registrar's bounds do not allow this offer of 1: 0 of the budget for open offers is left.",
+    "The program does not allow this offer of 1: 0 of the budget for open offers is left.",
   );
 });
 
 test("an offer of a paused program is refused for the pause, and not sent to the direct route", async () => {
   await kit.sandbox.wallets.deployer.setPaused(kit.program, true);
   expect((await refusalOf("1000")).detail).toBe(
-    "The registrar's bounds do not allow this offer of 1000: the program is paused, which the direct route does not avoid.",
+    "The program does not allow this offer of 1000: the program is paused, which the direct route does not avoid.",
   );
 });
 
 test("every bound that an offer is outside of is named", async () => {
   await setBounds({ maxPurchase: 999n, openBudget: 998n });
   expect((await refusalOf("1000")).detail).toBe(
-    "The registrar's bounds do not allow this offer of 1000: the largest purchase is 999, and 998 of the budget for open offers is left.",
+    "The program does not allow this offer of 1000: the largest purchase is 999, and 998 of the budget for open offers is left.",
   );
 });
 
@@ -115,7 +115,7 @@ test.each<[string, string, () => Promise<Hex>]>([
   expect(problem(refused)).toMatchObject({
     code: "registrar_bound_exceeded",
     retryable: true,
-    detail: `The registrar's bounds did not allow this offer of 25000000: ${met}.`,
+    detail: `The program did not allow this offer of 25000000: ${met}.`,
     operation: { status: "reverted" },
   });
 });

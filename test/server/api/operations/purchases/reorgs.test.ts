@@ -147,7 +147,7 @@ const undone = {
     refused: {
       code: "registrar_bound_exceeded",
       detail:
-        "The registrar's bounds do not allow this offer of 25000000: the program is paused, which the direct route does not avoid.",
+        "The program does not allow this offer of 25000000: the program is paused, which the direct route does not avoid.",
     },
     done: { status: "active", route: "registrar_offer" },
   },
