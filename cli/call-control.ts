@@ -2,8 +2,8 @@ import { z } from "zod";
 import { CodedError } from "../protocol/coded-error.ts";
 import { howToRun } from "../sandbox/lib/package-root.ts";
 import { askControl, type ControlMethod } from "../sandbox/state/ask-control.ts";
-import { findRunning } from "../sandbox/state/data-directory/find-running.ts";
 import type { SandboxDescription } from "../sandbox/state/description.ts";
+import { findRunning } from "./find-running.ts";
 
 const refusal = z.object({
   code: z.string().default("control_refused"),

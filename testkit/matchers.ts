@@ -2,11 +2,11 @@ import { isHash } from "viem";
 import { type CheckName, checkNames } from "../protocol/binding/check-binding.ts";
 import type { Sandbox } from "../sandbox/create-sandbox.ts";
 import type { Explanation } from "../sandbox/hosts/explain/explanation.ts";
-import { renderExplanation } from "../sandbox/hosts/explain/render-explanation.ts";
 import { describeProblem, isProblem, ProblemError } from "../sandbox/service/client/problem-error.ts";
 import type { Fingerprint } from "../sandbox/state/fingerprint.ts";
 import { type ErrorCode, errorCatalogue } from "../server/api/errors/catalogue.ts";
 import { type ExplainedStep, explainedSteps } from "../server/domain/reverts/explain-revert.ts";
+import { renderExplanation } from "./render-explanation.ts";
 
 /** The part of a sandbox that the matchers use. */
 export type MatchedSandbox = Pick<Sandbox, "explain">;

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { findRunning } from "../../sandbox/state/data-directory/find-running.ts";
 import { requireRunning } from "../call-control.ts";
+import { findRunning } from "../find-running.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
 
 /** `routing-sandbox demo`: runs the whole lifecycle step by step. */

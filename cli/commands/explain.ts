@@ -12,7 +12,7 @@ export function explainCommand(): Command {
     .addOption(jsonOption())
     .action(async (transaction: string, { dataDir, json }: SandboxFlags) => {
       const { explanationSchema } = await import("../../sandbox/hosts/explain/explanation.ts");
-      const { renderExplanation } = await import("../../sandbox/hosts/explain/render-explanation.ts");
+      const { renderExplanation } = await import("../../testkit/render-explanation.ts");
       const answer = await callControl(dataDir, "GET", `/explain/${transaction}`);
       const explanation = explanationSchema.parse(answer);
       print({ json }, explanation, renderExplanation(explanation, process.stdout.isTTY ?? false));

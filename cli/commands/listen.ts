@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError } from "commander";
 import { faultLimits } from "../../sandbox/service/faults/fault-matrix.ts";
-import type { HeardDelivery } from "../../sandbox/service/receiver/open-listener.ts";
 import type { ReceiverFault } from "../../sandbox/service/receiver/receiver-tap.ts";
-import { findRunning } from "../../sandbox/state/data-directory/find-running.ts";
+import { findRunning } from "../find-running.ts";
 import { interruption } from "../interruption.ts";
+import type { HeardDelivery } from "../open-listener.ts";
 import { dataDirectoryOption, jsonOption, portOption, type SandboxFlags, wholeNumber } from "../options.ts";
 import { print } from "../print.ts";
 
@@ -45,7 +45,7 @@ export function listenCommand(): Command {
 }
 
 async function hear(flags: ListenFlags): Promise<void> {
-  const { openListener } = await import("../../sandbox/service/receiver/open-listener.ts");
+  const { openListener } = await import("../open-listener.ts");
   let { fail = 0 } = flags;
   const takeFault = () => {
     if (fail === 0) return null;

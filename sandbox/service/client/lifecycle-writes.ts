@@ -1,7 +1,7 @@
 import type { Client } from "openapi-fetch";
-import { requireArgument } from "../../lib/errors/require-argument.ts";
 import type { components, paths } from "./api.generated.ts";
 import { unwrap } from "./problem-error.ts";
+import { requireArgument } from "./require-argument.ts";
 
 type Schemas = components["schemas"];
 

@@ -28,15 +28,10 @@ import {
 import { hashId } from "../../../protocol/values/id.ts";
 import { AnvilSilentError } from "../../chain/client/anvil-silent-error.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
-import {
-  requireAmount,
-  requireArgument,
-  requireOptions,
-  wrongArgument,
-} from "../../lib/errors/require-argument.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
 import type { components } from "../client/api-client.ts";
+import { requireAmount, requireArgument, requireOptions, wrongArgument } from "../client/require-argument.ts";
 import { readCommitment } from "./read-commitment.ts";
 import { type SendRunner, type SentTransaction, Wallet } from "./wallet.ts";
 

@@ -9,9 +9,9 @@ import {
 import { connect, traceRevert } from "../../../relayer/node/node.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
 import { describeRevert } from "../../chain/describe-revert.ts";
-import { requireArgument } from "../../lib/errors/require-argument.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { wait } from "../../lib/time/wait.ts";
+import { requireArgument } from "../client/require-argument.ts";
 
 /** A transaction to send: the `transaction` of an API answer, or a part of one. */
 export interface WalletTransaction {

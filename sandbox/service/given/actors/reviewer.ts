@@ -2,11 +2,11 @@ import { hexToBytes } from "viem";
 import { signDecision } from "../../../../protocol/signatures/decision.ts";
 import { toTimestamp } from "../../../../protocol/values/time.ts";
 import type { SandboxClock } from "../../../chain/clock/clock.ts";
-import { requireArgument, requireOptions, wrongArgument } from "../../../lib/errors/require-argument.ts";
 import { SandboxError } from "../../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../../lib/errors/show-value.ts";
 import type { SandboxDescription } from "../../../state/description.ts";
 import type { components } from "../../client/api-client.ts";
+import { requireArgument, requireOptions, wrongArgument } from "../../client/require-argument.ts";
 import type { ProgramApi } from "./program-api.ts";
 
 type Schemas = components["schemas"];

@@ -8,9 +8,9 @@ import { ContractFixture } from "../../../../check-contract/fixture/contract-fix
 import { usdc } from "../../../../protocol/values/amount.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { explanationSchema } from "../../../../sandbox/hosts/explain/explanation.ts";
-import { renderExplanation } from "../../../../sandbox/hosts/explain/render-explanation.ts";
 import { isProblem, ProblemError } from "../../../../sandbox/service/client/problem-error.ts";
 import { problemSchema } from "../../../../server/api/schemas/problem.ts";
+import { renderExplanation } from "../../../../testkit/render-explanation.ts";
 import { cli } from "../../../cli/program.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 

@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
-import { describeCheck } from "../../service/client/describe-check.ts";
-import type { Explanation, Frame } from "./explanation.ts";
+import type { Explanation, Frame } from "../sandbox/hosts/explain/explanation.ts";
+import { describeCheck } from "../sandbox/service/client/describe-check.ts";
 
 /** Colors a text, or leaves it as it is. */
 type Paint = (style: "bold" | "dim" | "red" | "green" | "inverse", text: string) => string;

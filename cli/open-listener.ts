@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { buffer as readWhole } from "node:stream/consumers";
-import { verifySharedSecret } from "../../../protocol/signatures/webhook.ts";
-import { type Listener, listen } from "../../lib/http/listen.ts";
-import { pagesOf } from "../../options/pages-of-ports.ts";
-import { type Arrival, headersOf, webhookHeadersOf } from "./arrival.ts";
-import { type ReceiverFault, ReceiverTap } from "./receiver-tap.ts";
+import { verifySharedSecret } from "../protocol/signatures/webhook.ts";
+import { type Listener, listen } from "../sandbox/lib/http/listen.ts";
+import { pagesOf } from "../sandbox/options/pages-of-ports.ts";
+import { type Arrival, headersOf, webhookHeadersOf } from "../sandbox/service/receiver/arrival.ts";
+import { type ReceiverFault, ReceiverTap } from "../sandbox/service/receiver/receiver-tap.ts";
 
 /** A delivery that a listener got; it is not verified where the secret is not known. */
 export interface HeardDelivery extends Omit<Arrival, "verified"> {

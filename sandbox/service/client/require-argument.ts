@@ -1,5 +1,5 @@
-import { SandboxError } from "./sandbox-error.ts";
-import { showValue } from "./show-value.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
+import { showValue } from "../../lib/errors/show-value.ts";
 
 /** The kinds of arguments of methods, and the fields that identify them. */
 const kinds = {
