@@ -42,6 +42,10 @@ export const words: readonly Word[] = [
   },
   { forms: ["all the same"], instead: '"anyway" or "still"' },
   { forms: ["anybody"], instead: '"anyone" or "any account"' },
+  { forms: ["dies", "died"], instead: '"ends", "crashes" or, for a credential, "is invalid"' },
+  { forms: ["obey", "obeys", "obeyed"], instead: '"executes", "uses" or "follows"' },
+  { forms: ["vouch", "vouches", "vouched"], instead: '"covers" or "checks"' },
+  { forms: ["outside world"], instead: 'name it: "a client", "a receiver"' },
   { forms: ["take writes", "takes writes", "took writes"], instead: '"accept writes" or "refuse writes"' },
 ];
 

@@ -17,7 +17,7 @@ export interface RelayerPorts {
   signers: readonly LocalAccount[];
   /** Unix seconds, in chain time. */
   clock: { now(): Promise<number> };
-  /** Lets time pass between two looks for a receipt. */
+  /** Lets time pass between two looks for a transaction receipt. */
   wait: (milliseconds: number) => Promise<void>;
   /** Blocks that must confirm a transaction, its own included. */
   confirmations: number;
@@ -32,7 +32,7 @@ export interface RelayerPorts {
   beforeClaim: { readonly [K in RelayOperationKind]?: BeforeClaim };
   /** The checks for another effect that a mined call can have had, by kind. */
   effectChecks: { readonly [K in RelayOperationKind]?: EffectCheck };
-  /** The longest time that an answer may wait for a receipt, in milliseconds of `wait`. */
+  /** The longest time that an answer may wait for a transaction receipt, in milliseconds of `wait`. */
   receiptTimeoutMs: number;
   /** The faults that it meets. */
   faults: RelayerFaults;

@@ -27,7 +27,7 @@ export type { RelayerJournal } from "./journal/relayer-journal.ts";
 export type { EffectCheck, Precondition } from "./precondition.ts";
 export type { RelayIntent } from "./relay-intent.ts";
 
-/** Signs and submits for the registrars of programs: each operation takes effect once, whatever dies in between. */
+/** Signs and submits for program operators: each operation takes effect once, also if a process crashes in between. */
 export interface Relayer {
   /**
    * Relays an intent, or continues with the operation that it already has, and answers with however far that came. An operation whose
@@ -39,7 +39,7 @@ export interface Relayer {
    */
   submit(intent: RelayIntent): Promise<RelayOperation>;
   /**
-   * Looks again: receipts of all hashes, confirmations, reorgs; sends the same bytes again where the node lacks them.
+   * Looks again: transaction receipts of all hashes, confirmations, reorgs; sends the same bytes again where the node lacks them.
    *
    * @throws OperationUnknownError, EpochMismatchError
    */

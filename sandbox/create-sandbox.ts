@@ -88,7 +88,7 @@ export interface Sandbox extends AsyncDisposable {
    */
   snapshot(): Promise<Snapshot>;
   /**
-   * Rotates the keys of notifications, receipts and reviewers, or only the named ones. The old public keys remain published.
+   * Rotates the keys of notifications, delivery receipts and reviewers, or only the named ones. The old public keys remain published.
    *
    * @example await sandbox.rotateKeys("reviewer")
    */

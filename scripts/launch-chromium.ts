@@ -6,7 +6,7 @@ import { findChromium } from "./find-chromium.ts";
 
 /**
  * Parts of Chromium that pages have no use for. The popups of its address bar load two hundred scripts for every new window, which is half of
- * what opening a page costs; the others are those that Playwright turns off, because Chromium obeys only the last list that it is given.
+ * what opening a page costs; the others are those that Playwright turns off, because Chromium uses only the last list that it is given.
  */
 const disabledFeatures = [
   "WebUIOmniboxPopup",

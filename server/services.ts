@@ -120,7 +120,7 @@ export interface Services {
   clock: Clock;
   relayer: Relayer;
   keys: ServiceKeys;
-  /** The keys of notifications, receipts and reviewers. */
+  /** The keys of notifications, delivery receipts and reviewers. */
   keyRing: KeyRing;
   deliver: Deliver;
   /** Lets the given number of milliseconds of sandbox time pass, rounded up to whole seconds where the clock knows nothing smaller. */

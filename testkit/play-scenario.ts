@@ -52,7 +52,7 @@ export class ScenarioDifferenceError extends CodedError<"scenario_differs"> {
 /** Options of `playScenario`. */
 export interface PlayOptions {
   /** Called with each step after it matched the recording. */
-  told?: (number: number, step: Step) => void;
+  onStep?: (number: number, step: Step) => void;
   /** The `check` of an exploration, which is called after the last step; what it throws ends the play. */
   check?: Check;
   /** Further options of the temporary sandbox, such as `receiverUrl`; those that the scenario names are the scenario's. */
@@ -66,7 +66,7 @@ export interface PlayOptions {
  * @example await playScenario(await readScenario("scenarios/refund.yaml"))
  */
 export async function playScenario(scenario: Scenario, play: PlayOptions = {}): Promise<void> {
-  const { told, check, options = {} } = play;
+  const { onStep, check, options = {} } = play;
   const { seed, programs, confirmations, gas_budget_wei } = scenario;
   await using sandbox = await createSandbox({
     ...options,
@@ -80,7 +80,7 @@ export async function playScenario(scenario: Scenario, play: PlayOptions = {}): 
     const differs: Differs = (field, expected, actual) =>
       new ScenarioDifferenceError({ step: index + 1, title: step.title, field, expected, actual });
     await player.play(index + 1, step, differs);
-    told?.(index + 1, step);
+    onStep?.(index + 1, step);
   }
   await check?.({ purchases: await player.purchases(), step: scenario.steps.at(-1)?.title ?? "" });
   if (scenario.end === undefined) return;

@@ -120,7 +120,7 @@ async function reconcileChangedTransaction(
   );
 }
 
-/** Attacks by a node that gives another receipt or other logs than the chain has. */
+/** Attacks by a node that gives another transaction receipt or other logs than the chain has. */
 export const changedReceipts = attacksOf("transaction receipt and logs", [
   {
     name: "a node that duplicates a log",

@@ -59,7 +59,7 @@ function playCommand(): Command {
         const scenario = await readScenario(file);
         if (!json) process.stdout.write(`${scenario.title}\n`);
         await playScenario(scenario, {
-          told: (number, { title }) => {
+          onStep: (number, { title }) => {
             if (!json) process.stdout.write(`  ${String(number).padStart(3)}  ${title}\n`);
           },
         });

@@ -20,11 +20,11 @@ export const faultPoints = [
   "sent",
   /** W3 is durable: the outcome of the broadcast. */
   "after_broadcast",
-  /** RPC: the receipt is about to be read. */
+  /** RPC: the transaction receipt is about to be read. */
   "receipt",
-  /** The receipt is known; W4 is not written. */
+  /** The transaction receipt is known; W4 is not written. */
   "before_mined",
-  /** W4 is durable: receipt and settlement. */
+  /** W4 is durable: transaction receipt and settlement. */
   "after_mined",
   /** Enough confirmations are known; W5 is not written. */
   "before_confirmed",
@@ -37,7 +37,7 @@ export type FaultPoint = (typeof faultPoints)[number];
 
 /** The points where each action of a fault can act. */
 export const faultPlacements = {
-  /** The process dies. */
+  /** The process crashes. */
   crash: faultPoints,
   /** The operation stops here, this time; looking at it again continues. */
   hold: faultPoints.slice(1),

@@ -14,7 +14,7 @@ export async function readIdentity(context: RelayerContext): Promise<{ chainId: 
 
 /**
  * Makes sure that the node is in the chain epoch that the operation was accepted for: on another one its bytes
- * may not be sent, and missing receipts mean nothing.
+ * may not be sent, and missing transaction receipts mean nothing.
  *
  * @throws EpochMismatchError
  */

@@ -90,7 +90,7 @@ export function sendRaw(node: Node, raw: Hex): Promise<Hex> {
   return ask(node, "eth_sendRawTransaction", [raw], hexSchema);
 }
 
-/** The receipt of a mined transaction that is on the chain now. */
+/** The transaction receipt of a mined transaction that is on the chain now. */
 export function readReceipt(node: Node, hash: Hex): Promise<TransactionReceipt | null> {
   return ask(node, "eth_getTransactionReceipt", [hash], receiptSchema.nullable());
 }

@@ -6,7 +6,7 @@ import { driveLocked } from "../submission/drive.ts";
 import { findReorged } from "./find-reorged.ts";
 
 /**
- * Takes up what an earlier process left: first every claimed nonce in order, from receipts to rebroadcast, then what was
+ * Takes up what an earlier process left: first every claimed nonce in order, from transaction receipts to rebroadcast, then what was
  * only accepted. Operations of another epoch are left alone.
  */
 export async function recover(context: RelayerContext): Promise<void> {

@@ -3,9 +3,9 @@ import { nodeOf } from "../faults/fault-effects.ts";
 import type { RelayOperationRecord } from "../journal/relay-operation.ts";
 import { type Node, readNonce, readReceipt, type TransactionReceipt } from "../node/node.ts";
 
-// How long the relayer looks, and what it does when no receipt comes, is decided in drive.ts.
+// How long the relayer looks, and what it does when no transaction receipt comes, is decided in drive.ts.
 
-/** Longest pause between two looks for a receipt, in milliseconds. */
+/** Longest pause between two looks for a transaction receipt, in milliseconds. */
 const longestPause = 25;
 
 /**
@@ -15,7 +15,7 @@ const longestPause = 25;
 export type Sighting = TransactionReceipt | "waiting" | "nonce_taken";
 
 /**
- * The receipt of any of the operation's transactions.
+ * The transaction receipt of any of the operation's transactions.
  *
  * @param node - the node as the operation meets it, with its faults, by default.
  */

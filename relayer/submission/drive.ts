@@ -22,11 +22,11 @@ import { type Claim, claimNonce, needsAttention } from "./sign.ts";
 import { simulate } from "./simulate.ts";
 
 /**
- * The wait mode for a receipt: whenever there is none, only after something was sent, or not at all; or only to look.
+ * The wait mode for a transaction receipt: whenever there is none, only after something was sent, or not at all; or only to look.
  */
 export type WaitMode = "always" | "after_sending" | "never" | "sends_nothing";
 
-/** The usual time until a receipt when nothing is wrong, in milliseconds of `wait`. */
+/** The usual time until a transaction receipt when nothing is wrong, in milliseconds of `wait`. */
 const usualMs = 250;
 
 /** Reads an attempt of an operation and drives it, under the lock of its key. */
@@ -144,7 +144,7 @@ async function continueClaimed(
   return waitMode === "always" || unblocked || freed ? finish(context, unmined, waitMode) : unmined;
 }
 
-/** Waits for the receipt of what was sent. */
+/** Waits for the transaction receipt of what was sent. */
 async function finish(
   context: RelayerContext,
   operation: RelayOperationRecord,
@@ -172,7 +172,7 @@ async function conclude(
   return needsAttention(context, operation, "nonce_taken");
 }
 
-// A process may have died between the node's answer and W3, or the node's answer may have been lost.
+// A process may have crashed between the node's answer and W3, or the node's answer may have been lost.
 function isRecorded(operation: RelayOperationRecord): boolean {
   const { status, status_reason } = operation;
   return status === "broadcast" && (status_reason === null || status_reason === "reorged");

@@ -11,7 +11,7 @@ import {
 import { decodeRevert } from "../node/decode-revert.ts";
 import { readBlockTime, readHead, readReceipt, type TransactionReceipt, traceRevert } from "../node/node.ts";
 
-/** W4: the receipt, and its cost instead of the reservation. A receipt in another block than before is a reorg. */
+/** W4: the transaction receipt, and its cost instead of the reservation. A receipt in another block than before is a reorg. */
 export async function settle(
   context: RelayerContext,
   operation: RelayOperationRecord,
@@ -40,7 +40,7 @@ export async function settle(
   return mined;
 }
 
-/** Returns an operation with what a receipt says: where its transaction is, what became of the others, and what it cost. */
+/** Returns an operation with what a transaction receipt says: where its transaction is, what became of the others, and what it cost. */
 export function asMined(operation: RelayOperationRecord, receipt: TransactionReceipt): RelayOperationRecord {
   const { transactionHash: hash, gasUsed } = receipt;
   const outcome = receipt.status === "0x1" ? "succeeded" : "reverted";

@@ -135,7 +135,7 @@ export function digestParts(states: PartStates): { [name: string]: Hex } {
   return Object.fromEntries(digests);
 }
 
-/** A schema for state that this project writes and reads itself: a checksum vouches for it, so only its kind is checked. */
+/** A schema for state that this project writes and reads itself: a checksum covers it, so only its kind is checked. */
 export function ownState<S extends object>(): z.ZodType<S> {
   return z.custom<S>((value) => typeof value === "object" && value !== null);
 }

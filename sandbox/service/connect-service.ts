@@ -127,7 +127,7 @@ function connectRelayer(process: ServiceProcess, keys: SandboxKeys): Relayer {
       settings,
       chain: { ...chain, request: faultyNode(chain.request, { caller: "relayer", faults, closing }) },
       store: relayerJournal,
-      signers: keys.registrars,
+      signers: keys.operators,
       faults: faults.relayer,
     }),
   );

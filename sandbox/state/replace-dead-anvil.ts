@@ -19,8 +19,8 @@ export interface StartedSandbox {
 }
 
 /**
- * Has a new Anvil take the place of one that dies while the sandbox runs: it closes the gate to requests, replays the journal in the
- * new Anvil, pins the clock, and opens the gate. Only a sandbox with a data directory has a journal: without one, an Anvil that dies ends
+ * Has a new Anvil take the place of one that crashes while the sandbox runs: it closes the gate to requests, replays the journal in the
+ * new Anvil, pins the clock, and opens the gate. Only a sandbox with a data directory has a journal: without one, an Anvil that crashes ends
  * the sandbox.
  */
 export function replaceDeadAnvil(

@@ -352,7 +352,7 @@ export const clock: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A block that is due waits for a call that changes an account.",
-        find: "await this.#admit(async () => await this.#make(running));",
+        find: "await this.#run(async () => await this.#make(running));",
         replace: "await this.#make(running);",
       },
     ],

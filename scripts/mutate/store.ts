@@ -270,8 +270,8 @@ export const store: readonly MutantGroup[] = [
       },
       {
         rule: "After a sync that failed the journal is given up.",
-        find: "} catch (error) {\n      this.#broken = true;\n      // No sync",
-        replace: "} catch (error) {\n      // No sync",
+        find: "} catch (error) {\n      this.#broken = true;\n      // This is not synced",
+        replace: "} catch (error) {\n      // This is not synced",
         tests: [disk],
       },
       {

@@ -3,7 +3,7 @@ import { recoverAuthorizationAddress } from "viem/utils";
 import { sameAddress } from "../../protocol/values/same-address.ts";
 import { ChainUnavailableError } from "./chain-reader.ts";
 
-/** A block of which a receipt or a read tells. */
+/** A block of a transaction receipt or of a read. */
 interface Block {
   number: bigint;
   hash: Hex;

@@ -66,7 +66,7 @@ function describeIndex({ settings }: Services, operations: readonly Operation[])
 
 /**
  * All public Ed25519 keys, those before a rotation too, as a JWKS (RFC 7517); kid is the RFC 7638 thumbprint. `purpose` says what
- * a key may sign: a receipt that a reviewer signed is none.
+ * a key may sign: a delivery receipt that a reviewer signed is none.
  */
 async function describeKeys({ keyRing }: Services) {
   const published = await keyRing.published();

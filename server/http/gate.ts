@@ -1,7 +1,7 @@
 /** A run inside the gate. */
 export interface GateTurn {
   /**
-   * Waits for the outside world (a client, a receiver, a turn) without holding up a snapshot: leaves the gate, runs the step, and comes
+   * Waits for a client, a receiver or a turn without holding up a snapshot: leaves the gate, runs the step, and comes
    * back.
    *
    * @param step - called when everything is undone, so that it can end early.

@@ -44,7 +44,7 @@ export interface OperationContext<B = unknown, Q = unknown> {
   header: (name: string) => string | undefined;
   /** Sandbox time when the request began, in Unix seconds. */
   now: number;
-  /** Waits for the outside world without holding up a snapshot. @throws UndoneError */
+  /** Waits for a client, a receiver or a turn without holding up a snapshot. @throws UndoneError */
   outside: GateTurn["outside"];
   /** The subject of the effect that an earlier request with this key began, when this one resumes it. */
   resumes: string | null;

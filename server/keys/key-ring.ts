@@ -41,7 +41,7 @@ export class KeyRing {
     return { current, before: generation > 1 ? await this.#webhookKeys(generation - 1) : null };
   }
 
-  /** Returns the key that receipts are signed with. */
+  /** Returns the key that delivery receipts are signed with. */
   async receipts(): Promise<Ed25519Key> {
     return await this.#key("receipts", await this.#generation("receipts"));
   }

@@ -1,5 +1,5 @@
 /**
- * Returns text of a contract without control characters, which a terminal would obey: each is replaced by its escape, as in `\u001b`.
+ * Returns text of a contract without control characters, which a terminal would execute: each is replaced by its escape, as in `\u001b`.
  *
  * @example escapeControls("\u001b[2Jpaid") // "\\u001b[2Jpaid"
  */

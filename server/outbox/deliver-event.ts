@@ -118,7 +118,7 @@ function isSuccess(status: number | null): boolean {
   return status !== null && status >= 200 && status < 300;
 }
 
-/** After all attempts without a success: the receiver's own receipt tells whether one arrived whose answer was lost. */
+/** After all attempts without a success: the receiver's own delivery receipt tells whether one arrived whose answer was lost. */
 async function closeNotification(
   notification: NotificationRecord,
   event: EventRecord,
@@ -133,7 +133,7 @@ async function closeNotification(
   return closed;
 }
 
-/** Writes a notification, what it says about its event, and the receipt that it earned, all in one. */
+/** Writes a notification, what it says about its event, and the delivery receipt that it earned, all in one. */
 async function record(
   notification: NotificationRecord,
   event: EventRecord,

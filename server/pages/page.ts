@@ -7,7 +7,7 @@ import { type PagePermissions, pageHeaders } from "./security-headers.ts";
 export interface Page extends PagePermissions {
   /** Below portal/, as in `wallet/page.html`. */
   file: string;
-  /** Texts for its `{{name}}`s; markup in them is shown, never obeyed. */
+  /** Texts for its `{{name}}`s; markup in them is shown as text. */
   values?: { readonly [name: string]: string };
 }
 

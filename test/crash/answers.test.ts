@@ -21,7 +21,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "routing-sandbox-answers-"));
   sandbox = await start(folder);
   const storefront = await Storefront.open(sandbox.description);
-  for (const name of ["dies", "offer", "answered"]) requests.set(name, await storefront.prepare("offer"));
+  for (const name of ["crashes", "offer", "answered"]) requests.set(name, await storefront.prepare("offer"));
   for (const name of ["collect_refund", "unread"])
     requests.set(name, await storefront.prepare("collect_refund"));
   credential = storefront.credential;
@@ -44,9 +44,9 @@ async function expectBooksOf(...done: RelayedRequest[]): Promise<void> {
   await expectBooksToBalance(sandbox.description, credential, finished);
 }
 
-test("a key whose request died belongs to that request and no other", { timeout: 60_000 }, async () => {
+test("a key whose request crashed belongs to that request and no other", { timeout: 60_000 }, async () => {
   const { description } = sandbox;
-  const request = prepared("dies");
+  const request = prepared("crashes");
   await controlSandbox(description, "POST", "/faults", {
     layer: "relayer",
     point: "after_confirmed",

@@ -18,7 +18,7 @@ const timeline = z.looseObject({
 const found = z.looseObject({ data: z.array(named) });
 
 /**
- * Expects every reader to tell the same of a request that died at a point, once the sandbox was started again and before the request is
+ * Expects every reader to tell the same of a request that crashed at a point, once the sandbox was started again and before the request is
  * repeated: what the relayer has done by itself is not recorded yet, and an award is due once its operation may be sent.
  */
 export async function expectReadersToAgree(

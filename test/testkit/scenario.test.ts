@@ -26,9 +26,9 @@ test.for(files)(
   },
   async (file) => {
     const scenario = await readScenario(join(shipped, file));
-    const told: string[] = [];
-    await playScenario(scenario, { told: (number, { title }) => told.push(`${number} ${title}`) });
-    expect(told).toHaveLength(scenario.steps.length);
+    const titles: string[] = [];
+    await playScenario(scenario, { onStep: (number, { title }) => titles.push(`${number} ${title}`) });
+    expect(titles).toHaveLength(scenario.steps.length);
   },
 );
 

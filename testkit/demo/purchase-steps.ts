@@ -92,7 +92,7 @@ export async function pay(session: Session, purchase: DemoPurchase, amount: bigi
 /** The API records the payments that the chain holds. */
 export async function reconcile(session: Session, purchase: DemoPurchase, intent: string) {
   return session.report(
-    "Reconcile: every receipt of the payments, all or none",
+    "Reconcile: every payment receipt, all or none",
     await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {
       params: session.write(intent, purchase.id),
       body: {},
@@ -174,7 +174,7 @@ export async function notify(session: Session, eventId: string) {
   );
 }
 
-/** The receipts that the receiver signed. */
+/** The delivery receipts that the receiver signed. */
 export async function receipts(session: Session) {
   return session.report(
     "Receipts: one per event, signed",

@@ -112,7 +112,7 @@ class Explorer {
     if (merchant === undefined) throw new Error("The first merchant must have been created.");
     await enroll(walk, plain, merchant);
     await confirmEnrollment(walk, plain, merchant);
-    await walk.settle();
+    await walk.followChain();
     return new Explorer(sandbox, settings, { walk, sender, snapshot: await sandbox.snapshot() });
   }
 
@@ -152,7 +152,7 @@ class Explorer {
         const purchase = await takeStep(walk, step);
         const title = walk.steps.at(-1)?.title ?? "";
         // What was refused changes nothing, which is compared with everything else.
-        if (walk.hasChanged) await walk.settle();
+        if (walk.hasChanged) await walk.followChain();
         if (walk.hasChanged && purchase !== null) await verifyPurchase(walk, purchase);
         const isLast = taken === steps.length;
         if (isLast || taken % verifiedEvery === 0) await verifyAll(walk);

@@ -361,7 +361,7 @@ export class Walk {
   }
 
   /** Lets the relayer see the newest block, and reads its time. */
-  async settle(): Promise<void> {
+  async followChain(): Promise<void> {
     const { client } = this.sandbox.chain;
     await catchUp(this.sandbox.relayer, client);
     this.model.now = Number((await client.getBlock({ blockTag: "latest" })).timestamp);

@@ -5,7 +5,7 @@ import type { WalletTransaction } from "../../sandbox/service/wallets/wallet.ts"
 import type { LeaseGuard } from "./lease-guard.ts";
 
 /**
- * A wallet that sends as the sandbox's own does, from the nonce to the transaction as one, and looks for receipts through the leased
+ * A wallet that sends as the sandbox's own does, from the nonce to the transaction as one, and looks for transaction receipts through the leased
  * client: that one refuses the next look once the lease is over, as a transaction that is never mined would be waited for without end.
  */
 export class LeasedWallet extends TestWallet {

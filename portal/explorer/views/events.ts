@@ -63,7 +63,7 @@ function eventCard(event: EventView, scene: Scene): TemplateResult {
           )}
         </ol>`
     }
-    ${receipt_id === null ? nothing : html`<p class="small row">Receipt ${copyable(receipt_id, "receipt id")}</p>`}
+    ${receipt_id === null ? nothing : html`<p class="small row">Delivery receipt ${copyable(receipt_id, "delivery receipt id")}</p>`}
     ${arrivals.map(({ number, verified, status }) => {
       const resend = () =>
         scene.act(`Delivery ${number} was sent once more.`, async () => {

@@ -25,7 +25,7 @@ export class IntervalMiner {
   #running: RunningInterval | null = null;
   /** The block that is being made, if any. */
   #making: Promise<unknown> = Promise.resolve();
-  #admit = async (make: () => Promise<void>) => await make();
+  #run = async (make: () => Promise<void>) => await make();
 
   /** Passes requests to the node. */
   readonly transport: Transport;
@@ -46,9 +46,9 @@ export class IntervalMiner {
     };
   }
 
-  /** Sets what each block that is due waits for. */
-  admitBy(admit: (make: () => Promise<void>) => Promise<void>): void {
-    this.#admit = admit;
+  /** Sets the gate that each block is made in. */
+  makeWithin(run: (make: () => Promise<void>) => Promise<void>): void {
+    this.#run = run;
   }
 
   /** Makes no more blocks; resolves when none is being made. */
@@ -84,7 +84,7 @@ export class IntervalMiner {
     const timer = setInterval(async () => {
       if (isDue) return;
       isDue = true;
-      await this.#admit(async () => await this.#make(running));
+      await this.#run(async () => await this.#make(running));
       isDue = false;
     }, seconds * 1_000);
     timer.unref();

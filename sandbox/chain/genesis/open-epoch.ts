@@ -15,7 +15,7 @@ export interface EpochOptions {
 
 /**
  * Mines the block that a fresh chain is known by and derives the chain's epoch from it: the seed is the block's coinbase, so one
- * seed gives one chain, and no old transaction or receipt passes for one of another chain with the same id.
+ * seed gives one chain, and no old transaction or transaction receipt passes for one of another chain with the same id.
  *
  * @throws GenesisError `mismatch` when the chain does not end with the genesis; ClockError for a start time in its past.
  * @example

@@ -165,7 +165,7 @@ async function start(
     const bare = createChainClient(anvil.url, transport);
     const journal = journaled ? await openJournal(bare, anvil, kept) : null;
     const gate = new MiningGate(connect(bare.request));
-    miner.admitBy(async (make) => await gate.runShared(make));
+    miner.makeWithin(async (make) => await gate.runShared(make));
     const recorded =
       journal === null
         ? {}

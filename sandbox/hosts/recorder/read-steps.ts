@@ -35,7 +35,7 @@ export async function readSteps(
   caused: boolean,
 ): Promise<{ steps: Step[]; head: SeenBlock } | null> {
   const { client } = chain;
-  const registrars = chain.deployment.programs.map(({ registrar }) => registrar.toLowerCase());
+  const operators = chain.deployment.programs.map(({ registrar }) => registrar.toLowerCase());
   const known = await client.getBlock({ blockNumber: from.number }).catch(() => null);
   if (known?.hash !== from.hash) return null;
   const { number: last } = await readHead(client);
@@ -44,7 +44,7 @@ export async function readSteps(
   let before = from;
   for (let number = from.number + 1n; number <= last; number += 1n) {
     const found = await client.getBlock({ blockNumber: number, includeTransactions: true });
-    const sent = found.transactions.filter(({ from: sender }) => !registrars.includes(sender.toLowerCase()));
+    const sent = found.transactions.filter(({ from: sender }) => !operators.includes(sender.toLowerCase()));
     const block = blockName(found);
     const ahead = Number(found.timestamp - before.timestamp);
     if (sent.length > 0) {

@@ -5,7 +5,7 @@ import type { DeliveryOutcome } from "../../../server/services.ts";
 import { unlessAborted } from "../time/deadline.ts";
 import { bareHost, type PinnedReceiver } from "./pin-receiver.ts";
 
-/** The number of bytes of an answer that are read and kept; more than a receipt has. */
+/** The number of bytes of an answer that are read and kept; more than a delivery receipt has. */
 export const answerBytes = 2_048;
 
 /** The options of deliveries. */

@@ -766,7 +766,7 @@ export interface components {
       received_at: components["schemas"]["Timestamp"];
       /** The number of deliveries of this event that the receiver has accepted. */
       deliveries: number;
-      /** Compact JWS (EdDSA, typ routing-receipt+jws) over the receipt. */
+      /** Compact JWS (EdDSA, typ routing-receipt+jws) over the delivery receipt. */
       jws: string;
     };
     ReceiptId: string;
@@ -793,7 +793,7 @@ export interface components {
       body_sha256: components["schemas"]["Hash"];
       receiver: string;
       received_at: components["schemas"]["Timestamp"];
-      /** Compact JWS (EdDSA, typ routing-receipt+jws) over the receipt. */
+      /** Compact JWS (EdDSA, typ routing-receipt+jws) over the delivery receipt. */
       jws: string;
     };
     Wallet: {

@@ -34,7 +34,7 @@ const faultMatrix = {
     /** The receiver drops the connection without an answer. */
     reset: ["at_receiver"],
     /**
-     * The process dies: when the attempt is recorded and nothing is sent, when the receiver has answered and the outcome is not recorded,
+     * The process crashes: when the attempt is recorded and nothing is sent, when the receiver has answered and the outcome is not recorded,
      * or when the outcome is recorded and the next attempt is not.
      */
     crash: ["before_delivery", "after_delivery", "before_pause"],
@@ -89,7 +89,7 @@ export const faultIntents = {
   "node-down": { layer: "rpc", point: "before_call", action: "refuse", count: null },
   /** The newest blocks leave the chain: at once, or at a point of the relayer. */
   reorg: { layer: "chain", point: "now", action: "reorg" },
-  /** The process dies: when a write is recorded and not answered, or at a point of the API or the relayer. */
+  /** The process crashes: when a write is recorded and not answered, or at a point of the API or the relayer. */
   crash: { layer: "api", point: "after_commit", action: "crash" },
   /** A write waits before it is recorded. */
   slow: { layer: "api", point: "before_commit", action: "delay" },

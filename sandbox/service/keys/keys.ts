@@ -18,8 +18,8 @@ export interface SeededAccount {
 export interface SandboxKeys {
   service: ServiceKeys;
   accounts: readonly SeededAccount[];
-  /** The wallets that the relayer signs with. */
-  registrars: readonly LocalAccount[];
+  /** The accounts of the program operators, which the relayer signs with. */
+  operators: readonly LocalAccount[];
 }
 
 /**
@@ -39,7 +39,7 @@ export function deriveKeys(
   return {
     service: { commitmentSigners: new Map(signers) },
     accounts: settings.map(({ id: program, account: id }) => seedAccount(seed, id, program)),
-    registrars: programs.map(([, keys]) => signingAccount(keys.registrar)),
+    operators: programs.map(([, keys]) => signingAccount(keys.registrar)),
   };
 }
 

@@ -63,7 +63,7 @@ export class Wallet {
   }
 
   /**
-   * Signs a transaction locally, sends it and waits for its receipt. A revert is returned in `revert` and not thrown.
+   * Signs a transaction locally, sends it and waits for its transaction receipt. A revert is returned in `revert` and not thrown.
    *
    * @throws SandboxError wallet_unfunded when the wallet has no ether; transaction_dropped when the node no longer has the transaction.
    * @example const { transaction_hash } = await wallets.buyer.send(purchaseAction.transaction)
@@ -127,7 +127,7 @@ export class Wallet {
   }
 
   /**
-   * Waits for the receipt of exactly this hash.
+   * Waits for the transaction receipt of exactly this hash.
    *
    * @throws SandboxError transaction_dropped when the node no longer has the transaction, because it was replaced, or removed by a restore or a
    * reorg.

@@ -10,8 +10,8 @@ const wei = z.codec(z.string().regex(/^\d+$/), z.bigint(), {
 });
 
 /**
- * The content of a snapshot file besides the chain's state; test keys only. The checksum vouches for what has its type
- * from here.
+ * The content of a snapshot file besides the chain's state; test keys only. A field whose type comes
+ * from here is checked by the checksum alone.
  */
 export const snapshotContent = z.object({
   settings: keptSettings.omit({ in_database: true }).extend({ confirmations: z.int(), gas_budget_wei: wei }),

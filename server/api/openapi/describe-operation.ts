@@ -15,7 +15,7 @@ export const tags = {
   Programs: "A program, its relayed transactions and its gas budget.",
   Merchants: "Merchants and their enrollment.",
   Purchases: "Purchases from commitment to refund.",
-  Notifications: "The outbox, its signed deliveries and their receipts.",
+  Notifications: "The outbox, its signed deliveries and their delivery receipts.",
   Wallet: "The messages and transactions that a wallet signs or sends. No credential is required.",
 } as const;
 

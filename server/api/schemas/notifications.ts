@@ -56,7 +56,7 @@ export const eventSchema = z
   .meta({ id: "Event", description: "An outbox event; its bytes never change." });
 
 const jwsSchema = z.string().meta({
-  description: "Compact JWS (EdDSA, typ routing-receipt+jws) over the receipt.",
+  description: "Compact JWS (EdDSA, typ routing-receipt+jws) over the delivery receipt.",
   example: "eyJhbGciOiJFZERTQSIsInR5cCI6InJvdXRpbmctcmVjZWlwdCtqd3MifQ.e30.c2lnbmF0dXJl",
 });
 
@@ -100,7 +100,7 @@ const notificationSchema = z
   })
   .meta({ id: "Notification" });
 
-/** A signed receipt of one event, as the pinned receiver gave it. */
+/** A signed delivery receipt of one event, as the pinned receiver gave it. */
 export const deliveryReceiptSchema = z
   .object({
     id: idSchema("rcp"),

@@ -78,7 +78,7 @@ export const confirmRegistrationBody = z
   })
   .meta({ id: "ConfirmRegistration" });
 
-/** Body of `POST …/reconcile`; without hashes, every receipt of this purchase on the chain. */
+/** Body of `POST …/reconcile`; without hashes, every payment of this purchase on the chain. */
 export const reconcilePurchaseBody = z
   .strictObject({
     transaction_hashes: z.array(hashSchema).min(1).max(50).optional().meta({

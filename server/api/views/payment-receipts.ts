@@ -2,7 +2,7 @@ import { getAddress } from "viem";
 import type { DecodedLog } from "../../../protocol/binding/match-log.ts";
 import type { PaymentReceipt } from "../schemas/purchases.ts";
 
-/** A payment log as a receipt, with the time of its reconciliation where it has one. */
+/** A payment log as a payment receipt, with the time of its reconciliation where it has one. */
 export function viewPaymentReceipt(
   payment: DecodedLog,
   reconciled: readonly PaymentReceipt[],

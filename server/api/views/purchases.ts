@@ -12,7 +12,7 @@ import { viewPaymentReceipt } from "./payment-receipts.ts";
 import { viewClaim, viewDecision, viewRefund } from "./refunds.ts";
 import { viewTypedData } from "./transactions.ts";
 
-/** A purchase as it is answered, with figures and receipts as the chain holds them at one block. */
+/** A purchase as it is answered, with figures and payment receipts as the chain holds them at one block. */
 export function viewPurchase(
   purchase: PurchaseRecord,
   parts: PurchaseParts,

@@ -30,7 +30,7 @@ export interface Ledger {
   reverted: PaymentReceipt[];
 }
 
-/** Starts a purchase's ledger: receipts that the chain no longer holds are taken back first. */
+/** Starts a purchase's ledger: payment receipts that the chain no longer holds are taken back first. */
 export function openLedger(stored: Stored<PurchaseRecord>, onChain: ChainPurchase): Ledger {
   const receipts = stored.value.receipts.filter((receipt) => isOnChain(receipt, onChain));
   const reverted = removedPayments(stored.value, onChain);
@@ -73,7 +73,7 @@ export async function postPayments(
   }
 }
 
-/** Throws unless a receipt is among the purchase's own logs, which its figures agree with. */
+/** Throws unless a payment receipt is among the purchase's own logs, which its figures agree with. */
 function assertRead(log: DecodedLog, { stored, read }: Ledger): void {
   if (read.has(canonicalForm(log))) return;
   throw new ChainUnavailableError(
@@ -93,7 +93,7 @@ async function openOtherLedger(
   return openLedger(stored, await readOnChain(stored.value, services, asOf));
 }
 
-/** A transaction that left the chain takes its receipts with it wherever they were recorded. */
+/** A transaction that left the chain takes its payment receipts with it wherever they were recorded. */
 export async function followReverted(
   ledgers: Map<string, Ledger>,
   asOf: BlockPoint,
@@ -111,7 +111,7 @@ export async function followReverted(
   }
 }
 
-/** The changes that write ledgers: each purchase's receipts, and which transactions are used. */
+/** The changes that write ledgers: each purchase's payment receipts, and which transactions are used. */
 export function changesOf(ledgers: readonly Ledger[], event_id: string): Change[] {
   const updates = ledgers.map(({ stored, receipts }) =>
     updatePurchase(stored, { ...stored.value, receipts, event_id }),

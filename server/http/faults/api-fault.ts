@@ -21,7 +21,7 @@ export const apiFaultPlacements = {
   reset: apiFaultPoints,
   /** The connection drops in the middle of the answer's body. */
   partial: ["after_commit"],
-  /** The process dies. */
+  /** The process crashes. */
   crash: apiFaultPoints,
 } as const satisfies Record<string, readonly ApiFaultPoint[]>;
 

@@ -64,7 +64,7 @@ export class JournalFile {
       await this.#handle.datasync();
     } catch (error) {
       this.#broken = true;
-      // No sync vouches for this; but a reader of the file, once this process was killed, finds nothing of what is refused.
+      // This is not synced; but a reader of the file, once this process was killed, finds nothing of what is refused.
       await this.#handle.truncate(this.#bytes).catch(() => undefined);
       throw error;
     }

@@ -9,7 +9,7 @@ import { InjectedWallet } from "./injected-wallet.ts";
 import { accepted, hold, holdAnswer, WalletKit } from "./wallet-kit.ts";
 
 /** The longest time from a click to its effect on a page, in milliseconds. */
-const patience = { timeout: 12_000 };
+const untilConfirmed = { timeout: 12_000 };
 
 let pages: WalletKit;
 let kit: TestKit;
@@ -307,7 +307,7 @@ describe("a second click", () => {
     expect(await amount.evaluate((input) => getComputedStyle(input, "::placeholder").color)).toBe(quiet);
     await amount.fill("2");
     await pay.getByRole("button", { name: "Pay" }).click();
-    await expect.poll(async () => (await pages.figuresOf(purchase)).paid, patience).toBe("7000000");
+    await expect.poll(async () => (await pages.figuresOf(purchase)).paid, untilConfirmed).toBe("7000000");
     expect(wallet.signed).toEqual(["eth_sendTransaction", "eth_sendTransaction"]);
   });
 
@@ -323,7 +323,7 @@ describe("a second click", () => {
     expect(await approve.getByRole("button").count()).toBe(0);
     await amount.fill("6");
     await approve.getByRole("button", { name: "Approve" }).click();
-    await expect.poll(async () => (await pages.figuresOf(purchase)).approved, patience).toBe("6000000");
+    await expect.poll(async () => (await pages.figuresOf(purchase)).approved, untilConfirmed).toBe("6000000");
     expect(wallet.signed).toEqual(["eth_sendTransaction", "eth_sendTransaction"]);
   });
 
@@ -343,7 +343,7 @@ describe("a second click", () => {
     await amount.fill("4");
     await pay.getByRole("button", { name: "Sign the permit" }).click();
     await pay.getByRole("button", { name: "Pay with the permit" }).click();
-    await expect.poll(async () => (await pages.figuresOf(purchase)).paid, patience).toBe("9000000");
+    await expect.poll(async () => (await pages.figuresOf(purchase)).paid, untilConfirmed).toBe("9000000");
     const paid = ["eth_signTypedData_v4", "eth_sendTransaction"];
     expect(wallet.signed).toEqual([...paid, ...paid]);
   });

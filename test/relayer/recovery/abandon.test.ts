@@ -99,7 +99,7 @@ test("a nonce that is taken a second time is abandoned a second time", async () 
 });
 
 test.each(faultPoints)(
-  "the attempt after an abandoned one that dies at %s takes effect once",
+  "the attempt after an abandoned one that crashes at %s takes effect once",
   async (point) => {
     const kit = await openKit();
     const { intent, taken } = await takenOffer(kit);
@@ -303,7 +303,7 @@ describe("a reorg that frees the nonce of an abandoned attempt", () => {
   });
 
   test.each(["receipt", "after_signed", "broadcast", "sent", "after_broadcast"] as const)(
-    "is repaired after a restart when the process dies at %s of the cancellation",
+    "is repaired after a restart when the process crashes at %s of the cancellation",
     async (point) => {
       const kit = await openKit();
       const { intent, taken } = await takenOffer(kit);

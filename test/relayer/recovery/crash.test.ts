@@ -57,7 +57,7 @@ test.each(faultPoints.filter((point) => point !== "before_intent"))(
   },
 );
 
-test("recovery may itself die anywhere and be taken up again", async () => {
+test("recovery may itself crash anywhere and be taken up again", async () => {
   const kit = await openKit();
   const intent = await kit.offer("twice");
   await kit.faults.set({ layer: "relayer", point: "after_signed", action: "crash" });

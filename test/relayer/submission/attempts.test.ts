@@ -111,7 +111,7 @@ describe("a refund whose transaction reverted", () => {
   });
 
   test.each(faultPoints)(
-    "is collected once when the process dies at %s of the next attempt",
+    "is collected once when the process crashes at %s of the next attempt",
     async (point) => {
       const kit = await openKit();
       const { intent } = await kit.revertedRefund("crashed");

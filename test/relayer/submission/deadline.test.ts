@@ -37,7 +37,7 @@ describe("an offer that only the next block can have", () => {
   });
 
   test.each(["after_intent", "nonce"] as const)(
-    "too late fails without a nonce also when the process died at %s while it was in time",
+    "too late fails without a nonce also when the process crashed at %s while it was in time",
     async (point) => {
       const kit = await openKit();
       const { intent, deadline } = await dueOffer(kit);

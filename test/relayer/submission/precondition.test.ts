@@ -179,7 +179,7 @@ describe("an operation whose precondition does not hold any more", () => {
     "after_broadcast",
     "before_mined",
     "after_confirmed",
-  ] as const)("is cancelled once when the process dies at %s of the cancellation", async (point) => {
+  ] as const)("is cancelled once when the process crashes at %s of the cancellation", async (point) => {
     const { kit, guard } = await openGuarded();
     const { intent } = await heldOffer(kit);
     guard.whyNot = gone;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Hex, zeroAddress } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { ContractFixture as BindingStage } from "../../../check-contract/fixture/contract-fixture.ts";
+import { ContractFixture } from "../../../check-contract/fixture/contract-fixture.ts";
 import { mineBlocks } from "../../../sandbox/chain/clock/mining.ts";
 import { problemSchema } from "../../../server/api/schemas/problem.ts";
 import { TestKit } from "../../kit/test-kit.ts";
@@ -51,9 +51,9 @@ test("every step is confirmed by a transaction of a block whose state the node h
 });
 
 describe("a payment of a block whose state the node has dropped", () => {
-  let fixture: BindingStage;
+  let fixture: ContractFixture;
   beforeAll(async () => {
-    fixture = await BindingStage.open();
+    fixture = await ContractFixture.open();
   });
   afterEach(async () => await fixture.reset());
   afterAll(async () => await fixture.close());

@@ -42,7 +42,7 @@ class Process {
     return unwrap(await this.#api.GET(path, { params: { path: { program: "prg_demo" } } }));
   }
 
-  /** Lets the process die by SIGKILL at a point of a delivery, and starts the next one. */
+  /** Ends the process by SIGKILL at a point of a delivery, and starts the next one. */
   async dieDuring(point: LayerPoint<"delivery">, delivery: () => Promise<unknown>): Promise<void> {
     await fetch(`${this.#description.urls.control}/faults`, {
       method: "POST",
@@ -72,13 +72,13 @@ test("a notification has five attempts in all, wherever its process is killed", 
   const event_id = await sandbox.writeEvent();
   const deliver = async (key: string) => await sandbox.deliver(key, event_id);
 
-  // The first attempt is made and recorded; the process dies before the second.
+  // The first attempt is made and recorded; the process crashes before the second.
   await sandbox.dieDuring("before_pause", async () => await deliver("delivery-1"));
   expect(receiver.received).toHaveLength(1);
-  // The second attempt is recorded, and the process dies before it is sent: it counts anyway.
+  // The second attempt is recorded, and the process crashes before it is sent: it counts anyway.
   await sandbox.dieDuring("before_delivery", async () => await deliver("delivery-1"));
   expect(receiver.received).toHaveLength(1);
-  // The third attempt is answered, and the process dies before it can write that down. Another call continued with it.
+  // The third attempt is answered, and the process crashes before it can write that down. Another call continued with it.
   await sandbox.dieDuring("after_delivery", async () => await deliver("delivery-2"));
   expect(receiver.received).toHaveLength(2);
 

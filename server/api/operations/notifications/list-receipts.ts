@@ -11,7 +11,7 @@ export const listReceipts = defineOperation({
   method: "get",
   path: "/v1/routing/programs/{program}/notification-receipts",
   summary: "List delivery receipts",
-  description: "Returns the signed receipts of the pinned receiver, one per event, oldest first.",
+  description: "Returns the signed delivery receipts of the pinned receiver, one per event, oldest first.",
   authorization: { kind: "scope", scope: "records:read" },
   idempotent: false,
   effect: false,

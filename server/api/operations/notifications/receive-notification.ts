@@ -18,13 +18,16 @@ export const receiveNotification = defineOperation({
   summary: "Receive a signed event",
   description:
     `Accepts one signed outbox event (Standard Webhooks). The Ed25519 signature must verify with the pinned key, the time must be within ${limitTexts.event_tolerance}, and ` +
-    "the body must equal the outbox event byte for byte. A duplicate gets the first receipt again. While another URL is the pinned receiver, every event is refused.",
+    "the body must equal the outbox event byte for byte. A duplicate gets the first delivery receipt again. While another URL is the pinned receiver, every event is refused.",
   authorization: { kind: "signed_event" },
   idempotent: false,
   effect: false,
   rawBody: eventSchema,
   responses: {
-    200: { description: "The receipt; the same bytes for a duplicate.", schema: acceptedReceiptSchema },
+    200: {
+      description: "The delivery receipt; the same bytes for a duplicate.",
+      schema: acceptedReceiptSchema,
+    },
   },
   errors: ["receiver_not_pinned", "timestamp_out_of_tolerance", "event_mismatch"],
   events: [],

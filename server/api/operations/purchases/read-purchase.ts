@@ -3,7 +3,7 @@ import { defineOperation } from "../../../http/operation.ts";
 import { purchaseSchema } from "../../schemas/purchases.ts";
 import { viewPurchase } from "../../views/purchases.ts";
 
-/** `GET …/purchases/{id}`: fresh figures and log receipts, read from the chain at one block. */
+/** `GET …/purchases/{id}`: fresh figures and payment receipts, read from the chain at one block. */
 export const readPurchase = defineOperation({
   number: 7,
   id: "readPurchase",
@@ -11,7 +11,7 @@ export const readPurchase = defineOperation({
   path: "/v1/routing/programs/{program}/purchases/{id}",
   summary: "Read a purchase",
   description:
-    "Returns the purchase with approved, paid and outstanding figures and receipts, read from the chain at one block.",
+    "Returns the purchase with approved, paid and outstanding figures and payment receipts, read from the chain at one block.",
   authorization: { kind: "scope", scope: "records:read" },
   idempotent: false,
   effect: false,

@@ -20,7 +20,7 @@ import type { Services } from "../../../services.ts";
 import { type PaymentReceipt, reconcilePurchaseBody, reconciliationSchema } from "../../schemas/purchases.ts";
 import { viewPurchase } from "../../views/purchases.ts";
 
-/** `POST …/reconcile`: all affected receipt logs, all or none. */
+/** `POST …/reconcile`: all affected payment receipts, all or none. */
 export const reconcilePurchase = defineOperation({
   number: 10,
   id: "reconcilePurchase",

@@ -43,15 +43,15 @@ interface Asked {
 /** Sends a request with its headers as they are given, and waits for the end of the answer. */
 async function send(base: string, { line = "POST /v1/routing/access", headers = {}, body = "{}" }: Asked) {
   const [method, path = ""] = line.split(" ");
-  const told = Object.entries(headers).filter(([, value]) => value !== undefined);
-  const sending = request(base, { method, path, headers: Object.fromEntries(told), agent: false });
+  const sent = Object.entries(headers).filter(([, value]) => value !== undefined);
+  const sending = request(base, { method, path, headers: Object.fromEntries(sent), agent: false });
   sending.end(body);
   const [response] = await once(sending, "response");
   await once(response.resume(), "end");
   return response.statusCode;
 }
 
-/** Records one request to a sandbox, the API's unless told otherwise. */
+/** Records one request to a sandbox, the API's unless `host` is the control API's. */
 async function recordOne(sandbox: Sandbox, { headers, ...asked }: Asked, host: "api" | "control" = "api") {
   await sandbox.record("t");
   const { urls, accounts } = sandbox.description;
