@@ -58,6 +58,7 @@ export const pageLimits = {
   delivery_timeout: seconds(defaults.deliveryTimeoutMs),
   event_list: `${count(eventListLimit)} entries`,
   expired_term: `${shortTermSeconds / 60} minutes`,
+  explored_between: `${verifiedEvery} steps`,
   explorer_page: count(pageSize),
   explorer_scanned: `${count(mostScanned)} records`,
   fault_count: count(faultDefaults.count),
@@ -83,6 +84,5 @@ export const pageLimits = {
   request_timeout: String(connectionLimits.requestMs / 1_000),
   retry_after: `${longestRetryAfter} seconds`,
   rpc_body: mebibytes(largestBody),
-  explored_between: `${verifiedEvery} steps`,
   snapshots_kept: count(keptSnapshots),
 };

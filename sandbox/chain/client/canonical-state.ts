@@ -1,20 +1,39 @@
+import type { Hex } from "viem";
 import type { Json } from "../../../protocol/values/json.ts";
 
-/** The parts that Anvil dumps in another order each time: lists, and the maps in the states of earlier blocks. */
+/** The lists that Anvil dumps in another order each time, with maps whose order changes as well. */
 const unordered: ReadonlySet<string> = new Set(["blocks", "transactions", "historical_states"]);
 
 /** Numbers that JavaScript may not have exactly; texts in a state are hex or names, and have none. */
 const largeNumber = /([:[,])(-?\d{16,})(?=[,}\]])/g;
 const keptNumber = /"#(-?\d+)"/g;
 
-/** Returns a dumped state with everything in one order, so that equal chains have equal bytes. */
+/**
+ * Returns a dumped state with everything in one order, so that equal chains have equal bytes. The states of earlier blocks are in the order
+ * of the blocks: an Anvil that loads more of them than it keeps, or gets new ones, drops the first ones.
+ */
 export function canonicalState(state: string): string {
   const parsed: { [name: string]: Json } = JSON.parse(state.replace(largeNumber, '$1"#$2"'));
   const members = Object.entries(parsed).map(([name, value]) => [
     name,
     unordered.has(name) && Array.isArray(value) ? sorted(value.map(withSortedKeys)) : value,
   ]);
-  return JSON.stringify(Object.fromEntries(members)).replace(keptNumber, "$1");
+  const { historical_states, ...canonical }: DumpedState = Object.fromEntries(members);
+  const numbers = blockNumbers(canonical.blocks);
+  const numberOf = ([hash]: readonly [Hex, Json]) => numbers.get(hash) ?? Number.POSITIVE_INFINITY;
+  const states = historical_states.toSorted((left, right) => numberOf(left) - numberOf(right));
+  return JSON.stringify({ ...canonical, historical_states: states }).replace(keptNumber, "$1");
+}
+
+/** The parts of a dumped state that name blocks; a state of an earlier block stands with the block's hash. */
+interface DumpedState {
+  blocks: readonly { header: { number: Hex; parentHash: Hex } }[];
+  historical_states: readonly (readonly [Hex, Json])[];
+}
+
+/** Returns the numbers of all blocks by their hashes, but for the newest block: a dump has hashes of blocks only as those of parents. */
+function blockNumbers(blocks: DumpedState["blocks"]): ReadonlyMap<Hex, number> {
+  return new Map(blocks.map(({ header }) => [header.parentHash, Number(header.number) - 1]));
 }
 
 function sorted(values: readonly Json[]): Json[] {

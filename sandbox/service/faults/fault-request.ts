@@ -85,7 +85,7 @@ export interface FaultIntentOptions {
   crash: FaultMatches["api"] &
     FaultMatches["relayer"] &
     Pick<FaultDetails, "count"> & { point?: LayerPoint<"api" | "relayer"> };
-  slow: FaultMatches["api"] & Pick<FaultDetails, "count" | "delay_ms"> & { point?: LayerPoint<"api"> };
+  slow: FaultMatches["api"] & Pick<FaultDetails, "count" | "delay_ms">;
 }
 
 /** Headers that HTTP can carry: refused when the fault is set, not when the answer is written. */

@@ -1,7 +1,8 @@
 import { request } from "node:http";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { issueAccess } from "../../../../sandbox/service/client/issue-access.ts";
+import type { FaultIntentOptions } from "../../../../sandbox/service/faults/fault-request.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 
@@ -365,6 +366,12 @@ describe("a common fault refuses", () => {
       expect(sandbox.faults.list()).toEqual([]);
     },
   );
+
+  test("in its type a point that it refuses", () => {
+    expectTypeOf<FaultIntentOptions["answer-lost"]>().not.toHaveProperty("point");
+    expectTypeOf<FaultIntentOptions["slow"]>().not.toHaveProperty("point");
+    expectTypeOf<FaultIntentOptions["crash"]>().toHaveProperty("point");
+  });
 
   test.each([[null], [[]], [5], ["executeRefund"]])("%j as its options", async (options) => {
     await expect(sandbox.faults.set("answer-lost", options as object)).rejects.toThrow(

@@ -8,6 +8,7 @@ import { brotliCompressSync, brotliDecompressSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { canonicalJson } from "../../../../protocol/values/canonical-json.ts";
 import { readMining, setMining } from "../../../../sandbox/chain/clock/mining.ts";
+import { readableStates } from "../../../../sandbox/chain/genesis/start-chain.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../../../sandbox/options/options.ts";
 import { actorsOf } from "../../../../testkit/demo/actors.ts";
@@ -112,6 +113,30 @@ test("a snapshot file can be loaded into a data directory, which keeps it", asyn
   );
   await expect(createSandbox({ from: file, seed: "other" })).rejects.toThrow('was saved with seed "saved"');
 });
+
+test("a loaded sandbox reads the states of the latest blocks of its file, and loses the oldest one with each new block", {
+  timeout: 60_000,
+}, async () => {
+  const folder = await temporaryFolder();
+  const file = join(folder, "saved.snapshot");
+  await using saved = await createSandbox({ seed: "many-blocks" });
+  await saved.chain.client.mine({ blocks: 2 * readableStates });
+  await saved.save(file);
+  await using loaded = await createSandbox({ from: file, dataDirectory: join(folder, "loaded") });
+  expect(await unreadableOf(loaded)).toEqual([]);
+  await loaded.chain.client.mine({ blocks: readableStates / 2 });
+  expect(await unreadableOf(loaded)).toEqual([]);
+});
+
+/** Returns which of the latest blocks have no state that can be read. */
+async function unreadableOf({ chain, wallets }: Sandbox): Promise<bigint[]> {
+  const newest = await chain.client.getBlockNumber();
+  const blocks = Array.from({ length: readableStates }, (_, index) => newest - BigInt(index));
+  const { address } = wallets.buyer;
+  const reads = blocks.map((blockNumber) => chain.client.getBalance({ address, blockNumber }));
+  const results = await Promise.allSettled(reads);
+  return blocks.filter((_, index) => results[index]?.status === "rejected");
+}
 
 test("a file that is damaged, foreign, or of another version is refused, and the data directory stays as it is", async () => {
   const folder = await temporaryFolder();
