@@ -25,7 +25,7 @@ export function canonicalState(state: string): string {
   return JSON.stringify({ ...canonical, historical_states: states }).replace(keptNumber, "$1");
 }
 
-/** The parts of a dumped state that name blocks; a state of an earlier block stands with the block's hash. */
+/** The parts of a dumped state that name blocks; each state of an earlier block has the block's hash. */
 interface DumpedState {
   blocks: readonly { header: { number: Hex; parentHash: Hex } }[];
   historical_states: readonly (readonly [Hex, Json])[];
