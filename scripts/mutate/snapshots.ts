@@ -211,6 +211,18 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
+    file: "sandbox/open-tools.ts",
+    tests: [saved],
+    mutants: [
+      {
+        rule: "A loaded sandbox describes the keys of its snapshot file.",
+        find: "    await published.describe();\n",
+        replace: "",
+        only: "keys of its file",
+      },
+    ],
+  },
+  {
     file: "sandbox/restored-state.ts",
     tests: ["test/server/http/request/rate-limit.test.ts"],
     mutants: [

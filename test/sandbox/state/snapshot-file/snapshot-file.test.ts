@@ -11,6 +11,7 @@ import { readMining, setMining } from "../../../../sandbox/chain/clock/mining.ts
 import { readableStates } from "../../../../sandbox/chain/genesis/start-chain.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../../../sandbox/options/options.ts";
+import type { SandboxDescription } from "../../../../sandbox/state/description.ts";
 import { actorsOf } from "../../../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../../../testkit/demo/printer.ts";
@@ -99,6 +100,27 @@ test.each([
     await start.restore();
   },
 );
+
+test("a loaded sandbox describes and publishes the keys of its file, those of rotations included", async () => {
+  const start = await sandbox.snapshot();
+  const keysOf = ({ reviewer, reviewers, receiver }: SandboxDescription) => ({
+    reviewer,
+    reviewers,
+    secret: receiver.hmac_secret,
+  });
+  const first = keysOf(sandbox.description);
+  await sandbox.rotateKeys();
+  const rotated = keysOf(sandbox.description);
+  expect(rotated.secret).not.toBe(first.secret);
+  const file = join(await temporaryFolder(), "saved.snapshot");
+  await sandbox.save(file);
+  const dataDirectory = await temporaryFolder();
+  await using loaded = await createSandbox({ from: file, dataDirectory });
+  expect(keysOf(loaded.description)).toEqual(rotated);
+  const published = JSON.parse(await readFile(join(dataDirectory, "sandbox.json"), "utf8"));
+  expect(keysOf(published)).toEqual(rotated);
+  await start.restore();
+});
 
 test("a snapshot file can be loaded into a data directory, which keeps it", async () => {
   const file = join(await temporaryFolder(), "saved.snapshot");
