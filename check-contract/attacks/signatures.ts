@@ -4,6 +4,7 @@ import { encodeAbiParameters, encodeFunctionData, type Hex } from "viem";
 import { claimTypedData } from "../../protocol/messages/claim.ts";
 import { signDecision } from "../../protocol/signatures/decision.ts";
 import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
+import { usdc } from "../../protocol/values/amount.ts";
 import { contractSignerAbi } from "../adversary-abi.ts";
 import { attacksOf, mismatch, refused } from "../attack.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
@@ -41,7 +42,7 @@ export const signatureAttacks = attacksOf("signatures", [
     pays: false,
     stopped: mismatch("status", "wallet", "purchase", "log"),
     async run(fixture) {
-      const merchant = await fixture.createMerchant("other_merchant", 1_000_000n);
+      const merchant = await fixture.createMerchant("other_merchant", usdc);
       const { message, transaction } = merchant.enrollment;
       const hash = await fixture.send("stranger", { to: transaction.to, data: transaction.data });
       const signature = await fixture.account("other_merchant").signMessage({ message });
@@ -53,7 +54,7 @@ export const signatureAttacks = attacksOf("signatures", [
     pays: false,
     stopped: refused(422, "signer_mismatch"),
     async run(fixture) {
-      const merchant = await fixture.createMerchant("other_merchant", 1_000_000n);
+      const merchant = await fixture.createMerchant("other_merchant", usdc);
       const { to, data } = merchant.enrollment.transaction;
       const hash = await fixture.succeed("other_merchant", { to, data });
       const { message } = fixture.merchant.enrollment;
@@ -110,7 +111,7 @@ export const signatureAttacks = attacksOf("signatures", [
     stopped: mismatch("calldata", "log"),
     async run(fixture) {
       await fixture.paid();
-      const other = fixture.claim(fixture.purchase, 9_000_000n);
+      const other = fixture.claim(fixture.purchase, 9n * usdc);
       const hash = await fixture.succeed("beneficiary", other.call);
       return await fixture.fileClaim(hash, await fixture.signClaim(fixture.claim(fixture.purchase).claim));
     },

@@ -30,7 +30,8 @@ export async function signReceipt(receipt: DeliveryReceipt, key: Ed25519Key): Pr
 }
 
 /**
- * Verifies a delivery receipt's JWS with a public key and returns its payload.
+ * Verifies a delivery receipt's JWS with a public key and returns its payload. The sandbox only signs receipts; programs that read them check
+ * them with this function of `routing-sandbox/protocol`.
  *
  * @throws jose's JWSSignatureVerificationFailed and related errors when it does not verify; TypeError for a JWS of another type.
  * @example await verifyReceipt(jws, receiptKey.publicKey)

@@ -64,9 +64,6 @@ export const faultPlacements = {
 /** The action of a fault. */
 export type FaultAction = keyof typeof faultPlacements;
 
-/** The actions of faults. */
-export const faultActions = Object.keys(faultPlacements) as readonly FaultAction[];
-
 /** The operation at which a fault acts. */
 export type FaultSubject = Pick<RelayOperationRecord, "operation_id" | "program" | "kind" | "subject">;
 

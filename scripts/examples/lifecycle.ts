@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type Decision, signDecision } from "../../protocol/signatures/decision.ts";
+import { usdc } from "../../protocol/values/amount.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { merchantSchema } from "../../server/api/schemas/merchants.ts";
 import { activationSchema, purchaseSchema } from "../../server/api/schemas/purchases.ts";
@@ -7,7 +8,7 @@ import { claimSchema, decisionSchema, refundExecutionSchema } from "../../server
 import type { ExampleRun, ExampleStep } from "./run.ts";
 
 const reason = "Arrived broken.";
-const claimed = 10_000_000n;
+const claimed = 10n * usdc;
 
 const body = (summary: string, value: object) => ({ summary, value: z.json().parse(value) });
 const key = (name: string) => ({ "Idempotency-Key": `${name}-1` });

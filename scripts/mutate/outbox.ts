@@ -141,11 +141,6 @@ export const outbox: readonly MutantGroup[] = [
         replace: "if (event === undefined)",
       },
       {
-        rule: "Without an event the oldest undelivered one goes out.",
-        find: "{ limit: 1 });\n  if (oldest",
-        replace: "{ limit: 1, reverse: true });\n  if (oldest",
-      },
-      {
         rule: "An exhausted event is not delivered again.",
         find: 'if (event.delivery === "exhausted" && resumes === null)',
         replace: 'if (event.delivery === "exhausted" && resumes !== null)',
@@ -156,6 +151,17 @@ export const outbox: readonly MutantGroup[] = [
         replace: "true",
         tests: [deliver],
         only: "a receiver that fails",
+      },
+    ],
+  },
+  {
+    file: "server/outbox/find-undelivered.ts",
+    tests: [deliver],
+    mutants: [
+      {
+        rule: "Without an event the oldest undelivered one goes out.",
+        find: "{ limit: 1 }",
+        replace: "{ limit: 1, reverse: true }",
       },
     ],
   },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { faultActions, faultPlacements, type RelayOperationKind } from "../../relayer/relayer.ts";
+import { type FaultAction, faultPlacements, type RelayOperationKind } from "../../relayer/relayer.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { FaultRequest } from "../../sandbox/service/faults/fault-request.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
@@ -15,7 +15,7 @@ const fillers = 5;
 export type RelayerFault = Extract<FaultRequest, { layer: "relayer" }>;
 
 /** Every fault of the relayer but the death of the process, at every point where it can act. */
-export const relayerFaults: readonly RelayerFault[] = faultActions
+export const relayerFaults: readonly RelayerFault[] = (Object.keys(faultPlacements) as FaultAction[])
   .filter((action) => action !== "crash")
   .flatMap((action) =>
     faultPlacements[action].flatMap((point) => {

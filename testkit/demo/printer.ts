@@ -22,7 +22,7 @@ export function terminalPrinter(write: (line: string) => void): Printer {
   };
 }
 
-/** Reports nothing. */
+/** Reports nothing: for scenarios, benchmarks and tests that take steps of the demo. */
 export const silentPrinter: Printer = { section() {}, step() {} };
 
 /** Writes for a program: one JSON object a line. */

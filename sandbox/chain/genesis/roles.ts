@@ -1,3 +1,5 @@
+import { usdc } from "../../../protocol/values/amount.ts";
+
 /** The mnemonic of every development chain: its keys are public and hold test money only. */
 export const testMnemonic = "test test test test test test test test test test test junk";
 
@@ -56,8 +58,8 @@ export const programRoles: readonly ProgramRole[] = [
 
 /** The bounds of a program's registrar; amounts in base units of a token with 6 decimals, time in Unix seconds. */
 export const programBounds = {
-  maxPurchase: 100_000_000_000n,
-  openBudget: 1_000_000_000_000n,
+  maxPurchase: 100_000n * usdc,
+  openBudget: 1_000_000n * usdc,
   /** 2100-01-01T00:00:00Z */
   validUntil: 4_102_444_800,
 } as const;
@@ -67,7 +69,7 @@ export const initialBalances = {
   walletWei: 1_000n * 10n ** 18n,
   registrarWei: 100n * 10n ** 18n,
   /** Every wallet but the deployer's. */
-  walletUsdc: 1_000_000_000_000n,
+  walletUsdc: 1_000_000n * usdc,
 } as const;
 
 /** The token that the genesis deploys. */

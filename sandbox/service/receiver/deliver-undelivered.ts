@@ -1,14 +1,12 @@
 import type { Mutex } from "async-mutex";
+import { findUndelivered } from "../../../server/outbox/find-undelivered.ts";
 import type { Services } from "../../../server/services.ts";
 import type { components } from "../client/api-client.ts";
 import type { ProgramApi } from "../given/actors/program-api.ts";
 
 type Notification = components["schemas"]["Notification"];
 
-/**
- * Delivers events that are undelivered, through the API and with the account of given states. The default of the API's own operation,
- * the oldest event, is in deliver-notification.ts.
- */
+/** Delivers events that are undelivered, through the API and with the account of given states. */
 export class Deliveries {
   readonly #programs: readonly string[];
   readonly #api: (program: string) => ProgramApi;
@@ -47,9 +45,7 @@ export class Deliveries {
 
   async #oldest(program: string): Promise<string | undefined> {
     const { gate, store } = this.#services;
-    const [oldest] = await gate.runShared("a delivery", async () =>
-      store.list("events", { program, delivery: "undelivered" }, { limit: 1 }),
-    );
-    return oldest?.key;
+    const event = await gate.runShared("a delivery", async () => await findUndelivered(program, store));
+    return event?.id;
   }
 }

@@ -2,6 +2,7 @@ import { getAddress } from "viem";
 import { z } from "zod";
 import { commitmentTypedData, hashCommitment, purchaseTypes } from "../../../protocol/messages/commitment.ts";
 import { domainTypes, registrarDomain } from "../../../protocol/messages/domain.ts";
+import { usdc } from "../../../protocol/values/amount.ts";
 import { hashJson } from "../../../protocol/values/canonical-json.ts";
 import { hashId } from "../../../protocol/values/id.ts";
 import {
@@ -92,7 +93,7 @@ export function fictionalPurchase(docsUrl: string) {
     buyer: getAddress("0x00000000000000000000000000000000000000b2"),
     beneficiary: getAddress("0x00000000000000000000000000000000000000b3"),
     token: getAddress("0x00000000000000000000000000000000000000c1"),
-    amount: 25_000_000n,
+    amount: 25n * usdc,
     termsHash: hashJson(terms),
     offerDeadline: 1_767_312_000n,
     payDeadline: 1_767_830_400n,

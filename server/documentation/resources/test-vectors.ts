@@ -11,6 +11,7 @@ import {
   hashDecision,
   signDecision,
 } from "../../../protocol/signatures/decision.ts";
+import { usdc } from "../../../protocol/values/amount.ts";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { hashId } from "../../../protocol/values/id.ts";
 import { viewTypedData } from "../../api/views/transactions.ts";
@@ -25,7 +26,7 @@ export function testVectors(docsUrl: string): { [name: string]: string } {
   const claim = {
     commitment: purchase.commitment_hash,
     beneficiary: domain.verifyingContract,
-    requestedAmount: 10_000_000n,
+    requestedAmount: 10n * usdc,
     reasonHash: hashReason("arrived broken"),
   };
   const claimDomain = registrarDomain(domain.chainId, domain.verifyingContract);

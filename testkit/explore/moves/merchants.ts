@@ -1,4 +1,5 @@
 import { approveCall } from "../../../protocol/call.ts";
+import { usdc } from "../../../protocol/values/amount.ts";
 import type { components } from "../../../sandbox/service/client/api-client.ts";
 import { addEvent, type ModelMerchant } from "../model.ts";
 import { acceptsEnrollment, expectEnrollment, expectMerchant, isSuccess } from "../rules.ts";
@@ -6,7 +7,7 @@ import type { Step } from "../step.ts";
 import { accountOf, type Walk } from "../walk.ts";
 
 /** The funding cap of a walk's merchants, in base units: few refunds use it up. */
-const fundingCap = 100_000_000n;
+const fundingCap = 100n * usdc;
 
 /** Creates a merchant for one of two wallets. */
 export async function createMerchant(

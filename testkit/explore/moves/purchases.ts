@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
 import { registerCall } from "../../../protocol/call.ts";
+import { usdc } from "../../../protocol/values/amount.ts";
 import type { WalletName } from "../../../sandbox/chain/genesis/roles.ts";
 import type { components } from "../../../sandbox/service/client/api-client.ts";
 import { readCommitment } from "../../../sandbox/service/wallets/read-commitment.ts";
@@ -40,9 +41,9 @@ function planPurchase({ model }: Walk, step: Step): PlannedPurchase | null {
   if (merchant === undefined) return null;
   const flaw = step.twist === "value" ? (flaws[step.choice % flaws.length] ?? "zero") : "none";
   const amount = {
-    none: BigInt(10 + 5 * (step.choice % 7)) * 1_000_000n,
-    unknown_merchant: 10_000_000n,
-    same_party: 10_000_000n,
+    none: BigInt(10 + 5 * (step.choice % 7)) * usdc,
+    unknown_merchant: 10n * usdc,
+    same_party: 10n * usdc,
     zero: 0n,
     above_cap: merchant.cap + 1n,
   }[flaw];

@@ -3,6 +3,7 @@ import { defineOperation } from "../../../http/operation.ts";
 import { answerUnchanged } from "../../../http/outcome.ts";
 import { deliverEvent } from "../../../outbox/deliver-event.ts";
 import { mayAttempt } from "../../../outbox/delivery-attempts.ts";
+import { findUndelivered } from "../../../outbox/find-undelivered.ts";
 import type { Services } from "../../../services.ts";
 import type { EventRecord } from "../../../store/records.ts";
 import { Problem } from "../../errors/problem.ts";
@@ -70,8 +71,8 @@ async function findEvent(program: string, id: string | undefined, services: Serv
     if (event?.program !== program) throw new Problem("not_found", `There is no event ${id} in ${program}.`);
     return event;
   }
-  const [oldest] = await store.list("events", { program, delivery: "undelivered" }, { limit: 1 });
+  const oldest = await findUndelivered(program, store);
   if (oldest === undefined)
     throw new Problem("outbox_empty", `Every event of ${program} has been delivered or exhausted.`);
-  return oldest.value;
+  return oldest;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { faultActions } from "../../../../relayer/relayer.ts";
+import { faultPlacements } from "../../../../relayer/relayer.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { faultIntentNames, faultLayers } from "../../../../sandbox/service/faults/fault-matrix.ts";
 import { writeOperations } from "../../../../sandbox/service/faults/fault-request.ts";
@@ -21,7 +21,7 @@ async function post(path: string, body: unknown): Promise<{ status: number; answ
 }
 
 const listed = (values: readonly string[]) => values.map((value) => JSON.stringify(value)).join(", ");
-const actions = listed(faultActions);
+const actions = listed(Object.keys(faultPlacements));
 const layers = listed(faultLayers);
 const intents = listed(faultIntentNames);
 const writes = listed(writeOperations);
