@@ -33,20 +33,32 @@ export function freshOption(description: string): Option {
 }
 
 /**
- * Adds an option that the command requires.
+ * Adds an option that the command requires, and says so in its description.
  *
  * Commander's own `requiredOption` reports a missing option before a misspelled one.
  */
 export function addRequiredOption(command: Command, option: Option): Command {
+  option.description = `required: ${option.description}`;
   return command.addOption(option).hook("preAction", () => {
     if (command.getOptionValue(option.attributeName()) === undefined)
       command.error(`error: required option '${option.flags}' not specified`);
   });
 }
 
+/** Returns an option whose default the sandbox fills in: the help and docs/cli.md have it in words. */
+export function optionWithDefault<Value>(
+  flags: string,
+  description: string,
+  value: string | number,
+  parse?: (text: string) => Value,
+): Option {
+  const option = new Option(flags, description).default(undefined, `${value}`);
+  return parse === undefined ? option : option.argParser(parse);
+}
+
 /** `--program <id>`: the program that a command is about. */
-export function programOption(description = "the program; by default the first one"): Option {
-  return new Option("--program <id>", description);
+export function programOption(): Option {
+  return optionWithDefault("--program <id>", "the program", "the first one");
 }
 
 /** `--json`: for scripts that read what a command prints. */
@@ -57,7 +69,7 @@ export function jsonOption(description = "print JSON"): Option {
 /** Adds the ports that a sandbox listens on. */
 export function addPortOptions(command: Command): Command {
   return command
-    .addOption(portOption("--api-port", "port of the routing API, 0 for any free one", 4020))
+    .addOption(portOption("--api-port", "port of the routing API", 4020))
     .addOption(portOption("--docs-port", "port of the documentation host", 4021))
     .addOption(portOption("--control-port", "port of the control API", 4022))
     .addOption(portOption("--rpc-port", "port of the chain RPC", 8545));
@@ -65,7 +77,9 @@ export function addPortOptions(command: Command): Command {
 
 /** One port to listen on. */
 export function portOption(name: string, description: string, port: number): Option {
-  return new Option(`${name} <number>`, description).argParser(wholeNumber(0, 65_535)).default(port);
+  return new Option(`${name} <number>`, `${description}, 0 for any free one`)
+    .argParser(wholeNumber(0, 65_535))
+    .default(port);
 }
 
 /** The database that processes share; from the environment, so that no list of processes shows a password. */

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import addCompletion from "@bomb.sh/tab/commander";
-import { Command } from "commander";
+import { type Argument, Command, Help, type Option } from "commander";
 import { z } from "zod";
 import { checkContractCommand } from "./commands/check-contract.ts";
 import { dataCommand } from "./commands/data.ts";
@@ -86,14 +86,36 @@ export function createProgram(): Command {
     .addCommand(checkContractCommand())
     .addCommand(doctorCommand());
   for (const group of program.commands) if (group.commands.length > 0) requireCommand(group);
-  for (const { command } of commandsOf(program)) command.configureOutput({ outputError: writeError });
+  for (const { command } of commandsOf(program))
+    command.configureOutput({ outputError: writeError }).configureHelp(helpWithDefaults);
   addCompletion(program, { completionCommandName: "completion" });
+  describeCompletion(program);
   for (const { path, command } of commandsOf(program)) {
     const example = examples[path];
     if (example === undefined) throw new Error(`The command ${path} has no example.`);
     command.addHelpText("after", `\nExample:\n  routing-sandbox ${example}`);
   }
   return program;
+}
+
+/** Says in the words of the other commands what the library's command does. */
+function describeCompletion(program: Command): void {
+  const completion = program.commands.find((command) => command.name() === "completion");
+  completion?.description("print a script that completes commands in your shell");
+  for (const shell of completion?.registeredArguments ?? []) shell.description = "the shell";
+}
+
+const help = new Help();
+
+/** Shows each default that the sandbox fills in, which is only described here, as commander shows its own. */
+const helpWithDefaults: Partial<Help> = {
+  optionDescription: (option) => help.optionDescription(withDescribedDefault(option)),
+  argumentDescription: (argument) => help.argumentDescription(withDescribedDefault(argument)),
+};
+
+function withDescribedDefault<Described extends Option | Argument>(described: Described): Described {
+  const { defaultValue, defaultValueDescription } = described;
+  return Object.assign(Object.create(described), { defaultValue: defaultValue ?? defaultValueDescription });
 }
 
 /** Makes a group of commands list its commands if none of them is chosen. */

@@ -62,8 +62,8 @@ function withChoices(text: string, choices: readonly string[] | undefined, varia
 }
 
 function defaultOf({ defaultValue, defaultValueDescription }: Argument | Option): string {
-  if (defaultValueDescription !== undefined) return defaultValueDescription;
-  return defaultValue === undefined ? "" : `\`${String(defaultValue)}\``;
+  const text = defaultValueDescription ?? (defaultValue === undefined ? "" : String(defaultValue));
+  return /^\S+$/.test(text) ? `\`${text}\`` : text;
 }
 
 function sentence(text: string): string {
@@ -78,13 +78,16 @@ const generated = `${[
   "After this page you can start, control and inspect a sandbox from a terminal, and use each command in a script.",
   "",
   "Run `npx routing-sandbox <command>` where the package is installed, and `npm run -s sandbox -- <command>` in a checkout. `--help` lists a",
-  "command's options, and `--json` prints JSON. The exit code is 0 if the command succeeded and 1 if it failed; the last line on standard error",
-  "then says what to do. `explain` also exits with 1 if the transaction is refused, `check-contract` if the contract breaks a rule or an attack",
-  "succeeds, and `doctor` if it finds a problem.",
+  "command's options, and `--json` prints JSON. The exit code is 0 if the command succeeded and 1 if it failed. After a failure, the last line",
+  "on standard error says what to do. `explain` also exits with 1 if the transaction is refused, `check-contract` if the contract breaks a rule",
+  "or an attack succeeds, and `doctor` if it finds a problem.",
   "",
-  "`completion` prints a script that completes commands, options and their values in your shell. It needs `routing-sandbox` on the PATH:",
-  "run `source <(routing-sandbox completion bash)`, the same with `zsh`, or `routing-sandbox completion fish | source`. bash also needs the",
-  "package bash-completion.",
+  "`completion` prints a script that completes commands, options and their values in your shell. `routing-sandbox` must be on the PATH.",
+  "",
+  "- bash, with the package bash-completion: `source <(routing-sandbox completion bash)`",
+  "- zsh: `source <(routing-sandbox completion zsh)`",
+  "- fish: `routing-sandbox completion fish | source`",
+  "- PowerShell: `routing-sandbox completion powershell | Out-String | Invoke-Expression`",
   "",
   ...commandsOf(program).flatMap(describe),
 ].join("\n")}`.trimEnd();

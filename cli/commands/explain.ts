@@ -6,7 +6,7 @@ import { print } from "../print.ts";
 /** `routing-sandbox explain <hash>`: whether a transaction would be accepted and for what, and if not why. */
 export function explainCommand(): Command {
   return new Command("explain")
-    .description("print whether a transaction would be accepted, for which step, and why not")
+    .description("print which step of the API would accept a transaction, or why none would")
     .argument("<hash>", "the transaction's hash", hash)
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())

@@ -15,7 +15,7 @@ interface ExploreFlags {
 export function exploreCommand(): Command {
   return new Command("explore")
     .description(
-      "take random legal and illegal steps on a temporary sandbox, and compare everything with the documentation",
+      "run random valid and invalid steps on a temporary sandbox, and compare the answers, records, chain and events with a model of the documented behavior",
     )
     .addOption(
       new Option("--steps <number>", "the number of steps")
@@ -23,10 +23,12 @@ export function exploreCommand(): Command {
         .default(stepsByDefault),
     )
     .addOption(
-      new Option("--seed <text>", "equal seeds take equal steps").default("sandbox").argParser((seed) => {
-        if (seed === "") throw new InvalidArgumentError("It is empty. Pass a text, or leave it out.");
-        return seed;
-      }),
+      new Option("--seed <text>", "determines the steps: equal seeds give equal steps")
+        .default("sandbox")
+        .argParser((seed) => {
+          if (seed === "") throw new InvalidArgumentError("It is empty. Pass a text, or leave it out.");
+          return seed;
+        }),
     )
     .option("--scenario <file>", "the file to which the shortest failing sequence is written")
     .addOption(jsonOption())

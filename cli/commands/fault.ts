@@ -15,7 +15,7 @@ import { flagOf } from "../flags.ts";
 import {
   dataDirectoryOption,
   jsonOption,
-  programOption,
+  optionWithDefault,
   type SandboxFlags,
   wholeNumber,
 } from "../options.ts";
@@ -39,6 +39,7 @@ const list = z.object({ data: z.array(fault) });
 const delay = wholeNumber(1, faultLimits.delayMs);
 const status = wholeNumber(faultLimits.status.least, faultLimits.status.most);
 const mostTimes = 999_999;
+const defaultTimes = `${faultDefaults.count}; always for node-down`;
 const positive = wholeNumber(1, mostTimes);
 const every = (valuesOf: (layer: (typeof faultLayers)[number]) => string[]) => [
   ...new Set(faultLayers.flatMap(valuesOf)),
@@ -75,7 +76,7 @@ export function faultCommand(): Command {
 function setCommand(): Command {
   return new Command("set")
     .description(
-      "set a fault by its name, or by --layer, --action and --point. docs/faults.md lists all of them",
+      "set a fault by its name, or by --layer and --action, with --point if the action has several points; /docs/faults.md of the documentation host lists all faults",
     )
     .addArgument(new Argument("[name]", "the fault's name").choices(faultIntentNames))
     .addOption(
@@ -91,7 +92,7 @@ function setCommand(): Command {
     )
     .addOption(new Option("--point <point>", "where it happens").choices(every(pointsOf)))
     .option("--operation <id>", "only on this write of the API, such as executeRefund")
-    .addOption(programOption("only on requests or operations of this program"))
+    .option("--program <id>", "only on requests or relay operations of this program")
     .option("--subject <id>", "only on this purchase, merchant or refund")
     .option("--relay-operation <id>", "only on this relay operation")
     .addOption(
@@ -99,17 +100,22 @@ function setCommand(): Command {
     )
     .addOption(new Option("--caller <caller>", "only on this caller's calls to the node").choices(rpcCallers))
     .option("--method <name>", "only on calls of this JSON-RPC method")
-    .option("--count <times>", "how many times it acts, or always; by default once", times)
-    .option(
-      "--depth <blocks>",
-      `how many blocks a reorg removes; by default ${faultDefaults.depth}`,
-      positive,
+    .addOption(
+      optionWithDefault("--count <times>", "how many times the fault acts, or always", defaultTimes, times),
     )
-    .option("--delay <milliseconds>", `real time of a delay; by default ${faultDefaults.delay_ms}`, delay)
-    .option(
-      "--status <code>",
-      `the status that the receiver answers; by default ${faultDefaults.status}`,
-      status,
+    .addOption(
+      optionWithDefault("--depth <blocks>", "how many blocks a reorg removes", faultDefaults.depth, positive),
+    )
+    .addOption(
+      optionWithDefault("--delay <milliseconds>", "real time of a delay", faultDefaults.delay_ms, delay),
+    )
+    .addOption(
+      optionWithDefault(
+        "--status <code>",
+        "the status that the receiver answers",
+        faultDefaults.status,
+        status,
+      ),
     )
     .option(
       "--header <header>",

@@ -1,12 +1,13 @@
 import { Command, Option } from "commander";
 import { z } from "zod";
-import { walletNames } from "../../sandbox/chain/genesis/roles.ts";
+import { initialBalances, walletNames } from "../../sandbox/chain/genesis/roles.ts";
 import { defaultAmount, merchantStates, purchaseStates, routes } from "../../sandbox/service/given/states.ts";
 import { callControl } from "../call-control.ts";
 import {
   addRequiredOption,
   dataDirectoryOption,
   jsonOption,
+  optionWithDefault,
   programOption,
   type SandboxFlags,
 } from "../options.ts";
@@ -42,8 +43,14 @@ function givenMerchantCommand(): Command {
     .description("create a merchant in a state, or use the wallet's merchant if it is already enrolled")
     .addOption(programOption())
     .addOption(walletOption("wallet", "the wallet that enrolls", "merchant"))
-    .option("--cap <amount>", "the funding cap in base units")
-    .option("--name <name>", "the merchant's name")
+    .addOption(
+      amountOption(
+        "cap",
+        "the most that can be refunded from the merchant's wallet",
+        `${initialBalances.walletUsdc}`,
+      ),
+    )
+    .addOption(optionWithDefault("--name <name>", "the merchant's name", "an example name"))
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async ({ dataDir, json, ...merchant }: GivenFlags) => {
@@ -56,19 +63,24 @@ function givenMerchantCommand(): Command {
 function givenPurchaseCommand(): Command {
   return addRequiredOption(new Command("purchase"), stateOption(purchaseStates))
     .description("create a purchase in a state, and a merchant if there is none")
-    .addOption(new Option("--route <route>", "how the purchase becomes active").choices(routes))
+    .addOption(
+      optionWithDefault("--route <route>", "how the purchase becomes active", "registrar_offer").choices(
+        routes,
+      ),
+    )
     .addOption(programOption())
-    .option("--merchant <id>", "an enrolled merchant; by default that of the wallet merchant")
+    .addOption(
+      optionWithDefault("--merchant <id>", "an enrolled merchant", 'the merchant of the wallet "merchant"'),
+    )
     .addOption(walletOption("buyer", "the wallet that pays", "buyer"))
     .addOption(walletOption("beneficiary", "the wallet that claims", "beneficiary"))
-    .option("--amount <amount>", `the amount in base units; by default ${defaultAmount}`)
-    .option(
-      "--paid <amount>",
-      "the amount to pay; by default the whole amount, and half of it for partially_paid",
+    .addOption(amountOption("amount", "the price", defaultAmount))
+    .addOption(
+      amountOption("paid", "the amount to pay", "the whole price, and half of it for partially_paid"),
     )
     .option("--permit", "pay with a permit, in one transaction")
-    .option("--claimed <amount>", "the amount to claim; by default everything paid")
-    .option("--award <amount>", "the amount to award; by default everything claimed")
+    .addOption(amountOption("claimed", "the amount to claim", "everything paid"))
+    .addOption(amountOption("award", "the amount to award", "everything claimed, and 0 for denied"))
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async ({ dataDir, json, ...purchase }: GivenFlags) => {
@@ -84,9 +96,13 @@ function givenPurchaseCommand(): Command {
 }
 
 function stateOption(states: readonly string[]): Option {
-  return new Option("--state <state>", "the state").choices(states);
+  return new Option("--state <state>", "the state to create").choices(states);
+}
+
+function amountOption(name: string, description: string, value: string): Option {
+  return optionWithDefault(`--${name} <amount>`, `${description}, in base units of the token`, value);
 }
 
 function walletOption(name: string, description: string, wallet: string): Option {
-  return new Option(`--${name} <wallet>`, `${description} (default: ${wallet})`).choices(walletNames);
+  return optionWithDefault(`--${name} <wallet>`, description, wallet).choices(walletNames);
 }

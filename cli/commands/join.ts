@@ -20,7 +20,7 @@ interface JoinFlags extends Pick<SandboxFlags, "json"> {
 export function joinCommand(): Command {
   return addRequiredOption(new Command("join"), storeOption("the PostgreSQL database of the sandbox to join"))
     .description("run another API process of a sandbox with --store, until Ctrl-C or until the sandbox ends")
-    .addOption(portOption("--api-port", "port of its routing API, 0 for any free one", 0))
+    .addOption(portOption("--api-port", "port of its routing API", 0))
     .addOption(startTimeoutOption())
     .addOption(jsonOption("print its URL as JSON"))
     .action(async (flags: JoinFlags) => await join(flags));

@@ -12,7 +12,7 @@ export function keysCommand(): Command {
   return new Command("keys").description("manage the signing keys of the service").addCommand(
     new Command("rotate")
       .description("rotate signing keys; the old public keys remain published")
-      .addArgument(new Argument("[uses...]", "which keys (default: all)").choices(keyUses))
+      .addArgument(new Argument("[uses...]", "which keys").choices(keyUses).default(undefined, "all of them"))
       .addOption(dataDirectoryOption())
       .addOption(jsonOption())
       .action(async (uses: string[], { dataDir, json }: SandboxFlags) => {

@@ -12,7 +12,7 @@ const { least, most } = faultLimits.status;
 interface ListenFlags extends SandboxFlags {
   port: number;
   secret?: string;
-  fail?: number;
+  fail: number;
   status: number;
   delay?: number;
   drop?: boolean;
@@ -24,10 +24,10 @@ export function listenCommand(): Command {
     .description(
       "receive and print notifications in this terminal; options can make the first deliveries fail",
     )
-    .addOption(portOption("--port", "port to listen on, 0 for any free one", 4040))
+    .addOption(portOption("--port", "port to listen on", 4040))
     .addOption(dataDirectoryOption("the data directory of the sandbox whose secret verifies the deliveries"))
     .option("--secret <whsec>", "the secret that verifies the deliveries, instead of the sandbox's", secret)
-    .option("--fail <number>", "how many deliveries fail before the first success", wholeNumber())
+    .option("--fail <number>", "how many of the first deliveries fail", wholeNumber(), 0)
     .option(
       "--status <code>",
       `the status of a failing delivery, ${least} to ${most}`,
@@ -36,7 +36,7 @@ export function listenCommand(): Command {
     )
     .option(
       "--delay <milliseconds>",
-      "answer failing deliveries only after this delay, instead of with a status",
+      "delay the answer to a failing delivery instead of answering --status; the delivery fails if the sender's time limit ends first",
       wholeNumber(),
     )
     .option("--drop", "drop the connection of failing deliveries instead of answering")
@@ -46,7 +46,7 @@ export function listenCommand(): Command {
 
 async function hear(flags: ListenFlags): Promise<void> {
   const { openListener } = await import("../open-listener.ts");
-  let { fail = 0 } = flags;
+  let { fail } = flags;
   const takeFault = () => {
     if (fail === 0) return null;
     fail -= 1;

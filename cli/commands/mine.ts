@@ -19,7 +19,7 @@ export function mineCommand(): Command {
     .argument("[blocks]", "the number of blocks", wholeNumber(1, mostBlocks), 1)
     .option(
       "--every <pace>",
-      "when to mine from now on: transaction (each one at once), never (only when you mine), or an interval in seconds",
+      "when to mine from now on: transaction (a block for each transaction, immediately), never (only when you run mine), or a number of seconds (a block at this interval)",
       pace,
     )
     .addOption(dataDirectoryOption())

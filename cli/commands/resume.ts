@@ -19,7 +19,10 @@ interface ResumeFlags extends SandboxFlags {
 export function resumeCommand(): Command {
   return new Command("resume")
     .description("continue a relay operation that needs attention")
-    .argument("<operation>", "the id of the relay operation, which `GET …/transactions` lists")
+    .argument(
+      "<operation>",
+      "the id of the relay operation, from GET /v1/routing/programs/{program}/transactions",
+    )
     .option(
       "--abandon",
       "give up the attempt because its nonce was taken; the next request for the same effect starts another attempt",

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { Command } from "commander";
 import { callControl } from "../call-control.ts";
 import { interruption } from "../interruption.ts";
-import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
+import { dataDirectoryOption, jsonOption, optionWithDefault, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
 
 interface RecordFlags extends SandboxFlags {
@@ -12,7 +12,7 @@ interface RecordFlags extends SandboxFlags {
 /** `routing-sandbox scenario record FILE`, `scenario play FILE`: what was done once, done again and compared to the last hash. */
 export function scenarioCommand(): Command {
   return new Command("scenario")
-    .description("record the steps of a sandbox, and repeat them with every hash compared")
+    .description("record the steps of a sandbox, and play them with every answer and hash compared")
     .addCommand(recordCommand())
     .addCommand(playCommand());
 }
@@ -20,10 +20,10 @@ export function scenarioCommand(): Command {
 function recordCommand(): Command {
   return new Command("record")
     .description(
-      "record the steps of the running sandbox until Ctrl-C; it must be in mode deterministic and unused since start --fresh",
+      "record the steps of the running sandbox until Ctrl-C; it must be in mode deterministic, and unused since it was created",
     )
     .argument("<file>", "the file to write; an existing file is replaced")
-    .option("--title <text>", "the title; by default the file's name")
+    .addOption(optionWithDefault("--title <text>", "the title", "the file's name"))
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async (file: string, { dataDir, title = basename(file), json }: RecordFlags) => {
@@ -49,7 +49,7 @@ function recordCommand(): Command {
 
 function playCommand(): Command {
   return new Command("play")
-    .description("repeat scenarios, each on a fresh sandbox, and compare every hash")
+    .description("play scenarios, each on a fresh sandbox, and compare every answer and hash")
     .argument("<files...>", "the scenario files")
     .addOption(jsonOption("print one JSON object for each file"))
     .action(async (files: string[], { json }: Pick<SandboxFlags, "json">) => {

@@ -18,7 +18,7 @@ export function snapshotCommand(): Command {
 function saveCommand(): Command {
   return new Command("save")
     .description(
-      "save the running sandbox to a snapshot file: chain, store, journal, clock, counters and faults",
+      "save the running sandbox to a snapshot file: chain, store, relayer journal, clock, counters and faults",
     )
     .argument("<file>", "the file to write; an existing file is replaced")
     .addOption(dataDirectoryOption())
@@ -38,9 +38,11 @@ function saveCommand(): Command {
 
 function loadCommand(): Command {
   return new Command("load")
-    .description("create a data directory from a snapshot file; run start to continue from it")
+    .description(
+      "create a data directory from a snapshot file, without its faults; run start to continue from it",
+    )
     .argument("<file>", "the snapshot file")
-    .addOption(dataDirectoryOption("the data directory, which must not contain a sandbox"))
+    .addOption(dataDirectoryOption("the data directory; without --fresh, it must not contain a sandbox"))
     .addOption(freshOption("replace the sandbox in the data directory"))
     .addOption(jsonOption())
     .action(async (from: string, { dataDir, fresh = false, json }: LoadFlags) => {

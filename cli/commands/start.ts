@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, InvalidArgumentError } from "commander";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
@@ -13,8 +13,8 @@ import {
   defaultDataDirectory,
   freshOption,
   jsonOption,
+  optionWithDefault,
   type PortFlags,
-  programOption,
   type SandboxFlags,
   startTimeoutOption,
   storeOption,
@@ -42,37 +42,52 @@ export function startCommand(): Command {
     .description("run a sandbox until Ctrl-C; starting again in the same data directory resumes it")
     .addOption(dataDirectoryOption("the data directory"))
     .addOption(freshOption("delete the sandbox in the data directory first"))
-    .option("--from <file>", "continue from a snapshot file")
+    .option("--from <file>", "create the sandbox in the data directory from this snapshot file")
     .addOption(storeOption("keep the records in PostgreSQL"))
-    .option(
-      "--seed <text>",
-      "the text that ids and keys are derived from; in mode deterministic, equal seeds give equal sandboxes (default: sandbox)",
+    .addOption(
+      optionWithDefault(
+        "--seed <text>",
+        "the text that ids and most test keys are derived from; in mode deterministic, equal seeds and options give equal sandboxes",
+        "sandbox",
+      ),
     )
     .addOption(
-      new Option(
+      optionWithDefault(
         "--mode <mode>",
-        "live: time follows the wall clock; deterministic: only blocks advance it (default: live)",
+        "live: time follows the wall clock; deterministic: only blocks advance it",
+        "live",
       ).choices(["live", "deterministic"]),
     )
     .addOption(
-      programOption(
-        "a program to serve, such as prg_books or prg_books=Book store; can be repeated (default: prg_demo, prg_other)",
+      optionWithDefault(
+        "--program <id>",
+        'a program to serve, as an id or as "id=name", such as prg_books or "prg_books=Book store"; repeatable',
+        "prg_demo and prg_other",
       ).argParser(addProgram),
     );
   return addPortOptions(command)
-    .option(
-      "--confirmations <number>",
-      `required confirmations, of which the first is the block that includes the transaction (default: ${defaultConfirmations})`,
-      wholeNumber(),
+    .addOption(
+      optionWithDefault(
+        "--confirmations <number>",
+        "required confirmations; the first is the block that includes the transaction",
+        defaultConfirmations,
+        wholeNumber(),
+      ),
     )
-    .option(
-      "--gas-budget <wei>",
-      `the gas budget of each program (default: ${defaultGasBudgetWei / 10n ** 18n} ether)`,
-      wei,
+    .addOption(
+      optionWithDefault(
+        "--gas-budget <wei>",
+        "the gas budget of each program",
+        `${defaultGasBudgetWei / 10n ** 18n} ether`,
+        wei,
+      ),
     )
-    .option(
-      "--receiver-url <url>",
-      "the URL that receives notifications (default: the sandbox's own receiver)",
+    .addOption(
+      optionWithDefault(
+        "--receiver-url <url>",
+        "the URL that receives notifications",
+        "the sandbox's own receiver",
+      ),
     )
     .option("--auto-deliver", "deliver events as they happen")
     .addOption(startTimeoutOption())

@@ -1,4 +1,5 @@
 import { sameAddress } from "../../../protocol/values/same-address.ts";
+import { initialBalances } from "../../chain/genesis/roles.ts";
 import type { components } from "../client/api-client.ts";
 import type { TestWallets } from "../wallets/open-wallets.ts";
 import type { TestWallet } from "../wallets/test-wallet.ts";
@@ -10,7 +11,7 @@ type Merchant = components["schemas"]["Merchant"];
 
 const defaultName = "Corner Books";
 /** The default cap: the initial balance of every wallet, so that the cap is not a further bound. */
-export const defaultCap = "1000000000000";
+export const defaultCap = initialBalances.walletUsdc.toString();
 
 /** Gives a merchant: the one that the wallet is enrolled as, or a new one. */
 export async function giveMerchant(plan: MerchantPlan, actors: GivenActors): Promise<Merchant> {

@@ -30,6 +30,8 @@ test("every command explains itself with an example that it would accept, and pr
     command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
     const example = exampleOf(path).replace(/ >.*/, "").split(" ").slice(1);
     expect(help).toContain(`Example:\n  ${exampleOf(path)}`);
+    for (const { defaultValueDescription: value } of [...command.options, ...command.registeredArguments])
+      if (value !== undefined) expect(help.replaceAll(/\s+/g, " "), path).toContain(`default: ${value})`);
     const given = example.slice(path.split(" ").length);
     expect(() => command.exitOverride().parseOptions(given)).not.toThrow();
     expect(command.parseOptions(given).unknown, path).toEqual([]);
