@@ -14,7 +14,7 @@ import { defaultStartTimeoutMs } from "./start-timeout.ts";
 /** The options of a sandbox; each has a default. `docs/options.md` has these sentences in a table. */
 export interface SandboxOptions {
   /**
-   * Determines ids and keys, and in mode `deterministic` also the chain epoch; there, equal seeds and options give equal sandboxes.
+   * Determines ids, and all keys but those of accounts on the chain. In mode `deterministic`, equal seeds and options give equal sandboxes.
    *
    * @defaultValue `sandbox`
    */
@@ -62,7 +62,8 @@ export interface SandboxOptions {
    */
   autoDeliver?: boolean;
   /**
-   * Returns a promise of the address of the receiver's host name, `{ address, family }`. Called once, when the sandbox resolves the receiver's host name: at the start, or in `receiver.pin`.
+   * Resolves the receiver's host name: gets the name, and returns a promise of `{ address, family }`. The sandbox calls it once, at the start or when
+   * you call `receiver.pin`.
    *
    * @defaultValue the system's resolver
    */
@@ -110,19 +111,19 @@ export interface SandboxOptions {
    */
   snapshotTimeoutMs?: number;
   /**
-   * The longest time that the start may take, in real milliseconds. It begins again with each block that the start mines again.
+   * The longest time that the start may take, in real milliseconds. It starts over at each block that the start mines again.
    *
    * @defaultValue 30,000
    */
   startTimeoutMs?: number;
   /**
-   * Called while a start mines the blocks of a data directory again, with the number of blocks mined so far and in all.
+   * Called after each block that a start mines again: `made` is the number of blocks so far, `all` the total.
    *
    * @defaultValue none
    */
   onReplay?: (made: number, all: number) => void;
   /**
-   * How many `requests` each caller of the API may send in each period of that many `seconds` of sandbox time.
+   * Each caller of the API may send `requests` requests in each period of `seconds` seconds of sandbox time.
    *
    * @defaultValue unlimited
    */

@@ -10,7 +10,7 @@ export const sandboxErrors = {
   data_directory_mismatch: "The data directory was made with other settings.",
   start_timeout: "The start took longer than `startTimeoutMs`.",
   database_mismatch:
-    "The database belongs to another sandbox, has none, or is older or newer than the data directory.",
+    "The database belongs to another sandbox, contains no sandbox, or is older or newer than the data directory.",
   database_in_use: "Another running sandbox uses the database and schema.",
   sandbox_shared: "A snapshot or a restore was refused, because other processes have joined the sandbox.",
   stale_snapshot: "The snapshot is no longer valid: an older one was restored, or a reorg removed its block.",
@@ -18,13 +18,14 @@ export const sandboxErrors = {
     "A snapshot or a restore could not start in time, because a request in progress did not end.",
   receiver_invalid: "Notifications cannot be sent to the receiver's URL.",
   receiver_unresolved: "The receiver's name has no address.",
-  receiver_pinned: "A receiver is already pinned, or a delivery was made.",
+  receiver_pinned:
+    "The receiver can no longer be pinned: one is already pinned, or a delivery was already sent.",
   no_delivery: "No delivery arrived in time.",
   snapshot_refused:
     "A snapshot file is damaged, or does not match this version, these contracts or the passed options.",
   wallet_unfunded: "A wallet has too little ether for its transaction.",
   transaction_dropped: "The node no longer has a wallet's transaction.",
-  not_leased: "A test used the sandbox after its end, or while another test had it.",
+  not_leased: "A test used the sandbox after that test had ended, or while it was leased to another test.",
   scenario_refused: "A scenario cannot be recorded, or its file cannot be played.",
   given_refused: "A given state cannot be created: mining is paused, or a transaction reverted or is held.",
   closed: "The sandbox was closed.",
