@@ -2,7 +2,7 @@ import { faultPoints } from "../relayer/faults/fault.ts";
 import { deepestReorg } from "../relayer/recovery/head-trail.ts";
 import { defaultKeptStates } from "../sandbox/chain/anvil/start-anvil.ts";
 import { programRoles } from "../sandbox/chain/genesis/roles.ts";
-import { readableStates } from "../sandbox/chain/genesis/start-chain.ts";
+import { keptStates, readableStates } from "../sandbox/chain/genesis/start-chain.ts";
 import { largestBody } from "../sandbox/chain/rpc/front.ts";
 import { keptSnapshots } from "../sandbox/hosts/control/snapshot-routes.ts";
 import { heartbeatMs } from "../sandbox/hosts/explorer/explorer.ts";
@@ -85,4 +85,5 @@ export const pageLimits = {
   retry_after: `${longestRetryAfter} seconds`,
   rpc_body: mebibytes(largestBody),
   snapshots_kept: count(keptSnapshots),
+  states_copied: String(keptStates),
 };
