@@ -200,8 +200,8 @@ const behaviors: [
   ],
 ];
 
-describe("every attempt ends by its deadline, and its connection with it, when the receiver", () => {
-  test.each(behaviors)("%s", async (_, expected) => {
+describe("every attempt ends by its deadline, and its connection with it", () => {
+  test.each(behaviors)("when the receiver %s", async (_, expected) => {
     behave = expected.behave;
     atOnce = expected.atOnce ?? false;
     const kit = expected.error === late ? hasty : patient;
@@ -214,7 +214,7 @@ describe("every attempt ends by its deadline, and its connection with it, when t
     await expect.poll(() => open.size).toBe(0);
   });
 
-  test("answers and pours a body without an end, of which the beginning counts", async () => {
+  test("when the receiver answers and pours a body without an end, of which the beginning counts", async () => {
     behave = (socket) => {
       socket.write(`${head}transfer-encoding: chunked\r\n\r\n`);
       pour(socket, `40\r\n${"y".repeat(64)}\r\n`);
@@ -236,15 +236,18 @@ test.each<[string, (socket: Socket) => void, string, number]>([
     60_000,
   ],
   ["never ends its handshake", () => {}, late, timeoutMs],
-])("so does an attempt over https when the receiver %s", async (_, act, error, deliveryTimeoutMs) => {
-  const { port } = server.address() as AddressInfo;
-  const receiverUrl = `https://127.0.0.1:${port}/hooks`;
-  await using secure = await TestKit.open({ seed: "hostile-tls", receiverUrl, deliveryTimeoutMs });
-  atOnce = true;
-  behave = act;
-  const { notification } = await secure.events.deliver(await secure.events.write());
-  expect(notification.attempts.map((attempt) => attempt.error)).toEqual(
-    Array.from({ length: 5 }, () => error),
-  );
-  await expect.poll(() => open.size).toBe(0);
-});
+])(
+  "an attempt over https ends by its deadline, too, when the receiver %s",
+  async (_, act, error, deliveryTimeoutMs) => {
+    const { port } = server.address() as AddressInfo;
+    const receiverUrl = `https://127.0.0.1:${port}/hooks`;
+    await using secure = await TestKit.open({ seed: "hostile-tls", receiverUrl, deliveryTimeoutMs });
+    atOnce = true;
+    behave = act;
+    const { notification } = await secure.events.deliver(await secure.events.write());
+    expect(notification.attempts.map((attempt) => attempt.error)).toEqual(
+      Array.from({ length: 5 }, () => error),
+    );
+    await expect.poll(() => open.size).toBe(0);
+  },
+);
