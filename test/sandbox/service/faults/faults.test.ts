@@ -1,8 +1,7 @@
 import { request } from "node:http";
-import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { issueAccess } from "../../../../sandbox/service/client/issue-access.ts";
-import type { FaultIntentOptions } from "../../../../sandbox/service/faults/fault-request.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 
@@ -361,17 +360,12 @@ describe("a common fault refuses", () => {
   test.each([["answer-lost"], ["slow"]] as const)(
     "a point at which %s would be another fault",
     async (intent) => {
-      const options = { point: "before_commit" } as object;
-      await expect(sandbox.faults.set(intent, options)).rejects.toMatchObject({ code: "fault_invalid" });
+      // @ts-expect-error its type has no point
+      const set = async () => await sandbox.faults.set(intent, { point: "before_commit" });
+      await expect(set()).rejects.toMatchObject({ code: "fault_invalid" });
       expect(sandbox.faults.list()).toEqual([]);
     },
   );
-
-  test("in its type a point that it refuses", () => {
-    expectTypeOf<FaultIntentOptions["answer-lost"]>().not.toHaveProperty("point");
-    expectTypeOf<FaultIntentOptions["slow"]>().not.toHaveProperty("point");
-    expectTypeOf<FaultIntentOptions["crash"]>().toHaveProperty("point");
-  });
 
   test.each([[null], [[]], [5], ["executeRefund"]])("%j as its options", async (options) => {
     await expect(sandbox.faults.set("answer-lost", options as object)).rejects.toThrow(
