@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { z } from "zod";
-import { callControl } from "../call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
+import { callControl } from "../running/call-control.ts";
 
 const answered = z.object({
   notifications: z.array(z.looseObject({ event_id: z.string(), status: z.enum(["delivered", "exhausted"]) })),

@@ -1,7 +1,7 @@
 import { Command } from "commander";
-import { callControl } from "../call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
+import { callControl } from "../running/call-control.ts";
 
 /** `routing-sandbox explain <hash>`: whether a transaction would be accepted and for what, and if not why. */
 export function explainCommand(): Command {

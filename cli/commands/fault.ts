@@ -10,7 +10,6 @@ import {
   pointsOf,
   rpcCallers,
 } from "../../sandbox/service/faults/fault-matrix.ts";
-import { ControlRefusedError, callControl } from "../call-control.ts";
 import { flagOf } from "../flags.ts";
 import {
   dataDirectoryOption,
@@ -20,6 +19,7 @@ import {
   wholeNumber,
 } from "../options.ts";
 import { print } from "../print.ts";
+import { ControlRefusedError, callControl } from "../running/call-control.ts";
 
 const fault = z.looseObject({
   layer: z.string(),

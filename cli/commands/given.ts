@@ -2,7 +2,6 @@ import { Command, Option } from "commander";
 import { z } from "zod";
 import { initialBalances, walletNames } from "../../sandbox/chain/genesis/roles.ts";
 import { defaultAmount, merchantStates, purchaseStates, routes } from "../../sandbox/service/given/states.ts";
-import { callControl } from "../call-control.ts";
 import {
   addRequiredOption,
   dataDirectoryOption,
@@ -12,6 +11,7 @@ import {
   type SandboxFlags,
 } from "../options.ts";
 import { print } from "../print.ts";
+import { callControl } from "../running/call-control.ts";
 
 interface GivenFlags extends SandboxFlags {
   state?: string;

@@ -1,11 +1,11 @@
 import { Command, InvalidArgumentError } from "commander";
 import { faultLimits } from "../../sandbox/service/faults/fault-matrix.ts";
 import type { ReceiverFault } from "../../sandbox/service/receiver/receiver-tap.ts";
-import { findRunning } from "../find-running.ts";
 import { interruption } from "../interruption.ts";
 import type { HeardDelivery } from "../open-listener.ts";
 import { dataDirectoryOption, jsonOption, portOption, type SandboxFlags, wholeNumber } from "../options.ts";
 import { print } from "../print.ts";
+import { findRunning } from "../running/find-running.ts";
 
 const { least, most } = faultLimits.status;
 

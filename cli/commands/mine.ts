@@ -2,9 +2,9 @@ import { Command, InvalidArgumentError } from "commander";
 import { z } from "zod";
 import type { MiningPace } from "../../sandbox/chain/clock/mining.ts";
 import { mostBlocks, mostMiningSeconds } from "../../sandbox/chain/clock/mining-limits.ts";
-import { callControl } from "../call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags, wholeNumber } from "../options.ts";
 import { print } from "../print.ts";
+import { callControl } from "../running/call-control.ts";
 
 interface MineFlags extends SandboxFlags {
   every?: MiningPace;

@@ -1,9 +1,9 @@
 import { basename } from "node:path";
 import { Command } from "commander";
-import { callControl } from "../call-control.ts";
 import { interruption } from "../interruption.ts";
 import { dataDirectoryOption, jsonOption, optionWithDefault, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
+import { callControl } from "../running/call-control.ts";
 
 interface RecordFlags extends SandboxFlags {
   title?: string;

@@ -1,7 +1,7 @@
 import { Command } from "commander";
-import { fetchControl } from "../call-control.ts";
 import { dataDirectoryOption, freshOption, jsonOption, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
+import { fetchControl } from "../running/call-control.ts";
 
 interface LoadFlags extends SandboxFlags {
   fresh?: boolean;

@@ -1,7 +1,7 @@
 import { Command } from "commander";
-import { callControl } from "../call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
+import { callControl } from "../running/call-control.ts";
 
 /** `routing-sandbox status`: what runs in a data directory. */
 export function statusCommand(): Command {

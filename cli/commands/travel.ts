@@ -2,9 +2,9 @@ import { Command, InvalidArgumentError } from "commander";
 import { z } from "zod";
 import { toTimestamp } from "../../protocol/values/time.ts";
 import { type Duration, toSeconds } from "../../sandbox/chain/clock/duration.ts";
-import { callControl } from "../call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
+import { callControl } from "../running/call-control.ts";
 
 const travelled = z.object({ now: z.int() });
 

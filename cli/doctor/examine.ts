@@ -1,4 +1,4 @@
-import { findRunning } from "../find-running.ts";
+import { findRunning } from "../running/find-running.ts";
 import { examineAnvil, examineOrphans } from "./anvil.ts";
 import { examineDataDirectory } from "./data-directory.ts";
 import type { Examined, Finding } from "./finding.ts";

@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { Command } from "commander";
-import { callControl } from "../../cli/call-control.ts";
+import { callControl } from "../../cli/running/call-control.ts";
 import { unwrap } from "../../sandbox/service/client/api-client.ts";
 import { readOwner } from "../../sandbox/state/data-directory/lock.ts";
 import { actorsOf } from "../../testkit/demo/actors.ts";

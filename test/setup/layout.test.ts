@@ -29,6 +29,7 @@ const ofTheWhole = ["crash", "docs", "end-to-end", "package", "security", "setup
 const testedThroughUsers = [
   "check-contract/fixture",
   "check-contract/rules",
+  "cli/running",
   "relayer/node",
   "sandbox/lib/errors",
   "sandbox/lib/reading",

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { isCopy } from "../sandbox/state/data-directory/lock.ts";
-import type { SandboxDescription } from "../sandbox/state/description.ts";
-import { readText } from "../server/lib/file-kind.ts";
+import { isCopy } from "../../sandbox/state/data-directory/lock.ts";
+import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import { readText } from "../../server/lib/file-kind.ts";
 
 /** The longest time for a sandbox to identify itself, in milliseconds. */
 const answerTimeoutMs = 10_000;
