@@ -1,5 +1,6 @@
 import { webhookTolerance } from "../../protocol/signatures/webhook.ts";
 import { maxDeliveryAttempts } from "../outbox/delivery-attempts.ts";
+import { defaultPeriods } from "./default-deadlines.ts";
 
 const day = 86_400;
 
@@ -14,14 +15,6 @@ export const limits = {
   /** The largest difference between a signed event's timestamp and now. */
   event_tolerance_seconds: webhookTolerance,
   page_size_max: 100,
-} as const;
-
-/** The seconds from now until each deadline of a purchase, and until the end of a merchant's funding, when the body names none. */
-export const defaultPeriods = {
-  offer_deadline: day,
-  pay_deadline: 7 * day,
-  claim_deadline: 30 * day,
-  funding_valid_until: 365 * day,
 } as const;
 
 /** The most bytes of the request line and the headers of a request together. */

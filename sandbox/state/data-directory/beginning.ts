@@ -102,7 +102,7 @@ export async function requireSettings(directory: string, wanted: KeptSettings): 
   if (kept !== null && canonicalJson(kept) !== canonicalJson(wanted))
     throw new SandboxError(
       "data_directory_mismatch",
-      `${directory} was made with ${describe(kept)}, not with ${describe(wanted)}; name none of them to continue with it, or choose another directory with the option dataDirectory.`,
+      `${directory} was made with ${describe(kept)}, not with ${describe(wanted)}. Leave out the option seed, the option mode and the option programs to continue with it, or choose another directory with the option dataDirectory.`,
     );
 }
 

@@ -47,7 +47,7 @@ export async function completeOptions(given: SandboxOptions): Promise<CompletedO
   if (canonicalJson(asked) !== canonicalJson({ seed, mode, programs }))
     throw new SandboxError(
       "snapshot_refused",
-      `${from} was saved with seed "${seed}" in mode ${mode} with ${programs.map(({ id }) => id).join(", ")}; leave seed, mode and programs to it.`,
+      `${from} was saved with seed "${seed}" in mode ${mode} with ${programs.map(({ id }) => id).join(", ")}. Leave out the option seed, the option mode and the option programs.`,
     );
   return { options: { confirmations, gasBudgetWei: gas_budget_wei, ...options, ...asked }, saved };
 }

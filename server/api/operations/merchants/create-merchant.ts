@@ -13,8 +13,8 @@ import { nextId } from "../../../domain/records/next-id.ts";
 import { defineOperation } from "../../../http/operation.ts";
 import type { Services } from "../../../services.ts";
 import type { MerchantRecord } from "../../../store/records.ts";
+import { defaultPeriods } from "../../default-deadlines.ts";
 import { assertNothingFound, type Finding } from "../../errors/problem.ts";
-import { defaultPeriods } from "../../limits.ts";
 import { createMerchantBody, merchantSchema } from "../../schemas/merchants.ts";
 import { viewMerchant } from "../../views/merchants.ts";
 

@@ -16,8 +16,9 @@ import { defineOperation } from "../../../http/operation.ts";
 import { once } from "../../../lib/once.ts";
 import type { Services } from "../../../services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../store/records.ts";
+import { defaultPeriods } from "../../default-deadlines.ts";
 import { assertNothingFound, type Finding } from "../../errors/problem.ts";
-import { defaultPeriods, limitTexts } from "../../limits.ts";
+import { limitTexts } from "../../limits.ts";
 import { type CreatePurchase, createPurchaseBody, purchaseSchema } from "../../schemas/purchases.ts";
 import { viewPurchase } from "../../views/purchases.ts";
 
