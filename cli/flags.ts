@@ -24,8 +24,11 @@ const flags: ReadonlyMap<string, string> = new Map([
   ["scenario", "--scenario"],
   ["subject_id", "--subject"],
   ["operation_id", "--relay-operation"],
+  ["depth", "--depth"],
   ["delay_ms", "--delay"],
+  ["status", "--status"],
   ["headers", "--header"],
+  ["body", "--body"],
 ]);
 
 /**
@@ -45,7 +48,7 @@ export function flagOf(name: string): string | undefined {
  */
 export function inFlags(message: string): string {
   return message.replaceAll(
-    /\bthe option ([a-z]+(?:\.[a-z]+)?)(?![\w[])/gi,
+    /\bthe option ([a-z_]+(?:\.[a-z]+)?)(?![\w[])/gi,
     (text, name: string) => flagOf(name) ?? text,
   );
 }

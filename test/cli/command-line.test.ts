@@ -150,6 +150,10 @@ test.for<[command: string, message: string]>([
     "answer-lost takes no --depth. answer-lost takes no --status.\n",
   ],
   [
+    "fault set --layer delivery --action reset --header a:b --data-dir FOLDER",
+    "--header is for answer only. Leave it out for reset.\n",
+  ],
+  [
     "fault set --layer rpc --action refuse --method eth_x --data-dir FOLDER",
     '--method is a method of the node, such as "eth_sendRawTransaction".\n',
   ],

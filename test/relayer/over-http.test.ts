@@ -333,7 +333,7 @@ test("the command line sets, lists and clears faults", async () => {
   });
   await expect(fault("set", ...drop, "--depth", "3")).rejects.toMatchObject({
     code: 1,
-    stderr: "depth is for reorg only. Leave it out for drop.\n",
+    stderr: "--depth is for reorg only. Leave it out for drop.\n",
   });
   await expect(fault("set", ...drop, "--program", "prg_nope")).rejects.toMatchObject({
     code: 1,

@@ -97,7 +97,7 @@ test.each([
   ],
   [
     { layer: "relayer", point: "broadcast", action: "drop", depth: 3 },
-    "depth is for reorg only. Leave it out for drop.",
+    "The option depth is for reorg only. Leave it out for drop.",
   ],
   [
     { layer: "api", point: "before_commit", action: "partial" },
