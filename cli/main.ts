@@ -1,9 +1,17 @@
 #!/usr/bin/env node
-import { enableCompileCache } from "node:module";
+import * as modules from "node:module";
 import { join } from "node:path";
 import { packageRoot } from "../sandbox/lib/package-root.ts";
+import { explainOldNode } from "../sandbox/lib/processes/node-version.ts";
 
-// Before anything large is loaded: stripped and compiled sources are kept, which halves the time of the next start.
-enableCompileCache(join(packageRoot(), "node_modules", ".cache", "routing-sandbox"));
-const { runCommandLine } = await import("./command-line.ts");
-await runCommandLine();
+// An older Node cannot even load the commands.
+const refusal = explainOldNode();
+if (refusal === null) {
+  // Before anything large is loaded: stripped and compiled sources are kept, which halves the time of the next start.
+  modules.enableCompileCache(join(packageRoot(), "node_modules", ".cache", "routing-sandbox"));
+  const { runCommandLine } = await import("./command-line.ts");
+  await runCommandLine();
+} else {
+  process.stderr.write(`${refusal}\n`);
+  process.exitCode = 1;
+}

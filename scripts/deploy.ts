@@ -46,7 +46,7 @@ import {
 } from "../sandbox/chain/genesis/roles.ts";
 import { codeHashAt } from "../sandbox/chain/genesis/verify-deployment.ts";
 import { packageRoot } from "../sandbox/lib/package-root.ts";
-import { isRunning } from "../sandbox/lib/processes.ts";
+import { isRunning } from "../sandbox/lib/processes/processes.ts";
 
 /** Per transaction; explicit, so that no estimate has a part in the chain's hashes. */
 const GAS_LIMIT = 12_000_000n;

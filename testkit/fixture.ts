@@ -1,3 +1,5 @@
+import "../sandbox/lib/processes/require-node.ts";
+
 import type { Sandbox } from "../sandbox/create-sandbox.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../sandbox/options/options.ts";

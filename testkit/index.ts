@@ -1,4 +1,6 @@
 /** Exports the package: the sandbox, and playing scenarios. */
+import "../sandbox/lib/processes/require-node.ts";
+
 export * from "../sandbox/index.ts";
 export { createSandbox, type Sandbox } from "./create-sandbox.ts";
 export { ExplorationError } from "./explore/exploration-error.ts";

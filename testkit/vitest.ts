@@ -1,3 +1,5 @@
+import "../sandbox/lib/processes/require-node.ts";
+
 import { test as base, expect, type MatcherState } from "vitest";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../sandbox/options/options.ts";

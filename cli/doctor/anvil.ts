@@ -4,7 +4,7 @@ import { anvilBinary, anvilVersion } from "../../sandbox/chain/anvil/anvil-binar
 import { AnvilError } from "../../sandbox/chain/anvil/anvil-error.ts";
 import { startAnvil } from "../../sandbox/chain/anvil/start-anvil.ts";
 import { howToRepair } from "../../sandbox/lib/package-root.ts";
-import { listProcesses } from "../../sandbox/lib/processes.ts";
+import { listProcesses } from "../../sandbox/lib/processes/processes.ts";
 import { broken, type Finding, healthy } from "./finding.ts";
 
 /** Checks that Anvil is installed, may be executed, and starts. */

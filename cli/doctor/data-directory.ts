@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { lstat, rm, rmdir, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { messageOf } from "../../protocol/coded-error.ts";
-import { isRunning } from "../../sandbox/lib/processes.ts";
+import { isRunning } from "../../sandbox/lib/processes/processes.ts";
 import { journalIn, readBeginning } from "../../sandbox/state/data-directory/beginning.ts";
 import { readOwner } from "../../sandbox/state/data-directory/lock.ts";
 import { requireState } from "../../sandbox/state/data-directory/open-journal.ts";

@@ -1,12 +1,10 @@
 import { readdir, stat, statfs } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
-import { z } from "zod";
 import { toTimestamp } from "../../protocol/values/time.ts";
 import { genesisTimestamp } from "../../sandbox/chain/genesis/roles.ts";
+import { explainOldNode, oldestNode } from "../../sandbox/lib/processes/node-version.ts";
 import { broken, type Finding, healthy } from "./finding.ts";
 
-const manifest = z.object({ engines: z.object({ node: z.string().startsWith(">=") }) });
 const platforms = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
 /** In bytes: a long-lived chain with its states, and room to compact the store. */
 const roomNeeded = 500 * 2 ** 20;
@@ -14,12 +12,9 @@ const secondsOfGrace = 5;
 
 /** Checks that the package runs on this version of Node. */
 export function examineNode(): Finding {
-  const require = createRequire(import.meta.url);
-  const needed = manifest.parse(require("routing-sandbox/package.json")).engines.node.slice(2);
-  const [major = 0, minor = 0] = needed.split(".").map(Number);
-  const [ownMajor = 0, ownMinor = 0] = process.versions.node.split(".").map(Number);
+  const needed = oldestNode();
   const found = `Node ${process.versions.node} runs this, ${needed} is the oldest that can.`;
-  return ownMajor > major || (ownMajor === major && ownMinor >= minor)
+  return explainOldNode() === null
     ? healthy("Node", found)
     : broken("Node", found, `Install Node ${needed} or newer.`);
 }

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { findListener } from "../../sandbox/lib/processes.ts";
+import { findListener } from "../../sandbox/lib/processes/processes.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { broken, type Finding, healthy } from "./finding.ts";
 

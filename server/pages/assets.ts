@@ -1,13 +1,14 @@
 import { hash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { createRequire, stripTypeScriptTypes } from "node:module";
+// The whole module: an older Node, which the package refuses by name, has no stripTypeScriptTypes to import.
+import * as modules from "node:module";
 import { dirname, join } from "node:path";
 import type { Answer } from "../http/answers/answer.ts";
 import { once } from "../lib/once.ts";
 import { assetHeaders } from "./security-headers.ts";
 
 const portal = new URL("../../portal/", import.meta.url);
-const require = createRequire(import.meta.url);
+const require = modules.createRequire(import.meta.url);
 
 const contentTypes: { readonly [extension: string]: string } = {
   css: "text/css; charset=utf-8",
@@ -85,7 +86,7 @@ function readAsset(path: string): string | null {
 
 function stripTypes(source: string): string {
   const key = hash("sha256", source);
-  const known = stripped.get(key) ?? stripTypeScriptTypes(source);
+  const known = stripped.get(key) ?? modules.stripTypeScriptTypes(source);
   stripped.set(key, known);
   return known;
 }

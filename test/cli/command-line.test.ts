@@ -125,7 +125,7 @@ test.for<[command: string, message: string]>([
     "A snapshot file continues in a data directory; leave out --store or --from.\n",
   ],
   [
-    "start --data-dir FOLDER/new --store mysql://secret@localhost/shop",
+    "start --data-dir FOLDER/new --store mysql://secret@localhost/shop --api-port 0 --docs-port 0 --control-port 0 --rpc-port 0",
     "--store must be a URL as in postgres://",
   ],
   [

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { isRunning } from "../../sandbox/lib/processes.ts";
+import { isRunning } from "../../sandbox/lib/processes/processes.ts";
 import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";
 import type { StartedSandbox } from "../end-to-end/started-sandbox.ts";
 import { controlSandbox } from "../kit/control.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import { isRunning } from "../../sandbox/lib/processes.ts";
+import { isRunning } from "../../sandbox/lib/processes/processes.ts";
 import { issueAccess } from "../../sandbox/service/client/issue-access.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { withoutPorts } from "../../sandbox/state/fingerprint.ts";

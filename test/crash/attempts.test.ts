@@ -5,7 +5,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { approveCall } from "../../protocol/call.ts";
 import { createChainClient } from "../../sandbox/chain/client/chain-client.ts";
-import { isRunning } from "../../sandbox/lib/processes.ts";
+import { isRunning } from "../../sandbox/lib/processes/processes.ts";
 import { Wallet } from "../../sandbox/service/wallets/wallet.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import type { StartedSandbox } from "../end-to-end/started-sandbox.ts";

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { isRunning, recordProcess, signalProcess } from "../../sandbox/lib/processes.ts";
+import { isRunning, recordProcess, signalProcess } from "../../sandbox/lib/processes/processes.ts";
 import { findAnvils } from "../sandbox/chain/anvil/find-anvil.ts";
 import type { StartedSandbox } from "./started-sandbox.ts";
 

@@ -5,7 +5,7 @@ import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { usdc } from "../../protocol/values/amount.ts";
-import { isRunning, listProcesses, recordProcess } from "../../sandbox/lib/processes.ts";
+import { isRunning, listProcesses, recordProcess } from "../../sandbox/lib/processes/processes.ts";
 import { createApiClient } from "../../sandbox/service/client/api-client.ts";
 import { actorsOf, balanceOf } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";

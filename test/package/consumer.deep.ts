@@ -3,10 +3,11 @@ import { once } from "node:events";
 import { access, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { z } from "zod";
 import manifest from "../../package.json" with { type: "json" };
 import { type Consumer, installInto } from "./consumer.ts";
+import { run } from "./run.ts";
 
 const { devDependencies } = manifest;
 const block = z.object({ result: z.object({ transactions: z.array(z.string()) }) });
@@ -36,6 +37,23 @@ test("the package comes without Hardhat, a compiler, or a Node of its own", asyn
     installed.filter((name) => /\/(?:hardhat|solc|@nomicfoundation\/.*)$|^node_modules\/node$/.test(name)),
   ).toEqual([]);
   expect(manifest.engines.node).toBe(`>=${(await project.run("node", "--version")).trim().slice(1)}`);
+});
+
+test("on an older Node, every command and every import of the package says in one sentence which Node it needs", async () => {
+  const node = join(inject("tooOldNode"), "node");
+  const message =
+    /routing-sandbox needs Node 22\.13\.0 or newer, and this is Node 20\.19\.0\. Install a newer Node\./;
+  const failure = async (...args: string[]) =>
+    await run(node, args, { cwd: project.folder, env: project.env }).then(String, ({ message }) => message);
+  const bin = join(project.folder, "node_modules", "routing-sandbox", manifest.bin["routing-sandbox"]);
+  for (const command of ["start", "doctor", "--help"]) {
+    const printed = await failure(bin, command);
+    expect(printed).toMatch(message);
+    expect(printed).toContain("failed (1)");
+    expect(printed).not.toContain("    at ");
+  }
+  for (const entry of ["routing-sandbox", "routing-sandbox/fixture"])
+    expect(await failure("--input-type=module", "--eval", `await import("${entry}")`)).toMatch(message);
 });
 
 test("the first test that the README shows passes in an empty project", async () => {

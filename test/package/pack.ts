@@ -11,21 +11,28 @@ declare module "vitest" {
     tarball: string;
     /** The folder of the oldest Node that the package says it runs on. */
     oldestNode: string;
+    /** The folder of a Node that is too old for the package. */
+    tooOldNode: string;
   }
 }
 
 const checkout = fileURLToPath(new URL("../..", import.meta.url));
 const oldest = "22.13.0";
+const tooOld = "20.19.0";
 
-/** Packs the package once for all tests, and fetches the oldest Node that it has to run on. */
+/** Packs the package once for all tests, and fetches the oldest Node that it has to run on, and an older one. */
 export default async function pack(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "routing-sandbox-package-"));
   const npm = { cwd: checkout, env: installer(dirname(process.execPath)) };
   await run("npm", ["pack", "--silent", "--pack-destination", folder], npm);
   const [tarball = ""] = await readdir(folder);
-  const node = ["--yes", "--prefer-offline", "--package", `node@${oldest}`, "--", "node", "--print"];
-  const executable = await run("npx", [...node, "process.execPath"], { ...npm, cwd: folder });
+  const fetch = async (version: string) => {
+    const node = ["--yes", "--prefer-offline", "--package", `node@${version}`, "--", "node", "--print"];
+    const executable = await run("npx", [...node, "process.execPath"], { ...npm, cwd: folder });
+    return dirname(executable.trim());
+  };
   project.provide("tarball", join(folder, tarball));
-  project.provide("oldestNode", dirname(executable.trim()));
+  project.provide("oldestNode", await fetch(oldest));
+  project.provide("tooOldNode", await fetch(tooOld));
   return async () => await rm(folder, { recursive: true, force: true });
 }

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { isRunning } from "../../sandbox/lib/processes.ts";
+import { isRunning } from "../../sandbox/lib/processes/processes.ts";
 import { actorsOf } from "../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";

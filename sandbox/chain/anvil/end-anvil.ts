@@ -1,4 +1,4 @@
-import { signalProcess } from "../../lib/processes.ts";
+import { signalProcess } from "../../lib/processes/processes.ts";
 import { endsWithin } from "../../lib/time/deadline.ts";
 import { AnvilError } from "./anvil-error.ts";
 import type { AnvilExit } from "./anvil-output.ts";

@@ -216,7 +216,9 @@ export function readFault(value: unknown, read: ReadSchema = requireValid): Faul
   const entry = isNamed ? readNamed(value, read) : readPlaced(value, read);
   for (const [detail, action] of Object.entries(actionOfDetail))
     if (Reflect.get(entry, detail) !== undefined && entry.action !== action)
-      throw new FaultInvalidError(`The option ${detail} is for ${action} only. Leave it out for ${entry.action}.`);
+      throw new FaultInvalidError(
+        `The option ${detail} is for ${action} only. Leave it out for ${entry.action}.`,
+      );
   const fields = Object.keys(matchShapes[entry.layer]);
   const unknown = Object.keys(entry.match).find((field) => !fields.includes(field));
   if (unknown === undefined) return entry;

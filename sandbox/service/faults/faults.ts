@@ -10,7 +10,7 @@ import {
 import type { MiningMode } from "../../chain/clock/mining.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
 import { ownState, type Part } from "../../lib/part.ts";
-import { crashProcess } from "../../lib/processes.ts";
+import { crashProcess } from "../../lib/processes/processes.ts";
 import { ChainEffects } from "./chain-effects.ts";
 import type { Fault } from "./fault.ts";
 import type { FaultIntent } from "./fault-matrix.ts";

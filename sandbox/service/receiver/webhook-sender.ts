@@ -2,7 +2,7 @@ import type { Deliver, Services } from "../../../server/services.ts";
 import type { SandboxClock } from "../../chain/clock/clock.ts";
 import { letTimePass } from "../../chain/clock/let-time-pass.ts";
 import { deliverTo } from "../../lib/http/deliver.ts";
-import { crashProcess } from "../../lib/processes.ts";
+import { crashProcess } from "../../lib/processes/processes.ts";
 import type { SandboxFaults } from "../faults/faults.ts";
 import type { ReceiverPin } from "./receiver-pin.ts";
 

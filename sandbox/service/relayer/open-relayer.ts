@@ -5,7 +5,7 @@ import { effectOfRefunds, preconditionOfRefunds } from "../../../server/domain/r
 import { recordDueRefund } from "../../../server/domain/refunds/record-due-refund.ts";
 import { type RelayerJournalStore, relayerJournal } from "../../../server/store/relayer-journal.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
-import { crashProcess } from "../../lib/processes.ts";
+import { crashProcess } from "../../lib/processes/processes.ts";
 import { sharedReading } from "../../lib/reading/shared-reading.ts";
 import { wait } from "../../lib/time/wait.ts";
 import type { SandboxSettings } from "../../options/options.ts";

@@ -8,7 +8,7 @@ import { makeDirectory } from "../../../server/lib/make-directory.ts";
 import { replaceFile } from "../../../server/lib/replace-file.ts";
 import { unwritable } from "../../../server/store/directory/directory-store.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
-import { isRunning, processRecord, recordProcess, signalProcess } from "../../lib/processes.ts";
+import { isRunning, processRecord, recordProcess, signalProcess } from "../../lib/processes/processes.ts";
 import { wait } from "../../lib/time/wait.ts";
 import { requireFiles } from "./sandbox-file.ts";
 

@@ -420,7 +420,10 @@ test.each([
   [{ point: "before_intent", action: "hold" }, /hold does not act at "before_intent"/],
   [{ point: "broadcast", action: "drop", count: 0 }, /: count is from 1, or null for always\.$/],
   [{ point: "after_mined", action: "reorg", depth: 0 }, /: depth must be at least 1\.$/],
-  [{ point: "broadcast", action: "drop", depth: 3 }, /^The option depth is for reorg only\. Leave it out for drop\.$/],
+  [
+    { point: "broadcast", action: "drop", depth: 3 },
+    /^The option depth is for reorg only\. Leave it out for drop\.$/,
+  ],
   [
     { point: "broadcast", action: "drop", match: { program: "prg_nope" } },
     /^No program prg_nope here\. Use prg_demo, prg_other\.$/,

@@ -10,7 +10,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { inFlags } from "../../../cli/flags.ts";
 import type { ChainNode } from "../../../sandbox/chain/genesis/start-chain.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
-import { findProcess } from "../../../sandbox/lib/processes.ts";
+import { findProcess } from "../../../sandbox/lib/processes/processes.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";
 import { joinSandbox } from "../../../sandbox/service/cluster/join-sandbox.ts";
 import { cli } from "../../cli/program.ts";

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { listProcesses } from "../../../../sandbox/lib/processes.ts";
+import { listProcesses } from "../../../../sandbox/lib/processes/processes.ts";
 
 /** The process ids of an Anvil and of the guard that ends it with its parent. */
 export interface FoundAnvil {

@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { type AnvilOptions, startAnvil } from "../../../../sandbox/chain/anvil/start-anvil.ts";
 import { createChainClient } from "../../../../sandbox/chain/client/chain-client.ts";
-import { findProcess } from "../../../../sandbox/lib/processes.ts";
+import { findProcess } from "../../../../sandbox/lib/processes/processes.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 import { findAnvils } from "./find-anvil.ts";
 
