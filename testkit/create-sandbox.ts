@@ -1,5 +1,6 @@
 import * as runtime from "../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../sandbox/options/options.ts";
+import { Explorations, refuseWhileExplored } from "./explore/explorations.ts";
 import type { Exploration } from "./explore/explore.ts";
 import type { ExploreOptions } from "./explore/options.ts";
 
@@ -8,11 +9,11 @@ export interface Sandbox extends runtime.Sandbox {
   /**
    * Takes random legal and illegal steps of many purchases, with faults, and compares every answer, the records, the chain and the outbox with
    * a model of the documentation. With `check`, you compare your own backend after each step. The sandbox must be fresh, and is so again
-   * afterwards. Equal seeds give equal walks.
+   * afterwards. Equal seeds give equal walks. While it is explored, the sandbox refuses what could change it.
    *
    * @param options - number and length of the walks, and their seed; by default the sandbox's.
    * @throws ExplorationError with the shortest sequence that fails; SandboxError argument_invalid for options, scenario_refused when the sandbox is
-   * live or not fresh.
+   * live or not fresh, being_explored when it is explored already, closed when it is closed meanwhile.
    * @example await sandbox.explore({ steps: 2_000, seed: "nightly", scenario: "failing.yaml" })
    */
   explore(options?: ExploreOptions): Promise<Exploration>;
@@ -30,10 +31,24 @@ export interface Sandbox extends runtime.Sandbox {
  * await fetch(`${sandbox.description.urls.api}/v1/routing/capabilities`);
  */
 export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  const sandbox = await runtime.createSandbox(options);
-  return Object.assign(sandbox, {
-    // Loaded only here: most sandboxes are not explored.
-    explore: async (exploring?: ExploreOptions) =>
-      await (await import("./explore/explore.ts")).explore(sandbox, exploring),
+  return (await openExplorable(options)).sandbox;
+}
+
+/** Starts a sandbox and returns it with its explorations, which a lease ends. */
+export async function openExplorable(
+  options: SandboxOptions,
+): Promise<{ sandbox: Sandbox; explorations: Explorations }> {
+  const started = await runtime.createSandbox(options);
+  const explorations = new Explorations(started);
+  const { close: closeStarted } = started;
+  const close = async () => {
+    explorations.close();
+    await closeStarted();
+  };
+  const sandbox = Object.assign(started, {
+    explore: async (exploring?: ExploreOptions) => await explorations.run(exploring),
+    close,
+    [Symbol.asyncDispose]: close,
   });
+  return { sandbox: refuseWhileExplored(sandbox, explorations), explorations };
 }

@@ -1,8 +1,8 @@
 import "../sandbox/lib/processes/require-node.ts";
 
-import type { Sandbox } from "../sandbox/create-sandbox.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../sandbox/options/options.ts";
+import type { Sandbox } from "./create-sandbox.ts";
 import { type Lease, openPool } from "./pool/pool.ts";
 
 /** The sandbox of the current test, and the hooks that give each test the same state. */

@@ -65,9 +65,12 @@ const preludes: { readonly [place: string]: (sandbox: Sandbox) => Promise<object
       },
       backend: {
         clear: async () => receiver.received.splice(0),
-        // A client of the same account would revoke the credential of the walk.
-        statusOf: async (id: string) =>
-          (await sandbox.store.list("purchases", {})).find(({ key }) => key === id)?.value.status,
+        statusOf: async (id: string) => {
+          const { client, description } = sandbox;
+          const path = { program: description.accounts[0].program, id };
+          const params = { path };
+          return (await client.GET("/v1/routing/programs/{program}/purchases/{id}", { params })).data?.status;
+        },
       },
     };
   },

@@ -43,6 +43,26 @@ describe("a fixture of hooks", () => {
     expect((await fixture.sandbox.fingerprint()).digest).toBe(digests[0]);
   });
 
+  const explored = { done: 0, end: Promise.resolve<unknown>(null) };
+
+  test("leaves an exploration that is not awaited, with a check that never resolves", async () => {
+    const begun = Promise.withResolvers<void>();
+    const check = async () => {
+      begun.resolve();
+      explored.done += 1;
+      await new Promise(() => {});
+    };
+    explored.end = fixture.sandbox.explore({ steps: 2_000, check }).catch((error: unknown) => error);
+    await begun.promise;
+    expect(explored.done).toBe(1);
+  });
+
+  test("has refused the remaining steps of the exploration", async () => {
+    expect(await explored.end).toMatchObject({ code: "not_leased" });
+    expect(explored.done).toBe(1);
+    expect((await fixture.sandbox.fingerprint()).digest).toBe(digests[0]);
+  });
+
   test("refuses a second test at once", async () => {
     await expect(fixture.begin()).rejects.toMatchObject({ code: "not_leased" });
     expect(await fixture.sandbox.clock.now()).toBeGreaterThan(0);

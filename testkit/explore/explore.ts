@@ -1,12 +1,15 @@
 import type { Hex } from "viem";
 import { hashJson } from "../../protocol/values/canonical-json.ts";
 import { toJson } from "../../protocol/values/json.ts";
+import { readMining } from "../../sandbox/chain/clock/mining.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { requireFresh } from "../../sandbox/hosts/recorder/require-fresh.ts";
 import type { Scenario } from "../../sandbox/hosts/recorder/scenario.ts";
 import { writeScenario } from "../../sandbox/hosts/recorder/scenario-file.ts";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
+import { defaultGasBudgetWei } from "../../sandbox/options/defaults.ts";
 import type { components } from "../../sandbox/service/client/api-client.ts";
+import { givenAccounts } from "../../sandbox/service/keys/keys.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { RequestSender } from "../repeat/send-request.ts";
 import { ExplorationError } from "./exploration-error.ts";
@@ -19,6 +22,7 @@ import {
   type ExploreOptions,
   type ExploreSettings,
   readExploreOptions,
+  requireWritable,
 } from "./options.ts";
 import { answered, expectView } from "./rules.ts";
 import { arbitraryStep, type Step } from "./step.ts";
@@ -37,7 +41,7 @@ export interface Exploration {
 }
 
 /** The parts of a sandbox that an exploration needs. */
-export type ExploredSandbox = WalkedSandbox & Pick<Sandbox, "settings" | "store">;
+export type ExploredSandbox = WalkedSandbox & Pick<Sandbox, "settings" | "store" | "faults">;
 
 /** The number of steps between two comparisons of everything; the purchase of a step is compared after it. */
 export const verifiedEvery = 10;
@@ -49,28 +53,52 @@ const mostCandidates = 300;
  * Takes random legal and illegal steps of many purchases, with faults, and compares every answer, the records, the chain and the outbox with a
  * model of the documentation.
  *
- * @throws ExplorationError with the shortest sequence that fails; SandboxError argument_invalid, scenario_refused.
+ * @param signal - ends the exploration when it is aborted: the step in progress is awaited, your own functions are not.
+ * @throws ExplorationError with the shortest sequence that was found; SandboxError argument_invalid, scenario_refused; the signal's reason.
  */
-export async function explore(sandbox: ExploredSandbox, options: ExploreOptions = {}): Promise<Exploration> {
+export async function explore(
+  sandbox: ExploredSandbox,
+  options: ExploreOptions = {},
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Exploration> {
   const settings = readExploreOptions(options, sandbox.description.seed);
+  if (settings.scenario !== null) await requireWritable(settings.scenario);
   await requireExplorable(sandbox);
   const origin = await sandbox.snapshot();
   try {
-    const explorer = await Explorer.begin(sandbox, settings);
+    const explorer = await Explorer.begin(sandbox, settings, signal);
     return await explorer.run();
+  } catch (error) {
+    // What fails because the sandbox is closed is no difference of the service.
+    signal.throwIfAborted();
+    throw error;
   } finally {
-    await origin.restore();
+    if (!isClosed(signal)) await origin.restore();
   }
 }
 
-async function requireExplorable({ settings, chain, store }: ExploredSandbox): Promise<void> {
-  const { confirmations, autoDeliver, rateLimit } = settings;
-  const refuse = (what: string) =>
-    new SandboxError("argument_invalid", `explore cannot be used with ${what}. Start a sandbox without it.`);
+function isClosed({ aborted, reason }: AbortSignal): boolean {
+  return aborted && reason instanceof SandboxError && reason.code === "closed";
+}
+
+async function requireExplorable(sandbox: ExploredSandbox): Promise<void> {
+  const { settings, chain, store, faults } = sandbox;
+  const { confirmations, autoDeliver, rateLimit, gasBudgetWei } = settings;
+  const refuse = (what: string, remedy = "Start a sandbox without it.") =>
+    new SandboxError("argument_invalid", `explore cannot be used with ${what}. ${remedy}`);
   if (confirmations !== 1) throw refuse(`confirmations ${confirmations}`);
   if (autoDeliver) throw refuse("autoDeliver");
   if (rateLimit !== undefined) throw refuse("rateLimit");
+  if (gasBudgetWei < defaultGasBudgetWei)
+    throw refuse(`gasBudgetWei ${gasBudgetWei}, which is below ${defaultGasBudgetWei}`);
   await requireFresh({ settings, chain, store });
+  const { automine, interval } = await readMining(chain.client);
+  if (!automine)
+    throw refuse(
+      `mining ${interval === null ? "never" : `every ${interval} seconds`}`,
+      "Mine at each transaction, which is the default.",
+    );
+  if (faults.list().length > 0) throw refuse("faults that are set", "Clear the faults first.");
 }
 
 /** The state from which every walk begins. */
@@ -84,18 +112,32 @@ class Explorer {
   readonly #sandbox: ExploredSandbox;
   readonly #settings: ExploreSettings;
   readonly #start: Start;
+  readonly #signal: AbortSignal;
 
-  private constructor(sandbox: ExploredSandbox, settings: ExploreSettings, start: Start) {
+  private constructor(
+    sandbox: ExploredSandbox,
+    settings: ExploreSettings,
+    start: Start,
+    signal: AbortSignal,
+  ) {
     this.#sandbox = sandbox;
+    this.#signal = signal;
     this.#settings = settings;
     this.#start = start;
   }
 
   /** Issues the credentials and enrolls a merchant, once for all walks. */
-  static async begin(sandbox: ExploredSandbox, settings: ExploreSettings): Promise<Explorer> {
+  static async begin(
+    sandbox: ExploredSandbox,
+    settings: ExploreSettings,
+    signal: AbortSignal,
+  ): Promise<Explorer> {
     const sender = new RequestSender(sandbox.description);
     const { now } = sandbox.chain.clock;
-    const [own, other] = sandbox.description.accounts;
+    // Not the accounts of the description: `sandbox.client` has their credentials, which these would revoke.
+    const { seed, accounts } = sandbox.description;
+    const [own, other] = givenAccounts(seed, accounts);
+    if (own === undefined) throw new Error("A sandbox must have an account.");
     const walk = new Walk(sandbox, {
       sender,
       credentials: { own: "", foreign: null },
@@ -113,7 +155,8 @@ class Explorer {
     await enroll(walk, plain, merchant);
     await confirmEnrollment(walk, plain, merchant);
     await walk.followChain();
-    return new Explorer(sandbox, settings, { walk, sender, snapshot: await sandbox.snapshot() });
+    const start = { walk, sender, snapshot: await sandbox.snapshot() };
+    return new Explorer(sandbox, settings, start, signal);
   }
 
   async run(): Promise<Exploration> {
@@ -133,7 +176,7 @@ class Explorer {
       addCounts(counts, result.walk.counts);
       digests.push(await this.#digest(result.walk));
       done += taken.length;
-      onProgress(done, steps);
+      await this.#own(() => onProgress(done, steps));
     }
     return { steps: done, seed, counts, digest: hashJson(digests) };
   }
@@ -142,11 +185,12 @@ class Explorer {
   async #take(steps: readonly Step[]): Promise<Taken> {
     const { snapshot, walk: begun, sender } = this.#start;
     await snapshot.restore();
-    await this.#settings.reset();
+    await this.#own(this.#settings.reset);
     const walk = new Walk(this.#sandbox, { ...begun, sender });
     let taken = 0;
     try {
       for (const step of steps) {
+        this.#signal.throwIfAborted();
         taken += 1;
         walk.hasChanged = false;
         const purchase = await takeStep(walk, step);
@@ -178,10 +222,24 @@ class Explorer {
       purchases.push(toPurchase(await walk.read(line, expectView(walk.model, purchase))));
     }
     try {
-      await check({ purchases, step });
+      await this.#own(() => check({ purchases, step }));
     } catch (cause) {
+      this.#signal.throwIfAborted();
       const message = cause instanceof Error ? cause.message : String(cause);
       throw new WalkDifference(`After "${step}", your check`, "check", "no error", message, { cause });
+    }
+  }
+
+  /** Calls a function of the caller, which may never end. */
+  async #own(call: () => unknown): Promise<void> {
+    this.#signal.throwIfAborted();
+    const aborted = Promise.withResolvers<never>();
+    const abort = () => aborted.reject(this.#signal.reason);
+    this.#signal.addEventListener("abort", abort, { once: true });
+    try {
+      await Promise.race([call(), aborted.promise]);
+    } finally {
+      this.#signal.removeEventListener("abort", abort);
     }
   }
 

@@ -1,3 +1,5 @@
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import { showValue } from "../../sandbox/lib/errors/show-value.ts";
 import type { components } from "../../sandbox/service/client/api-client.ts";
@@ -52,10 +54,10 @@ export interface ExploreOptions {
    */
   scenario?: string;
   /**
-   * Called after each walk with the number of steps that are done, and of all steps.
+   * Called after each walk with the number of steps that are done, and of all steps. If it throws, the exploration ends with that error.
    * @defaultValue none
    */
-  onProgress?: (done: number, all: number) => void;
+  onProgress?: (done: number, all: number) => unknown;
 }
 
 /** The options with every default filled in. */
@@ -67,7 +69,7 @@ export interface ExploreSettings {
   checkEvery: number;
   reset: () => Promise<void> | void;
   scenario: string | null;
-  onProgress: (done: number, all: number) => void;
+  onProgress: (done: number, all: number) => unknown;
 }
 
 /** The largest number of steps. */
@@ -97,7 +99,7 @@ export const exploreTypes = {
  * @throws SandboxError argument_invalid
  */
 export function readExploreOptions(options: ExploreOptions, seed: string): ExploreSettings {
-  if (typeof options !== "object" || options === null)
+  if (typeof options !== "object" || options === null || Array.isArray(options))
     throw invalid(
       `explore takes an object of options, not ${showValue(options)}. Pass one such as { steps: 500 }.`,
     );
@@ -126,6 +128,26 @@ export function readExploreOptions(options: ExploreOptions, seed: string): Explo
     scenario: options.scenario ?? null,
     onProgress: options.onProgress ?? (() => {}),
   };
+}
+
+/**
+ * Checks that a scenario could be written to a file, which is only done at the end.
+ *
+ * @throws SandboxError argument_invalid
+ */
+export async function requireWritable(file: string): Promise<void> {
+  const isFolder = async (path: string) =>
+    await stat(path).then(
+      (found) => found.isDirectory(),
+      () => false,
+    );
+  const folder = dirname(file);
+  if (!(await isFolder(folder)))
+    throw invalid(
+      `scenario is ${showValue(file)}, and there is no folder ${folder}. Name a file in a folder that exists.`,
+    );
+  if (await isFolder(file))
+    throw invalid(`scenario is ${showValue(file)}, which is a folder. Name a file in it.`);
 }
 
 function invalid(message: string): SandboxError {

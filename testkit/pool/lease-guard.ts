@@ -2,20 +2,21 @@ import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 
 /** Guards a sandbox while one test has it: calls after it are refused, and those that were begun in it are waited for. */
 export class LeaseGuard {
-  #isOver = false;
+  readonly #over = new AbortController();
   readonly #underWay = new Set<Promise<void>>();
 
   get isOver(): boolean {
-    return this.#isOver;
+    return this.#over.signal.aborted;
+  }
+
+  /** Aborts when the lease is over, with the error of an exploration that goes on after it. */
+  get over(): AbortSignal {
+    return this.#over.signal;
   }
 
   /** @throws SandboxError not_leased once the lease is over. */
   require(call: string): void {
-    if (!this.#isOver) return;
-    throw new SandboxError(
-      "not_leased",
-      `The test that had this sandbox is over, and still calls ${call}(); await everything that a test begins.`,
-    );
+    if (this.isOver) throw notLeased(call);
   }
 
   /** Notes what a call answered, which may be a promise, until that has settled. */
@@ -30,7 +31,14 @@ export class LeaseGuard {
 
   /** Resolves when everything that was noted has settled; nothing is begun meanwhile. */
   async end(): Promise<void> {
-    this.#isOver = true;
+    this.#over.abort(notLeased("explore"));
     await Promise.all(this.#underWay);
   }
+}
+
+function notLeased(call: string): SandboxError {
+  return new SandboxError(
+    "not_leased",
+    `The test that had this sandbox is over, and still calls ${call}(); await everything that a test begins.`,
+  );
 }

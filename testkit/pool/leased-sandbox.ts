@@ -4,6 +4,7 @@ import type { SandboxReceiver } from "../../sandbox/service/receiver/receiver.ts
 import { openWallets } from "../../sandbox/service/wallets/open-wallets.ts";
 import type { TestWallet } from "../../sandbox/service/wallets/test-wallet.ts";
 import type { Sandbox } from "../create-sandbox.ts";
+import { type Explorations, refuseWhileExplored } from "../explore/explorations.ts";
 import { guardCalls } from "./guard-calls.ts";
 import type { LeaseGuard } from "./lease-guard.ts";
 import { leasedChain } from "./leased-chain.ts";
@@ -13,7 +14,7 @@ import { LeasedWallet } from "./leased-wallet.ts";
  * A sandbox that refuses callers that still use it when the lease is over, and notes what is begun before: what a test leaves in progress
  * must not reach the next one. Only what is asked of the URLs themselves, and middleware that the client is given, go past this.
  */
-export function leasedSandbox(sandbox: Sandbox, guard: LeaseGuard): Sandbox {
+export function leasedSandbox(sandbox: Sandbox, explorations: Explorations, guard: LeaseGuard): Sandbox {
   const clock = guardCalls(sandbox.clock, guard);
   const chain = leasedChain(sandbox.chain, clock, guard);
   const { contracts } = sandbox.description;
@@ -23,7 +24,7 @@ export function leasedSandbox(sandbox: Sandbox, guard: LeaseGuard): Sandbox {
     });
   const wallets = openWallets(sandbox.chain, (account, name) => walletOf(sandbox.wallets[name], account));
   const given = sandbox.given.using({ wallets, clock, chain, guard: (calls) => guardCalls(calls, guard) });
-  return guardCalls(sandbox, guard, {
+  const leased = guardCalls(sandbox, guard, {
     own: {
       chain,
       clock,
@@ -41,8 +42,14 @@ export function leasedSandbox(sandbox: Sandbox, guard: LeaseGuard): Sandbox {
         const { client } = sandbox;
         return guardCalls(client, guard, { own: { retrying: guardCalls(client.retrying, guard) } });
       },
+      async explore(options) {
+        const exploring = explorations.run(options, guard.over);
+        guard.note(exploring);
+        return await exploring;
+      },
     },
   });
+  return refuseWhileExplored(leased, explorations);
 }
 
 /** A caller that waits for a delivery that does not come must not hold the lease up, nor get one of a later test. */

@@ -1,7 +1,8 @@
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
-import { createSandbox, type Sandbox } from "../create-sandbox.ts";
+import { createSandbox, openExplorable, type Sandbox } from "../create-sandbox.ts";
+import type { Explorations } from "../explore/explorations.ts";
 import { LeaseGuard } from "./lease-guard.ts";
 import { leasedSandbox } from "./leased-sandbox.ts";
 
@@ -21,6 +22,7 @@ export interface Pool {
 
 interface Kept {
   sandbox: Sandbox;
+  explorations: Explorations;
   start: Snapshot;
 }
 
@@ -57,7 +59,7 @@ export function openPool(options: SandboxOptions, scope: "worker" | "test"): Poo
       }
       const guard = new LeaseGuard();
       return {
-        sandbox: leasedSandbox(kept.sandbox, guard),
+        sandbox: leasedSandbox(kept.sandbox, kept.explorations, guard),
         async end() {
           await guard.end();
           isLeased = false;
@@ -71,17 +73,17 @@ export function openPool(options: SandboxOptions, scope: "worker" | "test"): Poo
 }
 
 async function open(options: SandboxOptions): Promise<Kept> {
-  const sandbox = await createSandbox(options);
-  return { sandbox, start: await sandbox.snapshot() };
+  const opened = await openExplorable(options);
+  return { ...opened, start: await opened.sandbox.snapshot() };
 }
 
 /** Resets a sandbox, or opens another one: a test may have closed it, ended its chain, or reorganized the block that it began with away. */
-async function resetOrReopen({ sandbox, start }: Kept, options: SandboxOptions): Promise<Kept> {
+async function resetOrReopen(kept: Kept, options: SandboxOptions): Promise<Kept> {
   try {
-    await start.restore();
-    return { sandbox, start };
+    await kept.start.restore();
+    return kept;
   } catch {
-    await sandbox.close().catch(() => undefined);
+    await kept.sandbox.close().catch(() => undefined);
     return await open(options);
   }
 }

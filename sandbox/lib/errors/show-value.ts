@@ -8,6 +8,8 @@ const longest = 200;
  */
 export function showValue(value: unknown): string {
   if (typeof value === "bigint") return `${value}n`;
+  // JSON has no NaN and no Infinity.
+  if (typeof value === "number") return String(value);
   if (value instanceof Promise) return "a promise";
   const text = toText(value);
   return text.length <= longest ? text : `${text.slice(0, longest - 1)}…`;

@@ -1,4 +1,6 @@
+import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
+import { setMining } from "../../../sandbox/chain/clock/mining.ts";
 import { readScenario } from "../../../sandbox/hosts/recorder/scenario-file.ts";
 import { createSandbox } from "../../../testkit/create-sandbox.ts";
 import type { ExploreOptions } from "../../../testkit/explore/options.ts";
@@ -80,6 +82,14 @@ test("invalid options are refused by their names", async () => {
       "explore has no option step. Use steps, seed, stepsPerWalk, check, checkEvery, reset, scenario, onProgress.",
     ],
     [5, "explore takes an object of options, not 5. Pass one such as { steps: 500 }."],
+    [[], "explore takes an object of options, not []. Pass one such as { steps: 500 }."],
+    [{ steps: Number.NaN }, "steps must be a whole number from 1 to 100000, not NaN."],
+    [{ steps: Number.POSITIVE_INFINITY }, "steps must be a whole number from 1 to 100000, not Infinity."],
+    [
+      { scenario: "/no/such/folder/failing.yaml" },
+      'scenario is "/no/such/folder/failing.yaml", and there is no folder /no/such/folder. Name a file in a folder that exists.',
+    ],
+    [{ scenario: tmpdir() }, `scenario is "${tmpdir()}", which is a folder. Name a file in it.`],
   ];
   for (const [options, message] of refusals)
     await expect(Reflect.apply(sandbox.explore, sandbox, [options])).rejects.toMatchObject({
@@ -97,10 +107,77 @@ test("a sandbox that is live, used, or delivers by itself is refused", async () 
     [{ autoDeliver: true }, "argument_invalid"],
     [{ confirmations: 2 }, "argument_invalid"],
     [{ rateLimit: { requests: 100, seconds: 60 } }, "argument_invalid"],
+    [{ gasBudgetWei: 1n }, "argument_invalid"],
   ] as const) {
     await using other = await createSandbox(options);
     await expect(other.explore({ steps: 1 })).rejects.toMatchObject({ code });
   }
+});
+
+test("a sandbox that does not mine at each transaction, or has faults, is refused", async () => {
+  const sandbox = await freshSandbox();
+  await sandbox.faults.set("slow", { delay_ms: 1 });
+  await expect(sandbox.explore({ steps: 1 })).rejects.toThrow("faults that are set. Clear the faults first.");
+  await sandbox.faults.clear();
+  await setMining(sandbox.chain.client, "never");
+  await expect(sandbox.explore({ steps: 1 })).rejects.toThrow("cannot be used with mining never.");
+});
+
+test("while it is explored, a sandbox refuses a second exploration and whatever changes it", async () => {
+  const sandbox = await freshSandbox();
+  const refused: unknown[] = [];
+  const attempts = [
+    async () => await sandbox.explore({ steps: 1 }),
+    async () => await sandbox.given.merchant({ state: "pending" }),
+    async () => await sandbox.clock.travel(1),
+    async () => await sandbox.snapshot(),
+  ];
+  const check = async () => {
+    for (const attempt of attempts) refused.push(await attempt().catch((error: unknown) => error));
+  };
+  const exploring = sandbox.explore({ steps: 2, check });
+  await expect(sandbox.explore({ steps: 1 })).rejects.toThrow(
+    "The sandbox is already being explored, so explore cannot be used.",
+  );
+  await exploring;
+  expect(refused.length).toBe(8);
+  for (const error of refused) expect(error).toMatchObject({ code: "being_explored" });
+  await sandbox.explore({ steps: 1 });
+});
+
+test("a sandbox that is closed ends its exploration, even while a check never resolves", async () => {
+  const reached = Promise.withResolvers<void>();
+  const check = async () => {
+    reached.resolve();
+    await new Promise(() => {});
+  };
+  await using sandbox = await createSandbox();
+  const exploring = sandbox.explore({ steps: 20, check }).catch((error: unknown) => error);
+  await reached.promise;
+  await sandbox.close();
+  expect(await exploring).toMatchObject({ code: "closed" });
+});
+
+test("a check reads through the sandbox's client, whose credential stays valid beside that of the walk", async () => {
+  const sandbox = await freshSandbox();
+  const [{ program }] = sandbox.description.accounts;
+  let reads = 0;
+  const check: ExploreOptions["check"] = async ({ purchases }) => {
+    for (const { id, status } of purchases) {
+      const params = { path: { program, id } };
+      const answer = await sandbox.client.GET("/v1/routing/programs/{program}/purchases/{id}", { params });
+      expect(answer.data?.status).toBe(status);
+      reads += 1;
+    }
+  };
+  await sandbox.explore({ steps: 60, stepsPerWalk: 30, check });
+  expect(reads).toBeGreaterThan(20);
+});
+
+test("what onProgress rejects with ends the exploration", async () => {
+  const sandbox = await freshSandbox();
+  const onProgress = async () => await Promise.reject(new Error("no progress"));
+  await expect(sandbox.explore({ steps: 1, onProgress })).rejects.toThrow("no progress");
 });
 
 /** A backend that follows purchases by their events, but for those of one type. */
