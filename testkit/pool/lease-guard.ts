@@ -9,7 +9,7 @@ export class LeaseGuard {
     return this.#over.signal.aborted;
   }
 
-  /** Aborts when the lease is over, with the error of an exploration that goes on after it. */
+  /** Aborts when the lease is over, with the error of an exploration that still runs. */
   get over(): AbortSignal {
     return this.#over.signal;
   }

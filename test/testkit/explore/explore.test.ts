@@ -158,7 +158,7 @@ test("a sandbox that is closed ends its exploration, even while a check never re
   expect(await exploring).toMatchObject({ code: "closed" });
 });
 
-test("a check reads through the sandbox's client, whose credential stays valid beside that of the walk", async () => {
+test("a check reads through the sandbox's client, whose credential the walk does not revoke", async () => {
   const sandbox = await freshSandbox();
   const [{ program }] = sandbox.description.accounts;
   let reads = 0;
