@@ -35,7 +35,7 @@ export async function readArtifact(file: string): Promise<Artifact> {
   const parsed = artifactSchema.safeParse(parseJson(text, file));
   if (!parsed.success)
     throw new Error(
-      `${file} is no artifact with complete bytecode (of an interface, or with unlinked libraries?); name that of the registrar.`,
+      `${file} is no artifact with complete bytecode (of an interface, or with unlinked libraries?); name that of the contract.`,
     );
   const name =
     file

@@ -42,7 +42,7 @@ export async function installRegistrar(chain: ChainNode, artifact: Artifact): Pr
     const data = encodeFunctionData({
       abi: purchaseRegistrarAbi,
       functionName: "openProgram",
-      args: [onchainId, program.registrar, commitmentSigner, { ...bounds, validUntil }],
+      args: [onchainId, program.operator, commitmentSigner, { ...bounds, validUntil }],
     });
     const { status } = await send(chain, registrar, data);
     if (status !== "success")

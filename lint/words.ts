@@ -45,6 +45,20 @@ export const words: readonly Word[] = [
   { forms: ["dies", "died"], instead: '"ends", "crashes" or, for a credential, "is invalid"' },
   { forms: ["obey", "obeys", "obeyed"], instead: '"executes", "uses" or "follows"' },
   { forms: ["vouch", "vouches", "vouched"], instead: '"covers" or "checks"' },
+  {
+    forms: [
+      "bounded registrar",
+      "no registrar",
+      "registrar of",
+      "registrar wallet",
+      "registrar's offer",
+      "registrar's route",
+      "registrar offer",
+      "registrar offers",
+      "registrar offered",
+    ],
+    instead: '"the program operator" for the account, "the registrar contract" for the contract',
+  },
   { forms: ["outside world"], instead: 'name it: "a client", "a receiver"' },
   { forms: ["take writes", "takes writes", "took writes"], instead: '"accept writes" or "refuse writes"' },
 ];

@@ -136,9 +136,9 @@ export function withdrawOfferCall(registrar: Address, id: Hex): Call {
   return call(registrar, purchaseRegistrarAbi, "withdrawOffer", [id]);
 }
 
-/** The settings of a program's admin: operator (`registrar`), commitment signer and bounds; amounts in base units. */
+/** The settings of a program's admin: operator, commitment signer and bounds; amounts in base units. */
 export interface ProgramTerms {
-  registrar: Address;
+  operator: Address;
   commitmentSigner: Address;
   /** `validUntil` in Unix seconds. */
   bounds: { maxPurchase: bigint; openBudget: bigint; validUntil: number };
@@ -147,7 +147,7 @@ export interface ProgramTerms {
 /**
  * Returns the call that opens a program; the caller becomes its admin.
  *
- * @example openProgramCall(registrar, hashId("prg_books"), { registrar: relayer, commitmentSigner, bounds })
+ * @example openProgramCall(registrar, hashId("prg_books"), { operator: relayer, commitmentSigner, bounds })
  */
 export function openProgramCall(registrar: Address, program: Hex, terms: ProgramTerms): Call {
   return call(registrar, purchaseRegistrarAbi, "openProgram", termsArguments(program, terms));
@@ -180,9 +180,9 @@ export function faucetCall(token: Address, to: Address, amount: bigint): Call {
   return call(token, testUsdcAbi, "faucet", [to, amount]);
 }
 
-function termsArguments(program: Hex, { registrar, commitmentSigner, bounds }: ProgramTerms) {
+function termsArguments(program: Hex, { operator, commitmentSigner, bounds }: ProgramTerms) {
   const validUntil = BigInt(bounds.validUntil);
-  return [program, registrar, commitmentSigner, { ...bounds, validUntil }] as const;
+  return [program, operator, commitmentSigner, { ...bounds, validUntil }] as const;
 }
 
 /** Decoded calldata, and whether it is the canonical encoding of its arguments. */

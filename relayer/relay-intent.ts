@@ -11,6 +11,6 @@ export interface RelayIntent {
   /** The key of the effect that must happen once: the commitment hash of an offer, the decision hash of a refund. */
   businessKey: Hex;
   call: Call;
-  /** The program's registrar wallet; the relayer must hold its key. */
+  /** The program operator's account; the relayer must hold its key. */
   signer: Address;
 }

@@ -96,7 +96,7 @@ export interface Relayer {
  * Makes a relayer on a journal and a node.
  *
  * @example
- * const relayer = createRelayer({ journal, request: client.request, chain, signers: [registrar], ... });
+ * const relayer = createRelayer({ journal, request: client.request, chain, signers: [operator], ... });
  * await relayer.recover();
  * const operation = await relayer.submit(intent);
  */

@@ -69,9 +69,9 @@ function deriveAccounts(): Accounts {
       other_buyer: accountAt(walletIndexes.other_buyer),
     },
     programs: Object.fromEntries(
-      programRoles.map(({ id, commitmentSignerIndex, registrarIndex }) => [
+      programRoles.map(({ id, commitmentSignerIndex, operatorIndex }) => [
         id,
-        { commitmentSigner: accountAt(commitmentSignerIndex), registrar: accountAt(registrarIndex) },
+        { commitmentSigner: accountAt(commitmentSignerIndex), operator: accountAt(operatorIndex) },
       ]),
     ),
   };
@@ -93,8 +93,8 @@ async function deploy(url: string, accounts: Accounts): Promise<GenesisDeploymen
   for (const name of walletNames) {
     await chain.setBalance({ address: accounts.wallets[name].address, value: initialBalances.walletWei });
   }
-  for (const { registrar } of Object.values(accounts.programs)) {
-    await chain.setBalance({ address: registrar.address, value: initialBalances.registrarWei });
+  for (const { operator } of Object.values(accounts.programs)) {
+    await chain.setBalance({ address: operator.address, value: initialBalances.operatorWei });
   }
 
   let nonce = 0;
@@ -147,7 +147,7 @@ async function deploy(url: string, accounts: Accounts): Promise<GenesisDeploymen
     functionName: "fundingSource",
   });
   if (typeof fundingSource !== "string" || !isAddress(fundingSource)) {
-    throw new Error("The registrar does not name its funding source.");
+    throw new Error("The PurchaseRegistrar does not name its funding source.");
   }
 
   const programs: GenesisDeployment["programs"] = [];
@@ -159,7 +159,7 @@ async function deploy(url: string, accounts: Accounts): Promise<GenesisDeploymen
       onchainId: hashId(role.id),
       name: role.name,
       admin,
-      registrar: keys.registrar.address,
+      operator: keys.operator.address,
       commitmentSigner: keys.commitmentSigner.address,
       bounds: programBounds,
     };

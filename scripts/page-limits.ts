@@ -72,9 +72,7 @@ export const pageLimits = {
   journal_size: mebibytes(smallestCompaction),
   leader_look: `${electionIntervalMs} ms`,
   leader_wait: `${leaderWaitMs / 1_000} s`,
-  operator_accounts: programRoles
-    .map(({ id, registrarIndex }) => `${registrarIndex} for \`${id}\``)
-    .join(", "),
+  operator_accounts: programRoles.map(({ id, operatorIndex }) => `${operatorIndex} for \`${id}\``).join(", "),
   readable_states: String(readableStates),
   readable_states_in_memory: String(defaultKeptStates),
   refusals_kept: count(keptRefusals),

@@ -21,7 +21,7 @@ interface Recording {
 const recordings: readonly Recording[] = [
   {
     file: "refund.yaml",
-    title: "A purchase by the registrar's offer: paid in two parts, claimed, refunded, notified",
+    title: "A purchase by the operator's offer: paid in two parts, claimed, refunded, notified",
     async run(sandbox) {
       const session = await open(sandbox);
       const merchant = await enrollMerchant(session);
@@ -42,7 +42,7 @@ const recordings: readonly Recording[] = [
   {
     file: "lost-response.yaml",
     title:
-      "The registrar's offer is sent, the node's answer is lost, and the same request continues with the same transaction",
+      "The operator's offer is sent, the node's answer is lost, and the same request continues with the same transaction",
     async run(sandbox) {
       const session = await open(sandbox);
       const merchant = await enrollMerchant(session);

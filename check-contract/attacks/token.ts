@@ -125,15 +125,15 @@ export const tokenAttacks = attacksOf("token", [
     stopped: refused(409, "funding_source_insufficient"),
     async run(fixture) {
       const both = await awardTwice(fixture);
-      const registrar = fixture.address("registrar");
-      const sent = await fixture.client.getTransactionCount({ address: registrar });
+      const operator = fixture.address("operator");
+      const sent = await fixture.client.getTransactionCount({ address: operator });
       await fixture.client.setAutomine(false);
       const racing = both.map(
         async ({ decisionId, purchase }, index) =>
           await fixture.refund(decisionId, purchase, `racing-refund-${index}`),
       );
       // Both have passed every look at the cap before either of them is mined.
-      await fixture.untilPending("registrar", sent + 2);
+      await fixture.untilPending("operator", sent + 2);
       await fixture.client.mine({ blocks: 1 });
       await fixture.client.setAutomine(true);
       const answers = await Promise.all(racing);

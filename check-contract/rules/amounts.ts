@@ -39,7 +39,7 @@ export const amountRules: readonly Rule[] = [
     name: "a refund above the paid amount is refused",
     async run(fixture) {
       await payAndClaim(fixture);
-      return await refuses(fixture, "registrar", collect(fixture, 11n * usdc), "AmountOutOfRange");
+      return await refuses(fixture, "operator", collect(fixture, 11n * usdc), "AmountOutOfRange");
     },
   },
   {
@@ -47,7 +47,7 @@ export const amountRules: readonly Rule[] = [
     async run(fixture) {
       await fixture.succeed("buyer", fixture.pay(fixture.purchase));
       const before = await openOffers(fixture);
-      await fixture.succeed("registrar", registrarCall(fixture, "withdrawOffer"));
+      await fixture.succeed("operator", registrarCall(fixture, "withdrawOffer"));
       const released = before - (await openOffers(fixture));
       return released === 15n * usdc ? null : `the contract gave back ${released}, not ${15n * usdc}`;
     },

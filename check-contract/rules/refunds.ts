@@ -12,7 +12,7 @@ export const refundRules: readonly Rule[] = [
       await payAndClaim(fixture);
       await fixture.succeed("merchant", revoke(fixture));
       await at(fixture, fixture.merchant.funding.valid_until);
-      return await accepts(fixture, "registrar", collect(fixture, 5n * usdc));
+      return await accepts(fixture, "operator", collect(fixture, 5n * usdc));
     },
   },
   {
@@ -20,7 +20,7 @@ export const refundRules: readonly Rule[] = [
     async run(fixture) {
       await payAndClaim(fixture);
       await at(fixture, fixture.merchant.funding.valid_until + 1);
-      return await refuses(fixture, "registrar", collect(fixture, 5n * usdc), "DeadlinePassed");
+      return await refuses(fixture, "operator", collect(fixture, 5n * usdc), "DeadlinePassed");
     },
   },
   {
@@ -28,7 +28,7 @@ export const refundRules: readonly Rule[] = [
     async run(fixture) {
       await fixture.succeed("merchant", revoke(fixture));
       await payAndClaim(fixture);
-      return await accepts(fixture, "registrar", collect(fixture, 5n * usdc));
+      return await accepts(fixture, "operator", collect(fixture, 5n * usdc));
     },
   },
   {
@@ -36,15 +36,15 @@ export const refundRules: readonly Rule[] = [
     async run(fixture) {
       await payAndClaim(fixture);
       await fixture.succeed("deployer", pause(fixture));
-      return await accepts(fixture, "registrar", collect(fixture, 5n * usdc));
+      return await accepts(fixture, "operator", collect(fixture, 5n * usdc));
     },
   },
   {
     name: "a refund succeeds after the bounds have ended",
     async run(fixture) {
       await payAndClaim(fixture);
-      await fixture.succeed("deployer", limit(fixture, "prg_demo", "registrar"));
-      return await accepts(fixture, "registrar", collect(fixture, 5n * usdc));
+      await fixture.succeed("deployer", limit(fixture, "prg_demo", "operator"));
+      return await accepts(fixture, "operator", collect(fixture, 5n * usdc));
     },
   },
   {
@@ -54,17 +54,17 @@ export const refundRules: readonly Rule[] = [
       await payAndClaim(fixture, fixture.foreign);
       await fixture.succeed("deployer", limit(fixture, "prg_other", "stranger"));
       await fixture.succeed("stranger", collect(fixture, 1n, fixture.foreign));
-      return await accepts(fixture, "registrar", collect(fixture, 5n * usdc));
+      return await accepts(fixture, "operator", collect(fixture, 5n * usdc));
     },
   },
 ];
 
 /** Names a program's operator and sets bounds that are over and allow no offer, as its admin sends it. */
-function limit(fixture: ContractFixture, program: string, operator: "registrar" | "stranger") {
+function limit(fixture: ContractFixture, program: string, operator: "operator" | "stranger") {
   const known = fixture.sandbox.chain.deployment.programs.find(({ id }) => id === program);
   if (known === undefined) throw new Error(`There is no program ${program}.`);
   return setBoundsCall(fixture.contracts.registrar, hashId(program), {
-    registrar: fixture.address(operator),
+    operator: fixture.address(operator),
     commitmentSigner: known.commitmentSigner,
     bounds: { maxPurchase: 0n, openBudget: 0n, validUntil: 0 },
   });

@@ -34,22 +34,22 @@ export const stateRules: readonly Rule[] = [
     name: "a refund without a claim is refused",
     async run(fixture) {
       await fixture.succeed("buyer", fixture.pay(fixture.purchase));
-      return await refuses(fixture, "registrar", collect(fixture, 5n * usdc), "NotClaimed");
+      return await refuses(fixture, "operator", collect(fixture, 5n * usdc), "NotClaimed");
     },
   },
   {
     name: "a second refund is refused",
     async run(fixture) {
       await payAndClaim(fixture);
-      await fixture.succeed("registrar", collect(fixture, 5n * usdc));
-      return await refuses(fixture, "registrar", collect(fixture, 1n * usdc), "AlreadyRefunded");
+      await fixture.succeed("operator", collect(fixture, 5n * usdc));
+      return await refuses(fixture, "operator", collect(fixture, 1n * usdc), "AlreadyRefunded");
     },
   },
   {
     name: "a payment after the refund is refused",
     async run(fixture) {
       await payAndClaim(fixture);
-      await fixture.succeed("registrar", collect(fixture, 5n * usdc));
+      await fixture.succeed("operator", collect(fixture, 5n * usdc));
       return await refuses(fixture, "buyer", fixture.pay(fixture.purchase), "AlreadyRefunded");
     },
   },

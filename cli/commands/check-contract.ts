@@ -11,7 +11,7 @@ interface CheckFlags {
   junit?: string;
 }
 
-/** `routing-sandbox check-contract`: the lifecycle, the rules and every attack against a registrar of your own. */
+/** `routing-sandbox check-contract`: the lifecycle, the rules and every attack against a registrar contract of your own. */
 export function checkContractCommand(): Command {
   const artifactOption = new Option(
     "--artifact <path...>",

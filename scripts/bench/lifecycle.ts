@@ -71,7 +71,7 @@ async function viemAlone(way: "as its guide writes it" | "by hand"): Promise<() 
     wallets.buyer,
     wallets.beneficiary,
     keys.commitmentSigner,
-    keys.registrar,
+    keys.operator,
   ].map(({ privateKey }) => privateKeyToAccount(privateKey));
   if (!merchant || !buyer || !beneficiary || !signer || !relayer) throw new Error("Every account has a key.");
   const domain = registrarDomain(chainId, registrar.address);

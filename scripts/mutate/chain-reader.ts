@@ -222,8 +222,8 @@ export const chainReader: readonly MutantGroup[] = [
       },
       {
         rule: "A program shows the operator that the chain has now.",
-        find: "address: registrar,",
-        replace: "address: registrar && program.registrar,",
+        find: "address: operator,",
+        replace: "address: operator && program.operator,",
       },
       {
         rule: "A program shows the commitment signer that the chain has now.",

@@ -160,7 +160,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
         tests: [severalKeys],
       },
       {
-        rule: "A purchase that the registrar offered says so.",
+        rule: "A purchase that the operator offered says so.",
         find: 'activate(stored.value, "registrar_offer")',
         replace: 'activate(stored.value, "merchant_direct")',
         tests: ["test/end-to-end/lifecycle.test.ts"],
@@ -185,19 +185,19 @@ export const purchaseSteps: readonly MutantGroup[] = [
         tests: [deadlines, "test/server/api/operations/purchases/states.test.ts"],
       },
       {
-        rule: "An amount above the registrar's largest purchase is refused before it is relayed.",
+        rule: "An amount above the operator's largest purchase is refused before it is relayed.",
         find: "amount > state.maxPurchase &&",
         replace: "amount < 0n &&",
         tests: ["test/server/api/operations/purchases/offer-bounds.test.ts"],
       },
       {
-        rule: "An amount above the registrar's open budget is refused before it is relayed.",
+        rule: "An amount above the operator's open budget is refused before it is relayed.",
         find: "amount > available &&",
         replace: "amount < 0n &&",
         tests: ["test/server/api/operations/purchases/offer-bounds.test.ts"],
       },
       {
-        rule: "Open offers use up the registrar's budget.",
+        rule: "Open offers use up the operator's budget.",
         find: "state.openBudget - state.openOffers",
         replace: "state.openBudget",
         tests: ["test/server/api/operations/purchases/offer-bounds.test.ts"],
@@ -243,13 +243,13 @@ export const purchaseSteps: readonly MutantGroup[] = [
         tests: ["test/server/api/operations/purchases/deadlines.test.ts"],
       },
       {
-        rule: "An offer may be as large as the registrar's largest purchase.",
+        rule: "An offer may be as large as the operator's largest purchase.",
         find: "amount > state.maxPurchase",
         replace: "amount >= state.maxPurchase",
         tests: ["test/server/api/operations/purchases/offer-bounds.test.ts"],
       },
       {
-        rule: "An offer may take all that is left of the registrar's budget.",
+        rule: "An offer may take all that is left of the operator's budget.",
         find: "amount > available &&",
         replace: "amount >= available &&",
         tests: ["test/server/api/operations/purchases/offer-bounds.test.ts"],

@@ -20,7 +20,7 @@ export interface ChainPurchase {
   exists: boolean;
   /** The reason why the contract takes no more payments of it, though some is outstanding; null while it does. */
   closed: "withdrawn" | "expired" | null;
-  /** The buyer's allowance to the registrar, in base units. */
+  /** The buyer's allowance to the registrar contract, in base units. */
   approved: bigint;
   paid: bigint;
   refunded: bigint;
@@ -54,9 +54,9 @@ export interface ChainCover extends ChainFunding {
   cap: bigint;
 }
 
-/** A program as the chain holds it, and what its registrar may still offer; amounts in base units. */
+/** A program as the chain holds it, and what its operator may still offer; amounts in base units. */
 export interface ChainProgram {
-  registrar: Address;
+  operator: Address;
   commitmentSigner: Address;
   paused: boolean;
   maxPurchase: bigint;

@@ -23,7 +23,8 @@ export interface Deployment {
 export interface ProgramDeployment {
   id: string;
   name: string;
-  registrar: Address;
+  /** The account that the relayer submits from. */
+  operator: Address;
   commitmentSigner: Address;
   bounds: { maxPurchase: bigint; openBudget: bigint; validUntil: number };
 }

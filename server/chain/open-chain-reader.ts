@@ -65,7 +65,7 @@ async function readProgram(program: Hex, { client, registrar }: DeployedNode): P
   const args = [program] as const;
   const state = await client.readContract({ ...registrar, functionName: "programState", args });
   return {
-    registrar: state.operator,
+    operator: state.operator,
     commitmentSigner: state.commitmentSigner,
     paused: state.paused,
     maxPurchase: state.bounds.maxPurchase,

@@ -57,7 +57,7 @@ export async function expectBooksToBalance(
     cacheTime: 0,
   });
   const { data, gas_budget } = await readTransactions(description, credential);
-  const signer = await registrarOf(description, credential);
+  const signer = await operatorOf(description, credential);
   const mined = await minedBy(signer, client);
 
   const sequences = data.map(({ sequence }) => sequence);
@@ -79,7 +79,7 @@ export async function expectBooksToBalance(
   expect(sum(data.map(({ cost_wei }) => cost_wei))).toBe(BigInt(spent_wei));
   const foreignCosts = mined.filter((one) => !ours.includes(one)).map(({ cost }) => cost.toString());
   const balance = await client.getBalance({ address: signer });
-  expect(initialBalances.registrarWei - balance).toBe(BigInt(spent_wei) + sum(foreignCosts));
+  expect(initialBalances.operatorWei - balance).toBe(BigInt(spent_wei) + sum(foreignCosts));
 
   for (const { commitment, kind } of requests) {
     const logs = await client.getContractEvents({
@@ -139,7 +139,7 @@ const eventSchema = z.looseObject({
   data: z.looseObject({ purchase_id: z.string().optional() }),
 });
 
-async function registrarOf({ urls, accounts }: SandboxDescription, credential: string): Promise<Address> {
+async function operatorOf({ urls, accounts }: SandboxDescription, credential: string): Promise<Address> {
   const url = `${urls.api}/v1/routing/programs/${accounts[0]?.program}`;
   const response = await fetch(url, { headers: { Authorization: `Bearer ${credential}` } });
   return getAddress(programSchema.parse(await response.json()).keys.registrar.address);

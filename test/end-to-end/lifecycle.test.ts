@@ -87,7 +87,7 @@ describe("a purchase over HTTP, from enrollment to refund", () => {
     expect(BigInt(limit_wei)).toBe(BigInt(available_wei) + BigInt(reserved_wei) + BigInt(spent_wei));
   });
 
-  test("uses the direct merchant route without the registrar", async () => {
+  test("uses the direct merchant route without the program operator", async () => {
     const session = await Session.open(actors, silentPrinter);
     const merchant = await enrollMerchant(session);
     const purchase = await steps.createPurchase(session, merchant, "purchase", "40000000");

@@ -111,7 +111,7 @@ async function prepareChain(seed = "relayer"): Promise<SharedChain> {
 /** The kit of one test. */
 export class RelayerKit {
   readonly chain: ChainNode;
-  readonly registrar: LocalAccount;
+  readonly operator: LocalAccount;
   readonly #options: RelayerKitOptions;
   #folder: string;
   #started: { relayer: Relayer; journal: RelayerJournal; faults: SandboxFaults } | undefined;
@@ -122,7 +122,7 @@ export class RelayerKit {
     this.chain = chain;
     this.#options = options;
     this.#folder = folder;
-    this.registrar = accountOf(keysOf(chain).registrar.privateKey);
+    this.operator = accountOf(keysOf(chain).operator.privateKey);
   }
 
   get relayer(): Relayer {
@@ -147,7 +147,7 @@ export class RelayerKit {
 
   /** Notes the signer's balance and starts a relayer on the kit's own journal. */
   async start(): Promise<void> {
-    this.#balanceBefore = await this.client.getBalance({ address: this.registrar.address });
+    this.#balanceBefore = await this.client.getBalance({ address: this.operator.address });
     this.#blockBefore = await this.client.getBlockNumber();
     await this.#startRelayer(this.#folder);
   }
@@ -178,7 +178,7 @@ export class RelayerKit {
       journal: wrapJournal ? wrapJournal(journal) : journal,
       request: this.client.request,
       chain: { identity: async () => ({ chainId, epoch }) },
-      signers: [this.registrar],
+      signers: [this.operator],
       clock: this.chain.clock,
       faults: faults.relayer,
       wait: (milliseconds) => wait(milliseconds),
@@ -192,7 +192,7 @@ export class RelayerKit {
     return relayer;
   }
 
-  /** A purchase that the registrar may offer; equal names give equal purchases. */
+  /** A purchase that the operator may offer; equal names give equal purchases. */
   async offer(name: string, amount = 25_000_000n, offerDeadline = 2_000_000_000n): Promise<RelayIntent> {
     const { wallets } = this.chain.accounts;
     const { deployment } = this.chain;
@@ -218,7 +218,7 @@ export class RelayerKit {
       subject: { type: "purchase", id: `pur_${name}` },
       businessKey: hashCommitment(domainOf(this.chain), commitment),
       call: offerCall(deployment.registrar.address, commitment, signature),
-      signer: this.registrar.address,
+      signer: this.operator.address,
     };
   }
 
@@ -236,7 +236,7 @@ export class RelayerKit {
       subject: { type: "refund", id: `ref_${name}` },
       businessKey: decisionHash,
       call: collectRefundCall(registrar.address, purchase, award, decisionHash),
-      signer: this.registrar.address,
+      signer: this.operator.address,
     };
   }
 
@@ -277,7 +277,7 @@ export class RelayerKit {
     return logs.map(({ transactionHash }) => transactionHash);
   }
 
-  /** The program's admin sets what the registrar may do. */
+  /** The program's admin sets what the operator may do. */
   async setBounds(bounds: { maxPurchase: bigint; openBudget: bigint }): Promise<void> {
     const { registrar, programs } = this.chain.deployment;
     const role = programs.find(({ id }) => id === program);
@@ -285,12 +285,7 @@ export class RelayerKit {
     const data = encodeFunctionData({
       abi: purchaseRegistrarAbi,
       functionName: "setBounds",
-      args: [
-        role.onchainId,
-        role.registrar,
-        role.commitmentSigner,
-        { ...bounds, validUntil: 4_000_000_000n },
-      ],
+      args: [role.onchainId, role.operator, role.commitmentSigner, { ...bounds, validUntil: 4_000_000_000n }],
     });
     await this.send(this.chain.accounts.wallets.deployer, { to: registrar.address, data });
   }
@@ -326,7 +321,7 @@ export class RelayerKit {
     for (let blockNumber = this.#blockBefore + 1n; blockNumber <= head; blockNumber += 1n) {
       const block = await this.client.getBlock({ blockNumber, includeTransactions: true });
       for (const { from, hash } of block.transactions)
-        if (from.toLowerCase() === this.registrar.address.toLowerCase()) hashes.push(hash);
+        if (from.toLowerCase() === this.operator.address.toLowerCase()) hashes.push(hash);
     }
     return hashes;
   }
@@ -357,7 +352,7 @@ export class RelayerKit {
       const { gasUsed, effectiveGasPrice } = await this.client.getTransactionReceipt({ hash });
       return (gasUsed * effectiveGasPrice).toString();
     });
-    const balance = await this.client.getBalance({ address: this.registrar.address });
+    const balance = await this.client.getBalance({ address: this.operator.address });
     expect(this.#balanceBefore - balance).toBe(BigInt(budget.spent_wei) + sum(await Promise.all(costs)));
   }
 }

@@ -34,14 +34,14 @@ export async function createPurchase(
   );
 }
 
-/** The bounded registrar offers it. */
+/** The program operator offers it. */
 export async function activate(
   session: Session,
   purchase: DemoPurchase,
   intent: string,
 ): Promise<DemoPurchase> {
   const { purchase: active } = session.report(
-    "Activate: the bounded registrar offers exactly this purchase",
+    "Activate: the program operator offers exactly this purchase",
     await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
       params: session.write(intent, purchase.id),
       body: { commitment_hash: purchase.commitment.hash },
@@ -52,14 +52,14 @@ export async function activate(
   return active;
 }
 
-/** The merchant's own wallet registers it instead; no registrar takes part. */
+/** The merchant's own wallet registers it instead; the program operator takes no part. */
 export async function register(
   session: Session,
   purchase: DemoPurchase,
   intent: string,
 ): Promise<DemoPurchase> {
   const { merchant } = session.actors;
-  const title = "Register on chain: the merchant's own wallet, no registrar";
+  const title = "Register on chain: the merchant's own wallet, without the program operator";
   const { transaction_hash } = session.sent(title, merchant, await merchant.register(purchase));
   return session.report(
     "Registration: the direct route is confirmed",

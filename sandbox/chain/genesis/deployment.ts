@@ -15,7 +15,8 @@ const contract = z.object({
 });
 const block = z.object({ number: z.int().min(0), hash });
 
-const program = z.object({
+/** A program as files have it, where its operator has the name that the API gives it, `registrar`. */
+const storedProgram = z.object({
   /** The program's API id, as in `prg_demo`. */
   id: z.string(),
   /** The program's id on chain: keccak256 of the characters of `id`. */
@@ -34,6 +35,13 @@ const program = z.object({
     validUntil: z.int(),
   }),
 });
+const program = z.codec(storedProgram, z.custom<WithOperator<z.infer<typeof storedProgram>>>(), {
+  decode: ({ registrar: operator, ...rest }) => ({ ...rest, operator }),
+  encode: ({ operator: registrar, ...rest }) => ({ ...rest, registrar }),
+});
+
+/** A stored object with the word `operator` in place of `registrar`. */
+type WithOperator<T extends { registrar: unknown }> = Omit<T, "registrar"> & { operator: T["registrar"] };
 
 /** The deployment on a chain, apart from the run that it serves. */
 const contracts = z.object({
@@ -69,6 +77,12 @@ const account = z.object({ address, privateKey: hash });
 /** A test account: its address and its key. */
 export type TestAccount = z.infer<typeof account>;
 
+const storedKeys = z.object({ commitmentSigner: account, registrar: account });
+const programKeys = z.codec(storedKeys, z.custom<WithOperator<z.infer<typeof storedKeys>>>(), {
+  decode: ({ registrar: operator, ...rest }) => ({ ...rest, operator }),
+  encode: ({ operator: registrar, ...rest }) => ({ ...rest, registrar }),
+});
+
 /** The keys of every account that acts on chain: test keys only. */
 export const accounts = z.object({
   wallets: z.object({
@@ -81,7 +95,7 @@ export const accounts = z.object({
     other_buyer: account,
   }),
   /** By program id. */
-  programs: z.record(z.string(), z.object({ commitmentSigner: account, registrar: account })),
+  programs: z.record(z.string(), programKeys),
 });
 
 /** The parsed form of {@link accounts}. */

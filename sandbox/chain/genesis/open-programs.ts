@@ -44,19 +44,20 @@ export async function openPrograms(
   for (const { id, name } of missing) {
     if (accountAt === null) break;
     const commitmentSigner = accountAt(indexOf(id, "commitment_signer"));
-    const registrar = accountAt(indexOf(id, "registrar"));
-    keys.set(id, { commitmentSigner, registrar });
+    // The derivation keeps this name: another one would be another account.
+    const operator = accountAt(indexOf(id, "registrar"));
+    keys.set(id, { commitmentSigner, operator });
     const admin = genesis.accounts.wallets.deployer;
     const program = {
       id,
       onchainId: hashId(id),
       name,
       admin: admin.address,
-      registrar: registrar.address,
+      operator: operator.address,
       commitmentSigner: commitmentSigner.address,
       bounds: programBounds,
     };
-    await client.setBalance({ address: registrar.address, value: initialBalances.registrarWei });
+    await client.setBalance({ address: operator.address, value: initialBalances.operatorWei });
     const { address } = genesis.deployment.registrar;
     const { data } = openProgramCall(address, program.onchainId, program);
     await send(client, admin, genesis.deployment, data);
@@ -100,7 +101,10 @@ async function send(
   });
   const { status } = await client.sendRawTransactionSync({ serializedTransaction });
   if (status !== "success")
-    throw new GenesisError("mismatch", "The registrar opens no program; remove .genesis and start again.");
+    throw new GenesisError(
+      "mismatch",
+      "The PurchaseRegistrar opens no program; remove .genesis and start again.",
+    );
 }
 
 function indexOf(program: string, role: string): number {

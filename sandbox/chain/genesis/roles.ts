@@ -47,16 +47,16 @@ export interface ProgramRole {
   /** The account whose signature makes a commitment. */
   readonly commitmentSignerIndex: number;
   /** The account that the relayer submits from. */
-  readonly registrarIndex: number;
+  readonly operatorIndex: number;
 }
 
 /** The programs that the genesis opens. */
 export const programRoles: readonly ProgramRole[] = [
-  { id: "prg_demo", name: "Demo store", commitmentSignerIndex: 20, registrarIndex: 21 },
-  { id: "prg_other", name: "Other store", commitmentSignerIndex: 22, registrarIndex: 23 },
+  { id: "prg_demo", name: "Demo store", commitmentSignerIndex: 20, operatorIndex: 21 },
+  { id: "prg_other", name: "Other store", commitmentSignerIndex: 22, operatorIndex: 23 },
 ];
 
-/** The bounds of a program's registrar; amounts in base units of a token with 6 decimals, time in Unix seconds. */
+/** The bounds of a program's operator; amounts in base units of a token with 6 decimals, time in Unix seconds. */
 export const programBounds = {
   maxPurchase: 100_000n * usdc,
   openBudget: 1_000_000n * usdc,
@@ -67,7 +67,7 @@ export const programBounds = {
 /** The initial balances of accounts: ether in wei, test USDC in base units. */
 export const initialBalances = {
   walletWei: 1_000n * 10n ** 18n,
-  registrarWei: 100n * 10n ** 18n,
+  operatorWei: 100n * 10n ** 18n,
   /** Every wallet but the deployer's. */
   walletUsdc: 1_000_000n * usdc,
 } as const;

@@ -180,11 +180,11 @@ async function openings(
   return await Promise.all(
     found.map(async ({ key, value }) => {
       const { exists } = await readOnChain(value, services);
-      const registrar = services.deployment.programs.find(({ id }) => id === value.program)?.registrar;
-      return call.function === "offer" && registrar !== undefined
+      const operator = services.deployment.programs.find(({ id }) => id === value.program)?.operator;
+      return call.function === "offer" && operator !== undefined
         ? {
             ...useOf(observed, "offer", key),
-            expectation: expectOffer(value, registrar, exists, services),
+            expectation: expectOffer(value, operator, exists, services),
           }
         : {
             ...useOf(observed, "registration", key),
@@ -257,10 +257,10 @@ async function refund(
   services: Services,
 ): Promise<Candidate | null> {
   const { claim: filed, decision } = await findParts(asJournaled(services), purchase);
-  const registrar = services.deployment.programs.find(({ id }) => id === purchase.program)?.registrar;
-  if (filed === null || decision === null || registrar === undefined) return null;
+  const operator = services.deployment.programs.find(({ id }) => id === purchase.program)?.operator;
+  if (filed === null || decision === null || operator === undefined) return null;
   const at = await readOnChain(purchase, services);
-  const step = { purchase, claim: filed, decision, registrar };
+  const step = { purchase, claim: filed, decision, operator };
   return { ...useOf(observed, "refund", key), expectation: expectRefund(step, at, services) };
 }
 

@@ -10,8 +10,8 @@ export class AddressLabels {
   constructor({ accounts, deployment }: ChainNode) {
     for (const [name, { address }] of Object.entries(accounts.wallets))
       this.#names.set(address.toLowerCase(), name.replaceAll("_", " "));
-    for (const { id, registrar, commitmentSigner } of deployment.programs) {
-      this.#names.set(registrar.toLowerCase(), `registrar of ${id}`);
+    for (const { id, operator, commitmentSigner } of deployment.programs) {
+      this.#names.set(operator.toLowerCase(), `operator of ${id}`);
       this.#names.set(commitmentSigner.toLowerCase(), `commitment signer of ${id}`);
     }
     for (const { name, address } of contractsOf(deployment))

@@ -28,7 +28,7 @@ export interface AccountView {
 export interface ProgramView {
   id: string;
   name: string;
-  registrar: string;
+  operator: string;
   gas_budget: { limit_wei: string; reserved_wei: string; spent_wei: string; available_wei: string } | null;
 }
 

@@ -35,7 +35,7 @@ export async function readSteps(
   caused: boolean,
 ): Promise<{ steps: Step[]; head: SeenBlock } | null> {
   const { client } = chain;
-  const operators = chain.deployment.programs.map(({ registrar }) => registrar.toLowerCase());
+  const operators = chain.deployment.programs.map(({ operator }) => operator.toLowerCase());
   const known = await client.getBlock({ blockNumber: from.number }).catch(() => null);
   if (known?.hash !== from.hash) return null;
   const { number: last } = await readHead(client);

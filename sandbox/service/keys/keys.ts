@@ -39,7 +39,7 @@ export function deriveKeys(
   return {
     service: { commitmentSigners: new Map(signers) },
     accounts: settings.map(({ id: program, account: id }) => seedAccount(seed, id, program)),
-    operators: programs.map(([, keys]) => signingAccount(keys.registrar)),
+    operators: programs.map(([, keys]) => signingAccount(keys.operator)),
   };
 }
 

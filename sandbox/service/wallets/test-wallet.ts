@@ -327,16 +327,16 @@ export class TestWallet extends Wallet {
   }
 
   /**
-   * Replaces a program's operator (`registrar`), commitment signer and bounds, as its admin; amounts in base units.
+   * Replaces a program's operator, commitment signer and bounds, as its admin; amounts in base units.
    *
    * @example await wallets.deployer.setBounds("prg_demo", { ...program, bounds: { ...program.bounds, maxPurchase: 1n } })
    */
   async setBounds(program: string, terms: ProgramTerms): Promise<SentCall> {
     requireOptions(
       "setBounds",
-      { registrar: "registrar", commitmentSigner: "commitmentSigner", bounds: "bounds" },
+      { operator: "operator", commitmentSigner: "commitmentSigner", bounds: "bounds" },
       terms,
-      "Pass { registrar, commitmentSigner, bounds }.",
+      "Pass { operator, commitmentSigner, bounds }.",
     );
     return await this.sendCall(setBoundsCall(this.#contracts.registrar, hashId(program), terms));
   }

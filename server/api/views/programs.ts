@@ -49,7 +49,7 @@ export function viewProgram(
   keys: { reviewer: PublicKey; notifications: PublicKey },
   services: Services,
 ) {
-  const { registrar, commitmentSigner, maxPurchase, openBudget, validUntil } = onChain;
+  const { operator, commitmentSigner, maxPurchase, openBudget, validUntil } = onChain;
   return {
     id: program.id,
     name: program.name,
@@ -58,7 +58,7 @@ export function viewProgram(
     keys: {
       commitment_signer: commitmentSigner,
       registrar: {
-        address: registrar,
+        address: operator,
         bounds: {
           max_purchase: maxPurchase.toString(),
           open_budget: openBudget.toString(),

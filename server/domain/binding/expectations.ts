@@ -108,13 +108,13 @@ export function expectFundingApproval(merchant: MerchantRecord, services: BoundS
 /** The relayer's `offer`. */
 export function expectOffer(
   purchase: PurchaseRecord,
-  registrar: Address,
+  operator: Address,
   onChain: boolean,
   services: BoundServices,
 ): Expectation {
   return expectCommitment(
     purchase,
-    { wallet: registrar, callOf: offerCall, event: "PurchaseOffered", onChain },
+    { wallet: operator, callOf: offerCall, event: "PurchaseOffered", onChain },
     services,
   );
 }
@@ -263,18 +263,18 @@ export function expectClaim(
 
 /** The relayer's `collectRefund`, as the chain holds it afterwards: for the decided claim alone. */
 export function expectRefund(
-  step: { purchase: PurchaseRecord; claim: ClaimRecord; decision: DecisionRecord; registrar: Address },
+  step: { purchase: PurchaseRecord; claim: ClaimRecord; decision: DecisionRecord; operator: Address },
   onChain: Pick<ChainPurchase, "decisionHash">,
   services: BoundServices,
 ): Expectation {
   const { deployment } = services;
-  const { purchase, claim, decision, registrar } = step;
+  const { purchase, claim, decision, operator } = step;
   const { award } = decision.statement;
   const { address } = deployment.registrar;
   const id = purchase.commitment_hash;
   return expectation(services, {
     contract: deployment.registrar,
-    wallet: registrar,
+    wallet: operator,
     call: collectRefundCall(address, id, BigInt(award), decision.decision_hash),
     purchase: {
       expected: { decision_hash: decision.decision_hash },

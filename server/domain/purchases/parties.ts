@@ -23,6 +23,6 @@ function namesOf({ token, registrar, fundingSource, programs }: Deployment): [Ad
     [token.address, "the token contract"],
     [registrar.address, "the registrar contract"],
     [fundingSource.address, "the funding source"],
-    ...programs.map(({ id, registrar: operator }): [Address, string] => [operator, `the operator of ${id}`]),
+    ...programs.map(({ id, operator }): [Address, string] => [operator, `the operator of ${id}`]),
   ];
 }

@@ -86,7 +86,7 @@ test("a purchase's timeline at its own address is complete, and live", async () 
     "The relayer took on the offer.",
     "The relayer signed the offer.",
     "The relayer sent the offer.",
-    "The registrar offered it on chain.",
+    "The operator offered it on chain.",
     "The offer was confirmed.",
     "The buyer approved an amount, for all of its purchases.",
     "The buyer paid on chain.",

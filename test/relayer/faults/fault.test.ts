@@ -147,7 +147,7 @@ test("a transaction that the node's pool keeps for one with a gap before it is s
   const behind = await kit.relayer.submit(await kit.offer("behind"));
   expect(behind).toMatchObject({ status: "broadcast", nonce: 1 });
   // The gap is closed in a way that the pool does not hear of, as when the predecessor is mined while this one arrives.
-  await kit.client.setNonce({ address: kit.registrar.address, nonce: 1 });
+  await kit.client.setNonce({ address: kit.operator.address, nonce: 1 });
   expect(await kit.client.getTxpoolStatus()).toEqual({ pending: 0, queued: 1 });
 
   const freed = await kit.relayer.advance(behind.operation_id);
@@ -163,7 +163,7 @@ test("a transaction that is sent twice is mined once", async () => {
 
 test("a signer that cannot pay keeps its nonce and continues when it can", async () => {
   const kit = await openKit();
-  const { address } = kit.registrar;
+  const { address } = kit.operator;
   const balance = await kit.client.getBalance({ address });
   await kit.client.setBalance({ address, value: 1n });
   const poor = await kit.relayer.submit(await kit.offer("poor"));

@@ -81,7 +81,7 @@ test("recovery sends the stored bytes and signs nothing", async () => {
   const stored = await kit.journal.read(operationId(kit.chain.deployment.epoch, intent));
 
   const neverSigns = {
-    ...kit.registrar,
+    ...kit.operator,
     signTransaction: () => Promise.reject(new Error("A claimed nonce is never signed for again.")),
   };
   const relayer = await kit.restart({

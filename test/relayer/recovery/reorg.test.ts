@@ -163,10 +163,10 @@ test("a chain that is exchanged after the signature gets no broadcast", async ()
     },
     signers: [
       {
-        ...kit.registrar,
+        ...kit.operator,
         signTransaction: (transaction, options) => {
           signed = true;
-          return kit.registrar.signTransaction(transaction, options);
+          return kit.operator.signTransaction(transaction, options);
         },
       },
     ],

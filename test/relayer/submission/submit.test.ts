@@ -23,7 +23,7 @@ test("an intent becomes one confirmed transaction, told in full", async () => {
     sequence: 1,
     status_reason: null,
     nonce: 0,
-    from: kit.registrar.address,
+    from: kit.operator.address,
     to: kit.chain.deployment.registrar.address,
     calldata: intent.call.data,
     decoded: { function: "offer", args: intent.call.args },

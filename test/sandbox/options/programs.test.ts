@@ -22,7 +22,7 @@ test("a sandbox serves the programs of its options, each with an account and key
   expect(reviewers.map(({ program }) => program)).toEqual(["prg_books", "prg_demo"]);
   expect(new Set(reviewers.map(({ key_id }) => key_id)).size).toBe(2);
   const { programs: deployed } = sandbox.chain.deployment;
-  const signers = deployed.flatMap(({ registrar, commitmentSigner }) => [registrar, commitmentSigner]);
+  const signers = deployed.flatMap(({ operator, commitmentSigner }) => [operator, commitmentSigner]);
   expect(new Set(signers).size).toBe(4);
   expect(deployed.map(({ name }) => name)).toEqual(["prg_books", "Demo"]);
 

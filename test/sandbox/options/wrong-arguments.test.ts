@@ -372,7 +372,7 @@ describe("an action names what is passed instead of its argument", () => {
       "nothing",
       "setBounds",
       ["prg_demo"],
-      "setBounds needs registrar, commitmentSigner and bounds. Pass { registrar, commitmentSigner, bounds }.",
+      "setBounds needs operator, commitmentSigner and bounds. Pass { operator, commitmentSigner, bounds }.",
     ],
     [
       "nothing",

@@ -25,10 +25,10 @@ export async function readOverview(sources: Sources): Promise<Overview> {
     }),
     countUnsettled(services),
     Promise.all(
-      deployment.programs.map(async ({ id, name, registrar }) => ({
+      deployment.programs.map(async ({ id, name, operator }) => ({
         id,
         name,
-        registrar,
+        operator,
         gas_budget: unknown.some(({ program }) => program === id) ? null : await relayer.budget(id),
       })),
     ),

@@ -14,7 +14,7 @@ const purchaseEvents = {
   PurchaseOffered: {
     step: "on chain",
     kind: "on_chain",
-    title: "The registrar offered it on chain.",
+    title: "The operator offered it on chain.",
     fields: [],
   },
   PurchaseRegistered: {
@@ -183,7 +183,7 @@ function actorOf(event: PurchaseEvent, purchase: PurchaseRecord, { labels, servi
     case "PurchaseRegistered":
       return labels.nameOf(purchase.merchant);
     default:
-      return program === undefined ? "the registrar" : labels.nameOf(program.registrar);
+      return program === undefined ? "the operator" : labels.nameOf(program.operator);
   }
 }
 

@@ -28,7 +28,7 @@ import { Problem } from "../../errors/problem.ts";
 import { activatePurchaseBody, activationSchema } from "../../schemas/purchases.ts";
 import { viewPurchase } from "../../views/purchases.ts";
 
-/** `POST …/activate`: the bounded registrar offers this exact purchase. */
+/** `POST …/activate`: the program operator offers this exact purchase. */
 export const activatePurchase = defineOperation({
   number: 8,
   id: "activatePurchase",
@@ -86,7 +86,7 @@ export const activatePurchase = defineOperation({
   },
 });
 
-/** The registrar's offer of a purchase; its commitment can be offered once. */
+/** The operator's offer of a purchase; its commitment can be offered once. */
 function offerOf(
   purchase: PurchaseRecord,
   program: ProgramDeployment,
@@ -100,7 +100,7 @@ function offerOf(
     subject: { type: "purchase", id: purchase.id },
     businessKey: commitment_hash,
     call: offerCall(address, commitmentOf(purchase, deployment), commitment_signature),
-    signer: program.registrar,
+    signer: program.operator,
   };
 }
 

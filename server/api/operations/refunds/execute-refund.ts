@@ -113,7 +113,7 @@ function collectionOf(
     kind: "collect_refund",
     businessKey: decision_hash,
     call: collectRefundCall(address, purchase.commitment_hash, BigInt(statement.award), decision_hash),
-    signer: program.registrar,
+    signer: program.operator,
   };
 }
 
@@ -207,7 +207,7 @@ async function relayCollection(intent: RelayIntent, step: RefundStep, services: 
     bind: async (hash) => {
       const use = { key: hash, step: "refund", subject: step.purchase.id } as const;
       const onChain = await readOnChain(step.purchase, services);
-      const expected = expectRefund({ ...step, registrar: intent.signer }, onChain, services);
+      const expected = expectRefund({ ...step, operator: intent.signer }, onChain, services);
       await requireBound(hash, expected, use, services);
     },
     // The figures are those of now: they say why a simulation fails, and nothing of a transaction that was mined before.

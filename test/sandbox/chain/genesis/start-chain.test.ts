@@ -1,5 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
 import { createChainClient } from "../../../../sandbox/chain/client/chain-client.ts";
+import { accounts, deployment } from "../../../../sandbox/chain/genesis/deployment.ts";
 import { initialBalances, walletNames } from "../../../../sandbox/chain/genesis/roles.ts";
 import {
   type ChainHistory,
@@ -19,14 +21,14 @@ async function start(options: Partial<ChainOptions> = {}) {
 
 describe("a fresh chain", () => {
   test("has the contracts, the programs and funded wallets", async () => {
-    const { client, deployment, accounts } = await start();
-    expect(deployment).toMatchObject({ chainId: 31_337, token: { symbol: "USDC", decimals: 6 } });
-    expect(deployment.programs.map(({ id }) => id)).toEqual(["prg_demo", "prg_other"]);
+    const { client, deployment: deployed, accounts: known } = await start();
+    expect(deployed).toMatchObject({ chainId: 31_337, token: { symbol: "USDC", decimals: 6 } });
+    expect(deployed.programs.map(({ id }) => id)).toEqual(["prg_demo", "prg_other"]);
     for (const name of walletNames.filter((wallet) => wallet !== "deployer")) {
-      const { address } = accounts.wallets[name];
+      const { address } = known.wallets[name];
       expect(await client.getBalance({ address })).toBe(initialBalances.walletWei);
       const balance = await client.readContract({
-        address: deployment.token.address,
+        address: deployed.token.address,
         abi: [
           {
             type: "function",
@@ -41,6 +43,18 @@ describe("a fresh chain", () => {
       });
       expect(balance).toBe(initialBalances.walletUsdc);
     }
+  });
+
+  test("is described in files with the API's name of each program's operator, and read back from it", async () => {
+    const chain = await start();
+    const stored = z.encode(deployment, chain.deployment);
+    expect(stored.programs.map(({ registrar }) => registrar)).toEqual(
+      chain.deployment.programs.map(({ operator }) => operator),
+    );
+    expect(deployment.parse(JSON.parse(JSON.stringify(stored)))).toEqual(chain.deployment);
+    const keys = z.encode(accounts, chain.accounts);
+    expect(keys.programs["prg_demo"]?.registrar).toEqual(chain.accounts.programs["prg_demo"]?.operator);
+    expect(accounts.parse(keys)).toEqual(chain.accounts);
   });
 
   test("equals another one with its seed, whatever time passed in between", async () => {

@@ -96,9 +96,9 @@ describe("a purchase's timeline", () => {
       "created by the service",
       "signed by commitment signer of prg_demo",
       "event by the service",
-      ...Array(3).fill("relayed by registrar of prg_demo"),
-      "on_chain by registrar of prg_demo",
-      "relayed by registrar of prg_demo",
+      ...Array(3).fill("relayed by operator of prg_demo"),
+      "on_chain by operator of prg_demo",
+      "relayed by operator of prg_demo",
       "event by the service",
       "approved by buyer",
       "paid by buyer",
@@ -113,9 +113,9 @@ describe("a purchase's timeline", () => {
       "event by the service",
       "refunded by the service",
       "event by the service",
-      ...Array(3).fill("relayed by registrar of prg_demo"),
-      "refunded by registrar of prg_demo",
-      "relayed by registrar of prg_demo",
+      ...Array(3).fill("relayed by operator of prg_demo"),
+      "refunded by operator of prg_demo",
+      "relayed by operator of prg_demo",
       "refunded by the service",
       "event by the service",
       `delivery by ${sandbox.description.receiver.url}`,
@@ -229,7 +229,7 @@ test("operations have every transaction that was signed for them", async () => {
   const { refunded } = await purchases();
   const { data } = await read<ViewPage<RelayOperationView>>(`/operations?status=confirmed`);
   expect(data.map(({ kind }) => kind)).toEqual(["offer", "collect_refund", "offer"]);
-  expect(data[1]).toMatchObject({ purchase_id: refunded.id, from: { name: "registrar of prg_demo" } });
+  expect(data[1]).toMatchObject({ purchase_id: refunded.id, from: { name: "operator of prg_demo" } });
   expect(data[1]?.transactions).toMatchObject([
     { hash: data[1]?.hash, purpose: "original", outcome: "succeeded" },
   ]);

@@ -77,10 +77,10 @@ async function expectRefusedToOthers(
   what: "offer" | "collection",
   ask: () => Promise<Answer>,
 ): Promise<void> {
-  const registrar = kit.wallet("stranger").address;
-  await setProgram({ registrar });
+  const operator = kit.wallet("stranger").address;
+  await setProgram({ operator });
   expectRefused(await ask(), {
-    detail: `The ${what} was not sent: the program's operator on chain is ${registrar}, and the relayer is ${opened().registrar}. Let the program's admin set the relayer as operator again, ${again}`,
+    detail: `The ${what} was not sent: the program's operator on chain is ${operator}, and the relayer is ${opened().operator}. Let the program's admin set the relayer as operator again, ${again}`,
     retryable: true,
     revert: "WrongCaller",
   });
@@ -169,7 +169,7 @@ describe("a collection that the contract would refuse says what that means and w
   test("the operator has collected the refund without the service, after which no repeat helps", async () => {
     const approved = await kit.approvedPurchase(await kit.fundedMerchant());
     const { deployer } = kit.sandbox.wallets;
-    await setProgram({ registrar: deployer.address });
+    await setProgram({ operator: deployer.address });
     const { address } = kit.sandbox.chain.deployment.registrar;
     const hash = `0x${"5c".repeat(32)}` as const;
     const id = `0x${approved.purchase.commitment.hash.slice(2)}` as const;

@@ -55,7 +55,7 @@ export class Lifecycle {
     await this.#readWallet(created);
   }
 
-  /** The registrar's route: approved and paid in two parts, each read before and after it is reconciled. */
+  /** The operator's route: approved and paid in two parts, each read before and after it is reconciled. */
   async #purchase(): Promise<void> {
     const kit = this.#kit;
     const { buyer } = kit.sandbox.wallets;

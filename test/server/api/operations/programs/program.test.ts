@@ -28,37 +28,37 @@ function opened() {
 
 /** The bounds that the program's admin sets in these tests. */
 function changed() {
-  const registrar = kit.wallet("stranger").address;
+  const operator = kit.wallet("stranger").address;
   const commitmentSigner = kit.wallet("buyer").address;
   return {
-    registrar,
+    operator,
     commitmentSigner,
     bounds: { maxPurchase: 7n, openBudget: 8n, validUntil: 4_000_000_000 },
   };
 }
 
 test("the program shows the operator, the commitment signer and the bounds that the chain has now", async () => {
-  const { registrar, commitmentSigner, bounds } = opened();
+  const { operator, commitmentSigner, bounds } = opened();
   expect(await keys()).toMatchObject({
     commitment_signer: commitmentSigner,
-    registrar: { address: registrar, bounds: { max_purchase: bounds.maxPurchase.toString() } },
+    registrar: { address: operator, bounds: { max_purchase: bounds.maxPurchase.toString() } },
   });
   await kit.sandbox.wallets.deployer.setBounds(kit.program, changed());
   expect(await keys()).toMatchObject({
     commitment_signer: changed().commitmentSigner,
     registrar: {
-      address: changed().registrar,
+      address: changed().operator,
       bounds: { max_purchase: "7", open_budget: "8", valid_until: 4_000_000_000 },
     },
   });
 });
 
 test("bounds without an end are shown with the last second that a timestamp can say, as Unix seconds", async () => {
-  const { registrar, commitmentSigner, bounds } = opened();
+  const { operator, commitmentSigner, bounds } = opened();
   const endless = { ...bounds, validUntil: 2n ** 64n - 1n };
   const { address } = kit.sandbox.chain.deployment.registrar;
   const functionName = "setBounds";
-  const args = [hashId(kit.program), registrar, commitmentSigner, endless] as const;
+  const args = [hashId(kit.program), operator, commitmentSigner, endless] as const;
   const data = encodeFunctionData({ abi: purchaseRegistrarAbi, functionName, args });
   expect((await kit.wallet("deployer").send({ to: address, data })).receipt.status).toBe("success");
   expect((await keys()).registrar.bounds.valid_until).toBe(253_402_300_799);

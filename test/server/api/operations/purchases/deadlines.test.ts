@@ -25,11 +25,11 @@ async function relayed() {
   const { data } = await kit.api.GET("/v1/routing/programs/{program}", {
     params: { path: { program: kit.program } },
   });
-  const registrar = data?.keys.registrar.address;
-  if (registrar === undefined) throw new Error("A program has a registrar.");
+  const operator = data?.keys.registrar.address;
+  if (operator === undefined) throw new Error("A program has an operator.");
   return {
     operations: await relayer.list(kit.program, { limit: 100 }),
-    nonce: await chain.client.getTransactionCount({ address: `0x${registrar.slice(2)}` }),
+    nonce: await chain.client.getTransactionCount({ address: `0x${operator.slice(2)}` }),
     budget: await relayer.budget(kit.program),
   };
 }

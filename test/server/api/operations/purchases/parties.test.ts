@@ -35,7 +35,7 @@ const unable: readonly [what: string, address: () => Address][] = [
 function operatorOf(program: string): Address {
   const found = kit.sandbox.chain.deployment.programs.find(({ id }) => id === program);
   if (found === undefined) throw new Error(`There is no program ${program}.`);
-  return found.registrar;
+  return found.operator;
 }
 
 function purchaseBody(change: Partial<Schema<"CreatePurchase">> = {}) {

@@ -155,7 +155,7 @@ const states: { readonly [state: string]: State } = {
       const purchase = await kit.paidPurchase(merchant);
       await kit.claim(purchase);
       const { address } = kit.sandbox.chain.deployment.registrar;
-      const key = kit.sandbox.chain.accounts.programs[kit.program]?.registrar.privateKey;
+      const key = kit.sandbox.chain.accounts.programs[kit.program]?.operator.privateKey;
       if (key === undefined) throw new Error("The program has an operator.");
       const id: Hex = `0x${purchase.commitment.hash.slice(2)}`;
       const call = collectRefundCall(address, id, 1n, hashOfNothing);

@@ -27,7 +27,7 @@ async function withdraw(): Promise<void> {
   const opened = kit.sandbox.chain.deployment.programs.find(({ id }) => id === kit.program);
   if (opened === undefined) throw new Error("The program is deployed.");
   const { deployer } = kit.sandbox.wallets;
-  await deployer.setBounds(kit.program, { ...opened, registrar: deployer.address });
+  await deployer.setBounds(kit.program, { ...opened, operator: deployer.address });
   await send("deployer", "withdrawOffer");
 }
 

@@ -662,7 +662,7 @@ describe("the validity of the funding", () => {
     const hash: Hex = `0x${purchase.commitment.hash.slice(2)}`;
     const decisionHash: Hex = `0x${decision.decision_hash.slice(2)}`;
     const { to, data } = collectRefundCall(address, hash, BigInt(decision.award), decisionHash);
-    return await client.call({ account: program?.registrar ?? address, to, data, blockTag: "pending" }).then(
+    return await client.call({ account: program?.operator ?? address, to, data, blockTag: "pending" }).then(
       () => true,
       () => false,
     );

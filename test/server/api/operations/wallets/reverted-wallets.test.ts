@@ -172,7 +172,7 @@ describe("a wallet's transaction that reverted says why and what to do:", () => 
     const purchase = await kit.activePurchase(merchant);
     await kit.sandbox.wallets.deployer.setBounds(kit.program, {
       ...opened(),
-      registrar: kit.wallet("deployer").address,
+      operator: kit.wallet("deployer").address,
     });
     const args = [purchase.commitment.hash] as const;
     const data = encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "withdrawOffer", args });
