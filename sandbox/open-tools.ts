@@ -63,7 +63,8 @@ export async function openTools(
   const published = publishKeys(description, process, service, directory.republish);
   const state = openState(process, service, published);
   if (saved !== null) {
-    await deadline.within("Anvil to answer", restoreParts(decodeSnapshotParts(saved, state.parts)));
+    const { all } = state.parts;
+    await deadline.within("Anvil to answer", restoreParts(all, decodeSnapshotParts(saved, all)));
     await published.describe();
   }
   const heads = await followChain(() => chain.anvil.url, service, process, start);
@@ -129,7 +130,7 @@ function openSnapshots(
     snapshot: async () => await snapshots.take(),
     forgetSnapshots: () => snapshots.forget(),
     rotateKeys: async (...uses: KeyUse[]) => await published.rotate(...uses),
-    recorder: new Recorder({ settings, gate, chain, store, parts, relayer, description }),
+    recorder: new Recorder({ settings, gate, chain, store, parts: parts.all, relayer, description }),
     async explain(hash: Hex) {
       if (!isHash(hash))
         throw new SandboxError(
@@ -138,9 +139,9 @@ function openSnapshots(
         );
       return await explainTransaction(hash, observing, chain.client);
     },
-    fingerprint: async () => await takeFingerprint(chain, parts),
+    fingerprint: async () => await takeFingerprint(chain, parts.all),
     encodeSnapshot: async () =>
-      await encodeSnapshot(await captureContent({ settings, gate, chain, relayer, parts })),
+      await encodeSnapshot(await captureContent({ settings, gate, chain, relayer, parts: parts.all })),
   };
 }
 

@@ -5,7 +5,7 @@ import {
 } from "../server/http/request/rate-limit.ts";
 import { miningPart } from "./chain/clock/mining.ts";
 import type { ChainNode } from "./chain/genesis/start-chain.ts";
-import { type Part, requireDistinctNames } from "./lib/part.ts";
+import { namedPart, type Part, type RestoredParts, requireDistinctNames } from "./lib/part.ts";
 import type { LazyAccess } from "./service/client/lazy-access.ts";
 import type { GivenAccess } from "./service/given/actors/access.ts";
 import type { SandboxReceiver } from "./service/receiver/receiver.ts";
@@ -14,10 +14,10 @@ import type { StartedService } from "./service/start-service.ts";
 import { storePart } from "./state/store-part.ts";
 
 /**
- * Lists all state but the chain's, in the order in which a restore brings it back: faults may pause mining, so they come
- * before it. The chain and its clock are restored by sandbox/state/snapshot.ts.
+ * Lists all state but the chain's. Faults may pause mining, so they are restored before it. The chain and its clock are restored by
+ * sandbox/state/snapshot.ts.
  *
- * @param added - those of the option `parts`, which come last.
+ * @param given - those of the option `parts`.
  * @throws SandboxError option_invalid when two have the same name.
  */
 export function listParts(
@@ -30,12 +30,11 @@ export function listParts(
     pin: ReceiverPin;
     refusals: Part<null>;
   },
-  added: readonly Part[],
-): readonly Part[] {
-  const parts: readonly Part[] = [
+  given: readonly Part[],
+): RestoredParts {
+  const others: readonly Part[] = [
     faults,
     miningPart(client, journal),
-    storePart(store),
     requests,
     rateLimitPart(services.rateLimiter),
     own.access,
@@ -43,10 +42,12 @@ export function listParts(
     own.receiver,
     own.pin,
     own.refusals,
-    ...added,
   ];
-  requireDistinctNames(parts);
-  return parts;
+  const durable: readonly Part[] = [storePart(store)];
+  const added = given.map(namedPart);
+  const all = [...durable, ...others, ...added];
+  requireDistinctNames(all);
+  return { added, durable, others, all };
 }
 
 /** Returns the part of a snapshot with each caller's requests in the current window of the rate limit. */

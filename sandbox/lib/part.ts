@@ -1,13 +1,15 @@
 import { type Hex, isHash } from "viem";
 import { z } from "zod";
+import { messageOf } from "../../protocol/coded-error.ts";
 import { SandboxError } from "./errors/sandbox-error.ts";
 import { showValue } from "./errors/show-value.ts";
 
 /**
  * State that snapshots, restores, snapshot files and fingerprints include.
  *
- * Durable parts are restored first, then the chain, then the other parts, each in the order of the list. The chain is not a part, because
- * Anvil reverts it in one way and dumps it in another.
+ * A restore brings back the parts of the option `parts` first, in their order, then the sandbox's own state. If a part throws, all parts are
+ * put back to the state before the restore, and nothing else has changed. The chain is not a part, because Anvil reverts it in one way and
+ * dumps it in another.
  *
  * @example
  * const visits: Part<number> = {
@@ -23,17 +25,30 @@ export interface Part<S = unknown> {
   readonly name: string;
   /** The schema of the state in a snapshot file, as JSON; null when files do not have it. */
   readonly schema: z.ZodType<S> | null;
-  /** Whether a restore writes it to disk: such parts are restored first, before the chain, so that a disk that refuses changes nothing. */
-  readonly isDurable?: boolean;
-  /** Returns the state. No request, delivery or relay operation is in progress during this call. */
+  /**
+   * Returns a copy of the state, which no later change reaches. No request, delivery or relay operation is in progress during this call. A
+   * restore calls it too, to be able to put the part back.
+   */
   capture(): S | Promise<S>;
-  /** Restores a state that `capture` returned. */
+  /** Restores a state that `capture` returned, without changing it: it may be restored again. */
   restore(state: S): void | Promise<void>;
   /**
    * SHA-256 digests of what two equal runs must have in common, by name; they become part of the fingerprint. A name must differ from
    * the names of other parts and of their digests.
    */
   digest?(state: S): { [name: string]: Hex };
+}
+
+/** All state but the chain's, by when a restore brings it back. */
+export interface RestoredParts {
+  /** The parts of the option `parts`, which may throw: first. */
+  readonly added: readonly Part[];
+  /** What a restore writes to disk, which may refuse: after these, before the chain. */
+  readonly durable: readonly Part[];
+  /** What cannot refuse: after the chain. */
+  readonly others: readonly Part[];
+  /** All of them. */
+  readonly all: readonly Part[];
 }
 
 /** The states of parts at one time. */
@@ -70,14 +85,76 @@ export async function captureParts(parts: readonly Part[]): Promise<PartStates> 
   return states;
 }
 
+/** Restores parts, one after the other. */
+export async function restoreParts(parts: readonly Part[], states: PartStates): Promise<void> {
+  for (const part of parts) if (states.has(part)) await part.restore(states.get(part));
+}
+
 /**
- * Restores parts, one after the other.
+ * Restores parts and runs a step after them. If a part or the step throws, all parts are put back to the state before.
  *
- * @param which - whether the durable ones, or the others; all if not given.
+ * @throws SandboxError part_failed when a part throws; what the step throws.
  */
-export async function restoreParts(states: PartStates, which?: "durable" | "others"): Promise<void> {
-  for (const [part, state] of states)
-    if (which === undefined || (which === "durable") === (part.isDurable === true)) await part.restore(state);
+export async function restoreTogether(
+  parts: readonly Part[],
+  states: PartStates,
+  step: () => Promise<void>,
+): Promise<void> {
+  const before = await captureParts(parts);
+  try {
+    await restoreParts(parts, states);
+    await step();
+  } catch (cause) {
+    const stuck: string[] = [];
+    for (const part of parts) await restoreParts([part], before).catch(() => stuck.push(part.name));
+    if (stuck.length === 0) throw cause;
+    throw new SandboxError(
+      "part_failed",
+      `These parts could not be put back after a failed restore, because they threw again: ${stuck.join(", ")}. Everything else is as before; correct them and restore again.`,
+      { cause },
+    );
+  }
+}
+
+/** Returns a part of the option `parts` whose errors name it. */
+export function namedPart(part: Part): Part {
+  const { name, schema } = part;
+  const failed = (method: keyof Part, cause: unknown) =>
+    new SandboxError(
+      "part_failed",
+      `The function ${method} of the part "${name}" threw: ${messageOf(cause).replace(/\.$/, "")}. Correct it and try again.`,
+      { cause },
+    );
+  const named: Part = {
+    name,
+    schema,
+    async capture() {
+      try {
+        return await part.capture();
+      } catch (cause) {
+        throw failed("capture", cause);
+      }
+    },
+    async restore(state) {
+      try {
+        await part.restore(state);
+      } catch (cause) {
+        throw failed("restore", cause);
+      }
+    },
+  };
+  if (part.digest === undefined) return named;
+  const digest = part.digest.bind(part);
+  return {
+    ...named,
+    digest(state) {
+      try {
+        return digest(state);
+      } catch (cause) {
+        throw failed("digest", cause);
+      }
+    },
+  };
 }
 
 /** Encodes states as JSON, by the names of their parts. */

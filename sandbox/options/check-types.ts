@@ -83,7 +83,6 @@ export const optionTypes: { readonly [Name in keyof Required<SandboxOptions>]: O
       },
       capture: callback,
       restore: callback,
-      isDurable: flag,
       digest: callback,
     },
     needed: ["name", "schema", "capture", "restore"],

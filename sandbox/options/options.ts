@@ -135,8 +135,8 @@ export interface SandboxOptions {
    */
   connectionLimits?: Partial<ConnectionLimits>;
   /**
-   * Your own state, to include in snapshots, restores, snapshot files and [fingerprints](ci.md#equal-runs); restored after the sandbox's state. See
-   * [your own state](snapshots.md#your-own-state).
+   * Your own state, to include in snapshots, restores, snapshot files and [fingerprints](ci.md#equal-runs); a restore brings them back before
+   * the sandbox's state. See [your own state](snapshots.md#your-own-state).
    *
    * @defaultValue none
    */

@@ -8,7 +8,13 @@ import { drainMining, isMining } from "../chain/clock/mining.ts";
 import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
-import { captureParts, type Part, type PartStates, restoreParts } from "../lib/part.ts";
+import {
+  captureParts,
+  type PartStates,
+  type RestoredParts,
+  restoreParts,
+  restoreTogether,
+} from "../lib/part.ts";
 
 /**
  * A state of the whole sandbox that can be restored as one: the chain and its clock, the store with the relayer's journal, the relayer's
@@ -20,7 +26,8 @@ export interface Snapshot {
    * Restores this state, any number of times.
    *
    * @throws SandboxError stale_snapshot when an older snapshot was restored after this one was taken, or a reorg took its block
-   * away; snapshot_timeout when a request in progress does not end in time. In both cases nothing has changed.
+   * away; snapshot_timeout when a request in progress does not end in time; part_failed when a part of the option `parts` throws. Each time
+   * nothing has changed, and a snapshot that is not stale can be restored again.
    * @example
    * const before = await sandbox.snapshot();
    * await before.restore();
@@ -46,8 +53,8 @@ export interface SnapshotSources {
   gate: RequestGate;
   chain: ChainNode;
   relayer: Relayer;
-  /** All state but the chain's, in the order in which it is restored: what `listParts` of restored-state.ts returns. */
-  parts: readonly Part[];
+  /** All state but the chain's: what `listParts` of restored-state.ts returns. */
+  parts: RestoredParts;
   /** Runs a step while no other process is in the sandbox. @throws SandboxError sandbox_shared */
   runAsOnlyProcess: <T>(step: () => Promise<T>) => Promise<T>;
   /** Called after each restore. */
@@ -82,7 +89,7 @@ export class Snapshots {
         block: latest,
         baseFee: pending.baseFeePerGas ?? 0n,
         offset: clock.offset(),
-        parts: await captureParts(parts),
+        parts: await captureParts(parts.all),
         isHeld: true,
       };
       this.#valid.add(state);
@@ -97,7 +104,7 @@ export class Snapshots {
   }
 
   async #restore(state: SnapshotState): Promise<void> {
-    const { gate, chain, relayer, runAsOnlyProcess, restored } = this.#sources;
+    const { gate, chain, relayer, parts, runAsOnlyProcess, restored } = this.#sources;
     const restore = async () => {
       if (!this.#valid.has(state))
         throw new SandboxError(
@@ -111,15 +118,24 @@ export class Snapshots {
         this.#requireBlock(state),
         this.#requireHeld(state),
       ]);
-      if (mines) await drainMining(client);
-      await this.#goBack(state);
+      await restoreTogether(parts.added, state.parts, async () => {
+        if (mines) await drainMining(client);
+        await chain.journal?.pause();
+        try {
+          await restoreParts(parts.durable, state.parts);
+        } catch (error) {
+          chain.journal?.resume();
+          throw error;
+        }
+      });
+      await this.#revert(state);
       gate.undo();
       const [snapshotId] = await Promise.all([
         client.snapshot(),
         client.setNextBlockBaseFeePerGas({ baseFeePerGas: state.baseFee }),
         chain.clock.pin(state.offset, Number(state.block.timestamp)),
         // Nothing is pending, so that no part makes a block.
-        restoreParts(state.parts, "others"),
+        restoreParts(parts.others, state.parts),
       ]);
       state.snapshotId = snapshotId;
       for (const other of this.#valid) if (other.number > state.number) this.#valid.delete(other);
@@ -128,16 +144,9 @@ export class Snapshots {
     await restored();
   }
 
-  /** Restores the files on disk atomically, and then the chain. */
-  async #goBack({ snapshotId, block, parts }: SnapshotState): Promise<void> {
+  /** Has the node go back, which the journal has done. */
+  async #revert({ snapshotId, block }: SnapshotState): Promise<void> {
     const { client, journal } = this.#sources.chain;
-    await journal?.pause();
-    try {
-      await restoreParts(parts, "durable");
-    } catch (error) {
-      journal?.resume();
-      throw error;
-    }
     try {
       const isReverted = await client.request({ method: "evm_revert", params: [snapshotId] });
       if (!isReverted) throw gone();

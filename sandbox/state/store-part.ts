@@ -16,7 +16,6 @@ export function storePart(store: Store): Part<StoreImage> {
   return {
     name: "store",
     schema: savedImage,
-    isDurable: true,
     capture: async () => await store.export(),
     restore: async (image) => await store.import(image),
     digest: digestStore,

@@ -248,6 +248,16 @@ export const snapshots: readonly MutantGroup[] = [
         replace: "if (unknown.length > 99)",
       },
       {
+        rule: "A restore that a part ends puts back the parts that were restored before it.",
+        find: "await restoreParts([part], before).catch(",
+        replace: "await restoreParts([], before).catch(",
+      },
+      {
+        rule: "A restore that a part ends changes neither chain nor store.",
+        find: "    await restoreParts(parts, states);\n    await step();",
+        replace: "    await step();\n    await restoreParts(parts, states);",
+      },
+      {
         rule: "The fingerprint has the digests of all parts.",
         find: "part.digest?.(state) ?? {}",
         replace: 'part.name === "store" ? part.digest?.(state) : {}',

@@ -1,8 +1,10 @@
+import { mkdir, readdir, readFile, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Hex } from "viem";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
+import { readMining, setMining } from "../../../sandbox/chain/clock/mining.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import type { Part } from "../../../sandbox/lib/part.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
@@ -96,6 +98,147 @@ test("a part without a schema is restored with the sandbox's, and is not in snap
   expect(log).toEqual(["written before the load"]);
   await using withoutIt = await createSandbox({ from: file });
   expect(withoutIt.description.chain.epoch).toBe(sandbox.description.chain.epoch);
+});
+
+/** A part whose functions can be made to throw. */
+function failingPart(name: string) {
+  return {
+    name,
+    schema: z.string(),
+    state: "new",
+    throwsIn: null as "capture" | "restore" | "half of restore" | null,
+    capture() {
+      if (this.throwsIn === "capture") throw new Error("no connection.");
+      return this.state;
+    },
+    restore(state: string) {
+      if (this.throwsIn === "restore") throw new Error("no connection.");
+      this.state = state;
+      if (this.throwsIn !== "half of restore") return;
+      this.throwsIn = null;
+      throw new Error("no connection.");
+    },
+  };
+}
+
+/** All files of a data directory's store. */
+async function filesOf(dataDirectory: string) {
+  const names = (await readdir(join(dataDirectory, "store"))).toSorted();
+  return await Promise.all(
+    names.map(async (name) => [name, await readFile(join(dataDirectory, "store", name), "utf8")]),
+  );
+}
+
+describe.for(["in memory", "in a data directory"])("a restore %s", (where) => {
+  const startOptions = async () =>
+    where === "in memory" ? {} : { dataDirectory: join(await temporaryFolder(), "data") };
+
+  test.for(["capture", "restore", "half of restore"] as const)(
+    "changes nothing if a part throws in %s, and its snapshot stays valid",
+    async (throwsIn) => {
+      const options = await startOptions();
+      const parts = [failingPart("first"), failingPart("cart"), failingPart("last")] as const;
+      const [, cart] = parts;
+      const sandbox = await createSandbox({ ...options, parts });
+      const { client } = sandbox.chain;
+      const atSnapshot = await sandbox.fingerprint();
+      const snapshot = await sandbox.snapshot();
+      await sandbox.given.merchant({ state: "enrolled" });
+      await sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "drop" });
+      await setMining(client, "never");
+      const { address } = sandbox.wallets.stranger;
+      await client.impersonateAccount({ address });
+      await client.request({
+        method: "eth_sendTransaction",
+        params: [{ from: address, to: address }],
+      } as never);
+      for (const part of parts) part.state = "changed";
+      const observe = async () => ({
+        fingerprint: await sandbox.fingerprint(),
+        mining: await readMining(client),
+        pool: await client.getTxpoolStatus(),
+        faults: sandbox.faults.list(),
+        parts: parts.map(({ state }) => state),
+        files: options.dataDirectory === undefined ? [] : await filesOf(options.dataDirectory),
+      });
+      const before = await observe();
+      cart.throwsIn = throwsIn;
+      await expect(snapshot.restore()).rejects.toMatchObject({
+        name: "SandboxError",
+        code: "part_failed",
+        message: expect.stringContaining(
+          throwsIn === "restore" ? ": cart. " : 'part "cart" threw: no connection. Correct',
+        ),
+      });
+      cart.throwsIn = null;
+      expect(await observe()).toEqual(before);
+
+      await snapshot.restore();
+      expect(await sandbox.fingerprint()).toEqual(atSnapshot);
+      expect(parts.map(({ state }) => state)).toEqual(["new", "new", "new"]);
+      await sandbox.close();
+      if (options.dataDirectory === undefined) return;
+      await using again = await createSandbox(options);
+      expect(await again.fingerprint()).toEqual(atSnapshot);
+    },
+  );
+});
+
+test("a restore puts parts back if the data directory refuses the write", async () => {
+  const dataDirectory = join(await temporaryFolder(), "data");
+  const cart = cartPart();
+  await using sandbox = await createSandbox({ dataDirectory, parts: [cart] });
+  const snapshot = await sandbox.snapshot();
+  cart.total = 6n;
+  await sandbox.given.merchant({ state: "enrolled" });
+  const before = await sandbox.fingerprint();
+  const inTheWay = join(dataDirectory, "store", "store.json.next");
+  await mkdir(inTheWay);
+  await expect(snapshot.restore()).rejects.toMatchObject({ name: "StoreUnavailableError" });
+  expect(await sandbox.fingerprint()).toEqual(before);
+  expect(cart.total).toBe(6n);
+  await rmdir(inTheWay);
+  await snapshot.restore();
+  expect(cart.total).toBe(0n);
+});
+
+test.for(["capture", "restore", "digest"] as const)(
+  "an error in the function %s of a part names the part",
+  async (throwsIn) => {
+    const cart = {
+      ...cartPart(),
+      [throwsIn]() {
+        throw new Error("no connection");
+      },
+    };
+    await using sandbox = await createSandbox({ parts: [cart] });
+    const restoreSnapshot = async () => await (await sandbox.snapshot()).restore();
+    const failing = throwsIn === "digest" ? sandbox.fingerprint() : restoreSnapshot();
+    await expect(failing).rejects.toMatchObject({
+      name: "SandboxError",
+      code: "part_failed",
+      message:
+        throwsIn === "restore"
+          ? "These parts could not be put back after a failed restore, because they threw again: cart. Everything else is as before; correct them and restore again."
+          : `The function ${throwsIn} of the part "cart" threw: no connection. Correct it and try again.`,
+    });
+  },
+);
+
+test("a start from a snapshot file names the part that cannot be restored", async () => {
+  const file = join(await temporaryFolder(), "with-a-cart.snapshot");
+  {
+    await using sandbox = await createSandbox({ parts: [cartPart()] });
+    await sandbox.save(file);
+  }
+  const restore = () => {
+    throw new Error("no connection");
+  };
+  await expect(createSandbox({ from: file, parts: [{ ...cartPart(), restore }] })).rejects.toMatchObject({
+    name: "SandboxError",
+    code: "part_failed",
+    message: 'The function restore of the part "cart" threw: no connection. Correct it and try again.',
+  });
 });
 
 test("two parts of the same name are refused", async () => {

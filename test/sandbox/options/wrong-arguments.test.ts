@@ -106,7 +106,6 @@ test.each<[options: object, message: string]>([
   ],
   [{ parts: [{ ...ownPart, capture: 5 }] }, "parts[0].capture must be a function, not 5."],
   [{ parts: [{ ...ownPart, restore: undefined }] }, "parts[0].restore must be a function, not undefined."],
-  [{ parts: [{ ...ownPart, isDurable: "yes" }] }, 'parts[0].isDurable must be true or false, not "yes".'],
   [{ parts: [{ ...ownPart, digest: "0x12" }] }, 'parts[0].digest must be a function, not "0x12".'],
   [{ receiverUrl: 4040 }, "receiverUrl must be a string, not 4040."],
   [{ rateLimit: { request: 5, seconds: 1 } }, "rateLimit has no request. Use requests, seconds."],
