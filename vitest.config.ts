@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 // The tests start programs a few hundred times: what those load is compiled once.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/compiled", import.meta.url));
 
-/** What takes longest begins first, so that no worker is left with it alone in the end. */
+/** The longest files begin first, so that no worker is left with one of them at the end. */
 const longest = [
   "test/sandbox/chain/genesis/genesis-cache",
   "test/package/",

@@ -4,7 +4,7 @@ import { hashSchema } from "../server/api/schemas/primitives.ts";
 import type { ContractFixture } from "./fixture/contract-fixture.ts";
 import type { FixtureAnswer, Outcome } from "./fixture/fixture-service.ts";
 
-/** What an attack uses, as in the table of docs/check-contract.md. */
+/** The part that an attack uses, as in the table of docs/check-contract.md. */
 export type AttackArea =
   | "envelope"
   | "call path"

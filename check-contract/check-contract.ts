@@ -19,7 +19,7 @@ export interface CheckResult {
   duration_ms: number;
 }
 
-/** Gas of one function, as a whole transaction, compared with that of the sandbox's own registrar. */
+/** Gas of one function, as a whole transaction, compared with the sandbox's own registrar. */
 export interface GasComparison {
   function: string;
   gas: number;

@@ -173,7 +173,7 @@ async function openSandbox(
   deadline: StartDeadline,
 ): Promise<Sandbox> {
   const named = await pinNamedReceiver(settings, deadline);
-  // What was opened last is closed first, also when the start fails half way.
+  // Resources are closed in reverse order of opening, also when the start fails half way.
   await using opened = new ClosingStack();
   const directory = await openDataDirectory(settings, opened, deadline);
   // Before anything is written: a port that is taken changes nothing.

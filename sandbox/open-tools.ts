@@ -123,7 +123,7 @@ function openSnapshots(
     relayer,
     parts,
     runAsOnlyProcess: async (step) => await cluster.runAsOnlyProcess(step),
-    // What receivers and reviewers have to know may be that of a time before a rotation again.
+    // A restore may bring back the keys and the receiver from before a rotation.
     restored: async () => await published.refresh(),
   });
   return {

@@ -17,7 +17,7 @@ import { storePart } from "./state/store-part.ts";
  * Lists all state but the chain's. Faults may pause mining, so they are restored before it. The chain and its clock are restored by
  * sandbox/state/snapshot.ts.
  *
- * @param given - those of the option `parts`.
+ * @param given - the parts of the option `parts`.
  * @throws SandboxError option_invalid when two have the same name.
  */
 export function listParts(

@@ -16,10 +16,10 @@ const manifest = z
   .parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
 
 rmSync(dist, { recursive: true, force: true });
-// Comments are for who reads declarations; programs run without.
+// Comments are for readers of declarations; programs run without them.
 compile("--project", "tsconfig.build.json", "--emitDeclarationOnly");
 compile("--project", "tsconfig.build.json", "--declaration", "false", "--removeComments");
-// What browsers load: a package serves JavaScript, whatever its Node can do with TypeScript.
+// The code of the pages: a package serves it as JavaScript, also on a Node that runs TypeScript.
 const forBrowsers = ["--noEmit", "false", "--declaration", "false", "--rootDir", ".", "--outDir", "dist"];
 compile("--project", "portal", ...forBrowsers, "--removeComments");
 
@@ -41,7 +41,7 @@ for (const folder of ["sandbox", "portal"])
 // npm gives a package's files the mode that a reader needs; the guard is run.
 chmodSync(join(dist, "sandbox", "chain", "anvil", "guard.sh"), 0o755);
 
-// What the contracts' own tests are compiled to lies next to the contracts, once they have run; interfaces have no code to deploy.
+// The artifacts of the contracts' own tests are in the same folder once the tests have run; interfaces have no code to deploy.
 const isShipped = (name: string) => name.endsWith(".json") && !/^(?:test|interfaces)\//.test(name);
 for (const file of filesIn(join(root, "artifacts", "contracts")).filter(isShipped))
   cpSync(join(root, "artifacts", "contracts", file), join(dist, "artifacts", "contracts", file));

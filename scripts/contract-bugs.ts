@@ -303,7 +303,7 @@ const refunds: readonly ContractBug[] = [
       "emit RefundCollected(id, beneficiary, decisionHash, ++record.sequence, claimHash, award, collectedTotal);\n        record.claimOrDecision = claimHash;\n        _fundingSource.draw(source.token, source.wallet, beneficiary, award);\n        record.claimOrDecision = decisionHash;",
   },
   {
-    rule: "What was collected is recorded before the token is called.",
+    rule: "A collected amount is recorded before the token is called.",
     find: "_fundingSource.draw(source.token, source.wallet, beneficiary, award);",
     replace:
       "source.collected = uint128(collectedTotal - award);\n        _fundingSource.draw(source.token, source.wallet, beneficiary, award);\n        source.collected = uint128(collectedTotal);",

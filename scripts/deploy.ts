@@ -216,7 +216,7 @@ async function build(key: string): Promise<void> {
 // Builders of one key may run at once: each builds the same chain, and the first one whose folder is in place has won.
 async function moveIntoPlace(part: string, target: string, key: string): Promise<void> {
   while (!(await tryRename(part, target)) && (await findGenesis(key)) === undefined) {
-    // What is in place is broken.
+    // The genesis in place is broken.
     const broken = `${part}-broken`;
     await rename(target, broken).catch(ignoring("ENOENT"));
     await rm(broken, { recursive: true, force: true });

@@ -80,7 +80,7 @@ function operationType(operation: Node, shared: Node): string {
   ].join("\n");
 }
 
-/** A parameter with its type, which for a shared one is that of its component. */
+/** A parameter with its type; a shared parameter has the type of its component. */
 function namedParameter(parameter: Node, shared: Node) {
   const reference = nameOf(parameter["$ref"]);
   const described = reference === null ? parameter : asNode(shared[reference]);

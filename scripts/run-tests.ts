@@ -1,5 +1,5 @@
 // Runs vitest, with the arguments that were given, and at the same time the contracts' own tests: compiling those keeps one core busy for half
-// a minute. What they say is shown when vitest has ended.
+// a minute. Their output is shown when vitest has ended.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { buffer } from "node:stream/consumers";

@@ -1,5 +1,5 @@
 // Installs what tests need besides the packages: Chromium for the pages, PostgreSQL's server for the store that processes share, Python with
-// cryptography and Go for the examples in those languages. What is installed is used; on Debian and Ubuntu, apt-get installs the rest.
+// cryptography and Go for the examples in those languages. Programs that are installed are used; on Debian and Ubuntu, apt-get installs the rest.
 // `npm start` does not run this.
 import { spawnSync } from "node:child_process";
 import { findChromium } from "./find-chromium.ts";

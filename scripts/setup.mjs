@@ -117,7 +117,7 @@ class Setup {
     }
   }
 
-  // What is still to do, in order. An earlier step that is due makes the later ones unknowable, so only it is named.
+  // The steps that are due, in order. A due step makes the later ones unknowable, so only the first one is named.
   #pending() {
     const stamp = readJson(this.#stampFile) ?? {};
     if (stamp.packages !== this.#packagesKey() || this.#missingPiece() !== undefined) return ["packages"];
@@ -371,8 +371,8 @@ class Setup {
     });
   }
 
-  // What runs is ended before the lock is given up: two installs in one checkout would damage each other. What does not end of
-  // itself (a shell may lose the signal while it starts a program) is killed.
+  // The running step ends before the lock is given up: two installs in one checkout would damage each other. A step that does not end
+  // on the signal (a shell may lose it while it starts a program) is killed.
   #interrupt(signal) {
     const child = this.#child;
     if (child === undefined) process.exit(130);

@@ -53,7 +53,7 @@ async function expectNothingHalfDone(
   const open = (await store.list("idempotency", {})).filter(({ value }) => value.state !== "done");
   const { reserved_wei } = await relayer.budget(purchase.program);
   expectSame(
-    "What is left",
+    "The state afterwards",
     [collected.toString(), kept?.status, refund?.status, open.map((held) => held.key), reserved_wei],
     [award.toString(), "refund_due", "due", [`${purchase.program}\n${key}`], "0"],
   );

@@ -71,7 +71,7 @@ async function mayBeDirectory(folder: string): Promise<boolean> {
   try {
     return (await stat(folder)).isDirectory();
   } catch (error) {
-    // What is missing, but is not a link that leads nowhere, would be made; what cannot be looked at may be one.
+    // A start makes a missing directory, but cannot make one in the place of a link to nowhere. An unreadable path may be a directory.
     const code = Reflect.get(Object(error), "code");
     return code === "EACCES" || (code === "ENOENT" && (await lstat(folder).catch(() => null)) === null);
   }

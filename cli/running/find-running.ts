@@ -12,7 +12,7 @@ const described = z.looseObject({ pid: z.int(), urls: z.looseObject({ control: z
 /**
  * Finds the sandbox that runs in a data directory.
  *
- * @returns null when none answers, or another one where that of this directory was; and for a copy of a directory in which one runs.
+ * @returns null when no sandbox answers, when another one answers at its URL, and for a copy of a directory in which one runs.
  */
 export async function findRunning(directory: string): Promise<SandboxDescription | null> {
   const text = await readText(join(directory, "sandbox.json"));

@@ -55,7 +55,7 @@ async function search(): Promise<void> {
   if (words.length === 0) return;
   sections ??= fetch("/docs/search.json").then(async (answer) => await answer.json());
   const all = await sections;
-  // What was typed meanwhile has a search of its own.
+  // Text typed meanwhile starts a search of its own.
   if (wordsOf(field.value).join(" ") !== words.join(" ")) return;
   show(words, all);
 }

@@ -47,7 +47,7 @@ const deeds: Deeds = {
     const action = own.planned ?? wallet?.actions.find((offered) => offered.name === name);
     if (own.busy || own.mistake !== null || isAmountMissing(own.wish)) return;
     if (!action?.allowed || connection === null || capabilities === null || wallet === null) return;
-    // What is done is what was typed last or, where nothing was typed, what was shown.
+    // The action uses the amount that was typed last or, where none was typed, the amount that the page showed.
     if (own.wish.amount === undefined && action.amount !== shown) return;
     const { chain, contracts } = capabilities;
     own.wish = { ...own.wish, ...writeWish(action, contracts.token) };
@@ -193,7 +193,7 @@ async function run(
     resume(name);
     return;
   }
-  // What is done is not done again with another click: the next amount is to be typed.
+  // A second click must not repeat an accepted action: the next amount has to be typed.
   if (own.progress?.at === "accepted" && own.progress.transactionHash !== null && hasAmount(name))
     own.wish = { ...own.wish, amount: "" };
   await load();

@@ -69,12 +69,12 @@ export type FaultSubject = Pick<RelayOperationRecord, "operation_id" | "program"
 
 /** The faults that the relayer meets; its caller keeps them, and changes the chain for those that do. */
 export interface RelayerFaults {
-  /** Counts one hit of the first fault that acts so at a point; `depth` is that of a reorg. */
+  /** Counts one hit of the first fault with this action at a point; a reorg has a `depth`. */
   take(point: FaultPoint, action: FaultAction, subject: FaultSubject): { depth?: number } | null;
   /** Has the node mine nothing until the faults are cleared. */
   pauseMining(): Promise<void>;
   /**
-   * Removes the newest blocks from the chain, after automining has made those of transactions just sent.
+   * Removes the newest blocks from the chain, after automining has mined the transactions that were just sent.
    *
    * @throws FaultInvalidError when the node refuses, as it does for more blocks than it can take.
    */

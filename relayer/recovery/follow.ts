@@ -156,7 +156,7 @@ async function lookAt(
 }
 
 async function affected(context: RelayerContext, epoch: Hex, fork: number): Promise<RelayOperationRecord[]> {
-  // What needs attention waits for a person, and what has no nonce yet for the next request for it.
+  // An operation that needs attention waits for a person, and one without a nonce for the next request for it.
   const waiting = (await context.journal.unsettled()).filter(
     (operation) =>
       operation.epoch === epoch && operation.nonce !== null && operation.status !== "needs_attention",

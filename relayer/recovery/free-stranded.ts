@@ -14,7 +14,7 @@ const poolSchema = z.object({
  * Frees a signer whose next transaction the node has and will never mine, so that all behind it wait in vain.
  *
  * Anvil takes a transaction that arrives while its predecessor is mined for one with a gap before it, and keeps it
- * so. What it keeps for this signer is taken out of the pool and sent again in order, the same bytes.
+ * so. The signer's transactions are taken out of the pool and sent again in order, as the same bytes.
  *
  * @returns whether the signer was stranded.
  */

@@ -10,7 +10,7 @@ export async function note(
   operation: RelayOperationRecord,
   failure: RpcRefusedError | RpcUnavailableError,
 ): Promise<RelayOperationRecord> {
-  // What is settled, mined or waits for a person already says more than this.
+  // The status of an operation that is settled, is mined or waits for a person already says more than this failure.
   if (!underWay.includes(operation.status)) return operation;
   const noted: RelayOperationRecord = {
     ...operation,

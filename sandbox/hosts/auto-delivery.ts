@@ -2,7 +2,7 @@ import type { Services } from "../../server/services.ts";
 import type { Deliveries } from "../service/receiver/deliver-undelivered.ts";
 import type { ChangeFeed } from "./explorer/live/change-feed.ts";
 
-/** Delivers undelivered events now, and again whenever events change. What a failure leaves undelivered is tried with the next change. */
+/** Delivers undelivered events now, and again whenever events change. Events that a failure leaves undelivered are tried with the next change. */
 export class AutoDelivery implements AsyncDisposable {
   readonly #deliveries: Pick<Deliveries, "all">;
   readonly #services: Pick<Services, "closing" | "log">;

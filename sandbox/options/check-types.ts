@@ -3,7 +3,7 @@ import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "./options.ts";
 import { mostStartTimeoutMs } from "./start-timeout.ts";
 
-/** What an option must be. */
+/** The type of an option. */
 export interface OptionType {
   isValid(value: unknown): boolean;
   /** Completes "must be …", with the unit and the range. */
@@ -14,7 +14,7 @@ export interface OptionType {
   isOpen?: boolean;
   /** The fields without which the object has no meaning. */
   needed?: readonly string[];
-  /** What each entry of a list must be. */
+  /** The type of each entry of a list. */
   entries?: OptionType;
 }
 

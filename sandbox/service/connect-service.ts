@@ -133,7 +133,7 @@ function connectRelayer(process: ServiceProcess, keys: SandboxKeys): Relayer {
   );
 }
 
-/** Returns the accounts of the API: those of the programs, and those that create given states, which no rate limit holds up. */
+/** Returns the accounts of the API: one per program, and the accounts that create given states, which have no rate limit. */
 function apiAccounts(seed: string, { accounts }: SandboxKeys): Services["settings"]["accounts"] {
   return [
     ...accounts.map((account) => ({ ...hideKey(account), isLimited: true })),

@@ -61,7 +61,7 @@ export interface StartedService extends ConnectedService {
 /**
  * Connects the service, equally in the process that owns the chain and in those that join it, and waits until a process leads.
  *
- * What is closed, in this order: deliveries, ports, and then the relayer, once it is done with what the last requests began.
+ * Closing `opened` ends the deliveries, then closes the ports, and then the relayer, once it is done with the last requests.
  */
 export async function startService(
   { cluster, observer, ...process }: ProcessParts,

@@ -21,7 +21,7 @@ export interface Fingerprint {
 
 /**
  * The digests of the parts that have one. Only these two have names here, because scenario files and snapshot files hold them as fields
- * of the fingerprint; those of any other part come under `parts`.
+ * of the fingerprint; the digests of any other part come under `parts`.
  */
 const digestsSchema = z.object({ journal: hashSchema, store: hashSchema }).catchall(hashSchema);
 

@@ -37,7 +37,7 @@ export function replaceDeadAnvil(
     await runOnceIdle(sandbox.gate, chain, async () => {
       await source.pause();
       try {
-        // What is known of it, and is not on disk yet.
+        // The blocks and calls that are known and not on disk yet.
         await store.recordChain();
         const latest = await journal.latest();
         await replace(

@@ -54,7 +54,9 @@ export const exampleLifecycle: readonly ExampleStep[] = [
     request: (run) => ({
       path: merchantPath(run),
       header: key("wallet-enroll"),
-      bodies: { enroll: body("What the wallet sent and signed.", { action: "enroll", ...run.evidence }) },
+      bodies: {
+        enroll: body("The wallet's transaction and signature.", { action: "enroll", ...run.evidence }),
+      },
     }),
   },
   {
@@ -63,8 +65,8 @@ export const exampleLifecycle: readonly ExampleStep[] = [
       path: merchantPath(run),
       header: key("confirm-enrollment"),
       bodies: {
-        with_evidence: body("With what the wallet sent and signed.", run.evidence),
-        from_wallet_route: body("What was submitted over the wallet route.", {}),
+        with_evidence: body("With the wallet's transaction and signature.", run.evidence),
+        from_wallet_route: body("The wallet has submitted its transaction over the wallet route.", {}),
       },
     }),
   },
@@ -139,7 +141,11 @@ export const exampleLifecycle: readonly ExampleStep[] = [
         path: purchasePath(run),
         header: key("wallet-claim"),
         bodies: {
-          claim: body("What the beneficiary sent and signed.", { action: "claim", amount, ...evidence }),
+          claim: body("The beneficiary's transaction and signature.", {
+            action: "claim",
+            amount,
+            ...evidence,
+          }),
         },
       };
     },

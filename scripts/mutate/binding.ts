@@ -126,7 +126,7 @@ export const binding: readonly MutantGroup[] = [
         tests: ["test/server/domain/binding/reported-sides.test.ts"],
       },
       {
-        rule: "What the step is about is on chain as the service knows it.",
+        rule: "The purchase or enrollment of a step is on chain as the service knows it.",
         find: "ok: canonicalJson(expected) === canonicalJson(actual), expected, actual",
         replace: "ok: true, expected, actual",
       },

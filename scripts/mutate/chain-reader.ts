@@ -45,7 +45,7 @@ export const chainReader: readonly MutantGroup[] = [
     tests: [attacks],
     mutants: [
       {
-        rule: "What was read while the chain reorganized is read again.",
+        rule: "State that was read while the chain reorganized is read again.",
         find: "if ((await this.#hashAt(head.number)) !== head.hash) continue;",
         replace: "",
         only: "a reorg during",
@@ -57,7 +57,7 @@ export const chainReader: readonly MutantGroup[] = [
         only: "a reorg during a read",
       },
       {
-        rule: "What was read at an earlier block is read again at the newest.",
+        rule: "State that was read at an earlier block is read again at the newest.",
         find: "early !== undefined && head.hash === seen?.hash",
         replace: "early !== undefined",
         tests: ["test/server/api/operations/purchases/states.test.ts"],
@@ -183,7 +183,7 @@ export const chainReader: readonly MutantGroup[] = [
         replace: "onChain.paid === 0n && now >= purchase",
       },
       {
-        rule: "What is outstanding is the amount without what was paid.",
+        rule: "The outstanding amount is the amount less the payments on the chain.",
         find: "outstanding: (amount - onChain.paid)",
         replace: "outstanding: (amount - reconciled)",
       },

@@ -92,7 +92,7 @@ export const client: readonly MutantGroup[] = [
         replace: "sent > policy.mostRequests",
       },
       {
-        rule: "What was aborted is not sent again.",
+        rule: "An aborted request is not sent again.",
         find: "request.signal.aborted || ",
         replace: "",
       },

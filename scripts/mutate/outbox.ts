@@ -62,7 +62,7 @@ export const outbox: readonly MutantGroup[] = [
         replace: "status_code > 300 && status_code < 400",
       },
       {
-        rule: "What the receiver has signed for counts as delivered.",
+        rule: "An event that the receiver has signed for counts as delivered.",
         find: 'status: receipt === undefined ? "exhausted" : "delivered"',
         replace: 'status: "exhausted"',
       },

@@ -288,7 +288,7 @@ export const refunds: readonly MutantGroup[] = [
     tests: [collected],
     mutants: [
       {
-        rule: "What remains of a funding is its cap without what was collected.",
+        rule: "The remaining funding is its cap less the collected amount.",
         find: "return cap - collected;",
         replace: "return cap;",
       },
@@ -388,7 +388,7 @@ export const refunds: readonly MutantGroup[] = [
         replace: 'under the decision hash ${decisionHash}`,\n    remedy: "Wait",',
       },
       {
-        rule: "What the token refuses is said in words.",
+        rule: "A refusal of the token is explained in words.",
         find: "tokenCauses[text]",
         replace: "tokenCauses[`${text} `]",
       },
@@ -417,7 +417,7 @@ export const refunds: readonly MutantGroup[] = [
         tests: [reverted],
       },
       {
-        rule: "What a reorg has removed of a refund is sent again only until its deadline.",
+        rule: "A collection that a reorg has removed is sent again only until its deadline.",
         find: "(await chain.nextTime()) <= due",
         replace: "due > 0",
         tests: [moved],
@@ -636,7 +636,7 @@ export const refunds: readonly MutantGroup[] = [
         tests: [collected],
       },
       {
-        rule: "What a reorg moved while it was bound is bound again.",
+        rule: "A transaction that a reorg moved while it was bound is bound again.",
         find: "if (now?.block_hash === block_hash)",
         replace: "if (now?.operation_id === operation_id)",
         tests: [attacks],

@@ -19,12 +19,12 @@ export const relayer: readonly MutantGroup[] = [
         replace: "if (left <= wei)",
       },
       {
-        rule: "What operations under way hold back is not available.",
+        rule: "The gas budget that operations in progress reserve is not available.",
         find: "BigInt(budget.limit_wei) - BigInt(budget.reserved_wei) - BigInt(budget.spent_wei)",
         replace: "BigInt(budget.limit_wei) - BigInt(budget.spent_wei)",
       },
       {
-        rule: "What a transaction costs is spent once, however often it is settled.",
+        rule: "The cost of a transaction is spent once, however often it is settled.",
         find: "sum(after.map(({ cost_wei }) => cost_wei)) - BigInt(before?.cost_wei ?? 0)",
         replace: "sum(after.map(({ cost_wei }) => cost_wei))",
         tests: [reorg, submit],
@@ -123,7 +123,7 @@ export const relayer: readonly MutantGroup[] = [
         replace: "(await readNonce(node, from, confirmed)) < 0",
       },
       {
-        rule: "What took a nonce is confirmed in the block that is so many blocks deep.",
+        rule: "A transaction that took a nonce is confirmed once it has the required confirmations.",
         find: "(await readHead(node)) - confirmations + 1",
         replace: "(await readHead(node)) - confirmations",
       },
@@ -134,7 +134,7 @@ export const relayer: readonly MutantGroup[] = [
     tests: [attempts, "test/relayer/recovery/abandon.test.ts"],
     mutants: [
       {
-        rule: "What an earlier attempt cost is reported with the operation.",
+        rule: "The cost of an earlier attempt is reported with the operation.",
         find: "toRelayOperation(current, await context.journal.superseded(current))",
         replace: "toRelayOperation(current, [])",
       },
@@ -225,12 +225,12 @@ export const relayer: readonly MutantGroup[] = [
     tests: [reorg],
     mutants: [
       {
-        rule: "What a reorg took back reserves its gas again.",
+        rule: "A transaction that a reorg removed reserves its gas again.",
         find: "reserved_wei: reservationOf(BigInt(operation.gas_limit), BigInt(operation.max_fee_per_gas)).toString()",
         replace: 'reserved_wei: "0"',
       },
       {
-        rule: "What a reorg took back has cost nothing.",
+        rule: "A transaction that a reorg removed has cost nothing.",
         find: "    cost_wei: null,\n",
         replace: "",
       },
@@ -400,7 +400,7 @@ export const relayer: readonly MutantGroup[] = [
         tests: [precondition],
       },
       {
-        rule: "What an operation is sent for is recorded before it claims a nonce.",
+        rule: "The purpose of an operation is recorded before it claims a nonce.",
         find: "  await context.beforeClaim[simulated.kind]?.(simulated, await readTime(context));\n",
         replace: "",
         tests: ["test/server/api/operations/refunds/refunds.test.ts"],
@@ -448,7 +448,7 @@ export const relayer: readonly MutantGroup[] = [
         only: "dropped transaction|forgets",
       },
       {
-        rule: "What the node took before the process could write it down is written down later.",
+        rule: "A broadcast that the node accepted before the process could record it is recorded later.",
         find: "if (!isRecorded(unmined))",
         replace: "if (unmined.hash === null)",
         tests: [fault],
@@ -600,7 +600,7 @@ export const relayer: readonly MutantGroup[] = [
     tests: [reorg],
     mutants: [
       {
-        rule: "What is settled keeps its own words while the node is away.",
+        rule: "A settled operation keeps its own status reason while the node is away.",
         find: "if (!underWay.includes(operation.status)) return operation;",
         replace: "",
       },

@@ -259,7 +259,7 @@ export const rpc: readonly MutantGroup[] = [
         replace: "if (call.length > 0) return;",
       },
       {
-        rule: "What a test left under way ends before the next one begins.",
+        rule: "Calls that a test left in progress end before the next test begins.",
         find: "await Promise.all(this.#underWay);",
         replace: "",
       },

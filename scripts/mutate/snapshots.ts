@@ -84,7 +84,7 @@ export const snapshots: readonly MutantGroup[] = [
         only: "the gate itself",
       },
       {
-        rule: "What waits outside of the gate holds up no snapshot.",
+        rule: "A step that waits outside of the gate holds up no snapshot.",
         find: "      this.#end(entry);\n      const [result]",
         replace: "      const [result]",
       },
@@ -322,7 +322,7 @@ export const snapshots: readonly MutantGroup[] = [
     tests: [saved],
     mutants: [
       {
-        rule: "What was loaded has the fingerprint of what was saved.",
+        rule: "The loaded state has the fingerprint of the saved state.",
         find: "if (fingerprint.digest === loaded.digest) return;",
         replace: "if (fingerprint.digest.length > 0) return;",
       },

@@ -107,7 +107,7 @@ export const store: readonly MutantGroup[] = [
         tests: [disk],
       },
       {
-        rule: "What the disk refused is not what later writes are compared with.",
+        rule: "Later writes are not compared with a write that the disk refused.",
         find: "    this.#refusals += 1;\n    this.#pending.clear();",
         replace: "    this.#refusals += 1;",
         tests: [disk],
@@ -149,13 +149,13 @@ export const store: readonly MutantGroup[] = [
         tests: [disk],
       },
       {
-        rule: "What a commit relies on is before it in the journal.",
+        rule: "The blocks that a commit relies on are before it in the journal.",
         find: "[...chain, ...entries]",
         replace: "[...entries, ...chain]",
         tests: [journaled],
       },
       {
-        rule: "What happened on the chain is written again when the disk has refused it.",
+        rule: "The changes of the chain are written again when the disk has refused them.",
         find: "      this.#source?.giveBack(happened);\n",
         replace: "",
         tests: [journaled],
@@ -275,7 +275,7 @@ export const store: readonly MutantGroup[] = [
         tests: [disk],
       },
       {
-        rule: "What was put aside is gone once a snapshot holds it.",
+        rule: "The journal that was put aside is deleted once a snapshot holds its records.",
         find: "await rm(this.#aside, { force: true });",
         replace: "",
         tests: ["test/relayer/journal/journal.test.ts", disk],
@@ -295,7 +295,7 @@ export const store: readonly MutantGroup[] = [
         only: "put aside",
       },
       {
-        rule: "What a killed process had written is synced before the store opens.",
+        rule: "Lines that a killed process had written are synced before the store opens.",
         find: "    await handle.datasync();\n",
         replace: "",
         tests: ["test/server/store/directory/failing-disk.test.ts"],
@@ -407,7 +407,7 @@ export const store: readonly MutantGroup[] = [
     tests: [embedded],
     mutants: [
       {
-        rule: "What is not a file is not read as one of the store.",
+        rule: "A directory or device is not read as a file of the store.",
         find: '(await fileKind(file)) === "other"',
         replace: "file === directory",
         tests: ["test/sandbox/state/data-directory/data-directory.test.ts"],

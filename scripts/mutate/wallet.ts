@@ -225,7 +225,7 @@ export const wallet: readonly MutantGroup[] = [
         replace: "submission.action.length > 0",
       },
       {
-        rule: "What is missing is named, with how to send it.",
+        rule: "A missing field is named, with how to send it.",
         find: "pointer: `/${field}`",
         replace: "pointer: `/${action}`",
         tests: [submissions, "test/server/api/errors/errors.test.ts"],
@@ -383,7 +383,7 @@ export const wallet: readonly MutantGroup[] = [
         replace: "cap - funding.collected",
       },
       {
-        rule: "What was collected needs no allowance any more.",
+        rule: "A collected amount needs no allowance any more.",
         find: "cap - funding.collected - funding.allowance",
         replace: "cap - funding.allowance",
       },

@@ -48,7 +48,7 @@ export interface ChainFunding {
   balance: bigint;
 }
 
-/** The funding that covers a purchase on chain: that of the enrollment which its wallet had when the purchase came there. */
+/** The funding that covers a purchase on chain, of the enrollment that its wallet had when the purchase came onto the chain. */
 export interface ChainCover extends ChainFunding {
   merchantRef: Hex;
   cap: bigint;

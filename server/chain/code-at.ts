@@ -37,7 +37,7 @@ export async function codeAt(
   return (await delegatesAfter(client, address, block)) ? "unknown" : code;
 }
 
-/** Anvil's answer for a block whose state it has dropped; the code alone is that of every invalid parameter. */
+/** Returns whether Anvil has dropped the state of the block; every invalid parameter has the same error code. */
 function isStateGone(error: unknown): boolean {
   const answer = error instanceof BaseError ? error.walk((cause) => cause instanceof RpcRequestError) : null;
   return answer instanceof RpcRequestError && /BlockOutOfRange/.test(answer.details);

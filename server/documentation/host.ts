@@ -131,7 +131,7 @@ function notFound(path: string): string {
   return `<article><h1>Not found</h1><p>There is nothing at <code>${shown}</code>. Choose a page from the list, or search.</p></article>`;
 }
 
-/** What each resource of the specification is rendered from when it is first read. */
+/** Returns the function of each resource of the specification that renders it when it is first read. */
 function resourceBodies(
   services: Services,
   operations: readonly Operation[],

@@ -133,7 +133,7 @@ async function relay(
     return { confirmed: false, operation };
   if (operation.error?.code === "precondition_failed") {
     await step.recheck?.();
-    // What was missing is there again, or the contract says what is.
+    // The precondition holds again; if it does not, the contract's refusal names the cause.
     return await relay(intent, services, step);
   }
   const revert = operation.error?.revert ?? null;

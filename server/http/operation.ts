@@ -92,7 +92,7 @@ export interface Operation<B extends z.ZodType = z.ZodType, Q extends z.ZodType 
   /** Whether its path answers a page to a client that prefers `text/html`. */
   page?: true;
   responses: { [status: number]: { description: string; schema: z.ZodType } };
-  /** The codes of its own; those that any operation has, and those of its authorization, key and body, are added to them. */
+  /** Its own codes; the codes of every operation and of its authorization, key and body are added to them. */
   errors: readonly ErrorCode[];
   events: readonly EventType[];
   handle(context: OperationContext<z.output<B>, z.output<Q>>): Promise<Outcome>;

@@ -87,7 +87,7 @@ export class OperationRunner {
    * Runs the handler and commits what it decided, one request at a time for each object; starts over when what it read has changed
    * meanwhile anyway.
    *
-   * Whatever it runs into, the same request at another process may be the reason: the answer that is stored by then is the answer.
+   * Any error may have its cause in the same request at another process: if that one has stored an answer by then, it is returned.
    */
   async #attempt(
     operation: Operation,
@@ -188,8 +188,8 @@ function keep({ key, revision }: HeldKey, value: IdempotencyRecord): Change {
 }
 
 /**
- * A refusal without effect frees the key. What may have had an effect, in this request or an earlier one, keeps it, so that a repeat resumes
- * it and gets the success also when another key brings it.
+ * A refusal without effect frees the key. A request that may have had an effect, now or earlier, keeps it, so that a repeat resumes
+ * the request and gets the success also when another key brings it.
  */
 function freesKey(error: unknown, { subject }: HeldKey): boolean {
   if (!(error instanceof Problem) || error.status >= 500) return false;

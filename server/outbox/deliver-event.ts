@@ -14,8 +14,8 @@ import { mayAttempt, pauseAfter, readRetryAfter } from "./delivery-attempts.ts";
 import { issueDeliveryReceipt } from "./issue-delivery-receipt.ts";
 
 /**
- * Delivers an event to the pinned receiver: up to `maxDeliveryAttempts` attempts, each recorded before it is made. What a crash
- * interrupted continues with the next attempt.
+ * Delivers an event to the pinned receiver: up to `maxDeliveryAttempts` attempts, each recorded before it is made. A delivery
+ * that a crash interrupted continues with the next attempt.
  *
  * @param outside - waits for the receiver and for the next attempt.
  * @returns the notification, delivered or exhausted.

@@ -5,7 +5,7 @@ import type { Change, OrderedPage, Store } from "./store.ts";
 /** The methods of a store that the journal needs. */
 export interface RelayerJournalStore extends Pick<Store, "get" | "list" | "ordered" | "commit"> {
   /**
-   * The records as they will be once every commit that was called is durable, for writes that build on those. What is committed here is
+   * The records as they will be once every commit that was called is durable, for writes that build on those. A commit here is
    * refused when one of them is.
    */
   ahead(): Pick<Store, "get" | "ordered" | "commit">;

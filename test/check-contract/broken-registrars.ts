@@ -64,7 +64,7 @@ const compilerOutput = z.object({
 });
 
 /**
- * Compiles the broken registrars and answers the artifact file of each, in the order of this list. What was compiled is
+ * Compiles the broken registrars and answers the artifact file of each, in the order of this list. The artifacts are
  * kept under cache/, by the text of every source.
  */
 export async function brokenArtifacts(): Promise<string[]> {

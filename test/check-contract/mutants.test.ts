@@ -182,7 +182,7 @@ test.each<Fact>([
 test("a log that a reorg removed is refused, also when receipt and block agree on it", () => {
   for (const { step, observed, expected } of accepted) {
     const { receipt, block } = observed;
-    if (receipt === null || block === null) throw new Error("What was accepted has a receipt.");
+    if (receipt === null || block === null) throw new Error("An accepted transaction has a receipt.");
     const [first, ...more] = receipt.logs;
     if (first === undefined) throw new Error("Every step emits a log.");
     const logs = [{ ...first, removed: true }, ...more];
@@ -197,7 +197,7 @@ test("a log that a reorg removed is refused, also when receipt and block agree o
 test("the boundary seconds are in time, the ones beyond are not", () => {
   const [one] = accepted;
   const at = one?.observed.block?.timestamp;
-  if (one === undefined || at === undefined) throw new Error("What was accepted is in a block.");
+  if (one === undefined || at === undefined) throw new Error("An accepted transaction is in a block.");
   const accepts = (from: number | null, to: number | null) =>
     checkBinding(one.observed, { ...one.expected, timely: { from, to } }).accepted;
   expect([accepts(at, at), accepts(at + 1, null), accepts(null, at - 1)]).toEqual([true, false, false]);
@@ -219,7 +219,7 @@ test("no calldata with one byte changed, added or left out is accepted", () => {
   for (const one of accepted) {
     const { observed } = one;
     const { envelope } = observed;
-    if (envelope === null) throw new Error("What was accepted has an envelope.");
+    if (envelope === null) throw new Error("An accepted transaction has an envelope.");
     const length = (envelope.input.length - 2) / 2;
     const flipped = Array.from({ length }, (_, index) => {
       const byte = Number.parseInt(envelope.input.slice(2 + index * 2, 4 + index * 2), 16);
@@ -239,7 +239,7 @@ test("no log that is changed in receipt and block alike is accepted in a field t
   const dice = new Dice(7);
   for (const one of accepted) {
     const { receipt, block } = one.observed;
-    if (receipt === null || block === null) throw new Error("What was accepted has a receipt.");
+    if (receipt === null || block === null) throw new Error("An accepted transaction has a receipt.");
     const mutants = Array.from({ length: 400 }, () => {
       const at = dice.roll(receipt.logs.length);
       const log = receipt.logs[at];

@@ -142,7 +142,7 @@ describe.each(programs.filter((block) => !isSuite(block)))("$place", ({ place, c
 });
 
 // These register tests and hooks of their own. A worker's fixture can do that only at the top of a file, and hooks are for their tests.
-// Hooks of a file are for all of its tests: those of ci.md have a file of their own, save-failure.test.ts.
+// Hooks of a file run for all of its tests, so the hooks of ci.md have a file of their own, save-failure.test.ts.
 for (const { place, code } of programs.filter(
   (block) => isSuite(block) && !block.code.includes("test.afterEach"),
 )) {

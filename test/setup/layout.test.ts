@@ -25,7 +25,7 @@ test("a source folder has at most eleven entries, apart from the commands", asyn
 /** Folders of test/ that test no single folder of the source. */
 const ofTheWhole = ["crash", "docs", "end-to-end", "package", "security", "setup"];
 
-/** Folders without tests of their own: other tests run them, those of their users. */
+/** Folders without tests of their own: the tests of their users run them. */
 const testedThroughUsers = [
   "check-contract/fixture",
   "check-contract/rules",

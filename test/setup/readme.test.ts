@@ -32,7 +32,7 @@ test("every file that the README, ARCHITECTURE.md and CONTRIBUTING.md link to ex
   }
 });
 
-/** The files that the package ships but for those of dist/, which a build makes. */
+/** The files that the package ships, without dist/, which a build makes. */
 async function shippedFiles(): Promise<string[]> {
   const pack = ["pack", "--dry-run", "--json", "--ignore-scripts"];
   const { stdout } = await promisify(execFile)("npm", pack, { cwd: root, maxBuffer: 2 ** 26 });

@@ -106,7 +106,7 @@ async function signAndSend(attempt: Attempt, doing: Doing): Promise<void> {
   const owner = ownerOf(action);
   if (owner === undefined) throw new Error("There is nothing to sign or to send for this action now.");
   const { provider } = connection.wallet;
-  // What there is to do, account and chain may have changed since the page showed them.
+  // The action, the account and the chain may have changed since the page showed them.
   const lookAgain = async () => {
     await refuseOutdated(doing);
     const obstacle = obstacleTo(action, await look(connection.wallet, sandbox), chain);
@@ -193,7 +193,7 @@ function submissionOf({ action, amount, reason, signature, transaction_hash }: A
     ...(transaction_hash === undefined ? {} : { transaction_hash }),
   };
   if (action === "enroll" || action === "fund") return { action, ...evidence };
-  // What is sent under a permit is a payment; the permit was submitted before.
+  // A transaction under a permit is a payment; the permit was submitted before.
   const done = action === "pay_with_permit" && transaction_hash !== undefined ? "pay" : action;
   return {
     action: done,

@@ -50,7 +50,7 @@ function roleOf(value: string, { token, registrar, funding_source }: Capabilitie
   return role === undefined ? "" : html`<span class="quiet small">${role}</span>`;
 }
 
-/** Fields, and those of objects in them under dotted names. */
+/** Returns all fields; the fields of an object in them get dotted names. */
 function flatten(fields: object, prefix = ""): [string, string][] {
   return Object.entries(fields).flatMap(([name, value]): [string, string][] =>
     typeof value === "object" && value !== null

@@ -31,7 +31,7 @@ interface DumpedState {
   historical_states: readonly (readonly [Hex, Json])[];
 }
 
-/** Returns the numbers of all blocks by their hashes, but for the newest block: a dump has hashes of blocks only as those of parents. */
+/** Returns the numbers of all blocks but the newest by their hashes: a dump has the hash of a block only as the next block's `parentHash`. */
 function blockNumbers(blocks: DumpedState["blocks"]): ReadonlyMap<Hex, number> {
   return new Map(blocks.map(({ header }) => [header.parentHash, Number(header.number) - 1]));
 }

@@ -39,7 +39,7 @@ type AnvilMethods = [
     Parameters?: undefined;
     ReturnType: { snapshots: { [id: Hex]: readonly [number, Hex] } };
   },
-  /** The chain's state, with that of each block if asked for: JSON, compressed with gzip. */
+  /** The chain's state, on request with the state of each block: JSON, compressed with gzip. */
   { Method: "anvil_dumpState"; Parameters: [preserveHistoricalStates: boolean]; ReturnType: Hex },
 ];
 

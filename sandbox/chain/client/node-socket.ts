@@ -123,7 +123,7 @@ class Line {
     this.#underWay = { resolve, reject };
     const late = setTimeout(() => {
       reject(new AnvilSilentError(`Anvil gave no answer within ${timeoutMs / 1_000} s.`));
-      // What it answers later must not be taken for the answer to the next message, which has a socket of its own.
+      // A late answer must not be taken for the answer to the next message, which has a socket of its own.
       this.#open = undefined;
       this.#socket?.close();
     }, timeoutMs);

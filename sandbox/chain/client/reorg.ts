@@ -79,7 +79,7 @@ export class MiningGate {
 }
 
 /**
- * A transport to an Anvil whose reorgs keep the time: no new block has a time before that of the reorg. While one runs, all other requests
+ * A transport to an Anvil whose reorgs keep the time: no new block has a time before the reorg's time. While one runs, all other requests
  * wait and nothing is mined. Refused before they reach Anvil: a reorg that is too deep, and every rollback, which makes no
  * block that could have the time.
  */
@@ -153,8 +153,8 @@ async function setTimestampInterval(node: Node, seconds: number): Promise<void> 
 }
 
 /**
- * Does something while the node makes no block, outside the gate: one that is made during a dump leaves it torn. What waits is mined
- * afterwards, as the node mined before.
+ * Runs a step while the node makes no block, outside the gate: a block that is made during a dump leaves the dump torn. Pending
+ * transactions are mined afterwards, in the mode in which the node mined before.
  */
 export async function withoutMining<Answer>(node: Node, step: () => Promise<Answer>): Promise<Answer> {
   return await withoutAutomine(node, async () => {

@@ -137,7 +137,7 @@ function liveClock(client: ChainClient, kept: KeptOffset) {
     // Kept first: a run that ends here continues ahead of the chain, never behind what it said.
     await kept.keep(arrived);
     await client.request({ method: "evm_mine", params: [{ timestamp }] });
-    // Anvil continues from the second in which it made the block, which may be one after that of the question.
+    // Anvil continues from the second in which it made the block, which may be one second after the request.
     await raiseOffset(node, arrived);
     offset = arrived;
     return timestamp;

@@ -16,10 +16,10 @@ export interface MiningMode {
 export type MiningPace = "transaction" | "never" | number;
 
 /**
- * Sets when blocks are mined. A restore brings back what the snapshot saw. What a node that mines at once has to mine is mined before
- * it stops doing so, and what is pending once it does so again.
+ * Sets when blocks are mined; a restore brings back the pace that the snapshot had. A node that mines at each transaction mines its
+ * pending transactions before it stops doing so; transactions that are pending then are mined once it does so again.
  *
- * @example await setMining(client, "never"); // what is sent stays pending
+ * @example await setMining(client, "never"); // transactions stay pending
  */
 export async function setMining(client: ChainClient, every: MiningPace): Promise<void> {
   const node = connect(client.request);
@@ -78,8 +78,8 @@ export async function drainMining(client: ChainClient): Promise<void> {
     client.setBalance({ address: flusher, value: maxUint128 }),
     client.impersonateAccount({ address: flusher }),
   ]);
-  // What Anvil has taken from its pool waits in a queue, also when it is dropped, and no call shows it: the way to know that the queue
-  // is empty is to go through it. The first may be in it twice if it met automine's beginning, the second is not.
+  // Transactions that Anvil has taken from its pool wait in a queue, also when they are dropped, and no call shows the queue. It is empty
+  // once a new transaction has passed through it. The first may be in it twice if it met automine's beginning, the second is not.
   const flush = { from: flusher, to: flusher, gas: toHex(21_000), gasPrice: toHex(maxUint64) } as const;
   await client.request({ method: "eth_sendTransactionSync", params: [flush] });
   await client.request({ method: "eth_sendTransactionSync", params: [flush] });

@@ -156,7 +156,7 @@ async function start(
     await miner.stop();
     await anvil.stop();
   };
-  // What waits for an answer waits no longer, neither here nor in what starts after this.
+  // An abort ends every wait for an answer, here and in the steps that start later.
   signal?.addEventListener("abort", () => socket.close());
   if (signal?.aborted === true) socket.close();
   try {

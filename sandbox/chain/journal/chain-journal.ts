@@ -274,7 +274,7 @@ export class ChainJournal implements ChainSource {
     const { method, params } = call;
     if (isDropping(method)) {
       const waiting = (await readPool(this.#node)).map(({ hash }) => hash);
-      // What was mined meanwhile does not wait, and is not lost either.
+      // A transaction that was mined meanwhile is neither pending nor dropped.
       if (!this.#paused) await this.#catchUp();
       this.#happened.push({ kind: "drop", waiting });
       return;

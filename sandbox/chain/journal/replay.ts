@@ -19,7 +19,7 @@ import type { KnownBlock } from "./known-blocks.ts";
 const minedSchema = z.array(z.object({ hash: z.string() }));
 
 /**
- * Makes the blocks of a journal again on the state that they came from, or on that of a checkpoint, and compares the hash of each.
+ * Makes the blocks of a journal again on the state that they came from, or on a checkpoint's state, and compares the hash of each.
  *
  * @param position - how many of the changes the state of the node has in it; the last of them is the checkpoint.
  * @param made - called for each block, with how many are made, and of how many.

@@ -24,7 +24,7 @@ export async function readPool(node: Node): Promise<z.output<typeof poolSchema>>
 export class UnpaidSenders {
   readonly #node: Node;
   readonly #senders = new Set<Hex>();
-  /** Those of them that are in the state although they hold nothing, and since which block. */
+  /** The senders that are in the state although they hold nothing, and since which block. */
   readonly #touched = new Map<Hex, number>();
 
   constructor(node: Node) {

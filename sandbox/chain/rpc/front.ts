@@ -81,7 +81,7 @@ export class RpcFront {
     if (body === null) {
       response.setHeader("Connection", "close");
       refuse(response, 413, `A request may have at most ${largestBody} bytes.`);
-      // What still comes is read off the connection, so that the answer arrives.
+      // The rest of the body is read off the connection, so that the answer arrives.
       request.resume();
       return;
     }

@@ -35,8 +35,8 @@ export interface RpcRequest {
 const names = new Set(["jsonrpc", "id", "method", "params"]);
 
 /**
- * Reads a JSON-RPC 2.0 request strictly. What is passed on is written again from what was read here, so that Anvil's own reader cannot
- * take it for something else: names that are given twice, calls as arrays, or names that JSON escapes.
+ * Reads a JSON-RPC 2.0 request strictly. Anvil gets a request that is written again from the values that were read here, so that its own
+ * reader cannot read other values: names that are given twice, calls as arrays, or names that JSON escapes.
  *
  * @returns the error to answer when nothing of it can be read.
  * @example readRequest(Buffer.from('{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}'))

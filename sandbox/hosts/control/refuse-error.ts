@@ -38,7 +38,7 @@ export function refuseError(error: unknown, response: Response): void {
   else if (error instanceof CodedError) refuse(response, 422, error.message, { code: error.code });
   else if (error instanceof SyntaxError) refuse(response, 400, "The body is not valid JSON.");
   else if (isClientError(error)) refuse(response, error.status, error.message);
-  // What viem adds to the message names the node's address.
+  // The text that viem adds to the message names the node's address.
   else if (error instanceof BaseError) refuse(response, 500, error.details || error.shortMessage);
   else refuse(response, 500, error instanceof Error ? error.message : "The sandbox failed.");
 }
@@ -83,5 +83,5 @@ export function refuse(response: Response, status: number, detail: string, membe
 function whatToDo(method: string): string {
   return method === "GET"
     ? "Send the request again"
-    : "What was asked for may have happened: look at GET /status, and repeat what has not";
+    : "The request may have taken effect: look at GET /status, and repeat the request if it has not";
 }

@@ -11,7 +11,7 @@ const resumeBody = z.strictObject({ abandon: z.boolean().default(false) });
 export function relayerRoutes({ relayer, gate }: { relayer: Relayer; gate: Gate }): Router {
   const gated = gatedBy(gate);
   const router = Router();
-  // What a person does who has looked at foreign use of a signer.
+  // The call of a person who has found out which other software used a signer.
   router.post(
     "/operations/:id/resume",
     gated<{ id: string }>(async (request, response) => {

@@ -13,7 +13,7 @@ export interface Facts {
   failure: string | null;
 }
 
-/** What is said of a hash that the chain does not know. */
+/** The explanation of a hash that the chain does not know. */
 export const unknownTransaction =
   "The chain knows no transaction with this hash: it was never sent here, was replaced, or left with a reorganization.";
 

@@ -22,8 +22,8 @@ export async function readHead(client: ChainClient): Promise<SeenBlock> {
 }
 
 /**
- * Tells the blocks above one as steps: what wallets sent, how far time moved, how many blocks were mined. What the relayer sent is
- * no step: the request that caused it is.
+ * Returns the blocks above one as steps: the transactions of wallets, the moves of time, the number of mined blocks. A transaction of the
+ * relayer is no step: the request that caused it is.
  *
  * @param caused - whether something that is a step itself made these blocks, so that only what wallets sent counts.
  * @returns null when the block is no longer on the chain.

@@ -32,7 +32,7 @@ const answered = {
   ]),
   block: block.optional(),
 };
-/** What an answer must say; all that is not named here may be anything. */
+/** The conditions of an answer; a field that they do not name may have any value. */
 const expected = {
   expect: z.strictObject({
     /** One of these. */

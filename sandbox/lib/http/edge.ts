@@ -119,7 +119,7 @@ export class Edge {
     const before = this.#answers.get(socket);
     if (before === undefined || before.writableFinished) end();
     else if (before.req.complete || before.writableEnded) before.once("close", end);
-    // What cannot be read is the body of a request that was answered without it, or is to be answered now.
+    // The unread bytes are the body of a request: one that was answered without it, or one that is to be answered now.
     else if (before.headersSent) socket.end();
     else end();
   }

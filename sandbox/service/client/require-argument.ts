@@ -8,20 +8,20 @@ const kinds = {
     fields: ["commitment", "figures", "deadlines"],
     as: "a purchase as the API answers it",
   },
-  /** What a decision needs of a purchase. */
+  /** The fields of a purchase that a decision needs. */
   decided: {
     what: "a purchase",
     fields: ["id", "program", "commitment"],
     as: "a purchase as the API answers it",
   },
   merchant: { what: "a merchant", fields: ["enrollment", "funding"], as: "a merchant as the API answers it" },
-  /** What a request under a purchase needs of it. */
+  /** The fields of a purchase that a request under it needs. */
   addressedPurchase: {
     what: "a purchase",
     fields: ["program", "id"],
     as: "a purchase as the API answers it",
   },
-  /** What a request under a merchant needs of it. */
+  /** The fields of a merchant that a request under it needs. */
   addressedMerchant: {
     what: "a merchant",
     fields: ["program", "id"],

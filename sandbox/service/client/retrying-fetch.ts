@@ -86,7 +86,7 @@ async function attemptOnce(request: Request, send: Send): Promise<Attempt> {
     const bytes = body === null ? null : await new Response(body).arrayBuffer();
     return { answer: new Response(bytes, { status, statusText, headers }) };
   } catch (error) {
-    // What the caller aborted is not sent again; fetch throws a TypeError for every lost connection.
+    // A request that the caller aborted is not sent again; fetch throws a TypeError for every lost connection.
     if (request.signal.aborted || !(error instanceof TypeError)) throw error;
     return { lost: error };
   }

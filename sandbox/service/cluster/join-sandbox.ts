@@ -74,7 +74,7 @@ async function openJoined(
   });
   bound.defer(async () => await listener.close());
   const requests = new RequestCounter();
-  // Far from those of the other processes, so that no id is given twice.
+  // Far from the counts of the other processes, so that no id is given twice.
   requests.count = randomInt(2 ** 40);
   const observer = new MemberObserver(urls.control, log);
   const starting = { opened, bound, deadline };

@@ -43,7 +43,7 @@ export class ChainEffects {
   }
 
   /**
-   * Has the newest blocks leave the chain, among them that of a transaction just sent: automine answers before it makes the block.
+   * Removes the newest blocks from the chain, with the block of a transaction just sent: automine answers before it makes the block.
    *
    * Anvil makes blocks while it reorganizes. The chain then lacks a block, and has receipts whose effects are not in its state.
    * So no block may be in progress and none may begin: automine is off, and there is nothing that it could have begun with.

@@ -69,7 +69,7 @@ export function pointsOf(layer: FaultLayer): string[] {
   return [...new Set(Object.values(placementsOf(layer)).flat())];
 }
 
-/** What a fault has of the details that it does not name. */
+/** The details of a fault that does not name them. */
 export const faultDefaults = { count: 1, depth: 1, delay_ms: 1_000, status: 503 } as const;
 
 /** The longest delay of a fault, in milliseconds, and the statuses that a receiver can be made to answer. */

@@ -51,7 +51,7 @@ interface FaultMatches {
   delivery: { [field: string]: never };
 }
 
-/** What a fault has besides its place. */
+/** The details of a fault besides its place. */
 interface FaultDetails {
   /** How often it acts: once by default; null until it is cleared. */
   count?: number | null;

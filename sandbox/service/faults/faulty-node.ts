@@ -16,7 +16,7 @@ class NodeRefusal extends Error {
   readonly code = internalError;
 }
 
-/** What the faults of the layer `rpc` need. */
+/** The parts that the faults of the layer `rpc` need. */
 interface FaultyNode {
   caller: RpcCaller;
   faults: SandboxFaults;

@@ -90,7 +90,7 @@ export class GivenInvalidError extends CodedError<"given_invalid"> {
   }
 }
 
-/** The error of one option; that of a field of an option is named as in `deadlines.pay_deadline`. */
+/** The error of one option; a field of an option is named as in `deadlines.pay_deadline`. */
 export function invalid(option: string, value: unknown, wrong: string, todo: string): GivenInvalidError {
   const pointer = `/${option.replaceAll(".", "/")}`;
   return new GivenInvalidError([{ pointer, detail: describe(option, value, wrong, todo) }]);

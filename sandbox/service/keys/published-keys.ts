@@ -6,7 +6,7 @@ import { describeRotating } from "../describe.ts";
 import { publishProcess, type SandboxProcess } from "../start-service.ts";
 import type { SandboxKeys } from "./keys.ts";
 
-/** The keys and the receiver in a sandbox's description: it always shows those of now. */
+/** The keys and the receiver in a sandbox's description, which always shows the current ones. */
 export interface PublishedKeys {
   /** Gives these uses, or all, new keys; none when the description cannot be written. @throws StoreUnavailableError */
   rotate(...uses: KeyUse[]): Promise<void>;

@@ -355,7 +355,7 @@ export class TestWallet extends Wallet {
 
 const isPermit = z.object({ deadline: z.bigint(), v: z.number(), r: z.string(), s: z.string() });
 
-/** Returns the options of a payment. What is none must not pay the whole amount by default. @throws SandboxError argument_invalid */
+/** Returns the options of a payment. An invalid value must not pay the whole amount by default. @throws SandboxError argument_invalid */
 function readPayment(payment: unknown): PaymentOptions {
   const options: unknown = typeof payment === "bigint" ? { amount: payment } : payment;
   if (typeof options !== "object" || options === null || Array.isArray(options) || options instanceof Promise)

@@ -73,7 +73,7 @@ export async function readKeptSettings(directory: string): Promise<KeptSettings 
 /** Reads what the journal of a data directory begins with; null when there is none. @throws as {@link readKeptSettings} */
 export async function readBeginning(directory: string): Promise<Beginning | null> {
   const isFirst = await isFirstVersion(directory);
-  // What a first start of the first version left is nothing to continue with.
+  // An unfinished first start of the first version left nothing to continue with.
   const isUnfinished = isFirst && existsSync(join(directory, unfinished));
   const begin = await readDirectoryBegin(journalIn(directory)).catch((error: unknown) => {
     if (!isUnfinished) throw error;

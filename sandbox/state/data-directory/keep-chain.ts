@@ -37,11 +37,11 @@ export function keepChain(
   const { anvil } = chain;
   const checkpoints = new Checkpoints(chain, source, journal, log);
   opened.defer(async () => {
-    // What is not mined yet ends with the chain.
+    // A transaction that is still pending after this ends with the chain.
     await endsWithin(awaitAutomine(connect(chain.request)), mineDeadlineMs);
     source.end();
     await store.recordChain().catch(async (error: unknown) => {
-      // What a killed node made, and no answer relied on, is gone with it. Its connections may end before its end is known.
+      // Blocks that a killed node made, and no answer relied on, are lost. Its connections may end before its end is known.
       if (anvil.isRunning && !(await endsWithin(anvil.ended, mineDeadlineMs))) throw error;
     });
     if (anvil.isRunning) await checkpoints.end();

@@ -14,7 +14,7 @@ import { publish, unpublish } from "./sandbox-file.ts";
 /** The data directory of a start, in its order; a sandbox in memory has one that does nothing. */
 export interface DataDirectory {
   /**
-   * Makes sure that the settings are those of the sandbox in it, and opens its journal, or a new one; null in memory.
+   * Makes sure that the sandbox in it has the same settings, and opens its journal, or a new one; null in memory.
    *
    * @throws SandboxError data_directory_mismatch; StoreDamagedError, StoreUnavailableError.
    */
@@ -60,7 +60,6 @@ export async function openDataDirectory(
   return {
     async openJournal() {
       await unpublish(directory);
-      // What a killed load left.
       await removeLoading(directory);
       const { seed, mode, programs, fresh } = settings;
       const made: KeptSettings = {

@@ -61,6 +61,6 @@ export function requireEqual({ fingerprint }: SnapshotContent, loaded: Fingerpri
   if (fingerprint.digest === loaded.digest) return;
   throw new SandboxError(
     "snapshot_refused",
-    `What was loaded is not what was saved: block ${loaded.block.number} is ${loaded.block.hash} and was ${fingerprint.block.hash}. Save it again.`,
+    `The loaded state differs from the saved state: block ${loaded.block.number} is ${loaded.block.hash} and was ${fingerprint.block.hash}. Save it again.`,
   );
 }

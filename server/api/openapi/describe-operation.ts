@@ -10,7 +10,7 @@ import { parametersOf } from "./parameters.ts";
 
 /** The tags that group operations. */
 export const tags = {
-  Service: "What the service is.",
+  Service: "The service's metadata.",
   Access: `Credentials: ${limitTexts.credential_lifetime}, scopes, one per account.`,
   Programs: "A program, its relayed transactions and its gas budget.",
   Merchants: "Merchants and their enrollment.",

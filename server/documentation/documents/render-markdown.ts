@@ -63,7 +63,7 @@ function rendererOf(resolve: (href: string) => string | null): RendererObject {
     code({ text, lang = "" }) {
       const [, file] = lang.split(" ");
       const caption = file === undefined ? "" : `<figcaption>${escapeHtml(file)}</figcaption>`;
-      // What is wider than the page is reached with a keyboard, too.
+      // A block that is wider than the page can be scrolled with a keyboard, too.
       return `<figure class="code">${caption}<pre tabindex="0"><code>${escapeHtml(text)}</code></pre></figure>\n`;
     },
     table({ header, rows }) {

@@ -16,7 +16,7 @@ import type { Expectation } from "./expectations.ts";
 import { RefusedTransaction } from "./refused-transaction.ts";
 import { type Use, usedBy } from "./used-transactions.ts";
 
-/** The codes of {@link requireBound} that every step has; a step with a deadline has that of being late too. */
+/** The codes of {@link requireBound} that every step has; a step with a deadline also has the code of a late transaction. */
 export const bindingErrors = [
   "transaction_not_found",
   "transaction_unconfirmed",
@@ -147,7 +147,7 @@ function soleCause(
   step: string,
 ): keyof typeof sentences | "deadline_passed" | "claim_window_closed" | "transaction_reverted" {
   const only = (...names: CheckName[]) => failed.every((name) => names.includes(name));
-  // What comes too late reverts for that reason: the contract holds the deadlines as well.
+  // A late transaction reverts because it is late: the contract checks the deadlines as well.
   const reverted = ["status", "log", "purchase", "confirmations"] as const;
   if (failed.includes("timely") && only("timely", ...reverted) && isLate(report))
     return step === "claim" ? "claim_window_closed" : "deadline_passed";

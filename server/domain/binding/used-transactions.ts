@@ -28,7 +28,7 @@ export async function markUnlessUsed(use: Use, { store }: { store: Pick<Store, "
   return (await store.get("used_transactions", use.key)) === undefined ? [markTransactionUsed(use)] : [];
 }
 
-/** What one reconciliation has found of a purchase's payments. */
+/** The payment receipts of a purchase that one reconciliation has found. */
 interface PaidLedger {
   receipts: PaymentReceipt[];
   applied: PaymentReceipt[];

@@ -74,8 +74,8 @@ export async function assertEnrolled(
 }
 
 /**
- * Explains why the chain has no enrollment for a purchase, and how to get one; that of another merchant covers it as
- * well.
+ * Explains why the chain has no enrollment for a purchase, and how to get one; the enrollment of another merchant of the wallet
+ * covers it as well.
  */
 export async function explainUnenrolled(
   { program, merchant_id, merchant: wallet }: PurchaseRecord,

@@ -9,8 +9,8 @@ import type { Services } from "../../services.ts";
 import type { PurchaseRecord } from "../../store/records.ts";
 
 /**
- * Returns the permit that pays an amount of a purchase: to the registrar contract, until the payment deadline. Whether the payment can
- * succeed is simulated before the permit is offered, by `planPermitPayment` of domain/wallets/wallet-actions.ts.
+ * Returns the permit that pays an amount of a purchase: to the registrar contract, until the payment deadline. Before it is offered,
+ * `planPermitPayment` of domain/wallets/wallet-actions.ts simulates the payment.
  */
 export function permitOf(
   { buyer, pay_deadline }: PurchaseRecord,

@@ -15,8 +15,8 @@ export interface RelayedServices extends Pick<Services, "store" | "deployment"> 
 }
 
 /**
- * Returns services that tell what the relayer's journal and the records have, for readers outside of the request gate. What a merchant
- * registered is read from the chain: no journal has it.
+ * Returns services that answer from the relayer's journal and the records, for readers outside of the request gate. A merchant's
+ * registrations are read from the chain, because no journal has them.
  *
  * @param unknown - the operations that are not known to be as the journal has them: to read one throws ChainUnavailableError.
  */

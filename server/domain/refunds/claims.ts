@@ -77,7 +77,7 @@ export async function collectedForAnother(purchase: PurchaseRecord, services: Se
 }
 
 /**
- * Asks whether the claim that the chain has is the filed one; whether it has one at all is asked elsewhere.
+ * Checks that the claim on the chain is the filed one; another check covers a chain without a claim.
  *
  * @param about - what says that the filed one counts, as in `The decision dec_… is on the claim`.
  * @param instead - what to do, as the chain takes no second claim.

@@ -79,7 +79,7 @@ async function explainCall(
   const { id, place, revert: met } = failing;
   const purchase = (await findByCommitment(services.store, id))?.value ?? null;
   const cause = await explainRevert(met, { ...about, purchase }, services);
-  // What nothing makes succeed does not keep the other purchases of the batch from being paid.
+  // A payment that can never succeed does not keep the other purchases of the batch from being paid.
   const others = batchedPayments(call.data).length > 1 ? "Leave that payment out" : null;
   return {
     ...cause,

@@ -223,7 +223,7 @@ export async function explainRevert(
 ): Promise<Cause> {
   const { step, purchase, approved = null, message = "the contract gives no reason" } = about;
   const { name, args } = revert;
-  // Whatever else keeps the merchant from it, there is nothing left to register.
+  // If the purchase is registered already, no other cause matters.
   if (step === "registration" && purchase !== null && (await isRegistered(purchase, services)))
     return registered;
   if (name === "NotEnrolled" && purchase !== null) return await explainUnenrolled(purchase, services);

@@ -55,7 +55,7 @@ interface Plan {
   whyNot: string | null;
 }
 
-/** The state that actions are simulated on: that of a block, at the time of the next one. */
+/** The state that actions are simulated on: a block's state, at the time of the next block. */
 interface Head {
   at: BlockPoint;
   time: number;
@@ -183,7 +183,7 @@ function whyNotApprovable(onChain: ChainPurchase, amount: bigint, outstanding: b
   if (amount > outstanding) return `Only ${outstanding} base units are outstanding.`;
   if (approved < amount) return null;
   return amount === outstanding
-    ? "What is outstanding is approved already."
+    ? "The outstanding amount is approved already."
     : `${approved} base units are approved already.`;
 }
 

@@ -41,7 +41,7 @@ export interface ApiFaultSubject {
 
 /** The faults of the API, which the caller of the service keeps. */
 export interface ApiFaults {
-  /** Counts one hit of the first fault that acts on a write at a point; `delay_ms` is that of a delay. */
+  /** Counts one hit of the first fault that acts on a write at a point; a delay has `delay_ms`. */
   take(point: ApiFaultPoint, subject: ApiFaultSubject): { action: ApiFaultAction; delay_ms?: number } | null;
   /** Ends the process. */
   crash(): Promise<never>;

@@ -36,7 +36,7 @@ async function collect(request: Request): Promise<Buffer> {
   try {
     return await promise;
   } finally {
-    // What still comes is not ours: the answer's sender reads it off the connection.
+    // The sender of the answer reads the rest off the connection.
     request.pause();
     request.off("data", take).off("end", end).off("error", breakOff).off("close", breakOff);
   }

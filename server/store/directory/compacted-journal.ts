@@ -69,7 +69,7 @@ export class CompactedJournal implements Durability {
   }
 
   async close(contents: StoreContents): Promise<void> {
-    // What a full disk keeps from the snapshot is in the journal.
+    // Records that a full disk keeps out of the snapshot are in the journal.
     if (this.#journal.bytes > 0) await this.replace(contents).catch(() => undefined);
     await this.#journal.close();
   }

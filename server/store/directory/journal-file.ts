@@ -30,13 +30,13 @@ export class JournalFile {
   static async open(file: string, end: JournalEnd): Promise<JournalFile> {
     const isNew = !existsSync(file);
     const next = nextOf(file);
-    // What a killed process left that put the journal aside, or was about to.
+    // The next file is there if a process was killed while it put the journal aside, or just before.
     if (isNew && existsSync(next)) await rename(next, file);
     else await rm(next, { force: true });
     const handle = await open(file, "a", 0o600);
     await handle.truncate(end.bytes);
     if (!end.ended) await handle.appendFile("\n");
-    // What a killed process had written but not synced counts from now on.
+    // Lines that a killed process had written but not synced count from now on.
     await handle.datasync();
     if (isNew) await syncDirectory(dirname(file));
     return new JournalFile(file, handle, end.bytes + (end.ended ? 0 : 1));

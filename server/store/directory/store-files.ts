@@ -46,7 +46,7 @@ export async function holdsStore(directory: string): Promise<boolean> {
   const place = readable(directory);
   const names = (await namesIn(place)) ?? [];
   const { snapshot } = filesOf(place);
-  // What is written aside is opened so that it cannot block.
+  // Files ending in .next are left out: they are opened so that they cannot block.
   const own = names.filter((name) => ownName.test(name) && !name.endsWith(".next"));
   for (const file of own.map((name) => join(place, name)))
     if ((await fileKind(file)) === "other") throw new StoreDamagedError(`${file} is not a file. ${restore}`);
@@ -89,7 +89,7 @@ async function namesIn(directory: string): Promise<string[] | null> {
   const isThere = await lstat(directory).then(
     () => true,
     (error: unknown) => {
-      // What is wrong with the data directory itself is said when its lock is taken.
+      // A fault of the data directory itself is reported when its lock is taken.
       if (["ENOENT", "ENOTDIR", "ELOOP"].includes(String(Reflect.get(Object(error), "code")))) return false;
       throw error;
     },

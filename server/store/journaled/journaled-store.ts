@@ -189,7 +189,9 @@ export class JournaledStore implements Store, RelayerJournalStore {
       ordered: async (ordering, within, page = {}) => this.#pending.ordered(ordering, within, page),
       commit: async (counters, build) => {
         if (this.#refusals !== refusals)
-          throw new StoreUnavailableError("What this write builds on was refused by the data directory.");
+          throw new StoreUnavailableError(
+            "The data directory refused an earlier write that this write builds on.",
+          );
         await this.commit(counters, build);
       },
     };

@@ -19,14 +19,14 @@ type Record = { revision: number; value: unknown } | null;
 class Group {
   readonly counters = new Map<string, number>();
   readonly records = new Map<string, { collection: CollectionName; key: string; record: Record }>();
-  /** Those that were taken away and may have come back: they get a new place in the order of insertion. */
+  /** The records that were deleted and may have come back: they get a new place in the order of insertion. */
   readonly removed = new Set<string>();
   readonly changed = new Set<string>();
 }
 
 /**
- * Writes commits in one transaction, while no other process writes: so that nothing that was read changes, nothing deadlocks, and the order
- * of insertion is that of commits.
+ * Writes commits in one transaction, while no other process writes, so that no record that was read changes, nothing deadlocks, and
+ * records are inserted in the order of the commits.
  *
  * A commit with a conflict writes nothing and does not keep the others from being written.
  *

@@ -116,7 +116,7 @@ export class Database {
       throw error;
     } finally {
       client.off("error", broken);
-      // Whatever state it is in, the next one gets another.
+      // A connection that failed is closed: its state is unknown, and the next transaction gets another one.
       client.release(failure);
     }
   }
@@ -159,7 +159,7 @@ function parse(text: string): { config: ClientConfig; schema: string } {
       `The option store takes schema and host after the question mark, not ${unknown.join(", ")}.`,
     );
   const config: ClientConfig = {
-    // A path to a folder is that of a Unix socket.
+    // A path to a folder names a Unix socket.
     host: query.get("host") ?? (decodeURIComponent(url.hostname) || "localhost"),
     port: url.port === "" ? 5432 : Number(url.port),
     database: decodeURIComponent(url.pathname.slice(1)) || "postgres",

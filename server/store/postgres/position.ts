@@ -1,6 +1,6 @@
 import type { Query } from "./database.ts";
 
-/** The position of a database, and that of the chain that its records rely on. */
+/** The position of a database, and the position of the chain that its records rely on. */
 export interface DatabasePosition {
   /** The number of transactions that have written records. */
   commits: number;

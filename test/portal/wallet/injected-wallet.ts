@@ -31,8 +31,8 @@ const chain = z.tuple([z.object({ chainId: address })]);
 const signing = ["personal_sign", "eth_signTypedData_v4", "eth_sendTransaction"];
 
 /**
- * A browser wallet as its extension would be: it announces itself (EIP-6963), answers EIP-1193, holds a key and signs with it. What its
- * owner does in it, the test does here.
+ * A browser wallet as its extension would be: it announces itself (EIP-6963), answers EIP-1193, holds a key and signs with it. The test
+ * takes the steps of its owner.
  */
 export class InjectedWallet {
   /** The page's requests, by method. */

@@ -7,7 +7,7 @@ import { problemSchema } from "../../../server/api/schemas/problem.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 
-// A kept chain has the state of its latest 128 blocks, one in memory that of 500.
+// A kept chain has the states of its latest 128 blocks; one in memory has the states of 500.
 const beyondKept = 140;
 const beyondMemory = 520;
 

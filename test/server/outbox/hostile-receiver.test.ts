@@ -8,7 +8,7 @@ const timeoutMs = 200;
 const late = `no whole answer within ${timeoutMs} ms`;
 
 let server: Server;
-/** Its deliveries run out of time at once, those of the other one never do. */
+/** Its deliveries run out of time at once; the deliveries of the other one never do. */
 let hasty: TestKit;
 let patient: TestKit;
 let snapshots: Snapshot[];

@@ -5,7 +5,7 @@ import { words } from "../../format.ts";
 import type { Scene } from "../../view.ts";
 import { control, fieldOf, numberOf } from "./control.ts";
 
-/** What the forms are about; their other fields follow from it. */
+/** The selected values of the forms, which determine their other fields. */
 const chosen = { name: "answer-lost", layer: "relayer", action: "hold" };
 
 /** The named faults that can be limited to one write of the API. */

@@ -197,7 +197,7 @@ function boundOverrides(value: unknown): object | null {
   return { ...overrides, ...bound("gasLimit", overrides.gasLimit, mostGas) };
 }
 
-/** A limit that was asked for, lowered; nothing when none was: Anvil then takes that of the block. */
+/** Returns a requested limit, lowered if needed; nothing without a request: Anvil then takes the block's limit. */
 function bound(name: string, value: unknown, most: bigint): { [name: string]: string } {
   return value === undefined || value === null ? {} : { [name]: lower(value, most) };
 }

@@ -46,7 +46,7 @@ export class EventStream {
     response.writeHead(200, {
       "Content-Type": "text/event-stream; charset=utf-8",
       "Cache-Control": "no-store",
-      // What ends the stream ends the connection, so that nothing waits for it.
+      // The connection ends with the stream, so that nothing waits for it.
       Connection: "close",
     });
     response.socket?.setNoDelay(true);

@@ -5,7 +5,7 @@ import type { Sources } from "../sources.ts";
 import type { DeliveryAttemptView, EventView, ViewPage } from "../views.ts";
 import { pageQuery, readPage } from "./page.ts";
 
-/** The query of the events; its status is that of the delivery. */
+/** The query of the events; `status` is the status of the delivery. */
 export const eventsQuery = pageQuery.extend({
   status: z.enum(["undelivered", "delivered", "exhausted"]).optional(),
 });

@@ -53,7 +53,7 @@ export const requestExamples: { readonly [operation: string]: RequestExample } =
     },
     "bodies": {
       "enroll": {
-        "summary": "What the wallet sent and signed.",
+        "summary": "The wallet's transaction and signature.",
         "value": {
           "action": "enroll",
           "transaction_hash": "0xa7f5c436318cb4c8c4e93885d1c3b33319c235763e1fd28659563d4d30ae006e",
@@ -71,14 +71,14 @@ export const requestExamples: { readonly [operation: string]: RequestExample } =
     },
     "bodies": {
       "with_evidence": {
-        "summary": "With what the wallet sent and signed.",
+        "summary": "With the wallet's transaction and signature.",
         "value": {
           "transaction_hash": "0xa7f5c436318cb4c8c4e93885d1c3b33319c235763e1fd28659563d4d30ae006e",
           "signature": "0x31c1e55eaeb734275dc2e91cf0a60c29e97b0fb436dbe941fbef0380525fbc4e2fa17b0eab38434363e0848b916636abb4bc11f4f6b099e804ba6bf97dbe9cd21c"
         }
       },
       "from_wallet_route": {
-        "summary": "What was submitted over the wallet route.",
+        "summary": "The wallet has submitted its transaction over the wallet route.",
         "value": {}
       }
     }
@@ -181,7 +181,7 @@ export const requestExamples: { readonly [operation: string]: RequestExample } =
     },
     "bodies": {
       "claim": {
-        "summary": "What the beneficiary sent and signed.",
+        "summary": "The beneficiary's transaction and signature.",
         "value": {
           "action": "claim",
           "amount": "10000000",

@@ -45,7 +45,7 @@ export const reconcilePurchase = defineOperation({
   async handle({ services, program, id, body, now }) {
     const { stored: asked, purchase } = await findPurchase(services, program.id, id);
     await assertStep(purchase, "reconcile", services);
-    // What is named is looked at first, so that the figures below are of a block that has all of it.
+    // The named transactions are read first, so that the figures below are of a block that contains all of them.
     const named = await observeAll(body.transaction_hashes ?? [], services);
     const onChain = await readOnChain(asked.value, services);
     const transactions = body.transaction_hashes ? named : await observeAll(hashesOf(onChain), services);

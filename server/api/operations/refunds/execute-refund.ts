@@ -68,7 +68,7 @@ export const executeRefund = defineOperation({
   async handle({ services, program, id, body, now, resumes, beginEffect }) {
     const { purchase } = await findPurchase(services, program.id, id);
     const { claim, decision, refund } = await findParts(services, purchase);
-    // What refused a collection that paid another claim refuses it again, under every key.
+    // A collection that paid another claim is refused again for the same reason, under every key.
     if (purchase.status !== "refunded" || !(await collectedForAnother(purchase, services))) {
       if (resumes !== null && purchase.status === "refunded" && refund !== null)
         return await answerCollected(refund, purchase, services);
@@ -210,7 +210,7 @@ async function relayCollection(intent: RelayIntent, step: RefundStep, services: 
       const expected = expectRefund({ ...step, operator: intent.signer }, onChain, services);
       await requireBound(hash, expected, use, services);
     },
-    // The figures are those of now: they say why a simulation fails, and nothing of a transaction that was mined before.
+    // The figures are current: they explain why a simulation fails, but not a transaction that was mined before.
     refusalOf: async (revert, mined, members) =>
       mined && !saysFunding(revert) ? null : await refusalOfFunding(revert, step, services, members),
   });

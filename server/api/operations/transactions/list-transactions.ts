@@ -24,7 +24,7 @@ export const listTransactions = defineOperation({
     const { relayer } = services;
     const exists = async (id: string) => (await relayer.read(id))?.program === program.id;
     const { after, limit } = await readPage(query, exists);
-    // What the chain did since the last look is reported; nothing is sent.
+    // The list includes every change of the chain since the last look; nothing is sent.
     await relayer.observe();
     assertKnown((await relayer.unknownOutcomes()).filter(({ program: of }) => of === program.id));
     const operations = await relayer.list(program.id, {

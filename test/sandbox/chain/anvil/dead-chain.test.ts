@@ -52,7 +52,7 @@ test.each([
       type: "about:blank",
       status: 503,
       code: "rpc_unavailable",
-      detail: `The chain does not answer: Anvil is busy or has ended. ${method === "GET" ? "Send the request again" : "What was asked for may have happened: look at GET /status, and repeat what has not"}; if that fails too, start the sandbox again.`,
+      detail: `The chain does not answer: Anvil is busy or has ended. ${method === "GET" ? "Send the request again" : "The request may have taken effect: look at GET /status, and repeat the request if it has not"}; if that fails too, start the sandbox again.`,
     });
   },
 );

@@ -32,7 +32,7 @@ async function readFirst({ description, chain: { deployment } }: Sandbox) {
   return answers;
 }
 
-/** The fees up to block 0, which have that of the next block with them. */
+/** The fees up to block 0, which include the next block's base fee. */
 async function readFees({ description }: Sandbox): Promise<unknown> {
   return await rpcOf(description)("eth_feeHistory", "0x2", "0x0", [50]);
 }

@@ -212,7 +212,7 @@ test("a file whose state is not what its fingerprint says is refused, though its
   const dataDirectory = join(folder, "data");
   await expect(createSandbox({ from: file, dataDirectory })).rejects.toMatchObject({
     code: "snapshot_refused",
-    message: `What was loaded is not what was saved: block ${block.number} is ${block.hash} and was ${block.hash}. Save it again.`,
+    message: `The loaded state differs from the saved state: block ${block.number} is ${block.hash} and was ${block.hash}. Save it again.`,
   });
   await expect(stat(dataDirectory)).rejects.toThrow("ENOENT");
 });

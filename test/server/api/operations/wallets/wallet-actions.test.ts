@@ -327,7 +327,7 @@ describe("why_not says what fails", () => {
     expect(await approval("10000000")).toBe("10000000 base units are approved already.");
     expect(await approval("10000001")).toBeNull();
     await buyer.approve(purchase);
-    expect(await approval("")).toBe("What is outstanding is approved already.");
+    expect(await approval("")).toBe("The outstanding amount is approved already.");
     await buyer.pay(purchase);
     expect(await approval("")).toBe("The purchase is fully paid.");
   });
