@@ -8,6 +8,7 @@ import type { RefusalLog } from "./hosts/explorer/live/refusal-log.ts";
 import { Recorder } from "./hosts/recorder/recorder.ts";
 import { closedError } from "./lib/errors/closed-error.ts";
 import { SandboxError } from "./lib/errors/sandbox-error.ts";
+import { showValue } from "./lib/errors/show-value.ts";
 import { restoreParts } from "./lib/part.ts";
 import { listParts } from "./restored-state.ts";
 import { createApiClient, type SendRequest } from "./service/client/api-client.ts";
@@ -135,7 +136,7 @@ function openSnapshots(
       if (!isHash(hash))
         throw new SandboxError(
           "argument_invalid",
-          `${JSON.stringify(hash)} is not a transaction hash. Pass 0x and 64 hex digits.`,
+          `${showValue(hash)} is not a transaction hash. Pass 0x and 64 hex digits.`,
         );
       return await explainTransaction(hash, observing, chain.client);
     },

@@ -24,8 +24,10 @@ export function mineCommand(): Command {
     )
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
-    .action(async (blocks: number, { dataDir, json, every }: MineFlags) => {
+    .action(async (blocks: number, { dataDir, json, every }: MineFlags, command: Command) => {
       if (every !== undefined) {
+        if (command.args.length > 0)
+          command.error("error: mine takes a number of blocks or --every, not both");
         const answer = await callControl(dataDir, "POST", "/mining", { every });
         print({ json }, answer, describe(every));
         return;

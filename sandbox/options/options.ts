@@ -185,10 +185,15 @@ export interface SandboxSettings {
 /**
  * Fills in the defaults of options that were checked.
  *
- * @throws SandboxError option_invalid for an empty data directory, and for programs that cannot be served.
+ * @throws SandboxError option_invalid for an empty data directory, for `fresh` without a data directory, and for programs that cannot be served.
  */
 export function resolveOptions(options: SandboxOptions): SandboxSettings {
   const { ports = {}, receiptTimeoutMs = 2_000 } = options;
+  if (options.fresh === true && options.dataDirectory === undefined)
+    throw new SandboxError(
+      "option_invalid",
+      "The option fresh replaces the sandbox in a data directory, and the option dataDirectory is missing. Pass a directory, or leave out the option fresh.",
+    );
   return {
     seed: options.seed ?? "sandbox",
     mode: options.mode ?? "deterministic",

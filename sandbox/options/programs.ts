@@ -61,9 +61,15 @@ export function resolvePrograms(programs: readonly ProgramOption[]): ProgramSett
       `${JSON.stringify(setting)} is no program: its id is prg_ and 1 to ${programNameLength} lower-case letters, digits or underscores, its account acct_ and as many.`,
     );
   });
-  for (const field of ["id", "account"] as const)
-    if (new Set(resolved.map((program) => program[field])).size < resolved.length)
-      throw new SandboxError("option_invalid", `Two programs have one ${field}; each needs its own.`);
+  for (const field of ["id", "account"] as const) {
+    const values = resolved.map((program) => program[field]);
+    const repeated = values.find((value, index) => values.indexOf(value) < index);
+    if (repeated !== undefined)
+      throw new SandboxError(
+        "option_invalid",
+        `Two programs have the ${field} ${repeated}; each needs its own.`,
+      );
+  }
   if (resolved.length === 0 || resolved.length > mostPrograms)
     throw new SandboxError(
       "option_invalid",

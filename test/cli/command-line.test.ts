@@ -163,6 +163,7 @@ test.for<[command: string, message: string]>([
     "travel soon",
     'error: duration "soon" is invalid. It must be a duration such as 8d, 36h, 90m, 30s or 1d12h.',
   ],
+  ["mine 3 --every never", "error: mine takes a number of blocks or --every, not both"],
   ["mine 0", 'error: blocks "0" is invalid. It must be a whole number from 1 to '],
   ["fault set lost", 'error: name "lost" is invalid. Allowed choices are answer-lost, '],
   [

@@ -132,6 +132,7 @@ export function lifecycleWrites(client: Client<paths>, nextKey: () => Promise<st
       return unwrap(await client.POST(path, { params: await of(purchase), body })).refund;
     },
     async deliver(program, event) {
+      if (event !== undefined) requireArgument("deliver", "event", event);
       const path = "/v1/routing/programs/{program}/notifications";
       const body = event === undefined ? {} : { event_id: event.id };
       return unwrap(await client.POST(path, { params: await under(program), body })).notification;

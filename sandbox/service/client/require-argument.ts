@@ -39,6 +39,7 @@ const kinds = {
     fields: ["to", "data"],
     as: "the transaction of an action, or { to, data }",
   },
+  event: { what: "an event", fields: ["id"], as: "an event of the outbox, or { id }" },
   delivery: { what: "a delivery of deliveries()", fields: ["headers", "body"], as: "one of its entries" },
 } as const;
 

@@ -141,7 +141,7 @@ const reference = checked(
   `Pass 1 to ${textLengths.reference} characters.`,
 );
 const program = checked(programIdSchema, "is not a program's id", "Pass one such as prg_demo.");
-const time = checked(unixTimeSchema, "is not a Unix time", "Pass whole seconds.");
+const time = checked(unixTimeSchema, "is not a Unix time", "Pass whole seconds, not milliseconds.");
 const wallet = oneOf(walletNames);
 const merchant = checked(idSchema("mer"), "is not a merchant's id", "Pass a merchant, or its id.");
 

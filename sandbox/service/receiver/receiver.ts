@@ -3,9 +3,10 @@ import { verifyWebhook } from "../../../protocol/signatures/webhook.ts";
 import type { KeyRing } from "../../../server/keys/key-ring.ts";
 import { closedError } from "../../lib/errors/closed-error.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
+import { showValue } from "../../lib/errors/show-value.ts";
 import { ownState, type Part } from "../../lib/part.ts";
 import { endsWithin } from "../../lib/time/deadline.ts";
-import { requireArgument } from "../client/require-argument.ts";
+import { requireArgument, wrongArgument } from "../client/require-argument.ts";
 import type { SandboxFaults } from "../faults/faults.ts";
 import { type Arrival, webhookHeadersOf } from "./arrival.ts";
 import type { ReceiverPin } from "./receiver-pin.ts";
@@ -97,10 +98,18 @@ export class SandboxReceiver implements Part<ReceiverState> {
   /**
    * Answers the next delivery that no earlier call answered; waits until there is one.
    *
-   * @throws SandboxError no_delivery when none comes in time.
+   * @param matches - returns whether a delivery is the wanted one.
+   * @throws SandboxError no_delivery when none comes in time; argument_invalid.
    * @example await sandbox.receiver.next(({ status }) => status === 200)
    */
   async next(matches: Waiter["matches"] = () => true, timeoutMs = nextTimeoutMs): Promise<Arrival> {
+    if (typeof matches !== "function")
+      throw wrongArgument(
+        "receiver.next takes a function and a time in milliseconds",
+        matches,
+        showValue(matches),
+        "Pass them as in next(({ status }) => status === 200, 1_000).",
+      );
     const there = this.#arrivals.find((one) => !this.#taken.has(one) && matches(one));
     if (there !== undefined) {
       this.#taken.add(there);

@@ -90,7 +90,10 @@ export async function readSnapshot(file: string): Promise<SnapshotContent> {
   });
   const end = content.indexOf("\n");
   const { data: head } = header.safeParse(readJson(content.subarray(0, Math.max(end, 0)).toString()));
-  if (head === undefined) throw refused("is no snapshot of a sandbox, or its beginning is damaged.");
+  if (head === undefined)
+    throw refused(
+      "is no snapshot of a sandbox, or its beginning is damaged. Name a file that a sandbox saved.",
+    );
   if (head.version !== version)
     throw refused(`has format ${head.version}; this version reads format ${version}. Save it again.`);
   const { sha256, ...fields } = head;

@@ -47,7 +47,7 @@ export function authorize(operation: Operation, caller: Caller, program: string 
   if (program !== undefined && credential.program !== program)
     throw new Problem(
       "program_mismatch",
-      `The credential is for ${credential.program}, the path names another program.`,
+      `The credential is for ${credential.program}, and the path names ${program}.`,
     );
 }
 

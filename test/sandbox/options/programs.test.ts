@@ -70,6 +70,7 @@ test.for([
   [{ seed: "" }, "seed must be a string of 1 to 200 characters, not"],
   [{ receiptTimeoutMs: Number.NaN }, "receiptTimeoutMs must be a whole number"],
   [{ dataDirectory: "" }, "dataDirectory is empty"],
+  [{ fresh: true }, "Pass a directory, or leave out the option fresh."],
   [{ confirmations: 0 }, "confirmations must be a whole number from 1 to 1000, not 0"],
 ] as const)("refuses the option %j", async ([options, reason]) => {
   await expect(createSandbox(options as SandboxOptions)).rejects.toThrow(reason);
@@ -78,8 +79,11 @@ test.for([
 test.for([
   [["demo"], '"demo" is no program id. Use an id such as prg_demo.'],
   [[{ id: "prg_books", account: "books" }], "is no program"],
-  [["prg_books", "prg_books"], "Two programs have one id"],
-  [["prg_books", { id: "prg_demo", account: "acct_books" }], "Two programs have one account"],
+  [["prg_books", "prg_books"], "Two programs have the id prg_books; each needs its own."],
+  [
+    ["prg_books", { id: "prg_demo", account: "acct_books" }],
+    "Two programs have the account acct_books; each needs its own.",
+  ],
   [[], "A sandbox has 1 to 100 programs, not 0."],
 ] as const)("refuses %j as programs", async ([refused, reason]) => {
   await expect(createSandbox({ programs: refused })).rejects.toThrow(reason);

@@ -459,6 +459,29 @@ describe("a write of client.retrying names what is passed instead of its object,
   });
 });
 
+test("receiver.next and client.retrying.deliver name what they cannot take", async () => {
+  await expect(untyped["receiver"]?.["next"]?.({ timeout: 100 })).rejects.toMatchObject({
+    ...argumentInvalid,
+    message:
+      'receiver.next takes a function and a time in milliseconds, not {"timeout":100}. Pass them as in next(({ status }) => status === 200, 1_000).',
+  });
+  Object.assign(untyped, { retrying: sandbox.client.retrying });
+  await expect(untyped["retrying"]?.["deliver"]?.("prg_demo", "evt_1")).rejects.toMatchObject({
+    ...argumentInvalid,
+    message: "deliver takes an event, not evt_1. Pass an event of the outbox, or { id }.",
+  });
+});
+
+test("explain shows the beginning of an object that is no hash", async () => {
+  const { purchase } = await sandbox.given.purchase({ state: "created" });
+  await expect(untyped["sandbox"]?.["explain"]?.(purchase)).rejects.toMatchObject({
+    ...argumentInvalid,
+    message: expect.stringMatching(
+      /^\{"id":"pur_.{180,200}… is not a transaction hash\. Pass 0x and 64 hex digits\.$/,
+    ),
+  });
+});
+
 describe("resend, save and unwrap say what they take", () => {
   const answer = "unwrap takes the awaited answer of a request. Pass it as in unwrap(await client.GET(…)).";
   test.each<[what: string, call: () => unknown, message: string]>([

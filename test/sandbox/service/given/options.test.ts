@@ -148,7 +148,7 @@ test.each<[object, string, string]>([
   [
     { state: "paid", deadlines: { pay_deadline: "soon" } },
     "/deadlines/pay_deadline",
-    'deadlines.pay_deadline "soon" is not a Unix time. Pass whole seconds.',
+    'deadlines.pay_deadline "soon" is not a Unix time. Pass whole seconds, not milliseconds.',
   ],
   [
     { state: "paid", merchant: "mer_aaaaaaaaaaaaaaaaaaaa" },
