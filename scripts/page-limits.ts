@@ -27,6 +27,7 @@ import { eventListLimit } from "../server/outbox/event-types.ts";
 import { smallestCompaction } from "../server/store/directory/compacted-journal.ts";
 import { electionIntervalMs } from "../server/store/postgres/cluster-member.ts";
 import { verifiedEvery } from "../testkit/explore/explore.ts";
+import { mostCandidates } from "../testkit/explore/shorten.ts";
 
 const defaults = resolveOptions({});
 const count = (value: number) => value.toLocaleString("en-US");
@@ -59,6 +60,7 @@ export const pageLimits = {
   event_list: `${count(eventListLimit)} entries`,
   expired_term: `${shortTermSeconds / 60} minutes`,
   explored_between: `${verifiedEvery} steps`,
+  explored_candidates: `${mostCandidates} candidates`,
   explorer_page: count(pageSize),
   explorer_scanned: `${count(mostScanned)} records`,
   fault_count: count(faultDefaults.count),

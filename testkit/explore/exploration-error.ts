@@ -1,10 +1,11 @@
 import { CodedError } from "../../protocol/coded-error.ts";
 import type { Scenario } from "../../sandbox/hosts/recorder/scenario.ts";
+import { mostCandidates, type Shortened } from "./shorten.ts";
 
 /** Thrown by `sandbox.explore()` when the service, the chain or your `check` differs from what is documented. */
 export class ExplorationError extends CodedError<"exploration_failed"> {
   override readonly name = "ExplorationError";
-  /** The shortest sequence that was found, one title for each step, with its answer. */
+  /** The shortest sequence that was found, or all steps if they did not fail again; one title for each step, with its answer. */
   readonly sequence: readonly string[];
   /** The same sequence, for `writeScenario` and `playScenario`. */
   readonly scenario: Scenario;
@@ -12,10 +13,16 @@ export class ExplorationError extends CodedError<"exploration_failed"> {
   readonly seed: string;
 
   constructor(
-    failure: { title: string; message: string; file: string | null; cause: unknown },
+    failure: {
+      title: string;
+      message: string;
+      file: string | null;
+      cause: unknown;
+      shortened: Shortened | null;
+    },
     found: { sequence: readonly string[]; scenario: Scenario; seed: string },
   ) {
-    const { title, message, file, cause } = failure;
+    const { title, message, file, cause, shortened } = failure;
     const { sequence, scenario, seed } = found;
     const play =
       file === null
@@ -24,11 +31,20 @@ export class ExplorationError extends CodedError<"exploration_failed"> {
     const list = sequence.map((step, index) => `  ${String(index + 1).padStart(3)}  ${step}`);
     super(
       "exploration_failed",
-      `${title}: ${message} (seed ${JSON.stringify(seed)}). ${play}\n\n${list.join("\n")}`,
+      `${title}: ${message} (seed ${JSON.stringify(seed)}). ${describe(shortened)}${play}\n\n${list.join("\n")}`,
       { cause },
     );
     this.sequence = sequence;
     this.scenario = scenario;
     this.seed = seed;
   }
+}
+
+/** Says why a sequence may not be the shortest; null if it did not fail again. */
+function describe(shortened: Shortened | null): string {
+  if (shortened === null)
+    return "The same steps did not fail again, so the sequence is not shortened: your check, or something else that uses the sandbox, gives other results each time. ";
+  return shortened.isBounded
+    ? `Shortening ended after ${mostCandidates} candidates, so there may be a shorter sequence. `
+    : "";
 }

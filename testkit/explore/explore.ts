@@ -1,6 +1,5 @@
 import type { Hex } from "viem";
 import { hashJson } from "../../protocol/values/canonical-json.ts";
-import { toJson } from "../../protocol/values/json.ts";
 import { readMining } from "../../sandbox/chain/clock/mining.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { requireFresh } from "../../sandbox/hosts/recorder/require-fresh.ts";
@@ -14,9 +13,8 @@ import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { RequestSender } from "../repeat/send-request.ts";
 import { ExplorationError } from "./exploration-error.ts";
 import { freshModel } from "./model.ts";
-import { confirmEnrollment, createMerchant, enroll } from "./moves/merchants.ts";
 import { deliver } from "./moves/surroundings.ts";
-import { takeStep } from "./moves/take-step.ts";
+import { resolveStep, takeStep } from "./moves/take-step.ts";
 import {
   type CheckedState,
   type ExploreOptions,
@@ -24,8 +22,9 @@ import {
   readExploreOptions,
   requireWritable,
 } from "./options.ts";
-import { answered, expectView } from "./rules.ts";
-import { arbitraryStep, type Step } from "./step.ts";
+import { expectView } from "./rules.ts";
+import { shorten } from "./shorten.ts";
+import { arbitraryStep, type ResolvedStep, type Step } from "./step.ts";
 import { verifyAll, verifyPurchase } from "./verify.ts";
 import { count, Walk, type WalkCounts, WalkDifference, type WalkedSandbox } from "./walk.ts";
 
@@ -36,18 +35,15 @@ export interface Exploration {
   seed: string;
   /** For each kind of step, the number of times that it got each answer, as in `{ fileClaim: { "201": 12, "409 state_conflict": 9 } }`. */
   counts: WalkCounts;
-  /** SHA-256 over every answer and the newest block of each walk: equal for equal seeds. */
+  /** SHA-256 over each walk: the bytes of every answer, every block, and the fingerprint at the end. Equal for equal seeds. */
   digest: Hex;
 }
 
 /** The parts of a sandbox that an exploration needs. */
-export type ExploredSandbox = WalkedSandbox & Pick<Sandbox, "settings" | "store" | "faults">;
+export type ExploredSandbox = WalkedSandbox & Pick<Sandbox, "settings" | "store" | "faults" | "fingerprint">;
 
 /** The number of steps between two comparisons of everything; the purchase of a step is compared after it. */
 export const verifiedEvery = 10;
-
-/** The number of candidates that each part of shortening tries at most. */
-const mostCandidates = 300;
 
 /**
  * Takes random legal and illegal steps of many purchases, with faults, and compares every answer, the records, the chain and the outbox with a
@@ -66,8 +62,7 @@ export async function explore(
   await requireExplorable(sandbox);
   const origin = await sandbox.snapshot();
   try {
-    const explorer = await Explorer.begin(sandbox, settings, signal);
-    return await explorer.run();
+    return await new Explorer(sandbox, settings, signal).run();
   } catch (error) {
     // What fails because the sandbox is closed is no difference of the service.
     signal.throwIfAborted();
@@ -101,66 +96,50 @@ async function requireExplorable(sandbox: ExploredSandbox): Promise<void> {
   if (faults.list().length > 0) throw refuse("faults that are set", "Clear the faults first.");
 }
 
-/** The state from which every walk begins. */
+/** A state from which walks begin. */
 interface Start {
   walk: Walk;
-  sender: RequestSender;
   snapshot: Snapshot;
 }
+
+/** What every walk begins with: the credential of another program, and an enrolled merchant. */
+const preamble: readonly ResolvedStep[] = (
+  [
+    ["issueForeign", null],
+    ["createMerchant", null],
+    ["enroll", 1],
+    ["confirmEnrollment", 1],
+  ] as const
+).map(([kind, about], id) => ({
+  kind,
+  about,
+  id,
+  subject: 0,
+  amount: "all",
+  twist: "none",
+  choice: 1,
+  fault: "none",
+}));
 
 class Explorer {
   readonly #sandbox: ExploredSandbox;
   readonly #settings: ExploreSettings;
-  readonly #start: Start;
   readonly #signal: AbortSignal;
+  readonly #sender: RequestSender;
 
-  private constructor(
-    sandbox: ExploredSandbox,
-    settings: ExploreSettings,
-    start: Start,
-    signal: AbortSignal,
-  ) {
+  constructor(sandbox: ExploredSandbox, settings: ExploreSettings, signal: AbortSignal) {
     this.#sandbox = sandbox;
-    this.#signal = signal;
     this.#settings = settings;
-    this.#start = start;
-  }
-
-  /** Issues the credentials and enrolls a merchant, once for all walks. */
-  static async begin(
-    sandbox: ExploredSandbox,
-    settings: ExploreSettings,
-    signal: AbortSignal,
-  ): Promise<Explorer> {
-    const sender = new RequestSender(sandbox.description);
-    const { now } = sandbox.chain.clock;
-    // Not the accounts of the description: `sandbox.client` has their credentials, which these would revoke.
-    const { seed, accounts } = sandbox.description;
-    const [own, other] = givenAccounts(seed, accounts);
-    if (own === undefined) throw new Error("A sandbox must have an account.");
-    const walk = new Walk(sandbox, {
-      sender,
-      credentials: { own: "", foreign: null },
-      model: freshModel(await now()),
-      steps: [],
-      answers: [],
-    });
-    walk.kind = "issueAccess";
-    walk.credentials.own = await issue(walk, own.id);
-    if (other !== undefined) walk.credentials.foreign = await issue(walk, other.id);
-    const plain: Step = { kind: "next", subject: 0, amount: "all", twist: "none", choice: 1, fault: "none" };
-    await createMerchant(walk, plain);
-    const [merchant] = walk.model.merchants;
-    if (merchant === undefined) throw new Error("The first merchant must have been created.");
-    await enroll(walk, plain, merchant);
-    await confirmEnrollment(walk, plain, merchant);
-    await walk.followChain();
-    const start = { walk, sender, snapshot: await sandbox.snapshot() };
-    return new Explorer(sandbox, settings, start, signal);
+    this.#signal = signal;
+    this.#sender = new RequestSender(sandbox.description);
   }
 
   async run(): Promise<Exploration> {
     const { steps, seed, stepsPerWalk, onProgress } = this.#settings;
+    const bare = await this.#begin();
+    const begun = await this.#take(bare, preamble);
+    if (begun.difference !== null) throw await this.#fail(bare, begun);
+    const start = { walk: begun.walk, snapshot: await this.#sandbox.snapshot() };
     // Loaded only here: no other part of a sandbox needs it.
     const fc = await import("fast-check");
     const numRuns = Math.ceil(steps / stepsPerWalk);
@@ -170,56 +149,90 @@ class Explorer {
     const digests: string[] = [];
     let done = 0;
     for (const walk of walks) {
-      const taken = walk.slice(0, steps - done);
-      const result = await this.#take(taken);
-      if (result.difference !== null) throw await this.#fail(fc, taken.slice(0, result.taken), result);
-      addCounts(counts, result.walk.counts);
-      digests.push(await this.#digest(result.walk));
-      done += taken.length;
+      const planned = walk.slice(0, steps - done);
+      const taken = await this.#take(start, planned);
+      if (taken.difference !== null) throw await this.#fail(bare, taken);
+      addCounts(counts, taken.walk.counts);
+      const { digest } = await this.#sandbox.fingerprint();
+      digests.push(hashJson([...taken.walk.transcript, digest]));
+      done += planned.length;
       await this.#own(() => onProgress(done, steps));
     }
     return { steps: done, seed, counts, digest: hashJson(digests) };
   }
 
-  /** Takes the steps of one walk, from the start, until something differs. */
-  async #take(steps: readonly Step[]): Promise<Taken> {
-    const { snapshot, walk: begun, sender } = this.#start;
+  /** Issues the credential of the walks. */
+  async #begin(): Promise<Start> {
+    // Not an account of the description: `sandbox.client` has a credential of that, which this would revoke.
+    const { seed, accounts } = this.#sandbox.description;
+    const [own] = givenAccounts(seed, accounts);
+    if (own === undefined) throw new Error("A sandbox must have an account.");
+    const walk = new Walk(this.#sandbox, {
+      sender: this.#sender,
+      credentials: { own: "", foreign: null },
+      model: freshModel(await this.#sandbox.chain.clock.now()),
+      steps: [],
+      answers: [],
+      transcript: [],
+    });
+    walk.kind = "issueAccess";
+    walk.credentials.own = await walk.issue(own.id);
+    return { walk, snapshot: await this.#sandbox.snapshot() };
+  }
+
+  /** Takes the steps of one walk, from a start, until something differs. */
+  async #take(
+    { snapshot, walk: begun }: Start,
+    planned: readonly (Step | ResolvedStep)[],
+    isShortening = false,
+  ): Promise<Taken> {
     await snapshot.restore();
     await this.#own(this.#settings.reset);
-    const walk = new Walk(this.#sandbox, { ...begun, sender });
-    let taken = 0;
+    const walk = new Walk(this.#sandbox, { ...begun, sender: this.#sender });
+    const steps: ResolvedStep[] = [];
     try {
-      for (const step of steps) {
+      for (const [index, plan] of planned.entries()) {
         this.#signal.throwIfAborted();
-        taken += 1;
-        walk.hasChanged = false;
-        const purchase = await takeStep(walk, step);
-        const title = walk.steps.at(-1)?.title ?? "";
-        // What was refused changes nothing, which is compared with everything else.
-        if (walk.hasChanged) await walk.followChain();
-        if (walk.hasChanged && purchase !== null) await verifyPurchase(walk, purchase);
-        const isLast = taken === steps.length;
-        if (isLast || taken % verifiedEvery === 0) await verifyAll(walk);
-        if (isLast || taken % this.#settings.checkEvery === 0) await this.#check(walk, title);
+        const step = "id" in plan ? plan : resolveStep(walk.model, plan, preamble.length + index);
+        const lines = walk.steps.length;
+        try {
+          await this.#takeOne(walk, step);
+          const isLast = index + 1 === planned.length;
+          if (isLast || (!isShortening && (index + 1) % verifiedEvery === 0)) await verifyAll(walk);
+          const isChecked = (index + 1) % this.#settings.checkEvery === 0;
+          if (step.id >= preamble.length && (isLast || isChecked))
+            await this.#check(walk, walk.steps.at(-1)?.title ?? "");
+        } finally {
+          if (walk.steps.length > lines) steps.push(step);
+        }
       }
-      return { walk, taken, difference: null };
+      return { walk, steps, difference: null };
     } catch (error) {
-      if (error instanceof WalkDifference) return { walk, taken, difference: error };
+      if (error instanceof WalkDifference) return { walk, steps, difference: error };
       throw error;
     }
+  }
+
+  async #takeOne(walk: Walk, step: ResolvedStep): Promise<void> {
+    walk.hasChanged = false;
+    const purchase = await takeStep(walk, step);
+    // What was refused changes nothing, which is compared with everything else.
+    if (walk.hasChanged) await walk.followChain();
+    if (walk.hasChanged && purchase !== null) await verifyPurchase(walk, purchase);
   }
 
   /** Delivers every event and calls the check of the caller. */
   async #check(walk: Walk, step: string): Promise<void> {
     const { check } = this.#settings;
     if (check === null) return;
+    walk.kind = "check";
     while (walk.model.events.some(({ delivery }) => delivery === "undelivered"))
       await deliver(walk, { fault: "none", choice: 0 });
     const purchases: CheckedState["purchases"] = [];
     for (const purchase of walk.model.purchases) {
       const api = `GET ${walk.program}/purchases/${purchase.id}`;
       const line = { title: "Read a purchase", api, as: walk.credentials.own };
-      purchases.push(toPurchase(await walk.read(line, expectView(walk.model, purchase))));
+      purchases.push(toPurchase(await walk.read(line, "purchase", expectView(walk.model, purchase))));
     }
     try {
       await this.#own(() => check({ purchases, step }));
@@ -244,27 +257,18 @@ class Explorer {
   }
 
   /** Looks for the shortest sequence that fails in the same way, and writes it. */
-  async #fail(
-    fc: typeof import("fast-check"),
-    steps: readonly Step[],
-    first: Taken,
-  ): Promise<ExplorationError> {
-    const signature = first.difference?.signature;
-    const fails = async (candidate: readonly Step[]) =>
-      (await this.#take(candidate)).difference?.signature === signature;
-    const dropped = await dropSteps(steps, fails);
-    let candidates = 0;
-    const property = fc.asyncProperty(
-      fc.array(arbitraryStep(fc), { maxLength: dropped.length }),
-      async (candidate) => {
-        candidates += 1;
-        return candidates > mostCandidates || !(await fails(candidate));
-      },
-    );
-    // What is left is made simpler: nothing wrong, no fault, the whole amount.
-    const { counterexample } = await fc.check(property, { examples: [[[...dropped]]], numRuns: 1 });
-    const shortest = await this.#take(counterexample?.[0] ?? dropped);
-    const { walk, difference } = shortest.difference === null ? first : shortest;
+  async #fail(bare: Start, first: Taken): Promise<ExplorationError> {
+    let shortest = first;
+    const fails = async (candidate: readonly ResolvedStep[]) => {
+      const again = await this.#take(bare, candidate, true);
+      if (again.difference?.signature !== first.difference?.signature) return null;
+      shortest = again;
+      return again.steps;
+    };
+    const own = first.steps.filter(({ id }) => id >= preamble.length);
+    const repeated = await fails([...preamble, ...own]);
+    const shortened = repeated === null ? null : await shorten(repeated, fails);
+    const { walk, difference } = shortest;
     const { seed, scenario: file } = this.#settings;
     const { settings } = this.#sandbox;
     const title = difference?.title ?? "";
@@ -282,52 +286,17 @@ class Explorer {
     const sequence = walk.steps.map((step, index) => `${step.title}: ${walk.answers[index]}`);
     const message = difference?.message ?? "";
     return new ExplorationError(
-      { title, message, file, cause: difference?.cause },
+      { title, message, file, cause: difference?.cause, shortened },
       { sequence, scenario, seed },
     );
   }
-
-  async #digest({ steps, answers }: Walk): Promise<string> {
-    const block = await this.#sandbox.chain.client.getBlock({ blockTag: "latest" });
-    const titles = steps.map(({ title }, index) => `${title}: ${answers[index]}`);
-    return hashJson(toJson({ titles, block: block.hash }));
-  }
 }
 
-/** A walk, how many of its steps were taken, and what differed after the last one. */
+/** A walk, those of its steps that did something, and what differed after the last one. */
 interface Taken {
   walk: Walk;
-  taken: number;
+  steps: readonly ResolvedStep[];
   difference: WalkDifference | null;
-}
-
-/**
- * Drops steps as long as the rest fails: halves first, then ever fewer at once. fast-check drops one step after the other, which takes too many
- * walks of this length.
- */
-async function dropSteps(
-  steps: readonly Step[],
-  fails: (steps: readonly Step[]) => Promise<boolean>,
-): Promise<readonly Step[]> {
-  let kept = steps;
-  let candidates = 0;
-  for (let size = Math.ceil(steps.length / 2); size > 0; size = Math.floor(size / 2))
-    for (let end = kept.length; end > 0 && candidates < mostCandidates; end -= size) {
-      const start = Math.max(0, end - size);
-      const candidate = [...kept.slice(0, start), ...kept.slice(end)];
-      candidates += 1;
-      if (await fails(candidate)) kept = candidate;
-    }
-  return kept;
-}
-
-async function issue(walk: Walk, account: string): Promise<string> {
-  const answer = await walk.request(
-    { title: `Issue a credential of ${account}`, api: "POST /v1/routing/access", as: account, body: {} },
-    answered(201, { account }),
-  );
-  const { credential_id }: components["schemas"]["Access"] = JSON.parse(answer.text);
-  return credential_id;
 }
 
 function toPurchase(view: unknown): components["schemas"]["Purchase"] {

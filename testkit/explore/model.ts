@@ -21,6 +21,8 @@ export interface SentByWallet {
 /** A merchant, as the API and the chain must have it. */
 export interface ModelMerchant {
   id: string;
+  /** The id of the step that created it. */
+  by: number;
   wallet: WalletName;
   cap: bigint;
   collected: bigint;
@@ -57,6 +59,8 @@ export interface ModelDecision {
 /** A purchase, as the API and the chain must have it. */
 export interface ModelPurchase {
   id: string;
+  /** The id of the step that created it. */
+  by: number;
   /** The place of its merchant. */
   merchant: number;
   buyer: WalletName;
@@ -96,6 +100,8 @@ export interface ModelEvent {
 export interface ModelWrite {
   /** The number of its step in the scenario. */
   step: number;
+  /** The id of the step of the walk that sent it. */
+  by: number;
   line: string;
   key: string;
   body: string;

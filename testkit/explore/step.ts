@@ -62,6 +62,15 @@ export interface Step {
   fault: FaultName | "none";
 }
 
+/** A step whose meaning no longer depends on the steps before it: it names the step that made what it is about. */
+export interface ResolvedStep extends Omit<Step, "kind"> {
+  kind: Exclude<StepKind, "next"> | "issueForeign";
+  /** Its number in the walk that it was first taken in, which stays when steps before it are dropped. */
+  id: number;
+  /** The id of the step that made the merchant, the purchase or the write that it is about; null without one. */
+  about: number | null;
+}
+
 /** Returns the amount of a step: the next legal step asks for too much only where something shall be wrong with it. */
 export function chosenAmount({ kind, amount, twist }: Step): AmountChoice {
   return kind === "next" && twist !== "value" && amount === "over" ? "part" : amount;

@@ -19,6 +19,7 @@ export async function verifyPurchase(walk: Walk, purchase: ModelPurchase): Promi
   const title = `Read ${name(walk, purchase)}`;
   await walk.read(
     { title, api: `GET ${program}/purchases/${purchase.id}`, as: credentials.own },
+    "purchase",
     expectView(model, purchase),
   );
   const { client } = sandbox.chain;
@@ -32,7 +33,7 @@ export async function verifyPurchase(walk: Walk, purchase: ModelPurchase): Promi
   const paid = paidOf(purchase);
   const isOnChain = purchase.onChain !== null;
   const has = (hash: string) => BigInt(hash) !== 0n;
-  compare(walk, `The contract's figures of ${name(walk, purchase)}`, {
+  compare(`The contract's figures of ${name(walk, purchase)}`, {
     amount: [isOnChain ? purchase.amount : 0n, figures.amount],
     paid: [paid, figures.paid],
     outstanding: [isOnChain ? purchase.amount - paid : 0n, figures.outstanding],
@@ -54,12 +55,14 @@ export async function verifyAll(walk: Walk): Promise<void> {
   const { model, programId, credentials, program } = walk;
   await walk.read(
     { title: "Read the outbox", control: `GET /explorer/events?program=${programId}` },
+    "outbox",
     expectOutbox(model, eventsOfPage),
   );
   const all = model.offers + model.collections;
   const operations = Array.from({ length: all }, () => ({ status: "confirmed" }));
   await walk.read(
     { title: "List the relay operations", api: `GET ${program}/transactions`, as: credentials.own },
+    "operations",
     answered(200, { data: operations, gas_budget: { reserved_wei: "0" } }),
   );
 }
@@ -75,7 +78,7 @@ async function verifyFundings(walk: Walk): Promise<void> {
       args: [hashId(programId), hashId(merchant.id)],
     });
     const { onChain, cap, collected, wallet } = merchant;
-    compare(walk, `The contract's funding of merchant ${index + 1}`, {
+    compare(`The contract's funding of merchant ${index + 1}`, {
       cap: [onChain ? cap : 0n, state.cap],
       collected: [collected, state.collected],
       allowance: [onChain ? (model.funded[wallet] ?? 0n) : 0n, state.allowance],
@@ -98,19 +101,18 @@ async function verifyBalances(walk: Walk): Promise<void> {
   );
   for (const [index, wallet] of walkWallets.entries()) {
     const expected = initialBalances.walletUsdc + (model.received[wallet] ?? 0n);
-    compare(walk, `The balance of the wallet ${wallet}`, { balance: [expected, held[index] ?? 0n] });
+    compare(`The balance of the wallet ${wallet}`, { balance: [expected, held[index] ?? 0n] });
   }
   for (const contract of [registrar, funding_source])
-    compare(walk, `The balance of the contract ${contract}`, { balance: [0n, await balanceOf(contract)] });
+    compare(`The balance of the contract ${contract}`, { balance: [0n, await balanceOf(contract)] });
 }
 
 /** Compares what was read from the contracts. @throws WalkDifference */
 function compare(
-  { kind }: Walk,
   title: string,
   fields: { readonly [field: string]: readonly [expected: bigint | boolean, actual: bigint | boolean] },
 ): void {
   for (const [field, [expected, actual]] of Object.entries(fields))
     if (expected !== actual)
-      throw new WalkDifference(title, `${kind} chain ${field}`, `${field} ${expected}`, `${actual}`);
+      throw new WalkDifference(title, `chain ${field}`, `${field} ${expected}`, `${actual}`);
 }

@@ -7,10 +7,12 @@ import { type WalletName, walletNames } from "../../sandbox/chain/genesis/roles.
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { ExpectingStep, Step as ScenarioStep } from "../../sandbox/hosts/recorder/scenario.ts";
 import { readJson } from "../../sandbox/lib/read-json.ts";
+import type { components } from "../../sandbox/service/client/api-client.ts";
+import { withoutPorts } from "../../sandbox/state/fingerprint.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { receiveNotification } from "../../server/api/operations/notifications/receive-notification.ts";
 import { findDifference } from "../repeat/find-difference.ts";
-import type { RequestSender } from "../repeat/send-request.ts";
+import type { RequestSender, StepAnswer } from "../repeat/send-request.ts";
 import { type FaultName, faultOf, isOfRelayer } from "./faults.ts";
 import type { Model, SentByWallet } from "./model.ts";
 import { answered, type Expected, isSuccess, refused } from "./rules.ts";
@@ -95,11 +97,15 @@ export class Walk {
   model: Model;
   /** The kind of the step that is taken now. */
   kind = "";
+  /** The id of the step that is taken now. */
+  id = 0;
   /** Whether the last step can have changed anything. */
   hasChanged = false;
   readonly steps: ScenarioStep[];
   /** What each step of the scenario was answered. */
   readonly answers: string[];
+  /** Every answer with its bytes, and every block that was seen, for the digest. */
+  readonly transcript: string[];
   readonly counts: WalkCounts = {};
   readonly #sender: RequestSender;
   #keys: number;
@@ -116,14 +122,16 @@ export class Walk {
       model: Model;
       steps: readonly ScenarioStep[];
       answers: readonly string[];
+      transcript: readonly string[];
     },
   ) {
     this.sandbox = sandbox;
     this.#sender = from.sender;
-    this.credentials = from.credentials;
+    this.credentials = { ...from.credentials };
     this.model = structuredClone(from.model);
     this.steps = [...from.steps];
     this.answers = [...from.answers];
+    this.transcript = [...from.transcript];
     this.#keys = from.steps.length;
   }
 
@@ -164,7 +172,18 @@ export class Walk {
     const { idempotency_key: key = "" } = request;
     const { status, text } = answer;
     const step = this.steps.length;
-    this.model.writes.push({ step, line, key, body: JSON.stringify(body), status, text, wallet });
+    // What a check has delivered is no step of the walk, and is not sent again.
+    if (this.kind !== "check")
+      this.model.writes.push({
+        step,
+        by: this.id,
+        line,
+        key,
+        body: JSON.stringify(body),
+        status,
+        text,
+        wallet,
+      });
     return answer;
   }
 
@@ -237,10 +256,10 @@ export class Walk {
       ...request,
       expect: { ...statedOf(expected), ...(same === undefined ? {} : { same_as: same.step }) },
     };
-    const answer = (await this.#sender.send(request)) ?? lost;
+    const answer = await this.#send(request);
     const found = readJson(answer.text);
     this.#note(step, nameAnswer(answer.status, found));
-    this.#compare(request.title, expected, answer.status, found, answer.text);
+    this.#compare({ title: request.title, topic: this.kind }, expected, answer);
     if (same !== undefined && same.text !== answer.text)
       throw new WalkDifference(
         request.title,
@@ -254,13 +273,14 @@ export class Walk {
   /**
    * Sends a read, which becomes a step of the scenario only when its answer differs.
    *
+   * @param topic - what is read, for the signature of a difference.
    * @throws WalkDifference
    */
-  async read(request: RequestLine, expected: Expected): Promise<unknown> {
-    const answer = (await this.#sender.send(request)) ?? lost;
+  async read(request: RequestLine, topic: string, expected: Expected): Promise<unknown> {
+    const answer = await this.#send(request);
     const found = readJson(answer.text);
     try {
-      this.#compare(request.title, expected, answer.status, found, answer.text);
+      this.#compare({ title: request.title, topic }, expected, answer);
     } catch (error) {
       this.steps.push({ ...request, expect: statedOf(expected) });
       this.answers.push(nameAnswer(answer.status, found));
@@ -269,18 +289,29 @@ export class Walk {
     return found;
   }
 
-  #compare(title: string, { status, body }: Expected, actual: number, found: unknown, text: string): void {
+  async #send(request: RequestLine): Promise<StepAnswer> {
+    const answer = (await this.#sender.send(request)) ?? lost;
+    this.transcript.push(`${answer.status} ${withoutPorts(answer.text)}`);
+    return answer;
+  }
+
+  #compare(
+    { title, topic }: { title: string; topic: string },
+    { status, body }: Expected,
+    { status: actual, text }: StepAnswer,
+  ): void {
     if (!status.includes(actual)) {
       const code = findCode(body);
       const wanted = code === null ? status.join(" or ") : `${status.join(" or ")} ${code}`;
-      throw new WalkDifference(title, `${this.kind} status`, wanted, `${actual} ${shorten(text)}`);
+      throw new WalkDifference(title, `${topic} status`, wanted, `${actual} ${shorten(text)}`);
     }
-    const difference = body === undefined ? null : findDifference(body, found, "");
+    const difference = body === undefined ? null : findDifference(body, readJson(text), "");
     if (difference === null) return;
     const { field, expected, actual: got } = difference;
     throw new WalkDifference(
       title,
-      `${this.kind} ${field.replaceAll(/\d+/g, "n")}`,
+      // A missing event shows in the number of events of a page, or in what the page ends with.
+      topic === "outbox" ? topic : `${topic} ${field.replaceAll(/\d+/g, "n")}`,
       `${field} ${show(expected)}`,
       got,
     );
@@ -311,12 +342,22 @@ export class Walk {
     const hash = await client.sendRawTransaction({ serializedTransaction: raw });
     const receipt = await this.sandbox.wallets.stranger.receipt(hash);
     const status = succeeds ? "success" : "reverted";
+    this.transcript.push(`${hash} ${receipt.status} ${receipt.blockHash}`);
     this.#note({ title, transactions: [{ from: by, call: title, hash, status, raw }] }, receipt.status);
     this.model.now += 1;
     this.hasChanged = true;
     if (receipt.status !== status)
       throw new WalkDifference(title, `${this.kind} transaction`, status, receipt.status);
     return { hash, by, succeeded: succeeds, late: false };
+  }
+
+  /** Issues a credential of an account, and returns its id. @throws WalkDifference */
+  async issue(account: string): Promise<string> {
+    const title = `Issue a credential of ${account}`;
+    const request = { title, api: "POST /v1/routing/access", as: account, body: {} };
+    const { text } = await this.request(request, answered(201, { account }));
+    const { credential_id }: components["schemas"]["Access"] = JSON.parse(text);
+    return credential_id;
   }
 
   /** Moves ahead by seconds. */
@@ -364,7 +405,9 @@ export class Walk {
   async followChain(): Promise<void> {
     const { client } = this.sandbox.chain;
     await catchUp(this.sandbox.relayer, client);
-    this.model.now = Number((await client.getBlock({ blockTag: "latest" })).timestamp);
+    const { hash, timestamp } = await client.getBlock({ blockTag: "latest" });
+    this.transcript.push(hash);
+    this.model.now = Number(timestamp);
   }
 
   #note(step: ScenarioStep, answer: string): void {

@@ -53,6 +53,36 @@ test("equal seeds give equal walks and hashes, and another seed gives others", a
   expect(other.digest).not.toBe(first.digest);
 });
 
+test("equal steps with other bytes in an answer have another digest", async () => {
+  const explore = async (gasBudgetWei: bigint) => {
+    await using sandbox = await createSandbox({ seed: "explored", gasBudgetWei });
+    return await sandbox.explore({ steps: 10 });
+  };
+  const one = await explore(10n ** 18n);
+  const other = await explore(2n * 10n ** 18n);
+  expect(other.counts).toEqual(one.counts);
+  expect(other.digest).not.toBe(one.digest);
+});
+
+test("a failure that does not come again is reported with all steps, and says so", async () => {
+  const sandbox = await freshSandbox();
+  let calls = 0;
+  const check = () => {
+    calls += 1;
+    if (calls === 12) throw new Error("only once");
+  };
+  const failed: unknown = await sandbox.explore({ steps: 20, check }).catch((error: unknown) => error);
+  expect(String(failed)).toContain("The same steps did not fail again, so the sequence is not shortened");
+  expect(failed).toMatchObject({ code: "exploration_failed", sequence: { length: expect.any(Number) } });
+});
+
+test("deliveries for a check are counted under check, not under the step before it", async () => {
+  const sandbox = await freshSandbox();
+  const { counts } = await sandbox.explore({ steps: 40, check: () => {} });
+  expect(counts["check"]?.["200"]).toBeGreaterThan(5);
+  expect(Object.keys(counts["createPurchase"] ?? {})).not.toContain("200");
+});
+
 test("the command line takes the same steps on a sandbox of its own", async () => {
   const printed = JSON.parse(await runCli("explore", "--steps", "30", "--seed", "one", "--json"));
   await using sandbox = await createSandbox({ seed: "one" });
@@ -218,8 +248,8 @@ test("a bug of the user's backend is found by its check, and the shortest sequen
   );
   const scenario = await readScenario(file);
   const names = scenario.steps.map(({ title }) => title);
-  // What every walk begins with, three steps, and the deliveries.
-  expect(names.slice(5).filter((name) => name !== "Deliver the oldest event")).toEqual([
+  // The credential and the merchant, three steps, and the deliveries.
+  expect(names.slice(4).filter((name) => name !== "Deliver the oldest event")).toEqual([
     expect.stringMatching(/^Create purchase 1 /),
     "The wallet merchant registers purchase 1",
     "Confirm the registration of purchase 1",

@@ -3,7 +3,7 @@ import { usdc } from "../../../protocol/values/amount.ts";
 import type { components } from "../../../sandbox/service/client/api-client.ts";
 import { addEvent, type ModelMerchant } from "../model.ts";
 import { acceptsEnrollment, expectEnrollment, expectMerchant, isSuccess } from "../rules.ts";
-import type { Step } from "../step.ts";
+import type { ResolvedStep } from "../step.ts";
 import { accountOf, type Walk } from "../walk.ts";
 
 /** The funding cap of a walk's merchants, in base units: few refunds use it up. */
@@ -12,7 +12,7 @@ const fundingCap = 100n * usdc;
 /** Creates a merchant for one of two wallets. */
 export async function createMerchant(
   walk: Walk,
-  step: Pick<Step, "choice" | "twist" | "fault">,
+  step: Pick<ResolvedStep, "choice" | "twist" | "fault">,
 ): Promise<void> {
   const { model } = walk;
   const wallet = step.choice % 2 === 0 ? "other_merchant" : "merchant";
@@ -35,6 +35,7 @@ export async function createMerchant(
   const { id } = view;
   model.merchants.push({
     id,
+    by: walk.id,
     wallet,
     cap: fundingCap,
     collected: 0n,
@@ -47,7 +48,7 @@ export async function createMerchant(
 }
 
 /** Has a wallet send the enrollment of a merchant. */
-export async function enroll(walk: Walk, step: Step, merchant: ModelMerchant): Promise<void> {
+export async function enroll(walk: Walk, step: ResolvedStep, merchant: ModelMerchant): Promise<void> {
   const by = step.twist === "wallet" ? "stranger" : merchant.wallet;
   const succeeds = acceptsEnrollment(walk.model, merchant, by);
   const sent = await walk.send(by, merchant.view.enrollment.transaction, {
@@ -59,7 +60,11 @@ export async function enroll(walk: Walk, step: Step, merchant: ModelMerchant): P
 }
 
 /** Confirms the enrollment of a merchant. */
-export async function confirmEnrollment(walk: Walk, step: Step, merchant: ModelMerchant): Promise<void> {
+export async function confirmEnrollment(
+  walk: Walk,
+  step: ResolvedStep,
+  merchant: ModelMerchant,
+): Promise<void> {
   const { enrollment, wallet, view, id } = merchant;
   const wrongSigner = step.twist === "wallet";
   const signer = accountOf(walk.sandbox, wrongSigner ? "stranger" : wallet);
@@ -82,10 +87,10 @@ export async function confirmEnrollment(walk: Walk, step: Step, merchant: ModelM
 }
 
 /** Has the wallet of a merchant allow the funding source its cap, or nothing. */
-export async function fund(walk: Walk, step: Step, merchant: ModelMerchant): Promise<void> {
+export async function fund(walk: Walk, step: ResolvedStep, merchant: ModelMerchant): Promise<void> {
   const { token, funding_source } = walk.sandbox.description.contracts;
   const { wallet, cap } = merchant;
-  const amount = step.kind === "fund" && step.choice % 4 === 3 ? 0n : cap;
+  const amount = step.choice % 4 === 3 ? 0n : cap;
   await walk.send(wallet, approveCall(token, funding_source, amount), {
     title: `The wallet ${wallet} allows the funding source ${amount}`,
     succeeds: true,

@@ -9,7 +9,7 @@ const places = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3];
 
 /** What comes next, and for which merchant or purchase: its place. */
 export interface Next {
-  kind: StepKind;
+  kind: Exclude<StepKind, "next">;
   place: number;
 }
 
@@ -33,7 +33,7 @@ export function chooseNext(model: Model, { subject, choice }: Step): Next {
 }
 
 /** The next legal step of a purchase; null when it has none. */
-function nextOf(model: Model, purchase: ModelPurchase, choice: number): StepKind | null {
+function nextOf(model: Model, purchase: ModelPurchase, choice: number): Next["kind"] | null {
   const time = model.now + 2;
   const { status, onChain, merchant, amount } = purchase;
   const { cap, collected, wallet } = model.merchants[merchant] ?? {
@@ -61,7 +61,7 @@ function nextOf(model: Model, purchase: ModelPurchase, choice: number): StepKind
   }
 }
 
-function nextOfActive(purchase: ModelPurchase, time: number, choice: number): StepKind | null {
+function nextOfActive(purchase: ModelPurchase, time: number, choice: number): Next["kind"] | null {
   const paid = paidOf(purchase);
   const isOpen = time <= purchase.payDeadline && paid < purchase.amount;
   if (paid === 0n) return isOpen ? "pay" : null;

@@ -4,18 +4,18 @@ import { permitTypedData, signedPermit, tokenDomain } from "../../../protocol/me
 import type { WalletName } from "../../../sandbox/chain/genesis/roles.ts";
 import { addEvent, type ModelPurchase, move, paidOf, type SentByWallet } from "../model.ts";
 import { acceptsPayment, expectReconciliation, type Reconciled } from "../rules.ts";
-import { chosenAmount, type Step } from "../step.ts";
+import type { ResolvedStep } from "../step.ts";
 import { accountOf, type Walk } from "../walk.ts";
 import { name } from "./purchases.ts";
 
 /** Has a wallet pay a purchase: after an approval, or with a permit. */
-export async function pay(walk: Walk, step: Step, purchase: ModelPurchase): Promise<void> {
+export async function pay(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const outstanding = purchase.amount - paidOf(purchase);
   const amount = {
     all: outstanding === 0n ? 1n : outstanding,
     part: outstanding < 2n ? 1n : outstanding / 2n,
     over: outstanding + 1n,
-  }[chosenAmount(step)];
+  }[step.amount];
   const by = step.twist === "wallet" ? "stranger" : purchase.buyer;
   const withPermit = step.choice % 3 === 2;
   const payment = withPermit
@@ -81,7 +81,7 @@ async function payWithPermit(walk: Walk, purchase: ModelPurchase, { by, amount }
 }
 
 /** Reconciles a purchase: all of its payments, or a named transaction. */
-export async function reconcile(walk: Walk, step: Step, purchase: ModelPurchase): Promise<void> {
+export async function reconcile(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model } = walk;
   const { id, payments } = purchase;
   const named = nameTransaction(walk, step, purchase);
@@ -100,7 +100,7 @@ export async function reconcile(walk: Walk, step: Step, purchase: ModelPurchase)
   for (const payment of about) payment.reconciled = true;
 }
 
-function nameTransaction({ model }: Walk, step: Step, purchase: ModelPurchase): Reconciled {
+function nameTransaction({ model }: Walk, step: ResolvedStep, purchase: ModelPurchase): Reconciled {
   const { payments, failedPayment } = purchase;
   const last = payments.at(-1);
   if (step.twist === "value") {

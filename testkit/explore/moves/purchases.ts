@@ -15,7 +15,7 @@ import {
   isSuccess,
   type PurchaseFlaw,
 } from "../rules.ts";
-import type { Step } from "../step.ts";
+import type { ResolvedStep } from "../step.ts";
 import { accountOf, type Walk } from "../walk.ts";
 
 /** Seconds from the creation of a purchase to its deadlines. */
@@ -25,20 +25,15 @@ const flaws: readonly PurchaseFlaw[] = ["unknown_merchant", "zero", "above_cap",
 
 /** What a purchase is asked for with. */
 interface PlannedPurchase {
-  merchant: ModelMerchant;
   merchantNumber: number;
   flaw: PurchaseFlaw;
   amount: bigint;
   buyer: WalletName;
 }
 
-/** Chooses the terms of the next purchase; null without a merchant. */
-function planPurchase({ model }: Walk, step: Step): PlannedPurchase | null {
-  const enrolled = model.merchants.findIndex(({ status }) => status === "enrolled");
-  const merchantNumber =
-    step.kind === "next" && step.subject % 3 !== 2 ? enrolled : step.subject % model.merchants.length;
-  const merchant = model.merchants[merchantNumber];
-  if (merchant === undefined) return null;
+/** Chooses the terms of the next purchase. */
+function planPurchase({ model }: Walk, step: ResolvedStep, merchant: ModelMerchant): PlannedPurchase {
+  const merchantNumber = model.merchants.indexOf(merchant);
   const flaw = step.twist === "value" ? (flaws[step.choice % flaws.length] ?? "zero") : "none";
   const amount = {
     none: BigInt(10 + 5 * (step.choice % 7)) * usdc,
@@ -47,15 +42,13 @@ function planPurchase({ model }: Walk, step: Step): PlannedPurchase | null {
     zero: 0n,
     above_cap: merchant.cap + 1n,
   }[flaw];
-  return { merchant, merchantNumber, flaw, amount, buyer: step.choice % 3 === 2 ? "other_buyer" : "buyer" };
+  return { merchantNumber, flaw, amount, buyer: step.choice % 3 === 2 ? "other_buyer" : "buyer" };
 }
 
 /** Creates a purchase of a merchant. */
-export async function createPurchase(walk: Walk, step: Step): Promise<void> {
+export async function createPurchase(walk: Walk, step: ResolvedStep, merchant: ModelMerchant): Promise<void> {
   const { model, sandbox } = walk;
-  const planned = planPurchase(walk, step);
-  if (planned === null) return;
-  const { merchant, merchantNumber, flaw, amount, buyer } = planned;
+  const { merchantNumber, flaw, amount, buyer } = planPurchase(walk, step, merchant);
   const party = flaw === "same_party" ? merchant.wallet : buyer;
   const { now } = model;
   const [offerDeadline, payDeadline, claimDeadline] = [
@@ -85,6 +78,7 @@ export async function createPurchase(walk: Walk, step: Step): Promise<void> {
   const view: components["schemas"]["Purchase"] = JSON.parse(accepted.text);
   model.purchases.push({
     id: view.id,
+    by: walk.id,
     merchant: merchantNumber,
     buyer,
     amount,
@@ -108,7 +102,7 @@ export async function createPurchase(walk: Walk, step: Step): Promise<void> {
 }
 
 /** Has the relayer offer a purchase. */
-export async function activate(walk: Walk, step: Step, purchase: ModelPurchase): Promise<void> {
+export async function activate(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model } = walk;
   const wrongHash = step.twist === "value";
   const other: Hex = `0x${"00".repeat(32)}`;
@@ -131,7 +125,7 @@ export async function activate(walk: Walk, step: Step, purchase: ModelPurchase):
 }
 
 /** Has a wallet register a purchase on the chain. */
-export async function register(walk: Walk, step: Step, purchase: ModelPurchase): Promise<void> {
+export async function register(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model, sandbox } = walk;
   const wallet = model.merchants[purchase.merchant]?.wallet ?? "merchant";
   const by = step.twist === "wallet" ? "stranger" : wallet;
@@ -148,7 +142,11 @@ export async function register(walk: Walk, step: Step, purchase: ModelPurchase):
 }
 
 /** Confirms the registration of a purchase. */
-export async function confirmRegistration(walk: Walk, step: Step, purchase: ModelPurchase): Promise<void> {
+export async function confirmRegistration(
+  walk: Walk,
+  step: ResolvedStep,
+  purchase: ModelPurchase,
+): Promise<void> {
   const { model } = walk;
   const { registration, id, submitted } = purchase;
   const leavesOut = registration === null || (submitted.register && step.choice % 2 === 0);
@@ -170,7 +168,7 @@ export async function confirmRegistration(walk: Walk, step: Step, purchase: Mode
 }
 
 /** Submits the registration or the claim of a purchase over the wallet route. */
-export async function submit(walk: Walk, step: Step, purchase: ModelPurchase): Promise<void> {
+export async function submit(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model } = walk;
   const { id, registration, claim, submitted } = purchase;
   const action = purchase.status === "created" ? "register" : "claim";

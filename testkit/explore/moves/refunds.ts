@@ -7,7 +7,7 @@ import type { components } from "../../../sandbox/service/client/api-client.ts";
 import { signVerdict } from "../../../sandbox/service/given/actors/reviewer.ts";
 import { addEvent, type ModelPurchase, move, paidOf, reconciledOf } from "../model.ts";
 import { acceptsClaim, type DecisionFlaw, expectClaim, expectDecision, expectRefund } from "../rules.ts";
-import { chosenAmount, type Step } from "../step.ts";
+import type { ResolvedStep } from "../step.ts";
 import { accountOf, type Walk } from "../walk.ts";
 import { name } from "./purchases.ts";
 
@@ -16,7 +16,7 @@ type Schemas = components["schemas"];
 const reason = "It arrived broken.";
 
 /** Has a wallet claim a purchase on the chain. */
-export async function claim(walk: Walk, step: Step, purchase: ModelPurchase): Promise<void> {
+export async function claim(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model, sandbox } = walk;
   const by = step.twist === "wallet" ? "stranger" : "beneficiary";
   const paid = paidOf(purchase);
@@ -24,7 +24,7 @@ export async function claim(walk: Walk, step: Step, purchase: ModelPurchase): Pr
     all: paid === 0n ? 1n : paid,
     part: paid < 2n ? 1n : paid / 2n,
     over: paid + 1n,
-  }[chosenAmount(step)];
+  }[step.amount];
   const { chainId, verifyingContract } = purchase.view.commitment.typed_data.domain;
   const domain = registrarDomain(chainId, verifyingContract);
   const account = accountOf(sandbox, "beneficiary");
@@ -48,7 +48,7 @@ export async function claim(walk: Walk, step: Step, purchase: ModelPurchase): Pr
 }
 
 /** Files a claim. */
-export async function fileClaim(walk: Walk, step: Step, purchase: ModelPurchase): Promise<void> {
+export async function fileClaim(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model } = walk;
   const sent = purchase.claim;
   const { id, submitted } = purchase;
@@ -97,7 +97,7 @@ const flaws: readonly Exclude<DecisionFlaw, "none" | "replayed">[] = [
 ];
 
 /** Records the reviewer's decision on a claim. */
-export async function decide(walk: Walk, step: Step, purchase: ModelPurchase): Promise<void> {
+export async function decide(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model } = walk;
   const { id, filed, decision } = purchase;
   const replayed = step.twist === "value" && decision !== null ? decision.body : null;
@@ -130,7 +130,7 @@ export async function decide(walk: Walk, step: Step, purchase: ModelPurchase): P
   });
 }
 
-function verdictOf(step: Step, flaw: DecisionFlaw, purchase: ModelPurchase) {
+function verdictOf(step: ResolvedStep, flaw: DecisionFlaw, purchase: ModelPurchase) {
   const requested = purchase.filed?.requested ?? 1n;
   const reconciled = reconciledOf(purchase);
   const most = requested < reconciled ? requested : reconciled;
@@ -162,7 +162,7 @@ function signDecision(
 }
 
 /** Executes a refund. */
-export async function refund(walk: Walk, step: Step, purchase: ModelPurchase): Promise<void> {
+export async function refund(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model } = walk;
   const { id, decision } = purchase;
   const merchant = model.merchants[purchase.merchant];

@@ -1,13 +1,13 @@
 import type { components } from "../../../sandbox/service/client/api-client.ts";
+import { givenAccounts } from "../../../sandbox/service/keys/keys.ts";
 import { deliveryFault } from "../faults.ts";
 import { answered, refused } from "../rules.ts";
-import type { Step } from "../step.ts";
+import type { ResolvedStep } from "../step.ts";
 import type { Walk } from "../walk.ts";
 
 /** Sends an earlier write again, with its key and its bytes. */
-export async function repeat(walk: Walk, { choice, subject }: Step): Promise<void> {
-  const { writes } = walk.model;
-  const before = writes.at(-1 - ((12 * choice + subject) % Math.max(1, writes.length)));
+export async function repeat(walk: Walk, { about }: ResolvedStep): Promise<void> {
+  const before = walk.model.writes.find(({ by }) => by === about);
   if (before === undefined) return;
   const { step, line, key, body, status, text, wallet } = before;
   await walk.request(
@@ -23,13 +23,21 @@ export async function repeat(walk: Walk, { choice, subject }: Step): Promise<voi
   );
 }
 
+/** Issues the credential of another program, if there is one. */
+export async function issueForeign(walk: Walk): Promise<void> {
+  const { seed, accounts } = walk.sandbox.description;
+  const other = givenAccounts(seed, accounts)[1];
+  if (other !== undefined) walk.credentials.foreign = await walk.issue(other.id);
+}
+
 /** Where time moves to, in seconds after a deadline: the next block is the last one within it, the first one after it, or a later one. */
 const aroundDeadline = { all: -1, part: 0, over: 10 } as const;
 
 /** Moves ahead: by a minute, or to a deadline of a purchase. */
-export async function travel(walk: Walk, { choice, subject, amount }: Step): Promise<void> {
+export async function travel(walk: Walk, { choice, about, amount }: ResolvedStep): Promise<void> {
   const { now, purchases } = walk.model;
-  const purchase = purchases.at(-1 - (subject % Math.max(1, purchases.length)));
+  const purchase = purchases.find(({ by }) => by === about);
+  if (about !== null && purchase === undefined) return;
   const deadlines = purchase && [purchase.offerDeadline, purchase.payDeadline, purchase.claimDeadline];
   const deadline = deadlines?.[(choice % 4) - 1];
   const left = deadline === undefined ? 0 : deadline - now + aroundDeadline[amount];
@@ -43,7 +51,10 @@ export async function reorg(walk: Walk): Promise<void> {
 }
 
 /** Delivers the oldest event that is not delivered. */
-export async function deliver(walk: Walk, { fault, choice }: Pick<Step, "fault" | "choice">): Promise<void> {
+export async function deliver(
+  walk: Walk,
+  { fault, choice }: Pick<ResolvedStep, "fault" | "choice">,
+): Promise<void> {
   const { model } = walk;
   const event = model.events.find(({ delivery }) => delivery === "undelivered");
   const failures = fault === "none" || event === undefined || !walk.mayFailDeliveries ? 0 : 1 + (choice % 2);

@@ -1,19 +1,20 @@
-import type { ModelMerchant, ModelPurchase } from "../model.ts";
-import type { Step, StepKind } from "../step.ts";
+import type { Model, ModelMerchant, ModelPurchase } from "../model.ts";
+import { chosenAmount, type ResolvedStep, type Step } from "../step.ts";
 import type { Walk } from "../walk.ts";
 import { confirmEnrollment, createMerchant, enroll, fund } from "./merchants.ts";
 import { chooseNext } from "./next.ts";
 import { pay, reconcile } from "./payments.ts";
 import { activate, confirmRegistration, createPurchase, register, submit } from "./purchases.ts";
 import { claim, decide, fileClaim, refund } from "./refunds.ts";
-import { deliver, reorg, repeat, restore, snapshot, travel } from "./surroundings.ts";
+import { deliver, issueForeign, reorg, repeat, restore, snapshot, travel } from "./surroundings.ts";
 
-type OfMerchant = (walk: Walk, step: Step, merchant: ModelMerchant) => Promise<void>;
-type OfPurchase = (walk: Walk, step: Step, purchase: ModelPurchase) => Promise<void>;
-type OfWalk = (walk: Walk, step: Step) => Promise<void>;
+type Kind = ResolvedStep["kind"];
+type OfMerchant = (walk: Walk, step: ResolvedStep, merchant: ModelMerchant) => Promise<void>;
+type OfPurchase = (walk: Walk, step: ResolvedStep, purchase: ModelPurchase) => Promise<void>;
+type OfWalk = (walk: Walk, step: ResolvedStep) => Promise<void>;
 
-const ofMerchant: { readonly [K in StepKind]?: OfMerchant } = { enroll, confirmEnrollment, fund };
-const ofPurchase: { readonly [K in StepKind]?: OfPurchase } = {
+const ofMerchant: { readonly [K in Kind]?: OfMerchant } = { enroll, confirmEnrollment, fund, createPurchase };
+const ofPurchase: { readonly [K in Kind]?: OfPurchase } = {
   activate,
   register,
   confirmRegistration,
@@ -25,9 +26,9 @@ const ofPurchase: { readonly [K in StepKind]?: OfPurchase } = {
   decide,
   refund,
 };
-const ofWalk: { readonly [K in StepKind]?: OfWalk } = {
+const ofWalk: { readonly [K in Kind]?: OfWalk } = {
+  issueForeign,
   createMerchant,
-  createPurchase,
   repeat,
   travel,
   reorg,
@@ -36,30 +37,47 @@ const ofWalk: { readonly [K in StepKind]?: OfWalk } = {
   restore,
 };
 
+/** Decides what a step comes to in the state of a model. */
+export function resolveStep(model: Model, step: Step, id: number): ResolvedStep {
+  const { kind, place } = step.kind === "next" ? chooseNext(model, step) : { kind: step.kind, place: null };
+  // The next legal step of funding is never one of nothing.
+  const choice = place !== null && kind === "fund" ? 0 : step.choice;
+  return { ...step, kind, amount: chosenAmount(step), choice, id, about: aboutOf(model, step, kind, place) };
+}
+
+/** Returns the id of the step that made what a step is about; null when there is nothing. */
+function aboutOf(model: Model, step: Step, kind: Kind, place: number | null): number | null {
+  const { merchants, purchases, writes } = model;
+  const { subject, choice } = step;
+  const newestFirst = purchases.at(-1 - (subject % Math.max(1, purchases.length)));
+  if (kind === "createPurchase") {
+    const enrolled = merchants.find(({ status }) => status === "enrolled");
+    const isNext = place !== null && subject % 3 !== 2;
+    return (isNext ? enrolled : merchants[subject % merchants.length])?.by ?? null;
+  }
+  if (kind in ofMerchant) return merchants[(place ?? subject) % merchants.length]?.by ?? null;
+  if (kind in ofPurchase) return (place === null ? newestFirst : purchases[place])?.by ?? null;
+  if (kind === "repeat")
+    return writes.at(-1 - ((12 * choice + subject) % Math.max(1, writes.length)))?.by ?? null;
+  return kind === "travel" && choice % 4 !== 0 ? (newestFirst?.by ?? null) : null;
+}
+
 /**
- * Takes a step, whatever the state is.
+ * Takes a step, whatever the state is; without what it is about, nothing happens.
  *
  * @returns the purchase that it was about, if any.
  * @throws WalkDifference
  */
-export async function takeStep(walk: Walk, step: Step): Promise<ModelPurchase | null> {
-  const { merchants, purchases } = walk.model;
-  const isNext = step.kind === "next";
-  const { kind, place } = isNext ? chooseNext(walk.model, step) : { kind: step.kind, place: step.subject };
+export async function takeStep(walk: Walk, step: ResolvedStep): Promise<ModelPurchase | null> {
+  const { kind, id, about } = step;
   walk.kind = kind;
-  const merchant = merchants[place % merchants.length];
-  const purchase = purchases[isNext ? place : newestFirst(place, purchases.length)];
-  const onMerchant = ofMerchant[kind];
-  const onPurchase = ofPurchase[kind];
-  if (onMerchant !== undefined && merchant !== undefined) await onMerchant(walk, step, merchant);
-  else if (onPurchase !== undefined && purchase !== undefined) await onPurchase(walk, step, purchase);
-  else await ofWalk[kind]?.(walk, step);
-  if (onPurchase !== undefined && purchase !== undefined) return purchase;
-  // A restore has copied the model.
-  return walk.model.purchases.at(-1) ?? null;
-}
-
-/** The place of an entry that is counted from the last one. */
-function newestFirst(place: number, length: number): number {
-  return length - 1 - (place % Math.max(1, length));
+  walk.id = id;
+  const merchant = walk.model.merchants.find(({ by }) => by === about);
+  const purchase = walk.model.purchases.find(({ by }) => by === about);
+  if (merchant !== undefined) await ofMerchant[kind]?.(walk, step, merchant);
+  else if (purchase !== undefined) await ofPurchase[kind]?.(walk, step, purchase);
+  await ofWalk[kind]?.(walk, step);
+  // A reorg and a restore have copied the model.
+  const { purchases } = walk.model;
+  return purchases.find(({ by }) => by === about) ?? purchases.at(-1) ?? null;
 }
