@@ -97,7 +97,7 @@ export interface Sandbox extends AsyncDisposable {
    * Writes a snapshot file, from which `createSandbox({ from: file })` continues on any machine. Transactions in the chain's pool are not
    * included.
    *
-   * @throws SandboxError snapshot_refused when the file cannot be written.
+   * @throws SandboxError snapshot_refused when the file cannot be written, or when a part's state could not be loaded from it.
    * @example await sandbox.save("paid.snapshot")
    */
   save(file: string): Promise<void>;

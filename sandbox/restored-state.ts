@@ -5,7 +5,7 @@ import {
 } from "../server/http/request/rate-limit.ts";
 import { miningPart } from "./chain/clock/mining.ts";
 import type { ChainNode } from "./chain/genesis/start-chain.ts";
-import { namedPart, type Part, type RestoredParts, requireDistinctNames } from "./lib/part.ts";
+import { namedPart, type Part, type RestoredParts, requireUsableNames } from "./lib/part.ts";
 import type { LazyAccess } from "./service/client/lazy-access.ts";
 import type { GivenAccess } from "./service/given/actors/access.ts";
 import type { SandboxReceiver } from "./service/receiver/receiver.ts";
@@ -46,7 +46,7 @@ export function listParts(
   const durable: readonly Part[] = [storePart(store)];
   const added = given.map(namedPart);
   const all = [...durable, ...others, ...added];
-  requireDistinctNames(all);
+  requireUsableNames(all);
   return { added, durable, others, all };
 }
 

@@ -1,6 +1,7 @@
-import { type Hex, isHash } from "viem";
+import type { Hex } from "viem";
 import { z } from "zod";
 import { messageOf } from "../../protocol/coded-error.ts";
+import { hashSchema } from "../../server/api/schemas/primitives.ts";
 import { SandboxError } from "./errors/sandbox-error.ts";
 import { showValue } from "./errors/show-value.ts";
 
@@ -54,6 +55,9 @@ export interface RestoredParts {
 /** The states of parts at one time. */
 export type PartStates = ReadonlyMap<Part, unknown>;
 
+/** Schemas leave out a field of this name. */
+const unusable = "__proto__";
+
 /**
  * Thrown when the parts of a snapshot file differ from the list.
  *
@@ -64,12 +68,14 @@ export class PartsDifferError extends Error {
 }
 
 /**
- * Checks that no two parts have the same name.
+ * Checks that no two parts have the same name, and that none has one that objects leave out.
  *
  * @throws SandboxError option_invalid
  */
-export function requireDistinctNames(parts: readonly Part[]): void {
+export function requireUsableNames(parts: readonly Part[]): void {
   const names = parts.map(({ name }) => name);
+  if (names.includes(unusable))
+    throw new SandboxError("option_invalid", `A part cannot be named "${unusable}". Give it another name.`);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined)
     throw new SandboxError(
@@ -157,12 +163,48 @@ export function namedPart(part: Part): Part {
   };
 }
 
-/** Encodes states as JSON, by the names of their parts. */
+/**
+ * Encodes states as JSON, by the names of their parts.
+ *
+ * @throws SandboxError snapshot_refused when a file with a state could not be loaded.
+ */
 export function encodeParts(states: PartStates): { [name: string]: unknown } {
   const saved = [...states].flatMap(([{ name, schema }, state]) =>
-    schema === null ? [] : [[name, z.encode(schema, state)]],
+    schema === null ? [] : [[name, encodeState(name, schema, state)]],
   );
   return Object.fromEntries(saved);
+}
+
+/** Encodes a state, and makes sure that it can be decoded again from the file. */
+function encodeState(name: string, schema: z.ZodType, state: unknown): unknown {
+  try {
+    const encoded = z.encode(schema, state);
+    // JSON.stringify writes a Map as {} and a Date as a string, and leaves out a function.
+    if (!isJson(encoded))
+      throw new TypeError(`its schema encodes it as ${showValue(encoded)}, which is not JSON`);
+    z.decode(schema, JSON.parse(JSON.stringify(encoded)));
+    return encoded;
+  } catch (cause) {
+    const reason = cause instanceof z.core.$ZodError ? describeIssue(cause) : messageOf(cause);
+    throw new SandboxError(
+      "snapshot_refused",
+      `The part "${name}" cannot be saved: ${reason}. Give it a schema that encodes its state as JSON, such as z.codec(…), or the schema null to leave it out of files.`,
+      { cause },
+    );
+  }
+}
+
+function describeIssue({ issues: [issue] }: z.core.$ZodError): string {
+  const place = issue?.path.join(".") ?? "";
+  return place === "" ? String(issue?.message) : `${issue?.message} at ${place}`;
+}
+
+/** Returns whether JSON has a value as it is; fields that are undefined are left out. */
+function isJson(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isJson);
+  if (z.core.util.isPlainObject(value))
+    return Object.values(value).every((entry) => entry === undefined || isJson(entry));
+  return value === null || ["string", "boolean"].includes(typeof value) || Number.isFinite(value);
 }
 
 /**
@@ -187,29 +229,45 @@ export function decodeParts(
 /**
  * Returns the digests of all parts.
  *
- * @throws SandboxError option_invalid for a digest that has the name of another part or of its digest, so that it would take the other's
- * place in the fingerprint, and for one that is not a SHA-256.
+ * @throws SandboxError option_invalid when `digest` returns no object, for a digest that has the name of another part or of its digest, so that
+ * it would take the other's place in the fingerprint, and for one that is not a SHA-256.
  */
 export function digestParts(states: PartStates): { [name: string]: Hex } {
   const owners = new Map([...states.keys()].map((part) => [part.name, part]));
   const digests = new Map<string, Hex>();
   for (const [part, state] of states)
-    for (const [name, digest] of Object.entries(part.digest?.(state) ?? {})) {
+    for (const [name, digest] of Object.entries(digestsOf(part, state))) {
+      if (name === unusable)
+        throw new SandboxError(
+          "option_invalid",
+          `The part "${part.name}" has a digest "${name}". Give the digest another name.`,
+        );
       const owner = owners.get(name) ?? part;
       if (owner !== part)
         throw new SandboxError(
           "option_invalid",
           `The part "${part.name}" has a digest "${name}", a name that belongs to the part "${owner.name}". Give the digest another name.`,
         );
-      if (!isHash(digest))
+      const { data } = hashSchema.safeParse(digest);
+      if (data === undefined)
         throw new SandboxError(
           "option_invalid",
-          `The digest "${name}" of the part "${part.name}" is ${showValue(digest)}. Return a SHA-256: 0x and 64 hex digits.`,
+          `The digest "${name}" of the part "${part.name}" is ${showValue(digest)}. Return a SHA-256: 0x and 64 lower-case hex digits.`,
         );
       owners.set(name, part);
-      digests.set(name, digest);
+      digests.set(name, data);
     }
   return Object.fromEntries(digests);
+}
+
+function digestsOf(part: Part, state: unknown): { [name: string]: unknown } {
+  if (part.digest === undefined) return {};
+  const digests: unknown = part.digest(state);
+  if (z.core.util.isPlainObject(digests)) return digests;
+  throw new SandboxError(
+    "option_invalid",
+    `The function digest of the part "${part.name}" returns ${showValue(digests)}. Return an object of digests by their names, at once.`,
+  );
 }
 
 /** A schema for state that this project writes and reads itself: a checksum covers it, so only its kind is checked. */

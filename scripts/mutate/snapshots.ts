@@ -259,8 +259,18 @@ export const snapshots: readonly MutantGroup[] = [
       },
       {
         rule: "The fingerprint has the digests of all parts.",
-        find: "part.digest?.(state) ?? {}",
-        replace: 'part.name === "store" ? part.digest?.(state) : {}',
+        find: "if (part.digest === undefined) return {};",
+        replace: 'if (part.digest === undefined || part.name !== "store") return {};',
+      },
+      {
+        rule: "A state that a snapshot file cannot have is refused when the file is saved.",
+        find: "if (!isJson(encoded))",
+        replace: "if (encoded === isJson)",
+      },
+      {
+        rule: "A state that cannot be decoded again is refused when the file is saved.",
+        find: "    z.decode(schema, JSON.parse(JSON.stringify(encoded)));\n",
+        replace: "",
       },
     ],
   },

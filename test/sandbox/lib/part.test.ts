@@ -6,6 +6,7 @@ import { z } from "zod";
 import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
 import { readMining, setMining } from "../../../sandbox/chain/clock/mining.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
+import { showValue } from "../../../sandbox/lib/errors/show-value.ts";
 import type { Part } from "../../../sandbox/lib/part.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 
@@ -275,13 +276,115 @@ describe("a digest that would take the place of another one in the fingerprint i
   });
 });
 
-test("a digest that is no SHA-256 is refused by its name", async () => {
-  await using sandbox = await createSandbox({
-    parts: [{ ...cartPart(), digest: () => ({ cart: "0x12" as const }) }],
+test.each<[why: string, returned: unknown, message: string]>([
+  [
+    "is no SHA-256",
+    { cart: "0x12" },
+    'The digest "cart" of the part "cart" is "0x12". Return a SHA-256: 0x and 64 lower-case hex digits.',
+  ],
+  [
+    "is in upper case",
+    { cart: `0x${"AB".repeat(32)}` },
+    `The digest "cart" of the part "cart" is "0x${"AB".repeat(32)}". Return a SHA-256: 0x and 64 lower-case hex digits.`,
+  ],
+  [
+    "is missing",
+    { cart: undefined },
+    'The digest "cart" of the part "cart" is undefined. Return a SHA-256: 0x and 64 lower-case hex digits.',
+  ],
+  [
+    "is named __proto__",
+    JSON.parse(`{ "__proto__": "${sha256Hex(new Uint8Array())}" }`),
+    'The part "cart" has a digest "__proto__". Give the digest another name.',
+  ],
+  ...[null, undefined, Promise.resolve({}), [], "0x12"].map((returned): [string, unknown, string] => [
+    "is in no object",
+    returned,
+    `The function digest of the part "cart" returns ${showValue(returned)}. Return an object of digests by their names, at once.`,
+  ]),
+])("a digest that %s is refused with the name of its part: %j", async (_, returned, message) => {
+  const cart: Part<bigint> = cartPart();
+  Object.assign(cart, { digest: () => returned });
+  await using sandbox = await createSandbox({ parts: [cart] });
+  const refused = { name: "SandboxError", code: "option_invalid", message };
+  await expect(sandbox.fingerprint()).rejects.toMatchObject(refused);
+});
+
+describe("a state that a snapshot file could not bring back is refused by save", () => {
+  const lossy = z.codec(z.string(), z.date(), {
+    decode: (text) => {
+      throw new Error(`${text} is no date`);
+    },
+    encode: () => "today",
   });
-  await expect(sandbox.fingerprint()).rejects.toMatchObject({
-    name: "SandboxError",
+  test.each<[why: string, schema: z.ZodType, state: unknown, reason: string]>([
+    [
+      "a date",
+      z.date(),
+      new Date(0),
+      'its schema encodes it as "1970-01-01T00:00:00.000Z", which is not JSON',
+    ],
+    [
+      "a map",
+      z.map(z.string(), z.int()),
+      new Map([["a", 1]]),
+      "its schema encodes it as {}, which is not JSON",
+    ],
+    ["a map in any value", z.any(), { carts: [new Map()] }, 'its schema encodes it as {"carts":[{}]}, which'],
+    ["undefined", z.undefined(), undefined, "its schema encodes it as undefined, which is not JSON"],
+    ["a bigint", z.bigint(), 5n, "its schema encodes it as 5n, which is not JSON"],
+    ["not a number", z.nan(), Number.NaN, "its schema encodes it as NaN, which is not JSON"],
+    ["a function", z.any(), { on() {} }, "its schema encodes it as {}, which is not JSON"],
+    [
+      "a state that does not fit the schema",
+      z.object({ total: z.int() }),
+      { total: "5" },
+      ": Invalid input: expected number, received string at total. ",
+    ],
+    ["the result of a one-way transform", z.string().transform(Number), 5, "unidirectional transform"],
+    ["a state that is not decoded again", lossy, new Date(0), "today is no date"],
+  ])("%s", async (_, schema, state, reason) => {
+    const cart: Part = { name: "cart", schema, capture: () => state, restore() {} };
+    await using sandbox = await createSandbox({ parts: [cart] });
+    const folder = await temporaryFolder();
+    const refused = await sandbox.save(join(folder, "file")).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ name: "SandboxError", code: "snapshot_refused" });
+    expect(String(refused)).toContain('The part "cart" cannot be saved: ');
+    expect(String(refused)).toContain(reason);
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
+
+test("fields that are undefined are left out of a snapshot file", async () => {
+  const optional = z.object({ total: z.int().optional() });
+  const file = join(await temporaryFolder(), "without-a-total.snapshot");
+  {
+    const cart: Part = {
+      name: "cart",
+      schema: optional,
+      capture: () => ({ total: undefined }),
+      restore() {},
+    };
+    await using sandbox = await createSandbox({ parts: [cart] });
+    await sandbox.save(file);
+  }
+  let restored: unknown;
+  const restore = (state: unknown) => {
+    restored = state;
+  };
+  await using _loaded = await createSandbox({
+    from: file,
+    parts: [{ name: "cart", schema: optional, capture: () => null, restore }],
+  });
+  expect(restored).toEqual({});
+});
+
+test("a part named __proto__ is refused", async () => {
+  const refused = {
     code: "option_invalid",
-    message: 'The digest "cart" of the part "cart" is "0x12". Return a SHA-256: 0x and 64 hex digits.',
-  });
+    message: 'A part cannot be named "__proto__". Give it another name.',
+  };
+  await expect(createSandbox({ parts: [{ ...cartPart(), name: "__proto__" }] })).rejects.toMatchObject(
+    refused,
+  );
 });
