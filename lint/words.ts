@@ -67,7 +67,7 @@ export const words: readonly Word[] = [
 export const names: readonly Word[] = [
   { forms: ["world", "stage", "stages", "staged", "testbed"], instead: '"sandbox" or "step"' },
   { forms: ["fold", "folds", "outgrown"], instead: '"checkpoint" or "compact"' },
-  { forms: ["moment"], instead: '"snapshot"' },
+  { forms: ["moment", "moments"], instead: '"snapshot"' },
   { forms: ["loan", "loans", "lend", "lent", "borrower"], instead: '"lease"' },
   { forms: ["seat", "sit", "sits"], instead: '"leader", "follower" or "elect"' },
   { forms: ["stand", "stands", "standing", "stood"], instead: '"current" or "onChain"' },

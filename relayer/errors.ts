@@ -30,7 +30,7 @@ export class GasBudgetExceededError extends RelayerError<"gas_budget_exceeded"> 
   constructor(program: string, requiredWei: bigint, availableWei: bigint) {
     super(
       "gas_budget_exceeded",
-      `The operation reserves ${requiredWei} wei; ${program} has ${availableWei} wei left.`,
+      `The relay operation reserves ${requiredWei} wei; ${program} has ${availableWei} wei left.`,
     );
     this.program = program;
     this.requiredWei = requiredWei;
@@ -45,7 +45,7 @@ export class RpcUnavailableError extends RelayerError<"rpc_unavailable"> {
   }
 }
 
-/** A reorg took the block of an operation's transaction, and the node did not say what became of the transaction. */
+/** A reorg took the block of a relay operation's transaction, and the node did not say what became of the transaction. */
 export class OutcomeUnknownError extends RpcUnavailableError {
   readonly operationId: string;
   readonly program: string;
@@ -59,7 +59,7 @@ export class OutcomeUnknownError extends RpcUnavailableError {
     block_number: number | null;
   }) {
     super(
-      `The receipt of ${operation_id}`,
+      `The transaction receipt of ${operation_id}`,
       `a reorg took its block ${block_number}, and the node did not say what became of it`,
     );
     this.operationId = operation_id;
@@ -83,7 +83,7 @@ export class RpcRefusedError extends RelayerError<"rpc_refused"> {
   }
 }
 
-/** The node serves another chain, or another epoch of the same chain, than the operation was accepted for. */
+/** The node serves another chain, or another epoch of the same chain, than the relay operation was accepted for. */
 export class EpochMismatchError extends RelayerError<"chain_mismatch"> {
   readonly expectedEpoch: Hex;
   readonly actualEpoch: Hex;
@@ -104,28 +104,28 @@ export class SignerUnknownError extends RelayerError<"signer_unknown"> {
   }
 }
 
-/** No operation has this id. */
-export class OperationUnknownError extends RelayerError<"operation_unknown"> {
+/** No relay operation has this id. */
+export class RelayOperationUnknownError extends RelayerError<"operation_unknown"> {
   constructor(operationId: string) {
     super(
       "operation_unknown",
-      `There is no operation ${operationId}. GET …/transactions and the explorer's Relayer view list the ids.`,
+      `There is no relay operation ${operationId}. GET …/transactions and the explorer's Relayer view list the ids.`,
     );
   }
 }
 
-/** Only an operation that needs attention can be resumed. */
-export class OperationNotResumableError extends RelayerError<"operation_not_resumable"> {
+/** Only a relay operation that needs attention can be resumed. */
+export class RelayOperationNotResumableError extends RelayerError<"operation_not_resumable"> {
   constructor(operationId: string, status: string) {
     super(
       "operation_not_resumable",
-      `${operationId} is ${status}; only an operation that needs attention can be resumed.`,
+      `${operationId} is ${status}; only a relay operation that needs attention can be resumed.`,
     );
   }
 }
 
-/** Only an operation whose nonce was taken can be abandoned. */
-export class OperationNotAbandonableError extends RelayerError<"operation_not_abandonable"> {
+/** Only a relay operation whose nonce was taken can be abandoned. */
+export class RelayOperationNotAbandonableError extends RelayerError<"operation_not_abandonable"> {
   constructor(message: string, options?: ErrorOptions) {
     super("operation_not_abandonable", message, options);
   }

@@ -1,5 +1,5 @@
 import type { RelayerContext, RelayerPorts } from "./context.ts";
-import { OperationUnknownError, type OutcomeUnknownError } from "./errors.ts";
+import { type OutcomeUnknownError, RelayOperationUnknownError } from "./errors.ts";
 import { HeldError } from "./faults/fault-effects.ts";
 import { type GasBudget, readBudget, toGasBudget } from "./journal/budget.ts";
 import { operationId, type RelayOperation, type RelayOperationRecord } from "./journal/relay-operation.ts";
@@ -41,19 +41,19 @@ export interface Relayer {
   /**
    * Looks again: transaction receipts of all hashes, confirmations, reorgs; sends the same bytes again where the node lacks them.
    *
-   * @throws OperationUnknownError, EpochMismatchError
+   * @throws RelayOperationUnknownError, EpochMismatchError
    */
   advance(operationId: string): Promise<RelayOperation>;
   /**
    * Lets an operation continue that needs attention, once a person has looked.
    *
-   * @throws OperationNotResumableError, OperationUnknownError
+   * @throws RelayOperationNotResumableError, RelayOperationUnknownError
    */
   resume(operationId: string): Promise<RelayOperation>;
   /**
    * Gives up an operation whose nonce was taken, once a person has looked; the next submit begins its next attempt.
    *
-   * @throws OperationNotAbandonableError, OperationNotResumableError, OperationUnknownError
+   * @throws RelayOperationNotAbandonableError, RelayOperationNotResumableError, RelayOperationUnknownError
    */
   abandon(operationId: string): Promise<RelayOperation>;
   /**
@@ -170,6 +170,6 @@ async function submit(context: RelayerContext, intent: RelayIntent): Promise<Rel
 
 async function advance(context: RelayerContext, id: string): Promise<RelayOperationRecord> {
   const operation = await context.journal.read(id);
-  if (!operation) throw new OperationUnknownError(id);
+  if (!operation) throw new RelayOperationUnknownError(id);
   return driveLocked(context, operation, "after_sending");
 }

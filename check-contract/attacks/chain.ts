@@ -26,7 +26,7 @@ async function reconcileUnderReorgs(fixture: ContractFixture, times: number): Pr
     fixture.tampered.change("eth_getBlockByNumber", (answer, parameters) => {
       if (!Array.isArray(parameters) || Number(parameters[0]) !== head) return answer;
       looks += 1;
-      // The first look is for the receipt's block, the second one asks whether the head is still the same, and so on.
+      // The first look is for the transaction receipt's block, the second one asks whether the head is still the same, and so on.
       if (looks % 2 === 1 || changed >= times) return answer;
       changed += 1;
       return { ...rawObject.parse(answer), hash: fixture.second.commitment.hash };
@@ -40,7 +40,7 @@ async function reconcileUnderReorgs(fixture: ContractFixture, times: number): Pr
 function expectReverted(answer: FixtureAnswer, reverted: number): FixtureAnswer {
   const seen = parseReconciliation(answer);
   if (seen.reverted.length !== reverted || seen.purchase.figures.reconciled !== "0")
-    throw new Error(`${seen.reverted.length} receipts were taken back, not ${reverted}.`);
+    throw new Error(`${seen.reverted.length} payment receipts were taken back, not ${reverted}.`);
   return answer;
 }
 

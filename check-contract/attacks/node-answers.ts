@@ -72,7 +72,7 @@ function isOfBlock(parameters: unknown): boolean {
   return JSON.stringify(parameters).includes("blockHash");
 }
 
-/** Reconciles a valid payment whose logs the node changes, in the receipt and in the block alike. */
+/** Reconciles a valid payment whose logs the node changes, in the transaction receipt and in the block alike. */
 async function reconcileChangedLogs(
   fixture: ContractFixture,
   change: (logs: readonly RawLog[]) => RawLog[],

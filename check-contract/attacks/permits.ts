@@ -34,7 +34,7 @@ async function payWith(fixture: ContractFixture, permit: SignedPermit): Promise<
   return await fixture.reconcile(fixture.purchase, [hash]);
 }
 
-/** Reconciles a payment whose logs the node changes, in its receipt and in its block alike. */
+/** Reconciles a payment whose logs the node changes, in its transaction receipt and in its block alike. */
 async function reconcileChangedLogs(
   fixture: ContractFixture,
   call: Parameters<ContractFixture["succeed"]>[1],

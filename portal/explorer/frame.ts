@@ -2,7 +2,7 @@ import type { Overview } from "../../sandbox/hosts/explorer/views.ts";
 import { html, nothing, type TemplateResult } from "../vendor/lit-html/lit-html.js";
 import type { Connection } from "./changes.ts";
 import { formatTime } from "./format.ts";
-import { hrefTo, type Route } from "./route.ts";
+import { hrefTo, type PageAddress } from "./page-address.ts";
 
 const links = [
   ["", "Overview"],
@@ -16,7 +16,11 @@ const links = [
 ] as const;
 
 /** The top of every view: where one is, what time it is in the sandbox, and whether the page hears of changes. */
-export function frame(route: Route, overview: Overview | null, connection: Connection): TemplateResult {
+export function frame(
+  pageAddress: PageAddress,
+  overview: Overview | null,
+  connection: Connection,
+): TemplateResult {
   return html`<div class="bar">
       <p class="brand"><a href=${hrefTo("")}>Routing sandbox</a></p>
       <div class="row small">
@@ -36,7 +40,7 @@ export function frame(route: Route, overview: Overview | null, connection: Conne
           ${links.map(
             ([view, name]) =>
               html`<li>
-                <a href=${hrefTo(view)} aria-current=${view === shownAs(route.view) ? "page" : nothing}>${name}</a>
+                <a href=${hrefTo(view)} aria-current=${view === shownAs(pageAddress.view) ? "page" : nothing}>${name}</a>
               </li>`,
           )}
         </ul>

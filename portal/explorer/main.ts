@@ -4,7 +4,7 @@ import { read, Unreachable } from "./api.ts";
 import { type Connection, followChanges } from "./changes.ts";
 import { shorten } from "./format.ts";
 import { frame } from "./frame.ts";
-import { parseRoute, type Route } from "./route.ts";
+import { type PageAddress, parsePageAddress } from "./page-address.ts";
 import type { Scene, View } from "./view.ts";
 import { blocks } from "./views/blocks.ts";
 import { controls } from "./views/controls/controls.ts";
@@ -36,7 +36,7 @@ const restMs = 200;
 
 /** The page as it is: where, what was read, and what is known of the connection. */
 const page: {
-  route: Route;
+  pageAddress: PageAddress;
   overview: Overview | null;
   /** The time at which the overview was read, by this machine's clock: a live sandbox's time continues from there. */
   readAt: number;
@@ -47,7 +47,7 @@ const page: {
   /** The result of the last action. */
   notice: { good: boolean; text: string } | null;
 } = {
-  route: parseRoute(location.hash),
+  pageAddress: parsePageAddress(location.hash),
   overview: null,
   readAt: 0,
   data: undefined,
@@ -56,7 +56,7 @@ const page: {
   notice: null,
 };
 
-function viewOf({ view, id }: Route): View | undefined {
+function viewOf({ view, id }: PageAddress): View | undefined {
   return view === "purchases" && id !== "" ? purchaseTimeline : views[view];
 }
 
@@ -67,10 +67,10 @@ function element(id: string): HTMLElement {
 }
 
 function draw(): void {
-  const { route, overview, connection } = page;
-  const view = viewOf(route);
-  document.title = `${view?.title(route) ?? "Not found"} · Routing sandbox`;
-  render(frame(route, overview, connection), element("top"));
+  const { pageAddress, overview, connection } = page;
+  const view = viewOf(pageAddress);
+  document.title = `${view?.title(pageAddress) ?? "Not found"} · Routing sandbox`;
+  render(frame(pageAddress, overview, connection), element("top"));
   const main = element("main");
   main.setAttribute("aria-busy", String(page.data === undefined && page.problem === null));
   render(html`${banner()} ${content(view)}`, main);
@@ -87,25 +87,25 @@ function banner(): TemplateResult | typeof nothing {
 }
 
 function content(view: View | undefined): TemplateResult {
-  const { overview, data, problem, route } = page;
+  const { overview, data, problem, pageAddress } = page;
   if (view === undefined)
-    return html`<h1 tabindex="-1">Nothing here</h1><p>There is no view ${route.view}. <a href="#/">To the overview</a></p>`;
+    return html`<h1 tabindex="-1">Nothing here</h1><p>There is no view ${pageAddress.view}. <a href="#/">To the overview</a></p>`;
   if (problem !== null && page.connection !== "gone")
-    return html`<h1 tabindex="-1">${view.title(route)}</h1>
+    return html`<h1 tabindex="-1">${view.title(pageAddress)}</h1>
       <div class="notice bad">
         <p>${problem}</p>
         <p><button type="button" @click=${() => refresh()}>Try again</button></p>
       </div>`;
   if (data === undefined || overview === null)
-    return html`<h1 tabindex="-1">${shorten(view.title(route))}</h1><p class="quiet">Reading …</p>`;
+    return html`<h1 tabindex="-1">${shorten(view.title(pageAddress))}</h1><p class="quiet">Reading …</p>`;
   return view.draw(data, sceneOf(overview));
 }
 
 function sceneOf(overview: Overview): Scene {
-  const { route } = page;
+  const { pageAddress } = page;
   const passed = overview.mode === "live" ? Date.now() - page.readAt : 0;
   const measure = { ...overview.token, now: Date.parse(overview.now) + passed };
-  return { route, overview, measure, redraw: draw, act };
+  return { pageAddress, overview, measure, redraw: draw, act };
 }
 
 async function act(said: string, action: () => Promise<unknown>): Promise<void> {
@@ -139,26 +139,28 @@ function refresh(): Promise<void> {
 async function readUntilCurrent(): Promise<void> {
   while (again) {
     again = false;
-    const { route } = page;
+    const { pageAddress } = page;
     await readOnce();
     // Going to another view does not wait.
-    if (again && route === page.route) await new Promise((resolve) => setTimeout(resolve, restMs));
+    if (again && pageAddress === page.pageAddress)
+      await new Promise((resolve) => setTimeout(resolve, restMs));
   }
 }
 
 async function readOnce(): Promise<void> {
-  const { route } = page;
-  const view = viewOf(route);
+  const { pageAddress } = page;
+  const view = viewOf(pageAddress);
   try {
     const [overview, data] = await Promise.all([
       read<Overview>("/overview"),
-      view === undefined ? null : view.load(route),
+      view === undefined ? null : view.load(pageAddress),
     ]);
     Object.assign(page, { overview, readAt: Date.now() });
-    if (route === page.route) Object.assign(page, { data, problem: null });
+    if (pageAddress === page.pageAddress) Object.assign(page, { data, problem: null });
   } catch (error) {
     if (error instanceof Unreachable) page.connection = "gone";
-    if (route === page.route) page.problem = error instanceof Error ? error.message : "It failed.";
+    if (pageAddress === page.pageAddress)
+      page.problem = error instanceof Error ? error.message : "It failed.";
   }
   draw();
 }
@@ -166,14 +168,19 @@ async function readOnce(): Promise<void> {
 /** Returns whether a change concerns the current view. */
 function concerns({ topics, purchases: changed }: ExplorerChange): boolean {
   if (topics.includes("everything")) return true;
-  const view = viewOf(page.route);
-  if (view === purchaseTimeline && changed?.includes(page.route.id)) return true;
+  const view = viewOf(page.pageAddress);
+  if (view === purchaseTimeline && changed?.includes(page.pageAddress.id)) return true;
   const shown = new Set(["blocks", "faults", ...(view?.topics ?? [])]);
   return topics.some((topic) => shown.has(topic));
 }
 
 addEventListener("hashchange", async () => {
-  Object.assign(page, { route: parseRoute(location.hash), data: undefined, problem: null, notice: null });
+  Object.assign(page, {
+    pageAddress: parsePageAddress(location.hash),
+    data: undefined,
+    problem: null,
+    notice: null,
+  });
   draw();
   await refresh();
   // Screen readers and the keyboard continue at the new view.

@@ -10,7 +10,7 @@ import {
   shorten,
   words,
 } from "./format.ts";
-import { hrefTo } from "./route.ts";
+import { hrefTo } from "./page-address.ts";
 
 /** The result of a template, or nothing. */
 export type Template = TemplateResult | typeof nothing;

@@ -1,11 +1,11 @@
 import type { ChangeTopic, Overview } from "../../sandbox/hosts/explorer/views.ts";
 import type { TemplateResult } from "../vendor/lit-html/lit-html.js";
 import type { Measure } from "./format.ts";
-import type { Route } from "./route.ts";
+import type { PageAddress } from "./page-address.ts";
 
 /** The data that every view is drawn with, besides its own. */
 export interface Scene {
-  route: Route;
+  pageAddress: PageAddress;
   overview: Overview;
   measure: Measure;
   /** Does something through the control API, says what came of it, and reads again. */
@@ -17,10 +17,10 @@ export interface Scene {
 /** One view of the explorer. */
 export interface View<Data = unknown> {
   /** Returns the title for the browser's tab and history. */
-  title(route: Route): string;
+  title(pageAddress: PageAddress): string;
   /** The changes after which it is read again. */
   topics: readonly ChangeTopic[];
-  load(route: Route): Promise<Data>;
+  load(pageAddress: PageAddress): Promise<Data>;
   draw(data: Data, scene: Scene): TemplateResult;
 }
 

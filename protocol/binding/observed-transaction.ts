@@ -40,7 +40,7 @@ export interface ObservedReceipt {
   logs: readonly ObservedLog[];
 }
 
-/** The block that the chain has now at a receipt's height. */
+/** The block that the chain has now at the transaction receipt's height. */
 export interface ObservedBlock {
   number: bigint;
   hash: Hex;

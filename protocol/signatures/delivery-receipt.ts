@@ -43,6 +43,6 @@ export async function verifyReceipt(jws: string, publicKey: Uint8Array): Promise
     { algorithms: ["EdDSA"] },
   );
   if (protectedHeader.typ !== receiptType)
-    throw new TypeError(`The JWS is of type ${protectedHeader.typ}, not a receipt.`);
+    throw new TypeError(`The JWS is of type ${protectedHeader.typ}, not a delivery receipt.`);
   return JSON.parse(new TextDecoder().decode(payload));
 }

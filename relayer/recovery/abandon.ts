@@ -1,5 +1,5 @@
 import type { RelayerContext } from "../context.ts";
-import { OperationNotAbandonableError } from "../errors.ts";
+import { RelayOperationNotAbandonableError } from "../errors.ts";
 import { supersede } from "../journal/budget.ts";
 import { type RelayOperationRecord, unsignedAttempt } from "../journal/relay-operation.ts";
 import { atOneTime } from "../journal/timestamp.ts";
@@ -13,7 +13,7 @@ import { withStopped } from "./resume.ts";
  * Gives up an operation whose nonce was taken, once a person has looked: its reservation is released, and the next request for the same
  * effect begins the next attempt, with another nonce. The signed bytes are kept, so that a reorg that frees the nonce finds them.
  *
- * @throws OperationNotAbandonableError unless a confirmed transaction that is none of the operation's has used its nonce.
+ * @throws RelayOperationNotAbandonableError unless a confirmed transaction that is none of the operation's has used its nonce.
  */
 export function abandon(context: RelayerContext, operationId: string): Promise<RelayOperationRecord> {
   return withStopped(context, operationId, async (taken) => {
@@ -34,23 +34,25 @@ export function abandon(context: RelayerContext, operationId: string): Promise<R
 async function requireNonceTaken(context: RelayerContext, operation: RelayOperationRecord): Promise<void> {
   const { operation_id, nonce, from } = operation;
   if (nonce === null)
-    throw new OperationNotAbandonableError(`${operation_id} has no nonce. Resume it without abandoning it.`);
+    throw new RelayOperationNotAbandonableError(
+      `${operation_id} has no nonce. Resume it without abandoning it.`,
+    );
   await requireEpoch(context, operation);
   const sighting = await sight(context, operation);
   if (sighting === "waiting")
-    throw new OperationNotAbandonableError(
+    throw new RelayOperationNotAbandonableError(
       `The chain has not used nonce ${nonce} of ${from}, so that ${operation_id} can still be mined. Resume it without abandoning it.`,
     );
   if (sighting !== "nonce_taken") {
     await drive(atOneTime(context), operation, "sends_nothing");
-    throw new OperationNotAbandonableError(
+    throw new RelayOperationNotAbandonableError(
       `${sighting.transactionHash} of ${operation_id} is mined. Send the request again for its answer.`,
     );
   }
   const { node, confirmations } = context;
   const confirmed = Math.max(0, (await readHead(node)) - confirmations + 1);
   if ((await readNonce(node, from, confirmed)) <= nonce)
-    throw new OperationNotAbandonableError(
+    throw new RelayOperationNotAbandonableError(
       `The transaction that took nonce ${nonce} of ${from} has fewer than ${confirmations} confirmations. Abandon ${operation_id} once it has them.`,
     );
 }

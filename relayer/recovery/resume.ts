@@ -1,5 +1,5 @@
 import type { RelayerContext } from "../context.ts";
-import { OperationNotResumableError, OperationUnknownError } from "../errors.ts";
+import { RelayOperationNotResumableError, RelayOperationUnknownError } from "../errors.ts";
 import type { RelayOperationRecord } from "../journal/relay-operation.ts";
 import { atOneTime } from "../journal/timestamp.ts";
 import { readNonce } from "../node/node.ts";
@@ -32,9 +32,9 @@ export function withStopped(
 ): Promise<RelayOperationRecord> {
   return context.locks.run(`operation:${operationId}`, async () => {
     const operation = await context.journal.read(operationId);
-    if (!operation) throw new OperationUnknownError(operationId);
+    if (!operation) throw new RelayOperationUnknownError(operationId);
     if (operation.status !== "needs_attention")
-      throw new OperationNotResumableError(operationId, operation.status);
+      throw new RelayOperationNotResumableError(operationId, operation.status);
     return step(operation);
   });
 }

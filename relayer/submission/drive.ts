@@ -1,5 +1,5 @@
 import type { RelayerContext } from "../context.ts";
-import { OperationUnknownError, RpcRefusedError, RpcUnavailableError } from "../errors.ts";
+import { RelayOperationUnknownError, RpcRefusedError, RpcUnavailableError } from "../errors.ts";
 import { HeldError, reach } from "../faults/fault-effects.ts";
 import {
   type AttemptName,
@@ -18,7 +18,7 @@ import { cancel } from "./bump.ts";
 import { note } from "./note-failure.ts";
 import { PreconditionError, requirePrecondition, withdraw } from "./require-precondition.ts";
 import { confirm, settle } from "./settle.ts";
-import { type Claim, claimNonce, needsAttention } from "./sign.ts";
+import { claimNonce, type NonceClaim, needsAttention } from "./sign.ts";
 import { simulate } from "./simulate.ts";
 
 /**
@@ -37,7 +37,7 @@ export function driveLocked(
 ): Promise<RelayOperationRecord> {
   return context.locks.run(`operation:${attemptKey(attempt)}`, async () => {
     const operation = await context.journal.reread(attempt);
-    if (!operation) throw new OperationUnknownError(attempt.operation_id);
+    if (!operation) throw new RelayOperationUnknownError(attempt.operation_id);
     return drive(atOneTime(context), operation, waitMode);
   });
 }
@@ -91,7 +91,7 @@ async function begin(
   return finish(context, await sendInTurn(context, claim), waitMode);
 }
 
-async function sendInTurn(context: RelayerContext, claim: Claim): Promise<RelayOperationRecord> {
+async function sendInTurn(context: RelayerContext, claim: NonceClaim): Promise<RelayOperationRecord> {
   try {
     const sameEpoch = requireEpoch(context, claim.operation);
     // Also when the chain is another one, or does not answer: every later read of the operation must find its claim.

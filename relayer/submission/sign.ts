@@ -13,7 +13,7 @@ import type { Turn } from "../keyed-mutex.ts";
 import { readNonce } from "../node/node.ts";
 
 /** An operation whose nonce is claimed, and its place in the line of its signer's broadcasts. */
-export interface Claim {
+export interface NonceClaim {
   operation: RelayOperationRecord;
   /** Resolves when the claim is durable; nothing may be sent before. */
   durable: Promise<void>;
@@ -33,7 +33,7 @@ export async function claimNonce(
   context: RelayerContext,
   operation: RelayOperationRecord,
   chainId: number,
-): Promise<Claim | null> {
+): Promise<NonceClaim | null> {
   const account = accountOf(context, operation);
   // Read before the line is joined: nonces that the journal learns meanwhile only move its own count up.
   const chainNonce = await readNonce(nodeOf(context, operation), operation.from);

@@ -5,7 +5,7 @@ import { type ChainNode, startChain } from "../chain/genesis/start-chain.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
 import type { SandboxSettings } from "../options/options.ts";
 import type { StartDeadline } from "../options/start-deadline.ts";
-import { type KeptChain, keepChain } from "./data-directory/keep-chain.ts";
+import { type ChainKeeper, keepChain } from "./data-directory/keep-chain.ts";
 import type { DataDirectory } from "./data-directory/open-data-directory.ts";
 import type { SandboxJournal } from "./data-directory/open-journal.ts";
 import { placeState } from "./snapshot-file/place-state.ts";
@@ -24,7 +24,7 @@ export interface ChainStart {
 }
 
 /** A chain that runs, and the data directory that it is kept in; nothing of it is kept in memory. */
-export interface OpenedChain extends KeptChain {
+export interface OpenedChain extends ChainKeeper {
   chain: ChainNode;
   /** The store of the data directory's journal, which has the records too; null in memory. */
   store: JournaledStore | null;

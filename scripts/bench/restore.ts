@@ -1,4 +1,4 @@
-/** Back to an earlier moment: the whole sandbox compared with the bare chain's snapshot and revert. */
+/** Restoring a snapshot: the whole sandbox compared with the bare chain's snapshot and revert. */
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { runDemo } from "../../testkit/demo/run-demo.ts";
@@ -13,7 +13,7 @@ const start = await sandbox.snapshot();
 
 /** The benchmark `restore`. */
 export const benchmark: Benchmark = {
-  title: "Back to an earlier moment: chain, store, journal, clock and faults as one",
+  title: "Restoring a snapshot: chain, store, journal, clock and faults as one",
   baseline: "bare evm_snapshot and evm_revert",
   rounds: 50,
   subjects: {

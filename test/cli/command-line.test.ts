@@ -174,7 +174,7 @@ test.for<[command: string, message: string]>([
   ["demo --data-dir FOLDER/none", "No sandbox runs in FOLDER/none; start one with npm start"],
   [
     "resume op_x --data-dir FOLDER",
-    "There is no operation op_x. GET …/transactions and the explorer's Relayer view list the ids.\n",
+    "There is no relay operation op_x. GET …/transactions and the explorer's Relayer view list the ids.\n",
   ],
   [
     "scenario record x.yaml --data-dir FOLDER",

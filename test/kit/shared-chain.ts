@@ -3,7 +3,7 @@ import { createChainClient } from "../../sandbox/chain/client/chain-client.ts";
 import { drainMining, setMining } from "../../sandbox/chain/clock/mining.ts";
 import type { ChainNode } from "../../sandbox/chain/genesis/start-chain.ts";
 
-/** A moment of a chain: Anvil's snapshot, its latest block, and the base fee of the one after that in wei. */
+/** A snapshot of a chain: Anvil's own, its latest block, and the base fee of the one after that in wei. */
 interface ChainSnapshot {
   id: Hex;
   block: { number: bigint; hash: Hash; timestamp: bigint };
@@ -59,7 +59,7 @@ export class SharedChain {
     await this.#chain.stop();
   }
 
-  /** Goes back to the moment; false when a reorg took its block. */
+  /** Goes back to the snapshot; false when a reorg took its block. */
   async #rewind(): Promise<boolean> {
     const { client, clock } = this.#chain;
     const { id, block, baseFee } = this.#snapshot;

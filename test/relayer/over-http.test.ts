@@ -194,7 +194,7 @@ test("a person lets an operation continue that foreign use of the signer has sto
   const resume = `/operations/${operation.operation_id}/resume`;
   expect(await controlSandbox(description, "POST", resume)).toMatchObject({ status: "confirmed", nonce: 2 });
   await expect(controlSandbox(description, "POST", resume)).rejects.toThrow(
-    "only an operation that needs attention",
+    "only a relay operation that needs attention",
   );
   expect((await send(description, credential, stopped)).status).toBe(200);
   await expectBooksToBalance(description, credential, [first, stopped], 1);
@@ -227,7 +227,7 @@ test("a person gives up an operation whose nonce was taken, and the next request
   });
   expect(await stopped()).toMatchObject({ reserved_wei: "0", hashes: [{ attempt: 1, nonce: 1 }] });
   await expect(controlSandbox(description, "POST", resume, { abandon: true })).rejects.toThrow(
-    `${operation_id} is failed; only an operation that needs attention can be resumed.`,
+    `${operation_id} is failed; only a relay operation that needs attention can be resumed.`,
   );
   const other = { ...taken, key: `${taken.key}-other` };
   const done = await send(description, credential, other);

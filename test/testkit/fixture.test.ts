@@ -36,7 +36,7 @@ test("the fixture gives a test a sandbox with a client and wallets that act", as
   expect(data).toMatchObject({ id: merchant.id, status: "enrolled" });
 });
 
-test("and takes it back to its first moment before the next one", async ({ sandbox }) => {
+test("the fixture restores its sandbox before the next test", async ({ sandbox }) => {
   expect(sandbox.description.urls).toEqual(had.at(-1)?.description.urls);
   expect(await sandbox.store.list("merchants", {})).toEqual([]);
   expect(await sandbox.store.list("idempotency", {})).toEqual([]);

@@ -11,9 +11,9 @@ export const blocks = defineView<ViewPage<BlockView>>({
   title: () => "Blocks",
   topics: ["blocks"],
   load: ({ query }) => read("/blocks", { cursor: query.get("cursor") }),
-  draw: ({ data, next_cursor }, { route, measure }) => html`
+  draw: ({ data, next_cursor }, { pageAddress, measure }) => html`
     <h1 tabindex="-1">Blocks</h1>
-    ${blockList(data, measure)} ${pager("blocks", route.query, next_cursor)}
+    ${blockList(data, measure)} ${pager("blocks", pageAddress.query, next_cursor)}
   `,
 });
 

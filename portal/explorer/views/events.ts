@@ -25,7 +25,7 @@ export const events = defineView<ViewPage<EventView>>({
           )}
         </ul>`
     }
-    ${pager("events", scene.route.query, next_cursor)}
+    ${pager("events", scene.pageAddress.query, next_cursor)}
   `,
 });
 

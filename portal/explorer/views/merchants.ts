@@ -10,7 +10,7 @@ export const merchants = defineView<ViewPage<MerchantView>>({
   title: () => "Merchants",
   topics: ["merchants", "blocks"],
   load: ({ query }) => read("/merchants", Object.fromEntries(query)),
-  draw: ({ data, next_cursor }, { route, measure }) => html`
+  draw: ({ data, next_cursor }, { pageAddress, measure }) => html`
     <h1 tabindex="-1">Merchants</h1>
     ${
       data.length === 0
@@ -39,6 +39,6 @@ export const merchants = defineView<ViewPage<MerchantView>>({
           )}
         </ul>`
     }
-    ${pager("merchants", route.query, next_cursor)}
+    ${pager("merchants", pageAddress.query, next_cursor)}
   `,
 });

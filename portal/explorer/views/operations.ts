@@ -37,15 +37,15 @@ export const operations = defineView<ViewPage<RelayOperationView>>({
           )}
         </ul>`
     }
-    ${pager("operations", scene.route.query, next_cursor)}
+    ${pager("operations", scene.pageAddress.query, next_cursor)}
   `,
 });
 
-/** One operation with every hash; one that needs a person has the button for it. */
+/** One relay operation with every hash; one that needs attention has the button for it. */
 export function operationCard(operation: RelayOperationView, scene: Scene): TemplateResult {
   const { id, kind, status, status_reason, error, purchase_id, transactions, from, nonce } = operation;
   const resume = () =>
-    scene.act("The operation continues.", async () => await ask("POST", `/operations/${id}/resume`));
+    scene.act("The relay operation continues.", async () => await ask("POST", `/operations/${id}/resume`));
   return html`<article class="panel" aria-label=${`${words(kind)} ${operation.sequence}`}>
     <p class="row">
       <strong>${words(kind)}</strong> ${badge(status)}
@@ -65,7 +65,7 @@ export function operationCard(operation: RelayOperationView, scene: Scene): Temp
     <dl class="facts small">
       ${purchase_id === null ? nothing : html`<dt>Purchase</dt><dd>${purchaseLink(purchase_id)}</dd>`}
       <dt>Operation</dt>
-      <dd>${copyable(id, "operation id")}</dd>
+      <dd>${copyable(id, "relay operation id")}</dd>
       <dt>Signer</dt>
       <dd>${account(from)}${nonce === null ? nothing : html`, nonce ${nonce}`}</dd>
       ${

@@ -8,7 +8,7 @@ import type {
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";
 import { formatWei, percent, words } from "../format.ts";
-import { hrefTo } from "../route.ts";
+import { hrefTo } from "../page-address.ts";
 import { copyable, empty } from "../templates.ts";
 import { defineView } from "../view.ts";
 import { blockList } from "./blocks.ts";
@@ -87,7 +87,7 @@ function attention(now: Overview, refusal: RefusalView | undefined) {
       ? nothing
       : html`<p class="notice bad">
         <a href=${hrefTo("operations", "", { status: "needs_attention" })}
-          >${stranded} ${stranded === 1 ? "operation needs" : "operations need"} a person</a
+          >${stranded} ${stranded === 1 ? "relay operation needs" : "relay operations need"} attention</a
         >
       </p>`
   }

@@ -29,7 +29,7 @@ export const refusals = defineView<ViewPage<RefusalView>>({
           )}
         </ul>`
     }
-    ${pager("refusals", scene.route.query, next_cursor)}
+    ${pager("refusals", scene.pageAddress.query, next_cursor)}
   `,
 });
 

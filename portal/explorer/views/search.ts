@@ -2,7 +2,7 @@ import type { SearchResult } from "../../../sandbox/hosts/explorer/views.ts";
 import { html } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";
 import { shorten } from "../format.ts";
-import { hrefTo } from "../route.ts";
+import { hrefTo } from "../page-address.ts";
 import { badge, empty } from "../templates.ts";
 import { defineView } from "../view.ts";
 
@@ -11,12 +11,12 @@ export const search = defineView<{ data: SearchResult[] }>({
   title: ({ query }) => `Search ${query.get("q") ?? ""}`,
   topics: [],
   load: ({ query }) => read("/search", { q: query.get("q") }),
-  draw: ({ data }, { route }) => html`
+  draw: ({ data }, { pageAddress }) => html`
     <h1 tabindex="-1">Found</h1>
     ${
       data.length === 0
         ? empty(
-            `Found nothing for ${shorten(route.query.get("q") ?? "")}.`,
+            `Found nothing for ${shorten(pageAddress.query.get("q") ?? "")}.`,
             "Enter a complete id, hash, address or block number.",
           )
         : html`<ul class="rows panel">

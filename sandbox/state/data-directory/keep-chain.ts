@@ -12,7 +12,7 @@ import type { SandboxJournal } from "./open-journal.ts";
 const mineDeadlineMs = 2_000;
 
 /** Keeps what happens on a chain. */
-export interface KeptChain {
+export interface ChainKeeper {
   /** Called when the node has a new head. */
   announce(): void;
   /** Called when the start has succeeded: from then on checkpoints are written, and an Anvil that ends is replaced. */
@@ -25,7 +25,7 @@ export function keepChain(
   journal: SandboxJournal | null,
   opened: ClosingStack,
   log: Log,
-): KeptChain {
+): ChainKeeper {
   if (chain.journal === null || journal === null) return { announce() {}, started() {} };
   const { store } = journal;
   const source = chain.journal;

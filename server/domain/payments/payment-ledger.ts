@@ -77,7 +77,7 @@ export async function postPayments(
 function assertRead(log: DecodedLog, { stored, read }: Ledger): void {
   if (read.has(canonicalForm(log))) return;
   throw new ChainUnavailableError(
-    `The node has a payment of ${stored.key} in a receipt that it does not list among the purchase's logs; ask again.`,
+    `The node has a payment of ${stored.key} in a transaction receipt that it does not list among the purchase's logs; ask again.`,
   );
 }
 

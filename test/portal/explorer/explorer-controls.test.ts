@@ -90,7 +90,7 @@ test("the controls say in the sandbox's words why something cannot be done", asy
   expect(await said.textContent()).toContain("/blocks: must be at most 9999");
 });
 
-test("the controls resume an operation that needs a person", async () => {
+test("the controls resume a relay operation that needs attention", async () => {
   const session = await kit.begin();
   const merchant = await enrollMerchant(session);
   await activate(session, await createPurchase(session, merchant, "first", "25000000"), "activate-first");
@@ -103,9 +103,9 @@ test("the controls resume an operation that needs a person", async () => {
     });
   expect((await attempt()).response.status).toBe(409);
   const page = await kit.open();
-  await page.getByRole("link", { name: "1 operation needs a person" }).click();
+  await page.getByRole("link", { name: "1 relay operation needs attention" }).click();
   await page.getByRole("button", { name: "Resume" }).click();
-  await page.getByRole("main").getByText("The operation continues.").waitFor();
+  await page.getByRole("main").getByText("The relay operation continues.").waitFor();
   await page.getByRole("link", { name: "Relayer" }).click();
   await page.getByRole("article", { name: "offer 2" }).getByText("confirmed", { exact: true }).waitFor();
   expect((await attempt()).response.status).toBe(200);

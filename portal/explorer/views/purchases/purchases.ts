@@ -3,7 +3,7 @@ import { repeat } from "../../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
 import { read } from "../../api.ts";
 import { type Measure, words } from "../../format.ts";
-import { hrefTo } from "../../route.ts";
+import { hrefTo } from "../../page-address.ts";
 import { account, badge, blockLink, copyable, empty, pager, payments, time } from "../../templates.ts";
 import { defineView } from "../../view.ts";
 
@@ -14,7 +14,7 @@ export const purchases = defineView<PurchaseViews>({
   title: () => "Purchases",
   topics: ["purchases", "operations", "blocks"],
   load: ({ query }) => read("/purchases", Object.fromEntries(query)),
-  draw: ({ data, next_cursor, as_of }, { route: { query }, measure }) => html`
+  draw: ({ data, next_cursor, as_of }, { pageAddress: { query }, measure }) => html`
     <h1 tabindex="-1">Purchases</h1>
     ${filter(query)}
     ${

@@ -4,7 +4,7 @@ import { deliveryReceiptSchema } from "../../schemas/notifications.ts";
 import { pageQuerySchema, pageSchema } from "../../schemas/pagination.ts";
 import { viewDeliveryReceipt } from "../../views/notifications.ts";
 
-/** `GET …/notification-receipts`: one signed receipt per event. */
+/** `GET …/notification-receipts`: one signed delivery receipt per event. */
 export const listReceipts = defineOperation({
   number: 15,
   id: "listReceipts",
@@ -18,7 +18,7 @@ export const listReceipts = defineOperation({
   query: pageQuerySchema,
   responses: {
     200: {
-      description: "A page of receipts.",
+      description: "A page of delivery receipts.",
       schema: pageSchema(deliveryReceiptSchema, "DeliveryReceipts"),
     },
   },

@@ -136,7 +136,7 @@ async function assertCollectable(
 function assertDecided(onChain: ChainPurchase, claim: ClaimRecord, decision: DecisionRecord): void {
   assertFiledClaim(claim, onChain, {
     about: `The decision ${decision.id} is on the claim`,
-    instead: "settle the award outside of this service",
+    instead: "pay the award outside of this service",
   });
 }
 
@@ -184,7 +184,7 @@ async function collectAward(intent: RelayIntent, step: RefundStep, services: Ser
     if (operation === undefined || paid === null || paid === claim_hash) throw error;
     const detail =
       `The collection has paid the claim ${paid}, which a reorg put in the place of the claim ${claim_hash} that ${step.decision.id} is on. ` +
-      "It is recorded and cannot be undone: settle the difference outside of this service.";
+      "It is recorded and cannot be undone: correct the difference outside of this service.";
     return {
       relayed: { confirmed: true, operation, hash: error.transactionHash },
       claimHash: paid,

@@ -182,7 +182,7 @@ async function assertStillOnChain(
   const onChain = await readOnChain(purchase, services);
   assertFiledClaim(claim, onChain, {
     about: `The claim ${claim.id} is`,
-    instead: "settle it outside of this service",
+    instead: "resolve it outside of this service",
   });
   const hash = await claimTransaction(claim, services);
   const use = { key: hash, step: "claim", subject: purchase.id } as const;

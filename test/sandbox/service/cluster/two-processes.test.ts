@@ -250,7 +250,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
 });
 
 describe.skipIf(!hasPostgres)(`a snapshot ${inPostgres}`, () => {
-  test("is refused while another process is in, and else goes back to its moment", {
+  test("is refused while another process is in, and is restored once it has left", {
     timeout: 30_000,
   }, async () => {
     const server = await startPostgres();

@@ -90,12 +90,12 @@ describe("sandbox.receiver", () => {
   test("is restored with a snapshot: deliveries, their numbers and faults", async () => {
     await kit.events.deliver(await kit.events.write());
     await kit.sandbox.faults.set({ layer: "delivery", action: "answer", status: 500 });
-    const moment = await kit.sandbox.snapshot();
+    const snapshot = await kit.sandbox.snapshot();
     const before = kit.sandbox.receiver.capture();
     const faults = kit.sandbox.faults.list();
     await kit.events.deliver(await kit.events.write());
     expect(kit.sandbox.receiver.deliveries()).toHaveLength(3);
-    await moment.restore();
+    await snapshot.restore();
     expect(kit.sandbox.receiver.capture()).toEqual(before);
     expect(kit.sandbox.faults.list()).toEqual(faults);
   });

@@ -124,7 +124,7 @@ describe("a decision after a reorg", () => {
       retryable: false,
       detail:
         `The claim ${claim.id} is ${claim.claim_hash}, and the chain has the claim ${other} of this purchase. ` +
-        "The contract takes no second claim, so settle it outside of this service.",
+        "The contract takes no second claim, so resolve it outside of this service.",
       binding: {
         accepted: false,
         checks: [{ name: "purchase", ok: false, expected: claim.claim_hash, actual: other }],

@@ -29,7 +29,7 @@ export function expectOtherClaim({ claim, decision }: Approved, answer: Answer):
     retryable: false,
     detail:
       `The decision ${decision.id} is on the claim ${claim.claim_hash}, and the chain has the claim ${other} of this purchase. ` +
-      "The contract takes no second claim, so settle the award outside of this service.",
+      "The contract takes no second claim, so pay the award outside of this service.",
     binding: {
       accepted: false,
       checks: [{ name: "purchase", ok: false, expected: claim.claim_hash, actual: other }],
@@ -45,7 +45,7 @@ export function expectPaidOther({ claim, decision }: Approved, answer: Answer) {
     retryable: false,
     detail:
       `The collection has paid the claim ${other}, which a reorg put in the place of the claim ${claim.claim_hash} that ${decision.id} is on. ` +
-      "It is recorded and cannot be undone: settle the difference outside of this service.",
+      "It is recorded and cannot be undone: correct the difference outside of this service.",
     binding: { accepted: false },
   });
   return problem(answer).binding?.checks.filter(({ ok }) => !ok) ?? [];

@@ -1,5 +1,5 @@
 /** The current place in the explorer: the part behind the # of the address. */
-export interface Route {
+export interface PageAddress {
   /** The view's name, empty for the first one. */
   view: string;
   /** The subject of the view, as a purchase's id. */
@@ -10,9 +10,9 @@ export interface Route {
 /**
  * Reads the part behind the #.
  *
- * @example parseRoute("#/purchases/pur_1?status=active").id // "pur_1"
+ * @example parsePageAddress("#/purchases/pur_1?status=active").id // "pur_1"
  */
-export function parseRoute(hash: string): Route {
+export function parsePageAddress(hash: string): PageAddress {
   const [path = "", search = ""] = hash.replace(/^#\/?/, "").split("?");
   const [view = "", id = ""] = path.split("/");
   return { view, id: decodeURIComponent(id), query: new URLSearchParams(search) };
