@@ -38,7 +38,7 @@ export async function pinReceiver(text: string, resolve: Resolve = resolveHost):
   } catch (cause) {
     throw new SandboxError(
       "receiver_unresolved",
-      `The receiver's name ${host} has no address; correct the option receiverUrl, or let the name resolve before the start.`,
+      `The receiver's name ${host} has no address. Pass a URL with another name, or let this one resolve first.`,
       { cause },
     );
   }

@@ -66,10 +66,14 @@ export async function writeSnapshot(file: string, content: Uint8Array): Promise<
   try {
     await replaceNamedFile(file, content, 0o600);
   } catch (cause) {
-    const reason = describeFileError(cause);
+    const hasNoDirectory = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+    const reason = hasNoDirectory ? "its directory does not exist" : describeFileError(cause);
+    const remedy = hasNoDirectory
+      ? "Make the directory"
+      : "Free disk space or correct the permissions of its directory";
     throw new SandboxError(
       "snapshot_refused",
-      `${file} cannot be written: ${reason}. Free disk space or correct the permissions of its directory, or name another file.`,
+      `${file} cannot be written: ${reason}. ${remedy}, or name another file.`,
       { cause },
     );
   }

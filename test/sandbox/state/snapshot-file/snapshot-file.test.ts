@@ -255,6 +255,14 @@ test.runIf(existsSync("/dev/full"))(
   },
 );
 
+test("a snapshot file in a directory that does not exist is refused with what to do", async () => {
+  const file = join(await temporaryFolder(), "missing", "saved.snapshot");
+  await expect(sandbox.save(file)).rejects.toMatchObject({
+    code: "snapshot_refused",
+    message: `${file} cannot be written: its directory does not exist. Make the directory, or name another file.`,
+  });
+});
+
 /** A snapshot file with other fields or another body, under a checksum that is right. */
 function sealed(whole: Buffer, change: object, changed?: Buffer): Buffer {
   const end = whole.indexOf("\n");
