@@ -1,10 +1,11 @@
 /**
- * Fails on each word of lint/words.ts, in a text or in an exported name, and on the marks of a merge that was not resolved, with file and
- * line and what to write instead. Arguments are the files to read; without any, it reads all sources and documents of the repository.
+ * Fails on each word of lint/words.ts, in a text, at the start of a sentence or in an exported name, and on the marks of a merge that was
+ * not resolved, with file and line and what to write instead. Arguments are the files to read; without any, it reads all sources and
+ * documents of the repository.
  */
 import { readFileSync } from "node:fs";
 import { listFiles } from "./list-files.ts";
-import { names, type Word, words } from "./words.ts";
+import { names, starts, type Word, words } from "./words.ts";
 
 const kinds = ["md", "ts", "sol", "html", "css", "txt", "mjs", "sh", "yaml", "json"].map(
   (ending) => `*.${ending}`,
@@ -18,6 +19,7 @@ const found = (
   const text = readFileSync(file, "utf8");
   return [
     ...words.flatMap((word) => uses(file, text, word)),
+    ...starts.flatMap((word) => sentenceStarts(file, text, word)),
     ...exportedNames(file, text),
     ...mergeMarks(file, text),
   ];
@@ -37,6 +39,25 @@ function uses(file: string, text: string, { forms, before, instead }: Word): str
   );
   return [...text.matchAll(pattern)].map(({ 0: used, index }) => {
     return `${file}:${lineAt(text, index)}: "${used.replaceAll(/[\s*/]+/g, " ")}": write ${instead}.`;
+  });
+}
+
+/**
+ * Returns a line for each comment or sentence that starts with a word. Headings, cells of tables, labels (texts in quotes without a period)
+ * and questions of one line pass.
+ */
+function sentenceStarts(file: string, text: string, { forms, instead }: Word): string[] {
+  const starts = [
+    /[.!?][)"'`*_]* +/,
+    /(?:\/\*\*?|\/\/+|^[ \t]*\*)[ \t]*/,
+    file.endsWith(".md") ? /^[ \t]*(?:(?:[-+>]|\d+\.) +)*\**/ : /^[ \t]*#+[ \t]*/,
+    /["`](?=[^"`\n]*[.!])/,
+  ];
+  const start = starts.map(({ source }) => source).join("|");
+  const pattern = new RegExp(`(?:${start})(${forms.join("|")})(?=\\s)(?![^.!?\n]*\\?)`, "gm");
+  return [...text.matchAll(pattern)].map(({ 0: used, 1: form, index }) => {
+    const line = lineAt(text, index + used.length);
+    return `${file}:${line}: a sentence that starts with "${form}": write ${instead}.`;
   });
 }
 

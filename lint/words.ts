@@ -63,6 +63,11 @@ export const words: readonly Word[] = [
   { forms: ["take writes", "takes writes", "took writes"], instead: '"accept writes" or "refuse writes"' },
 ];
 
+/** Words that no comment or sentence starts with, because its subject would be a clause. */
+export const starts: readonly Word[] = [
+  { forms: ["What", "Whatever"], instead: 'a noun as the subject: "A request that …", "The type of …"' },
+];
+
 /** Words that no exported name has, because the glossary has another one for the same thing. */
 export const names: readonly Word[] = [
   { forms: ["world", "stage", "stages", "staged", "testbed"], instead: '"sandbox" or "step"' },

@@ -62,7 +62,7 @@ const errors: { readonly [Name in keyof Errors]: Readonly<Record<Errors[Name], s
     gas_budget_exceeded: "The gas budget of the program does not cover the reservation.",
     rpc_unavailable: "The node does not answer.",
     rpc_refused: "The node answers with an error.",
-    chain_mismatch: "The node serves another chain epoch than that of the operation.",
+    chain_mismatch: "The node serves another chain epoch than the operation's.",
     signer_unknown: "The relayer has no key of the signer.",
     operation_unknown: "No relay operation has this id.",
     operation_not_resumable: "The relay operation does not need attention.",

@@ -80,7 +80,7 @@ function banner(): TemplateResult | typeof nothing {
   const { connection, notice } = page;
   if (connection === "gone")
     return html`<p class="notice warn disconnected">
-      The sandbox does not answer. What is shown is from before; it is read again as soon as the sandbox is back.
+      The sandbox does not answer. The page shows earlier data, and reads it again as soon as the sandbox is back.
     </p>`;
   if (notice === null) return nothing;
   return html`<p class=${`notice ${notice.good ? "good" : "bad"}`}>${notice.text}</p>`;

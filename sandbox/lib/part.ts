@@ -44,9 +44,9 @@ export interface Part<S = unknown> {
 export interface RestoredParts {
   /** The parts of the option `parts`, which may throw: first. */
   readonly added: readonly Part[];
-  /** What a restore writes to disk, which may refuse: after these, before the chain. */
+  /** The parts that a restore writes to disk, which may refuse: after these, before the chain. */
   readonly durable: readonly Part[];
-  /** What cannot refuse: after the chain. */
+  /** The parts that cannot refuse: after the chain. */
   readonly others: readonly Part[];
   /** All of them. */
   readonly all: readonly Part[];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { names, words } from "../../lint/words.ts";
+import { names, starts, words } from "../../lint/words.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -36,6 +36,39 @@ test("a form is found at the start of a sentence and across two lines of a comme
     'page.md:2: "Anew"',
     'page.md:2: "goes on"',
   ]);
+});
+
+test.each([
+  ["a comment", "module.ts", (form: string) => `const a = 1; // ${form} is a.\n`],
+  ["a comment above a declaration", "module.ts", (form: string) => `/** ${form} a must be. */\n`],
+  ["a line of a comment", "module.ts", (form: string) => ` * ${form}\n * waits.\n`],
+  ["a comment of a style sheet", "style.css", (form: string) => `/* ${form} the page has. */\n`],
+  ["a comment of a shell script", "script.sh", (form: string) => `# ${form} failed.\n`],
+  ["a second sentence", "module.ts", (form: string) => `// It waits. ${form} waits ends.\n`],
+  ["a sentence after one in quotes", "page.md", (form: string) => `It says "no." ${form} follows counts.\n`],
+  [
+    "a sentence of a message",
+    "module.ts",
+    (form: string) => `throw new Error("${form} was sent is lost.");\n`,
+  ],
+  ["a paragraph", "page.md", (form: string) => `${form} is durable survives.\n`],
+  ["an entry of a list", "page.md", (form: string) => `1. ${form} is durable survives.\n`],
+  ["a bold entry of a list", "page.md", (form: string) => `- **${form} is durable** survives.\n`],
+])("%s that starts with a listed word fails the check", async (_, name, write) => {
+  for (const { forms, instead } of starts)
+    for (const form of forms) {
+      const { status, lines } = await check(write(form), name);
+      expect(status).toBe(1);
+      expect(lines).toEqual([`${name}:1: a sentence that starts with "${form}": write ${instead}.`]);
+    }
+});
+
+test("a heading, a label, a cell of a table and a question pass, and so does a listed word within a sentence", async () => {
+  const page =
+    "Read this.\n\n## What is tested\n\n| Option | What it does |\n\nWhat is a sandbox? See what follows.\n";
+  expect(await check(page)).toEqual({ status: 0, lines: [] });
+  const module = 'label("What happens"); // "What now?" It reads what was sent.\n';
+  expect(await check(module, "module.ts")).toEqual({ status: 0, lines: [] });
 });
 
 test("the marks of a merge that was not resolved fail the check", async () => {

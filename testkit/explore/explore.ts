@@ -64,7 +64,7 @@ export async function explore(
   try {
     return await new Explorer(sandbox, settings, signal).run();
   } catch (error) {
-    // What fails because the sandbox is closed is no difference of the service.
+    // A failure because the sandbox is closed is no difference of the service.
     signal.throwIfAborted();
     throw error;
   } finally {
@@ -102,7 +102,7 @@ interface Start {
   snapshot: Snapshot;
 }
 
-/** What every walk begins with: the credential of another program, and an enrolled merchant. */
+/** The steps that every walk begins with: the credential of another program, and an enrolled merchant. */
 const preamble: readonly ResolvedStep[] = (
   [
     ["issueForeign", null],
@@ -216,7 +216,7 @@ class Explorer {
   async #takeOne(walk: Walk, step: ResolvedStep): Promise<void> {
     walk.hasChanged = false;
     const purchase = await takeStep(walk, step);
-    // What was refused changes nothing, which is compared with everything else.
+    // A refused step changes nothing; the comparison of everything checks that.
     if (walk.hasChanged) await walk.followChain();
     if (walk.hasChanged && purchase !== null) await verifyPurchase(walk, purchase);
   }

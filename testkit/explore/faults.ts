@@ -4,8 +4,8 @@ import type { Json } from "../../protocol/values/json.ts";
 interface WalkFault {
   body: { [field: string]: Json };
   /**
-   * What the request that meets it can be answered, besides its success; 0: the connection drops without an answer. The relayer's faults leave its
-   * operation unfinished, which is 202.
+   * The status that the request may get besides its success; 0: the connection drops without an answer. The relayer's faults leave
+   * its operation unfinished, which is 202.
    */
   status: number;
 }

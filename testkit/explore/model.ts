@@ -4,7 +4,7 @@ import type { components } from "../../sandbox/service/client/api-client.ts";
 
 type Schemas = components["schemas"];
 
-/** What the API says about the state of a purchase. */
+/** The status of a purchase in the API. */
 export type PurchaseStatus = Schemas["Purchase"]["status"];
 /** How a purchase came onto the chain. */
 export type Route = NonNullable<Schemas["Purchase"]["route"]>;
@@ -79,7 +79,7 @@ export interface ModelPurchase {
   failedPayment: SentByWallet | null;
   /** The claim that succeeded, or else the last one. */
   claim: ModelClaim | null;
-  /** What its wallets have submitted over the wallet route. */
+  /** The submissions of its wallets over the wallet route. */
   submitted: { register: boolean; claim: boolean };
   filed: { id: string; claimHash: Hex; requested: bigint } | null;
   decision: ModelDecision | null;
@@ -120,11 +120,11 @@ export interface Model {
   now: number;
   merchants: ModelMerchant[];
   purchases: ModelPurchase[];
-  /** What each buyer allows the registrar contract to draw. */
+  /** The amount that each buyer allows the registrar contract to draw. */
   approved: { [W in WalletName]?: bigint };
-  /** What each merchant's wallet allows the funding source to draw. */
+  /** The amount that each merchant's wallet allows the funding source to draw. */
   funded: { [W in WalletName]?: bigint };
-  /** What each wallet has received so far, less what it has paid. */
+  /** The amount that each wallet has received so far, less its payments. */
   received: { [W in WalletName]?: bigint };
   events: ModelEvent[];
   writes: ModelWrite[];

@@ -4,7 +4,7 @@ import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import { showValue } from "../../sandbox/lib/errors/show-value.ts";
 import type { components } from "../../sandbox/service/client/api-client.ts";
 
-/** What a `check` of an exploration is called with. */
+/** The argument of an exploration's `check`. */
 export interface CheckedState {
   /** The purchases of this walk, as the API shows them now. */
   purchases: components["schemas"]["Purchase"][];

@@ -10,7 +10,7 @@ import {
   type SentByWallet,
 } from "./model.ts";
 
-/** What the answer to a request must be. */
+/** The expected answer to a request. */
 export interface Expected {
   /** One of these; several only while a fault decides whether a relayed transaction is confirmed yet. */
   status: number[];
@@ -97,7 +97,7 @@ export function expectEnrollment(merchant: ModelMerchant, wrongSigner: boolean):
   return wrongSigner ? refused(422, "signer_mismatch") : answered(200, { status: "enrolled" });
 }
 
-/** What is wrong with a new purchase, if anything. */
+/** The mistake in a new purchase, if any. */
 export type PurchaseFlaw = "none" | "unknown_merchant" | "zero" | "above_cap" | "same_party";
 
 /** Operation 6. */
@@ -161,7 +161,7 @@ export function acceptsPayment(
   );
 }
 
-/** What a reconciliation names: nothing, or one transaction. */
+/** The payments that a reconciliation names: none, which means all, or one transaction. */
 export type Reconciled =
   | { kind: "all" }
   | { kind: "payment"; hash: string }
@@ -224,7 +224,7 @@ export function expectClaim(
   return answered(201, { requested_amount: claim.amount.toString(), claim_hash: claim.claimHash });
 }
 
-/** The submission of a claim over the wallet route: that of the filed claim is taken until its refund, for it may be sent again after a reorg. */
+/** The submission of a claim over the wallet route: the filed claim is accepted until its refund, because it may be sent again after a reorg. */
 export function expectClaimSubmission(
   model: Model,
   purchase: ModelPurchase,
@@ -236,7 +236,7 @@ export function expectClaimSubmission(
   return expectClaim(model, purchase, claim, false);
 }
 
-/** What is wrong with a decision, if anything. */
+/** The mistake in a decision, if any. */
 export type DecisionFlaw =
   | "none"
   | "replayed"
@@ -317,7 +317,7 @@ export function expectView(model: Model, purchase: ModelPurchase): Expected {
   });
 }
 
-/** What the outbox must hold, the newest events first. */
+/** Returns the expected page of the outbox, the newest events first. */
 export function expectOutbox(model: Model, most: number): Expected {
   const newest = model.events.toReversed().slice(0, most);
   return answered(200, {

@@ -30,7 +30,7 @@ export const stepKinds = [
 /** One of {@link stepKinds}. */
 export type StepKind = (typeof stepKinds)[number];
 
-/** What is wrong with a step, if anything: its wallet or signer, a value of it, its key, or its credential. */
+/** The mistake in a step, if any: in its wallet or signer, a value of it, its key, or its credential. */
 export const twists = [
   "none",
   "wallet",

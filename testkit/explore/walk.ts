@@ -24,7 +24,7 @@ export type WalkedSandbox = Pick<
   "description" | "chain" | "relayer" | "wallets" | "receiver" | "snapshot"
 >;
 
-/** The credentials of a walk, by their ids: that of its program, and that of another program, if there is one. */
+/** The ids of a walk's credentials: one of its program, and one of another program, if there is one. */
 export interface WalkCredentials {
   own: string;
   foreign: string | null;
@@ -37,9 +37,9 @@ export interface WalkCredentials {
  */
 export class WalkDifference extends Error {
   override readonly name = "WalkDifference";
-  /** What was done, as in the scenario. */
+  /** The title of the step in the scenario. */
   readonly title: string;
-  /** What kind of step it was, and which field differs: equal for two sequences that end with the same fault of the service. */
+  /** The kind of the step, and the field that differs: equal for two sequences that end with the same fault of the service. */
   readonly signature: string;
 
   constructor(title: string, signature: string, expected: unknown, actual: unknown, options?: ErrorOptions) {
@@ -102,7 +102,7 @@ export class Walk {
   /** Whether the last step can have changed anything. */
   hasChanged = false;
   readonly steps: ScenarioStep[];
-  /** What each step of the scenario was answered. */
+  /** The answer to each step of the scenario. */
   readonly answers: string[];
   /** Every answer with its bytes, and every block that was seen, for the digest. */
   readonly transcript: string[];
@@ -172,7 +172,7 @@ export class Walk {
     const { idempotency_key: key = "" } = request;
     const { status, text } = answer;
     const step = this.steps.length;
-    // What a check has delivered is no step of the walk, and is not sent again.
+    // A delivery that a check makes is no step of the walk, and is not sent again.
     if (this.kind !== "check")
       this.model.writes.push({
         step,
@@ -413,7 +413,7 @@ export class Walk {
   #note(step: ScenarioStep, answer: string): void {
     this.steps.push(step);
     this.answers.push(answer);
-    // What sets a fault or fails a delivery is no step of its own.
+    // A request that sets a fault or fails a delivery is no step of its own.
     const isFault = "control" in step && !["snapshot", "restore", "reorg"].includes(this.kind);
     count(this.counts, isFault ? "fault" : this.kind, answer, 1);
   }
@@ -444,7 +444,7 @@ export const walkWallets: readonly WalletName[] = walletNames.filter((name) => n
 /** The answer to a request whose connection dropped. */
 const lost = { status: 0, text: "" };
 
-/** What a scenario states of an expected answer. */
+/** Returns the conditions that a scenario states for an expected answer. */
 function statedOf({ status, ...rest }: Expected): ExpectingStep["expect"] {
   const answers = status.filter((one) => one !== lost.status);
   return { status: answers, ...rest, ...(answers.length < status.length ? { lost: true } : {}) };

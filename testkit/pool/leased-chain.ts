@@ -25,7 +25,7 @@ function guardedRequest(request: EIP1193RequestFn, guard: LeaseGuard): EIP1193Re
       const [{ method }] = args;
       guard.require(method);
       const answer: unknown = Reflect.apply(target, self, args);
-      // What waits for a block may wait without end; a restore drops the transaction.
+      // A call that waits for a block may wait without end; a restore drops the transaction.
       if (!method.endsWith("Sync")) guard.note(answer);
       return answer;
     },

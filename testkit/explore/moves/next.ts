@@ -7,13 +7,13 @@ import type { Step, StepKind } from "../step.ts";
  */
 const places = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3];
 
-/** What comes next, and for which merchant or purchase: its place. */
+/** The kind of the next step, and the place of its merchant or purchase. */
 export interface Next {
   kind: Exclude<StepKind, "next">;
   place: number;
 }
 
-/** Chooses the next legal step: that of a purchase or of a merchant, or a new purchase. */
+/** Chooses the next legal step of a merchant or a purchase, or a new purchase. */
 export function chooseNext(model: Model, { subject, choice }: Step): Next {
   const pending = model.merchants.findIndex(({ status }) => status === "pending");
   const merchant = model.merchants[pending];

@@ -23,7 +23,7 @@ const deadlines = { offer: 3_600, pay: 7_200, claim: 10_800 };
 
 const flaws: readonly PurchaseFlaw[] = ["unknown_merchant", "zero", "above_cap", "same_party"];
 
-/** What a purchase is asked for with. */
+/** The values of the request for a purchase. */
 interface PlannedPurchase {
   merchantNumber: number;
   flaw: PurchaseFlaw;
