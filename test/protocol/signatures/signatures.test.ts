@@ -146,7 +146,7 @@ test("a receipt of another key, changed, or of another type is refused", async (
     const foreign = await new CompactSign(new TextEncoder().encode("{}"))
       .setProtectedHeader({ alg: "EdDSA", ...type })
       .sign(await importJWK(jwk, "EdDSA"));
-    await expect(verifyReceipt(foreign, key.publicKey)).rejects.toThrow("not a receipt");
+    await expect(verifyReceipt(foreign, key.publicKey)).rejects.toThrow("not a delivery receipt");
   }
 });
 
