@@ -22,7 +22,7 @@ export const listReceipts = defineOperation({
       schema: pageSchema(deliveryReceiptSchema, "DeliveryReceipts"),
     },
   },
-  errors: ["validation_failed"],
+  errors: [],
   events: [],
   async handle({ services, program, query }) {
     const { store } = services;

@@ -18,7 +18,7 @@ export const listTransactions = defineOperation({
   effect: false,
   query: listTransactionsQuery,
   responses: { 200: { description: "A page of relay operations.", schema: transactionsSchema } },
-  errors: ["validation_failed"],
+  errors: [],
   events: [],
   async handle({ services, program, query }) {
     const { relayer } = services;

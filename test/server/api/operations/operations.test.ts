@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { codesOfOperation } from "../../../../server/api/errors/codes-of-operation.ts";
 import { operations } from "../../../../server/api/operations/table.ts";
 import { type Scope, scopes } from "../../../../server/api/scopes.ts";
 import { authorizationName, type Operation } from "../../../../server/http/operation.ts";
@@ -81,6 +82,16 @@ test("besides them there are only the wallet routes of merchants and purchases",
 test("exactly the program writes and the wallet writes need an Idempotency-Key", () => {
   for (const { number, method, idempotent } of operations)
     expect(idempotent, String(number)).toBe(number === null ? method === "post" : needsKey.has(number));
+});
+
+test("no operation names an error code that follows from its key, its body or its authorization", () => {
+  const repeated = operations.flatMap((operation) => {
+    const implied = codesOfOperation({ ...operation, errors: [] });
+    return operation.errors
+      .filter((code) => implied.includes(code))
+      .map((code) => `${operation.id}: ${code}`);
+  });
+  expect(repeated).toEqual([]);
 });
 
 test("capabilities lists every operation with its authorization", async () => {
