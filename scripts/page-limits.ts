@@ -28,6 +28,7 @@ import { smallestCompaction } from "../server/store/directory/compacted-journal.
 import { electionIntervalMs } from "../server/store/postgres/cluster-member.ts";
 import { verifiedEvery } from "../testkit/explore/explore.ts";
 import { mostCandidates } from "../testkit/explore/shorten.ts";
+import { perBlockKib, perTransactionKib, slackMib } from "./bench/soak-limits.ts";
 
 const defaults = resolveOptions({});
 const count = (value: number) => value.toLocaleString("en-US");
@@ -85,5 +86,8 @@ export const pageLimits = {
   retry_after: `${longestRetryAfter} seconds`,
   rpc_body: mebibytes(largestBody),
   snapshots_kept: count(keptSnapshots),
+  soak_block: `${perBlockKib} KiB`,
+  soak_slack: `${slackMib} MiB`,
+  soak_transaction: `${perTransactionKib} KiB`,
   states_copied: String(keptStates),
 };

@@ -6,8 +6,8 @@ import { explainOldNode, oldestNode } from "../../sandbox/lib/processes/node-ver
 import { broken, type Finding, healthy } from "./finding.ts";
 
 const platforms = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
-/** In bytes: a long-lived chain with its states, and room to compact the store. */
-const roomNeeded = 500 * 2 ** 20;
+/** In MiB: a long-lived chain with its states, and room to compact the store. */
+const roomNeededMib = 500;
 const secondsOfGrace = 5;
 
 /** Checks that the package runs on this version of Node. */
@@ -35,9 +35,9 @@ export function examinePlatform(): Finding {
 export async function examineDisk(dataDirectory: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(await nearestFolder(resolve(dataDirectory)));
   const found = `${Math.round((bavail * bsize) / 2 ** 20)} MiB are free on the disk of ${dataDirectory}.`;
-  return bavail * bsize >= roomNeeded
+  return bavail * bsize >= roomNeededMib * 2 ** 20
     ? healthy("disk", found)
-    : broken("disk", found, "Free 500 MiB, or choose a folder on another disk with --data-dir.");
+    : broken("disk", found, `Free ${roomNeededMib} MiB, or choose a folder on another disk with --data-dir.`);
 }
 
 /** Checks that the wall clock, which mode `live` follows, is not behind the chain or its files. */

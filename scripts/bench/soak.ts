@@ -16,25 +16,15 @@ import { median } from "./benchmark.ts";
 import { nameMachine } from "./machine.ts";
 import { residentMemory } from "./resident-memory.ts";
 import { serveSandbox } from "./serve.ts";
+import { perBlockKib, perPurchaseKib, perTransactionKib, slackMib } from "./soak-limits.ts";
 
 /** Ten requests in a second, for an hour. */
 const anHour = 36_000;
 /** A block in every second, for an hour. */
 const anHourOfBlocks = 3_600;
 const lanes = 4;
-/** The largest memory of a stored purchase: its record, event and answers, in MiB. */
-const perPurchase = 0.05;
-/**
- * The largest memory of a block in Anvil, in MiB: two entries in each of the 132 copies of the state, of at most 150 bytes each as a hash
- * table doubles; and the block.
- */
-const perBlock = 0.045;
-/** The largest memory of a transaction in Anvil, in MiB: its storage in those copies; itself, its receipt and its trace. */
-const perTransaction = 0.05;
 /** The largest ratio of the median of the last third to that of the first. */
 const slower = 1.5;
-/** The memory that garbage may use for a while, in MiB. */
-const slack = 64;
 
 const { seconds, every, rest, ...given } = new Command("soak")
   .description("Puts an hour's worth of mixed load on a sandbox, or leaves it at rest")
@@ -171,8 +161,11 @@ const [early, late] = ends(memory).map((third) => {
 if (early === undefined || late === undefined) throw new Error("There are two ends.");
 const newBlocks = late.blocks - early.blocks;
 const explained = {
-  sandbox: slack + (late.purchases - early.purchases) * perPurchase,
-  anvil: slack + newBlocks * perBlock + (late.transactions - early.transactions) * perTransaction,
+  sandbox: slackMib + (late.purchases - early.purchases) * (perPurchaseKib / 1_024),
+  anvil:
+    slackMib +
+    newBlocks * (perBlockKib / 1_024) +
+    (late.transactions - early.transactions) * (perTransactionKib / 1_024),
 };
 for (const name of ["sandbox", "anvil"] as const) {
   const [first, last] = [early[name], late[name]];

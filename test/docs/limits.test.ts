@@ -1,13 +1,17 @@
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { defaultStartTimeoutMs } from "../../sandbox/options/start-timeout.ts";
+import { faultDefaults, faultLimits } from "../../sandbox/service/faults/fault-matrix.ts";
+import { defaultCap } from "../../sandbox/service/given/give-merchant.ts";
+import { defaultAmount } from "../../sandbox/service/given/states.ts";
 import { pageLimits } from "../../scripts/page-limits.ts";
 import { limitValues } from "../../server/documentation/limit-values.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const texts = Object.values<string>({ ...limitValues(), ...pageLimits });
-/** The limits with a unit, which no sentence has by chance. */
-const measured = [...new Set(texts.filter((text) => /^[\d,./]+ [A-Za-z]+$/.test(text)))];
+/** The limits with a unit or a range, which no sentence has by chance. */
+const measured = [...new Set(texts.filter((text) => /^[\d,./]+ ([A-Za-z]+|to [\d,./]+)$/.test(text)))];
 
 function typed(pattern: string, strip: (text: string) => string): string[] {
   return globSync(pattern, { cwd: root, exclude: (name) => name.endsWith(".generated.ts") }).flatMap(
@@ -33,4 +37,34 @@ test("no message, description or comment has a limit that is not the constant's"
   expect(
     typed("{protocol,relayer,server,sandbox,testkit,check-contract,cli,portal}/**/*.ts", (source) => source),
   ).toEqual([]);
+});
+
+test("no comment names a default number that is not the constant's", () => {
+  const usdc = (amount: string) => `by default ${(Number(amount) / 1e6).toLocaleString("en-US")} USDC`;
+  const { count, depth, delay_ms, status } = faultDefaults;
+  const named = (first: number | string) => `${first.toLocaleString("en-US")} by default`;
+  const found = globSync("{protocol,relayer,server,sandbox,testkit,check-contract,cli,portal}/**/*.ts", {
+    cwd: root,
+    exclude: (name) => name.endsWith(".generated.ts"),
+  }).flatMap((file) => {
+    const source = readFileSync(`${root}/${file}`, "utf8").replaceAll(/\s+\* /g, " ");
+    const texts = source.match(/\b(\d[\d,]*|once) by default|by default \d[\d,]*( USDC)?/g) ?? [];
+    return texts.map((text) => `${file}: ${text}`);
+  });
+  expect(found.toSorted()).toEqual(
+    [
+      `sandbox/service/cluster/join-sandbox.ts: ${named(defaultStartTimeoutMs)}`,
+      `sandbox/service/faults/fault-request.ts: ${named(count === 1 ? "once" : count)}`,
+      `sandbox/service/faults/fault-request.ts: ${named(depth)}`,
+      `sandbox/service/faults/fault-request.ts: ${named(delay_ms)}`,
+      `sandbox/service/faults/fault-request.ts: ${named(status)}`,
+      `sandbox/service/given/options.ts: ${usdc(defaultCap)}`,
+      `sandbox/service/given/options.ts: ${usdc(defaultAmount)}`,
+      // No value at all, which is no limit.
+      "sandbox/service/wallets/wallet.ts: by default 0",
+    ].toSorted(),
+  );
+  const { least, most } = faultLimits.status;
+  const source = readFileSync(`${root}/sandbox/service/faults/fault-request.ts`, "utf8");
+  expect(source).toContain(`The status that the receiver answers, ${least} to ${most};`);
 });

@@ -1,4 +1,5 @@
 import express, { Router } from "express";
+import { limits } from "../../../server/api/limits.ts";
 import type { Given } from "../../service/given/given.ts";
 
 /**
@@ -7,7 +8,7 @@ import type { Given } from "../../service/given/given.ts";
  */
 export function givenRoutes({ given }: { given: Pick<Given, "request" | "deliveries"> }): Router {
   const router = Router();
-  router.post("/given", express.json({ limit: "32kb" }), async (request, response) => {
+  router.post("/given", express.json({ limit: limits.body_bytes }), async (request, response) => {
     response.status(201).json(await given.request(request.body));
   });
   router.post("/deliver", async (_request, response) => {

@@ -1,6 +1,7 @@
 import express, { type Express, type NextFunction, type Request, type Response, Router } from "express";
 import type { Hex } from "viem";
 import type { Relayer } from "../../../relayer/relayer.ts";
+import { limits } from "../../../server/api/limits.ts";
 import { hashSchema } from "../../../server/api/schemas/primitives.ts";
 import { methodNotAllowed } from "../../../server/http/app.ts";
 import type { Gate } from "../../../server/http/gate.ts";
@@ -80,7 +81,7 @@ export function createControlHost(sandbox: ControlledSandbox): Express {
   ];
   app.use(unrecorded);
   app.use(sandbox.recorder.control());
-  app.use(express.json({ limit: "32kb" }));
+  app.use(express.json({ limit: limits.body_bytes }));
   app.use(recorded);
   refuseOtherMethods(app, [...unrecorded, ...recorded]);
   app.use((request, response) =>

@@ -1,5 +1,6 @@
 import express, { Router } from "express";
 import { z } from "zod";
+import { limits } from "../../../server/api/limits.ts";
 import { validate } from "../../../server/http/request/validate.ts";
 import type { Recorder } from "../recorder/recorder.ts";
 
@@ -11,7 +12,7 @@ export function scenarioRoutes({ recorder }: { recorder: Recorder }): Router {
   router.get("/scenario", (_request, response) => {
     response.json({ recording: recorder.steps !== null, steps: recorder.steps });
   });
-  router.post("/scenario", express.json({ limit: "32kb" }), async (request, response) => {
+  router.post("/scenario", express.json({ limit: limits.body_bytes }), async (request, response) => {
     const { title } = validate(startBody, request.body, "");
     await recorder.start(title);
     response.status(201).json({ recording: true, steps: 0 });

@@ -7,9 +7,12 @@ import { endsWithin } from "../time/deadline.ts";
 export interface GateTimes {
   /** For everything that is in progress, before it is refused. */
   timeoutMs: number;
-  /** With the gate closed, before it opens again for a while; 2,000 by default. */
+  /** With the gate closed, before it opens again for a while; {@link defaultClosedMs} if not given. */
   closedMs?: number;
 }
+
+/** The default of {@link GateTimes.closedMs}. */
+const defaultClosedMs = 2_000;
 
 /** The reason that waiting requests are ended with. */
 const undone = "The sandbox was restored meanwhile.";
@@ -31,7 +34,7 @@ export class RequestGate implements Gate {
   #closed: PromiseWithResolvers<void> | null = null;
   #epoch = new AbortController();
 
-  constructor({ timeoutMs, closedMs = 2_000 }: GateTimes) {
+  constructor({ timeoutMs, closedMs = defaultClosedMs }: GateTimes) {
     this.#timeoutMs = timeoutMs;
     this.#closedMs = closedMs;
   }
