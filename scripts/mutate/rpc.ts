@@ -255,8 +255,8 @@ export const rpc: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A test that is over gets no more of the sandbox.",
-        find: "if (!this.#isOver) return;",
-        replace: "if (call.length > 0) return;",
+        find: "if (this.isOver) throw",
+        replace: "if (call.length === 0) throw",
       },
       {
         rule: "Calls that a test left in progress end before the next test begins.",
@@ -276,7 +276,7 @@ export const rpc: readonly MutantGroup[] = [
       },
       {
         rule: "Every test starts from the same state.",
-        find: "await start.restore();",
+        find: "await kept.start.restore();",
         replace: "",
       },
     ],
