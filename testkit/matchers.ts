@@ -69,9 +69,10 @@ export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandb
       const explanation = await explain(this, received);
       const id = typeof object === "object" ? object.id : object;
       const wanted = id === undefined ? step : `${step} of ${id}`;
+      const no = isNegated(this) ? "no " : "";
       return {
         pass: explanation.compared.some((one) => one.accepted && one.step === step && isAbout(one, id)),
-        message: () => `Expected acceptance as ${wanted}.\n\n${renderExplanation(explanation, false)}`,
+        message: () => `Expected ${no}acceptance as ${wanted}.\n\n${renderExplanation(explanation, false)}`,
       };
     },
     async toBeRefusedBy(this: State, received: unknown, ...checks: CheckName[]): Promise<MatchResult> {
@@ -81,7 +82,8 @@ export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandb
       const found = problem === null ? (explanation?.checks ?? []) : (problem.binding?.checks ?? []);
       const failed = new Set<string>(found.filter(({ ok }) => !ok).map(({ name }) => name));
       const isRefused = explanation === null ? failed.size > 0 : !explanation.accepted;
-      const wanted = checks.length === 0 ? "a refusal" : `a refusal by ${checks.join(", ")}`;
+      const refusal = isNegated(this) ? "no refusal" : "a refusal";
+      const wanted = checks.length === 0 ? refusal : `${refusal} by ${checks.join(", ")}`;
       const why = explanation === null ? text(received) : renderExplanation(explanation, false);
       return {
         pass: isRefused && checks.every((name) => failed.has(name)),
@@ -96,7 +98,8 @@ export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandb
       const problem = problemOf(received);
       return {
         pass: problem?.code === code,
-        message: () => `Expected the problem ${code}.\n\n${text(received)}`,
+        message: () =>
+          `Expected ${isNegated(this) ? "a problem other than" : "the problem"} ${code}.\n\n${text(received)}`,
       };
     },
     async toHaveFingerprint(this: State, received: unknown, digest: string): Promise<MatchResult> {
@@ -105,10 +108,15 @@ export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandb
       return {
         pass: fingerprint.digest === digest,
         message: () =>
-          `Expected the fingerprint ${digest}, got ${fingerprint.digest}.\n\n${JSON.stringify(fingerprint, null, 2)}`,
+          `Expected ${isNegated(this) ? "a fingerprint other than" : "the fingerprint"} ${digest}, got ${fingerprint.digest}.\n\n${JSON.stringify(fingerprint, null, 2)}`,
       };
     },
   };
+}
+
+/** Returns whether `.not` negates the assertion, which the runner tells the matcher. */
+function isNegated(state: unknown): boolean {
+  return isObject(state) && "isNot" in state && state.isNot === true;
 }
 
 /** Explains a transaction in the sandbox of a test, which may have none. */

@@ -117,6 +117,24 @@ test("toHaveFingerprint expects the digest of a sandbox or a fingerprint", async
   expect(message).toContain(fingerprint.block.hash);
 });
 
+test("a negated assertion that fails prints what was not expected", async ({ sandbox }) => {
+  const { refund, purchase } = await sandbox.given.purchase({ state: "refunded" });
+  const { answer, transaction_hash } = await strangePayment(sandbox);
+  const { digest } = await sandbox.fingerprint();
+  const messages = [
+    await messageOf(expect(refund.transaction_hash).not.toBeAcceptedAs("refund", purchase)),
+    await messageOf(expect(transaction_hash).not.toBeRefusedBy("wallet")),
+    await messageOf((async () => expect(answer).not.toBeProblem("binding_mismatch"))()),
+    await messageOf(expect(sandbox).not.toHaveFingerprint(digest)),
+  ];
+  expect(messages.map((message) => message.split("\n")[0]?.split(";")[0])).toEqual([
+    `Expected no acceptance as refund of ${purchase.id}.`,
+    "Expected no refusal by wallet",
+    "Expected a problem other than binding_mismatch.",
+    `Expected a fingerprint other than ${digest}, got ${digest}.`,
+  ]);
+});
+
 test("an assertion that is not awaited passes with its test", async ({ sandbox }) => {
   const { refund, purchase } = await sandbox.given.purchase({ state: "refunded" });
   expect(refund.transaction_hash).toBeAcceptedAs("refund", purchase);

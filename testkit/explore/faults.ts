@@ -62,9 +62,9 @@ export function isOfRelayer(name: FaultName): boolean {
   return Object.hasOwn(relayerFaults, name);
 }
 
-/** The fault that makes the next deliveries fail. */
-export function deliveryFault(count: number): { [field: string]: Json } {
-  return { layer: "delivery", action: "answer", status: 503, count };
+/** The fault that makes the next deliveries fail with a status. */
+export function deliveryFault(status: number, count: number): { [field: string]: Json } {
+  return { layer: "delivery", action: "answer", status, count };
 }
 
 function namesOf<T extends object>(object: T): (keyof T)[] {

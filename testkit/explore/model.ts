@@ -94,6 +94,8 @@ export interface ModelEvent {
   /** The fields that the event's data must have. */
   data: { [name: string]: string };
   delivery: "undelivered" | "delivered" | "exhausted";
+  /** When it happened, in Unix seconds; null where a fault decides how many blocks there are before it. */
+  at: number | null;
 }
 
 /** A write that succeeded, for repeats. */
@@ -169,7 +171,13 @@ export function move(model: Model, from: WalletName, to: WalletName, amount: big
   model.received[to] = (model.received[to] ?? 0n) + amount;
 }
 
-/** Adds an event to the outbox. */
-export function addEvent(model: Model, type: string, subject: string, data: ModelEvent["data"] = {}): void {
-  model.events.push({ type, subject, data, delivery: "undelivered" });
+/** Adds an event to the outbox, by default at the time of the newest block. */
+export function addEvent(
+  model: Model,
+  type: string,
+  subject: string,
+  data: ModelEvent["data"] = {},
+  at: number | null = model.now,
+): void {
+  model.events.push({ type, subject, data, delivery: "undelivered", at });
 }

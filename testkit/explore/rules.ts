@@ -1,4 +1,5 @@
 import type { Json } from "../../protocol/values/json.ts";
+import { toTimestamp } from "../../protocol/values/time.ts";
 import {
   isClaimed,
   type Model,
@@ -245,7 +246,8 @@ export type DecisionFlaw =
   | "above_claim"
   | "denied_with_award"
   | "changed"
-  | "before_claim";
+  | "before_claim"
+  | "after_now";
 
 const decisionRefusals: { readonly [F in Exclude<DecisionFlaw, "none">]: Expected } = {
   replayed: refused(409, "approval_replayed"),
@@ -255,6 +257,7 @@ const decisionRefusals: { readonly [F in Exclude<DecisionFlaw, "none">]: Expecte
   denied_with_award: refused(422, "validation_failed"),
   changed: refused(422, "signature_invalid"),
   before_claim: refused(422, "timestamp_out_of_tolerance"),
+  after_now: refused(422, "timestamp_out_of_tolerance"),
 };
 
 /** Operation 12. */
@@ -317,15 +320,26 @@ export function expectView(model: Model, purchase: ModelPurchase): Expected {
   });
 }
 
+/** The greatest number of attempts of a delivery (docs/notifications.md). */
+const mostAttempts = 5;
+
+/** Operation 14, when the next deliveries fail: after a 410 there is no further attempt. */
+export function expectDelivery(failures: number, code: number): Json {
+  const isExhausted = code === 410 ? failures > 0 : failures >= mostAttempts;
+  const made = code === 410 && failures > 0 ? 1 : Math.min(failures + 1, mostAttempts);
+  const attempts = Array.from({ length: made }, (_, index) => ({ number: index + 1 }));
+  return { status: isExhausted ? "exhausted" : "delivered", attempts };
+}
+
 /** Returns the expected page of the outbox, the newest events first. */
 export function expectOutbox(model: Model, most: number): Expected {
   const newest = model.events.toReversed().slice(0, most);
   return answered(200, {
-    data: newest.map(({ type, subject, data, delivery }) => ({
+    data: newest.map(({ type, subject, data, delivery, at }) => ({
       type,
       subject,
       delivery,
-      body: { type, data },
+      body: { type, data, ...(at === null ? {} : { created_at: toTimestamp(at) }) },
     })),
   });
 }

@@ -1,5 +1,7 @@
+import type { Hex } from "viem";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { hashId } from "../../protocol/values/id.ts";
+import type { Json } from "../../protocol/values/json.ts";
 import { initialBalances } from "../../sandbox/chain/genesis/roles.ts";
 import { isClaimed, type ModelPurchase, paidOf } from "./model.ts";
 import { name } from "./moves/purchases.ts";
@@ -60,10 +62,24 @@ export async function verifyAll(walk: Walk): Promise<void> {
   );
   const all = model.offers + model.collections;
   const operations = Array.from({ length: all }, () => ({ status: "confirmed" }));
-  await walk.read(
-    { title: "List the relay operations", api: `GET ${program}/transactions`, as: credentials.own },
-    "operations",
-    answered(200, { data: operations, gas_budget: { reserved_wei: "0" } }),
+  const list = {
+    title: "List the relay operations",
+    api: `GET ${program}/transactions`,
+    as: credentials.own,
+  };
+  const expected = answered(200, { data: operations, gas_budget: { reserved_wei: "0" } });
+  const costs = await costsOf(walk, await walk.read(list, "operations", expected));
+  await walk.read(list, "operations", answered(200, { data: costs }));
+}
+
+/** What the transaction of each relay operation has cost by its transaction receipt; each operation has one attempt. */
+async function costsOf({ sandbox }: Walk, answer: unknown): Promise<Json[]> {
+  const { data }: { data: { hash: Hex }[] } = JSON.parse(JSON.stringify(answer));
+  return await Promise.all(
+    data.map(async ({ hash }) => {
+      const { gasUsed, effectiveGasPrice } = await sandbox.chain.client.getTransactionReceipt({ hash });
+      return { hash, cost_wei: (gasUsed * effectiveGasPrice).toString() };
+    }),
   );
 }
 

@@ -212,7 +212,11 @@ export class Walk {
         request: { title: `${title}, without a key`, ...plain, ...as },
         expected: refused(400, "idempotency_key_missing"),
       };
-    const reused = this.model.writes.find((one) => one.line !== line && !one.wallet)?.key;
+    const written = JSON.stringify(body);
+    const ofApi = this.model.writes.filter((one) => !one.wallet);
+    // Rather of the same path with another body: what differs least.
+    const sameLine = ofApi.find((one) => one.line === line && one.body !== written);
+    const reused = (sameLine ?? ofApi.find((one) => one.line !== line))?.key;
     if (flaw === "key_reused" && reused !== undefined)
       return {
         request: {

@@ -61,6 +61,20 @@ const bugs = [
     replace: `if (value.response === null || value.response.body.includes('"typed_data"')) return`,
     steps: 3,
   },
+  {
+    rule: "an event has the time of its change",
+    file: "server/outbox/freeze-event.ts",
+    find: "created_at: toTimestamp(now), data",
+    replace: "created_at: toTimestamp(now + 1), data",
+    steps: 1,
+  },
+  {
+    rule: "a relay operation costs what its transaction receipt says",
+    file: "relayer/submission/settle.ts",
+    find: "(gasUsed * receipt.effectiveGasPrice).toString()",
+    replace: "(gasUsed * receipt.effectiveGasPrice + 1n).toString()",
+    steps: 3,
+  },
 ];
 
 test.for(bugs)(

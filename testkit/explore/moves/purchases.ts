@@ -121,7 +121,9 @@ export async function activate(walk: Walk, step: ResolvedStep, purchase: ModelPu
   purchase.route = "registrar_offer";
   purchase.onChain = "registrar_offer";
   model.offers += 1;
-  addEvent(model, "purchase.activated", purchase.id);
+  // The offer takes one block.
+  const at = step.fault === "none" ? model.now + 1 : null;
+  addEvent(model, "purchase.activated", purchase.id, {}, at);
 }
 
 /** Has a wallet register a purchase on the chain. */

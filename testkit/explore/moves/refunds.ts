@@ -88,12 +88,18 @@ async function signAsStranger({ sandbox }: Walk, { view }: ModelPurchase, reques
 }
 
 const flaws: readonly Exclude<DecisionFlaw, "none" | "replayed">[] = [
+  "above_claim",
   "other_claim",
+  "above_claim",
   "other_reviewer",
   "above_claim",
   "denied_with_award",
+  "above_claim",
   "changed",
+  "after_now",
   "before_claim",
+  "after_now",
+  "above_claim",
 ];
 
 /** Records the reviewer's decision on a claim. */
@@ -153,7 +159,10 @@ function signDecision(
   const none: Hex = `0x${"00".repeat(32)}`;
   const { id, claimHash } = purchase.filed ?? { id: `clm_${"a".repeat(20)}`, claimHash: none };
   const claim = { id: flaw === "other_claim" ? `clm_${"b".repeat(20)}` : id, claim_hash: claimHash };
-  const decidedAt = toTimestamp(flaw === "before_claim" ? 1_000_000_000 : walk.model.now);
+  const { now } = walk.model;
+  const decidedAt = toTimestamp(
+    flaw === "before_claim" ? 1_000_000_000 : flaw === "after_now" ? now + 1 : now,
+  );
   const verdict = { outcome, award: award.toString(), decidedAt };
   // Signed for another purchase, it is not an approval of this one.
   const view = flaw === "changed" ? { ...purchase.view, id: `pur_${"a".repeat(20)}` } : purchase.view;
@@ -185,6 +194,8 @@ export async function refund(walk: Walk, step: ResolvedStep, purchase: ModelPurc
   move(model, merchant.wallet, "beneficiary", award);
   model.collections += 1;
   const paid = { purchase_id: id, award: award.toString() };
-  addEvent(model, "refund.due", id, paid);
-  addEvent(model, "refund.collected", id, paid);
+  // The collection takes one block.
+  const plain = step.fault === "none";
+  addEvent(model, "refund.due", id, paid, plain ? model.now : null);
+  addEvent(model, "refund.collected", id, paid, plain ? model.now + 1 : null);
 }

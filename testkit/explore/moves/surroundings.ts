@@ -1,9 +1,11 @@
 import type { components } from "../../../sandbox/service/client/api-client.ts";
 import { givenAccounts } from "../../../sandbox/service/keys/keys.ts";
 import { deliveryFault } from "../faults.ts";
-import { answered, refused } from "../rules.ts";
+import { answered, expectDelivery, refused } from "../rules.ts";
 import type { ResolvedStep } from "../step.ts";
+import { verifyPurchase } from "../verify.ts";
 import type { Walk } from "../walk.ts";
+import { refund } from "./refunds.ts";
 
 /** Sends an earlier write again, with its key and its bytes. */
 export async function repeat(walk: Walk, { about }: ResolvedStep): Promise<void> {
@@ -30,25 +32,49 @@ export async function issueForeign(walk: Walk): Promise<void> {
   if (other !== undefined) walk.credentials.foreign = await walk.issue(other.id);
 }
 
-/** Where time moves to, in seconds after a deadline: the next block is the last one within it, the first one after it, or a later one. */
-const aroundDeadline = { all: -1, part: 0, over: 10 } as const;
+/** Seconds after a deadline at which a travel stops: the next block is the last one within it, the first one after it, or a later one. */
+const stops = [-1, 0, 10] as const;
+const lastStop = { all: -1, part: 0, over: 10 } as const;
 
-/** Moves ahead: by a minute, or to a deadline of a purchase. */
-export async function travel(walk: Walk, { choice, about, amount }: ResolvedStep): Promise<void> {
-  const { now, purchases } = walk.model;
-  const purchase = purchases.find(({ by }) => by === about);
+/** Moves ahead: by a minute, or around a deadline of a purchase, which is read and asked for what it takes at each stop. */
+export async function travel(walk: Walk, step: ResolvedStep): Promise<void> {
+  const { choice, about, amount } = step;
+  const purchase = walk.model.purchases.find(({ by }) => by === about);
   if (about !== null && purchase === undefined) return;
   const deadlines = purchase && [purchase.offerDeadline, purchase.payDeadline, purchase.claimDeadline];
   const deadline = deadlines?.[(choice % 4) - 1];
-  const left = deadline === undefined ? 0 : deadline - now + aroundDeadline[amount];
-  const seconds = left < 1 ? 60 : left;
-  await walk.travel(seconds, `Time moves ahead by ${seconds} s`);
+  const move = async (seconds: number) => {
+    await walk.travel(seconds, `Time moves ahead by ${seconds} s`);
+    await walk.followChain();
+  };
+  if (purchase === undefined || deadline === undefined || deadline + lastStop[amount] <= walk.model.now)
+    return await move(60);
+  for (const stop of stops) {
+    const seconds = deadline + stop - walk.model.now;
+    if (seconds < 1 || stop > lastStop[amount]) continue;
+    await move(seconds);
+    // No purchase is refunded by a decision that does not exist: the refusal names what it takes now.
+    await refund(walk, { ...step, twist: "value", fault: "none" }, purchase);
+    await verifyPurchase(walk, purchase);
+  }
 }
 
 /** Removes the newest block, if it has what a wallet sent last. */
 export async function reorg(walk: Walk): Promise<void> {
   await walk.reorg("A reorg removes the block of that transaction");
 }
+
+/** How many deliveries fail, and with which status: some, all that are made, more than are made, and one after which none is made. */
+const failed = [
+  { failures: 1, code: 503 },
+  { failures: 2, code: 503 },
+  { failures: 4, code: 503 },
+  { failures: 5, code: 503 },
+  { failures: 6, code: 503 },
+  { failures: 1, code: 410 },
+] as const;
+
+const unfailed = { failures: 0, code: 503 } as const;
 
 /** Delivers the oldest event that is not delivered. */
 export async function deliver(
@@ -57,13 +83,16 @@ export async function deliver(
 ): Promise<void> {
   const { model } = walk;
   const event = model.events.find(({ delivery }) => delivery === "undelivered");
-  const failures = fault === "none" || event === undefined || !walk.mayFailDeliveries ? 0 : 1 + (choice % 2);
-  if (failures > 0)
+  const mayFail = fault !== "none" && event !== undefined && walk.mayFailDeliveries;
+  const { failures, code } = mayFail ? (failed[choice % failed.length] ?? unfailed) : unfailed;
+  if (failures > 0) {
+    const title = `Have ${failures} deliveries fail with ${code}`;
     await walk.request(
-      { title: `Have ${failures} deliveries fail`, control: "POST /faults", body: deliveryFault(failures) },
+      { title, control: "POST /faults", body: deliveryFault(code, failures) },
       answered(201),
     );
-  const status = walk.mayFailDeliveries ? { status: "delivered" } : {};
+  }
+  const status = walk.mayFailDeliveries ? expectDelivery(failures, code) : {};
   const accepted = await walk.write({
     title: "Deliver the oldest event",
     line: `POST ${walk.program}/notifications`,
