@@ -81,7 +81,7 @@ export function createControlHost(sandbox: ControlledSandbox): Express {
   ];
   app.use(unrecorded);
   app.use(sandbox.recorder.control());
-  app.use(express.json({ limit: limits.body_bytes }));
+  app.use(express.json({ limit: limits.body_bytes, strict: false }));
   app.use(recorded);
   refuseOtherMethods(app, [...unrecorded, ...recorded]);
   app.use((request, response) =>

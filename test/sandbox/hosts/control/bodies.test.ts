@@ -61,6 +61,8 @@ describe("the control API names the field that is wrong, and what it must be", (
       "is from 1, or null for always",
     ],
     ["/faults", [], "", "must be an object, not an array"],
+    ["/faults", null, "", "must be an object, not null"],
+    ["/faults", 5, "", "must be an object, not 5"],
     ["/operations/x/resume", { abandon: "yes" }, "/abandon", "must be true or false, not a string"],
     ["/scenario", {}, "/title", "is missing; send a string"],
     ["/scenario", { title: "" }, "/title", "must have at least 1 character"],
