@@ -72,7 +72,7 @@ export async function verifyAll(walk: Walk): Promise<void> {
   await walk.read(list, "operations", answered(200, { data: costs }));
 }
 
-/** What the transaction of each relay operation has cost by its transaction receipt; each operation has one attempt. */
+/** Returns the cost of each relay operation by its transaction receipt; each has one attempt. */
 async function costsOf({ sandbox }: Walk, answer: unknown): Promise<Json[]> {
   const { data }: { data: { hash: Hex }[] } = JSON.parse(JSON.stringify(answer));
   return await Promise.all(
