@@ -19,8 +19,8 @@ export const matchers: readonly MutantGroup[] = [
       },
       {
         rule: "The matcher toBeAcceptedAs prints what explain says.",
-        find: "`Expected acceptance as ${wanted}.\\n\\n${renderExplanation(explanation, false)}`",
-        replace: "`Expected acceptance as ${wanted}.`",
+        find: "`Expected ${no}acceptance as ${wanted}.\\n\\n${renderExplanation(explanation, false)}`",
+        replace: "`Expected ${no}acceptance as ${wanted}.`",
       },
       {
         rule: "The matcher toBeRefusedBy expects every named check to have failed.",
