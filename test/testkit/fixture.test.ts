@@ -120,7 +120,9 @@ test("a test may end with what waits without end", async ({ sandbox }) => {
   expect(await chain.client.getTransaction({ hash })).toMatchObject({ blockNumber: null });
 });
 
-test("and what was waited for is refused to it, and there for the next one", async ({ sandbox }) => {
+test("what a test that is over still waited for is refused to it and left for the next test", async ({
+  sandbox,
+}) => {
   const { receiver } = sandbox;
   const [faucet, receipt] = left.slice(-3);
   await expect(faucet).rejects.toMatchObject({ code: "not_leased" });
@@ -135,7 +137,7 @@ test("a test may end its sandbox", async ({ sandbox }) => {
   await expect(fetch(sandbox.description.urls.api)).rejects.toThrow();
 });
 
-test("and the next one has another", async ({ sandbox }) => {
+test("the test after one that has ended its sandbox gets another", async ({ sandbox }) => {
   expect(sandbox.description.urls).not.toEqual(had.at(-1)?.description.urls);
   expect((await createMerchant(sandbox)).status).toBe("pending");
 });

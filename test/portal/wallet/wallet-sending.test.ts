@@ -63,7 +63,7 @@ describe("a transaction that was sent", () => {
     await accepted(page, "pay");
   });
 
-  test("and was dropped from the pool is forgotten, and can be sent again with the same amount", async () => {
+  test("and dropped from the pool is forgotten, and can be sent again with the same amount", async () => {
     const { purchase, page, pay, hash } = await openPending();
     await kit.sandbox.chain.client.dropTransaction({ hash });
     await expectGone(page, "pay", hash, "Pay");
@@ -73,7 +73,7 @@ describe("a transaction that was sent", () => {
     expect(await pages.figuresOf(purchase)).toMatchObject({ paid: "3000000" });
   });
 
-  test("and was dropped is forgotten by another tab without the one that was sent since", async () => {
+  test("and dropped is forgotten by another tab without the one that was sent since", async () => {
     const { purchase, page, pay, hash } = await openPending();
     const other = await pages.openWithTestKeys(purchase.wallet_url);
     const elsewhere = other.locator("#action-pay");
@@ -94,7 +94,7 @@ describe("a transaction that was sent", () => {
     expect(await pages.figuresOf(purchase)).toMatchObject({ paid: "4000000" });
   });
 
-  test("and was taken by a restore while the page was closed is forgotten once it is opened again", async () => {
+  test("and taken by a restore while the page was closed is forgotten once it is opened again", async () => {
     const { purchase, before, page, hash } = await openPending();
     await page.goto(`${kit.base}/assets/style/icon.svg`);
     await before.restore();
@@ -107,7 +107,7 @@ describe("a transaction that was sent", () => {
     await page.locator("#action-pay").getByRole("button", { name: "Pay", disabled: false }).waitFor();
   });
 
-  test("and was taken by a reorg is forgotten while the page waits for confirmations", async () => {
+  test("and taken by a reorg is forgotten while the page waits for confirmations", async () => {
     await using slow = await TestKit.open({ seed: "gone", confirmations: 3 });
     const merchant = await slow.createMerchant();
     const { rpc } = slow.sandbox.description.urls;
@@ -209,7 +209,7 @@ describe("a transaction that was sent", () => {
     expect(wallet.signed).toEqual(["eth_sendTransaction"]);
   });
 
-  test("and is unknown for a moment is waited for", async () => {
+  test("and that the node does not know for a short time is waited for", async () => {
     const { purchase, page, hash } = await openPending();
     const { client } = kit.sandbox.chain;
     const serializedTransaction = await kit.rawTransaction(hash);

@@ -198,7 +198,7 @@ describe("no request names another destination", () => {
     },
   );
 
-  test("nor does a header, or what a merchant calls itself", async () => {
+  test("in a header or in the name of a merchant", async () => {
     const { address } = kit.sandbox.wallets.merchant;
     const merchant = { wallet: address, name: trap.url, funding_cap: "1", reference: trap.url };
     expect(await kit.post(kit.path("/merchants"), merchant)).toMatchObject({ status: 201 });
@@ -225,7 +225,7 @@ describe("no request names another destination", () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test("nor does a query", async () => {
+  test("in its query", async () => {
     await kit.events.write();
     const answer = await kit.post(kit.path(`/notifications?receiver=${encodeURIComponent(trap.url)}`), {});
     expect(problem(answer)).toMatchObject({ status: 422, code: "validation_failed" });

@@ -179,7 +179,7 @@ describe("in a directory", () => {
   });
 });
 
-describe("a directory of another format is refused and left alone", () => {
+describe("a directory is refused and left alone", () => {
   const advice =
     "Save the sandbox with the version that wrote it (routing-sandbox snapshot save FILE), and load that file with this one in another directory.";
 
@@ -191,7 +191,7 @@ describe("a directory of another format is refused and left alone", () => {
     { format: 2, snapshot: toLine({ format: 2, up_to: 7, counters: {} }) },
     { format: 3, snapshot: toLine({ format: 3, up_to: 7, chain_up_to: 0, begin: null, counters: {} }) },
     { format: 5, snapshot: toLine({ format: 5, up_to: 7, something: "new" }) },
-  ])("format $format", async ({ format, snapshot }) => {
+  ])("when it has format $format", async ({ format, snapshot }) => {
     const folder = await temporaryFolder();
     const files = new Map([
       [join(folder, "store.json"), snapshot],
@@ -205,7 +205,7 @@ describe("a directory of another format is refused and left alone", () => {
     for (const [file, text] of files) expect(await readFile(file, "utf8")).toBe(text);
   });
 
-  test("a journal without a snapshot", async () => {
+  test("when it has a journal but no snapshot", async () => {
     const folder = await temporaryFolder();
     const journal = toLine({ number: 1, counters: { crd: 1 }, changes: [] });
     await writeFile(join(folder, "store.journal"), journal);
@@ -216,7 +216,7 @@ describe("a directory of another format is refused and left alone", () => {
     expect(await readFile(join(folder, "store.journal"), "utf8")).toBe(journal);
   });
 
-  test("a snapshot without a journal, also next to what was put aside of it", async () => {
+  test("when it has a snapshot but no journal, even if a journal was put aside", async () => {
     const folder = await temporaryFolder();
     await fill(folder);
     const journal = join(folder, "store.journal");

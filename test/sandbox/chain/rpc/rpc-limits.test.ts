@@ -419,7 +419,7 @@ describe("a transaction may use the gas of a block", () => {
     },
   );
 
-  test("and one that asks for more is refused, over every way to send it", async () => {
+  test("but is refused, however it is sent, when it asks for more", async () => {
     const from = sandbox.wallets.buyer.address;
     for (const method of ["eth_sendTransaction", "eth_sendTransactionSync", "eth_sendUnsignedTransaction"])
       expect((await call(method, [{ from, to: looping, gas: hugeGas }])).error?.message).toContain(
@@ -438,7 +438,7 @@ describe("a transaction may use the gas of a block", () => {
     await expectAlive();
   });
 
-  test("also one that a reorganization brings in", async () => {
+  test("even if a reorganization brings it in", async () => {
     const from = sandbox.wallets.buyer.address;
     await call("evm_mine");
     await call("anvil_reorg", [1, [[{ from, to: looping, gas: hugeGas }, 0]]]);

@@ -104,7 +104,7 @@ describe("a reorg to a block before the last one of the prepared chain is refuse
     await expectWhole(sandbox);
   });
 
-  test("by anvil_reorg from a test's own client of the chain", async () => {
+  test("when a test's own client of the chain calls anvil_reorg", async () => {
     await using sandbox = await createSandbox({ seed: "rpc-reorg-depth" });
     const { client } = sandbox.chain;
     const height = Number(await client.getBlockNumber());

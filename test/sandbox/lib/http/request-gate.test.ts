@@ -175,7 +175,7 @@ describe("a delivery waits for its receiver outside of the gate", () => {
     expect((await delivery).status).toBe(409);
   });
 
-  test("and so does one that waits for its turn", async () => {
+  test("while it waits for its turn", async () => {
     const { kit, receiver, arrived } = await openSilent();
     await kit.events.write();
     const first = kit.post(kit.path("/notifications"), {}, { "Idempotency-Key": "delivery-1" });
@@ -189,7 +189,7 @@ describe("a delivery waits for its receiver outside of the gate", () => {
     expect([(await first).status, (await second).status]).toEqual([409, 200]);
   });
 
-  test("and one that pauses between its attempts in real time", async () => {
+  test("while it pauses between its attempts in real time", async () => {
     const receiver = await openReceiver();
     opened.push(receiver);
     const { promise: arrived, resolve } = Promise.withResolvers<void>();
@@ -207,7 +207,7 @@ describe("a delivery waits for its receiver outside of the gate", () => {
     expect(problem(await delivery)).toMatchObject({ code: "outcome_unknown" });
   });
 
-  test("and a restore ends it and leaves nothing of it behind", async () => {
+  test("so that a restore ends it and leaves nothing of it behind", async () => {
     const { kit, arrived } = await openSilent();
     const snapshot = await kit.sandbox.snapshot();
     const before = await kit.sandbox.fingerprint();
@@ -226,7 +226,7 @@ describe("a delivery waits for its receiver outside of the gate", () => {
     expect(await kit.events.refusedDelivery(null)).toMatchObject({ code: "outbox_empty" });
   });
 
-  test("and a snapshot that is taken meanwhile continues with the next attempt", async () => {
+  test("and continues with its next attempt after a snapshot taken meanwhile is restored", async () => {
     const { kit, receiver, arrived } = await openSilent();
     await kit.events.write();
     const delivery = kit.post(kit.path("/notifications"), {}, { "Idempotency-Key": "delivery-1" });

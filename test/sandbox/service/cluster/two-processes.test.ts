@@ -139,7 +139,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
     expect([reused.status, codeOf(reused)]).toEqual([422, "idempotency_key_reused"]);
   });
 
-  test("what both relay at once is one operation each, and nonces have no gap", async () => {
+  test("relay each effect once without a gap in the nonces when both are asked at once", async () => {
     const requests = await Promise.all(
       Array.from({ length: 6 }, async (_, index) => await offer(both()[index % 2] ?? owner.description)),
     );
@@ -250,7 +250,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
 });
 
 describe.skipIf(!hasPostgres)(`a snapshot ${inPostgres}`, () => {
-  test("is refused while another process is in, and is restored once it has left", {
+  test("is refused while another process has joined and succeeds once that has left", {
     timeout: 30_000,
   }, async () => {
     const server = await startPostgres();
@@ -276,7 +276,7 @@ describe.skipIf(!hasPostgres)(`a snapshot ${inPostgres}`, () => {
 });
 
 describe.skipIf(!hasPostgres)(`a receiver ${inPostgres}`, () => {
-  test("is pinned while no other process is in, and those that join later deliver to it", {
+  test("is pinned while no other process has joined and then gets the deliveries of those that join", {
     timeout: 30_000,
   }, async () => {
     const server = await startPostgres();

@@ -72,7 +72,7 @@ describe("32 KiB", () => {
     expect((await createWith(sized(32 * 1024))).status).toBe(201);
   });
 
-  test("and one byte more are refused", async () => {
+  test("are refused when one byte is added", async () => {
     const answer = await createWith(sized(32 * 1024 + 1));
     expect(answer.status).toBe(413);
     expect(problem(answer)).toMatchObject({ code: "body_too_large", retryable: false });
@@ -98,14 +98,14 @@ describe("32 KiB", () => {
     }
   });
 
-  test("a client that declares more and stalls gets its answer at once", async () => {
+  test("are refused at once when a client declares more and then stalls", async () => {
     const answer = await overSocket([head(["Content-Length: 1000000000"]), "{"]);
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
     expect(answer).toContain('"code":"body_too_large"');
     expect(answer).toContain("Connection: close");
   });
 
-  test("a client that continues sending for long gets its answer too", async () => {
+  test("are refused even when a client continues to send more for long", async () => {
     const chunk = `8000\r\n${"x".repeat(0x8000)}\r\n`;
     const answer = await overSocket([
       head(["Transfer-Encoding: chunked"]),
@@ -115,7 +115,7 @@ describe("32 KiB", () => {
     expect(answer).toContain('"code":"body_too_large"');
   });
 
-  test("a client that waits for 100 Continue is refused without it", async () => {
+  test("are refused without 100 Continue when a client waits to send more", async () => {
     const answer = await overSocket([head(["Content-Length: 40000", "Expect: 100-continue"])]);
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
   });

@@ -429,7 +429,7 @@ describe("what is submitted must be what is on chain", () => {
     return found;
   }
 
-  test("and is taken when it is, with or without the amount", async () => {
+  test("to be accepted, with or without the amount", async () => {
     const { purchase, approve, pay } = await evidence();
     for (const [action, { transaction_hash }] of Object.entries({ approve, pay })) {
       const { submission } = await accepted(submit(purchase, { action, transaction_hash }));
@@ -520,7 +520,7 @@ describe("a field that an action does not use is refused", () => {
     ]);
   });
 
-  test("and so is an action of the other route", async () => {
+  test("as an action of the other route is", async () => {
     const refused = problem(await submit(merchant, { action: "pay", transaction_hash: hashOfNothing }));
     expect(refused.errors).toMatchObject([{ pointer: "/action", code: "invalid_value" }]);
     const purchase = await kit.createPurchase(merchant);
@@ -528,18 +528,15 @@ describe("a field that an action does not use is refused", () => {
     expect(other.errors).toMatchObject([{ pointer: "/action", code: "invalid_value" }]);
   });
 
-  test.each(["fund", "register", "approve", "pay"])(
-    "and %s without a transaction is refused",
-    async (action) => {
-      const object = action === "fund" ? merchant : await kit.createPurchase(merchant);
-      const { code, errors } = problem(await submit(object, { action }));
-      expect(code).toBe("validation_failed");
-      expect(errors).toMatchObject([{ pointer: "/transaction_hash" }]);
-    },
-  );
+  test.each(["fund", "register", "approve", "pay"])("as %s without a transaction is", async (action) => {
+    const object = action === "fund" ? merchant : await kit.createPurchase(merchant);
+    const { code, errors } = problem(await submit(object, { action }));
+    expect(code).toBe("validation_failed");
+    expect(errors).toMatchObject([{ pointer: "/transaction_hash" }]);
+  });
 });
 
-describe("what the program operation would refuse is refused with the same code", () => {
+describe("a wallet route refuses with the code of the program operation", () => {
   test("an enrollment of a merchant that is enrolled", async () => {
     const { transaction_hash } = merchant.enrollment.confirmed ?? {};
     const answer = await submit(merchant, { action: "enroll", transaction_hash });
@@ -605,7 +602,7 @@ describe("what the program operation would refuse is refused with the same code"
   });
 });
 
-describe("nothing that a stranger makes up is stored", () => {
+describe("a wallet route refuses and does not store", () => {
   test.each([
     ["a hash of nothing", { transaction_hash: hashOfNothing }, "transaction_not_found"],
     ["a signature of no key", { signature: "0x00", amount, reason }, "signature_invalid"],
