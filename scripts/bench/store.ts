@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { type Hex, zeroAddress, zeroHash } from "viem";
+import type { Hex } from "viem";
 import { ClosingStack } from "../../sandbox/lib/closing-stack.ts";
 import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";
 import { openEphemeralStore } from "../../server/store/journaled/ephemeral-store.ts";
@@ -16,6 +16,7 @@ import type { Store } from "../../server/store/store.ts";
 import { hasPostgres, startPostgres } from "../postgres-server.ts";
 import { type Benchmark, median } from "./benchmark.ts";
 import type { OpenedStore } from "./opened-store.ts";
+import { purchaseRecord } from "./purchase-record.ts";
 
 const few = 1_000;
 const many = 100_000;
@@ -27,33 +28,17 @@ const root = await mkdtemp(join(tmpdir(), "routing-sandbox-bench-"));
 opened.defer(async () => await rm(root, { recursive: true, force: true }));
 let last = 0;
 
-function purchaseRecord(id: string, hash: Hex): PurchaseRecord {
-  return {
+function newPurchase(id: string, hash: Hex): PurchaseRecord {
+  return purchaseRecord({
     id,
     program,
-    merchant_id: "mer_1",
-    status: "created",
-    route: null,
     commitment_hash: hash,
     commitment_signature: `0x${"22".repeat(65)}`,
     salt: hash,
     terms: { title: "A course on settlement", sku: "course-42" },
-    terms_hash: zeroHash,
     amount: "1000",
-    merchant: zeroAddress,
-    buyer: zeroAddress,
-    beneficiary: zeroAddress,
-    offer_deadline: 1,
-    pay_deadline: 2,
-    claim_deadline: 3,
-    reference: null,
-    receipts: [],
-    claim_id: null,
-    decision_id: null,
-    refund_id: null,
-    created_at: 0,
     event_id: `evt_${id}`,
-  };
+  });
 }
 
 /** Writes the records of a new purchase: the purchase, its event and the stored answer, in one commit. */
@@ -63,7 +48,7 @@ async function createPurchase(store: Store): Promise<void> {
   const hash: Hex = `0x${last.toString(16).padStart(64, "0")}`;
   const text = JSON.stringify({ id, padding: "x".repeat(1_200) });
   await store.commit([`outbox/${program}`], ([sequence = 0]) => [
-    { kind: "insert", collection: "purchases", key: id, value: purchaseRecord(id, hash) },
+    { kind: "insert", collection: "purchases", key: id, value: newPurchase(id, hash) },
     {
       kind: "insert",
       collection: "events",

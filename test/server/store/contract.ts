@@ -3,7 +3,8 @@ import { type Address, zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { BudgetRecord } from "../../../relayer/journal/relayer-journal.ts";
 import type { RelayOperationStatus } from "../../../relayer/relayer.ts";
-import type { EventRecord, PurchaseRecord } from "../../../server/store/records.ts";
+import { purchaseRecord } from "../../../scripts/bench/purchase-record.ts";
+import type { EventRecord } from "../../../server/store/records.ts";
 import type { Filter, Store } from "../../../server/store/store.ts";
 import { relayOperation } from "../../kit/relay-operation.ts";
 
@@ -321,29 +322,4 @@ export function operation(
   return { kind: "put", collection: "operations", key: operation_id, value } as const;
 }
 
-const purchase: PurchaseRecord = {
-  id: "pur_exact",
-  program: "prg_exact",
-  merchant_id: "mer_1",
-  status: "created",
-  route: null,
-  commitment_hash: zeroHash,
-  commitment_signature: "0x",
-  salt: zeroHash,
-  terms: {},
-  terms_hash: zeroHash,
-  amount: "1",
-  merchant: zeroAddress,
-  buyer: zeroAddress,
-  beneficiary: zeroAddress,
-  offer_deadline: 1,
-  pay_deadline: 2,
-  claim_deadline: 3,
-  reference: null,
-  receipts: [],
-  claim_id: null,
-  decision_id: null,
-  refund_id: null,
-  created_at: 0,
-  event_id: "evt_1",
-};
+const purchase = purchaseRecord({ id: "pur_exact", program: "prg_exact", event_id: "evt_1" });

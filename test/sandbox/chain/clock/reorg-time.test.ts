@@ -7,10 +7,10 @@ import { toLine } from "../../../../server/store/directory/checked-lines.ts";
 import { readDirectory } from "../../../../server/store/directory/directory-store.ts";
 import { ask } from "../../../ask.ts";
 import { present, type Schema } from "../../../kit/answer.ts";
+import { day } from "../../../kit/day.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 
-const day = 86_400;
 const modes = ["deterministic", "live"] as const;
 
 async function open(options: SandboxOptions): Promise<TestKit> {

@@ -5,10 +5,10 @@ import { collectRefundCall } from "../../../../protocol/call.ts";
 import { toTimestamp } from "../../../../protocol/values/time.ts";
 import type { ProgramDeployment } from "../../../../server/chain/deployment.ts";
 import { type Answer, present, problem, type Schema } from "../../../kit/answer.ts";
+import { day } from "../../../kit/day.ts";
 import { resetBeforeEach } from "../../../kit/reset-before-each.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
 
-const day = 86_400;
 const title = "The contract refused the call";
 const again = "then send the identical request again.";
 

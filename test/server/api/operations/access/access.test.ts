@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { scopes } from "../../../../../server/api/scopes.ts";
 import { problem } from "../../../../kit/answer.ts";
+import { day } from "../../../../kit/day.ts";
 import { TestKit } from "../../../../kit/test-kit.ts";
-
-const day = 86_400;
 
 const formOfNothing = { "Content-Type": "application/x-www-form-urlencoded", "Content-Length": "0" };
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { problem, type Schema } from "../../../../kit/answer.ts";
+import { day } from "../../../../kit/day.ts";
 import { TestKit } from "../../../../kit/test-kit.ts";
 
 let kit: TestKit;
@@ -71,7 +72,6 @@ test("the buyer is the beneficiary when none is named", async () => {
 });
 
 test("deadlines that are not named are 1, 7 and 30 days from now, and never before an earlier one that is named", async () => {
-  const day = 86_400;
   const daysFromNow = async (named: { offer_deadline?: number; pay_deadline?: number } = {}) => {
     const now = await kit.sandbox.clock.now();
     const shifted = Object.fromEntries(Object.entries(named).map(([name, days]) => [name, now + days * day]));

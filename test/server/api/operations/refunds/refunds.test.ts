@@ -7,13 +7,13 @@ import { toTimestamp } from "../../../../../protocol/values/time.ts";
 import type { SentTransaction } from "../../../../../sandbox/service/wallets/wallet.ts";
 import { type Answer, problem, type Schema } from "../../../../kit/answer.ts";
 import { controlSandbox } from "../../../../kit/control.ts";
+import { day } from "../../../../kit/day.ts";
 import { resetBeforeEach } from "../../../../kit/reset-before-each.ts";
 import { TestKit } from "../../../../kit/test-kit.ts";
 
 let kit: TestKit;
 
 const cap = 1_000_000_000_000n;
-const day = 86_400;
 
 resetBeforeEach(async () => {
   kit = await TestKit.open({ seed: "refunds", receiptTimeoutMs: 30_000 });

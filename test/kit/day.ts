@@ -1,0 +1,2 @@
+/** A day in seconds. */
+export const day = 86_400;
