@@ -54,7 +54,7 @@ export interface Sandbox extends AsyncDisposable {
   /** The options on which the results of steps depend, defaults included. */
   settings: Pick<
     SandboxSettings,
-    "seed" | "mode" | "programs" | "confirmations" | "gasBudgetWei" | "autoDeliver" | "rateLimit"
+    "seed" | "mode" | "programs" | "confirmations" | "gasBudgetWei" | "autoDeliver" | "rateLimit" | "parts"
   >;
   chain: ChainNode;
   clock: SandboxClock;

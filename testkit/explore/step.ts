@@ -1,5 +1,5 @@
 import type { Arbitrary } from "fast-check";
-import { type FaultName, faultNames } from "./faults.ts";
+import { type FaultName, faultNames } from "./moves/faults.ts";
 
 /** The kinds of steps of a walk. `next` is the next step of a purchase or a merchant that its state allows, or a new purchase. */
 export const stepKinds = [
@@ -102,11 +102,16 @@ const weights: { readonly [K in StepKind]: number } = {
   restore: 1,
 };
 
-/** The arbitrary of steps. The first value of each field is the simplest one, to which shrinking returns. */
-export function arbitraryStep(fc: typeof import("fast-check")): Arbitrary<Step> {
+/**
+ * The arbitrary of steps.
+ *
+ * @param hasRestores - whether walks take snapshots and restore them.
+ */
+export function arbitraryStep(fc: typeof import("fast-check"), hasRestores: boolean): Arbitrary<Step> {
   const mostly = <const T extends string>(first: T, others: readonly T[], weight: number) =>
     fc.constantFrom<T[]>(...Array.from({ length: weight }, () => first), ...others);
-  const kinds = stepKinds.flatMap((kind) => Array.from({ length: weights[kind] }, () => kind));
+  const kept = stepKinds.filter((kind) => hasRestores || (kind !== "snapshot" && kind !== "restore"));
+  const kinds = kept.flatMap((kind) => Array.from({ length: weights[kind] }, () => kind));
   return fc.record({
     kind: fc.constantFrom(...kinds),
     subject: fc.nat({ max: 11 }),

@@ -13,8 +13,8 @@ import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { receiveNotification } from "../../server/api/operations/notifications/receive-notification.ts";
 import { findDifference } from "../repeat/find-difference.ts";
 import type { RequestSender, StepAnswer } from "../repeat/send-request.ts";
-import { type FaultName, faultOf, isOfRelayer } from "./faults.ts";
 import type { Model, SentByWallet } from "./model.ts";
+import { type FaultName, faultOf, isOfRelayer } from "./moves/faults.ts";
 import { answered, type Expected, isSuccess, refused } from "./rules.ts";
 import type { Twist } from "./step.ts";
 

@@ -1,7 +1,9 @@
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { setMining } from "../../../sandbox/chain/clock/mining.ts";
 import { readScenario } from "../../../sandbox/hosts/recorder/scenario-file.ts";
+import type { Part } from "../../../sandbox/lib/part.ts";
 import { createSandbox } from "../../../testkit/create-sandbox.ts";
 import type { ExploreOptions } from "../../../testkit/explore/options.ts";
 import { playScenario } from "../../../testkit/play-scenario.ts";
@@ -231,7 +233,17 @@ function followPurchases(receiver: ExternalReceiver, ignored: string) {
     for (const { id, status } of purchases)
       if (known.get(id) !== status) throw new Error(`The backend has ${id} as ${known.get(id)}.`);
   };
-  return { check, reset: () => known.clear() };
+  /** The backend's state as a part of a sandbox. */
+  const part: Part<[string, string][]> = {
+    name: "backend",
+    schema: z.array(z.tuple([z.string(), z.string()])),
+    capture: () => [...known],
+    restore(entries) {
+      known.clear();
+      for (const [id, status] of entries) known.set(id, status);
+    },
+  };
+  return { check, reset: () => known.clear(), part };
 }
 
 test("a bug of the user's backend is found by its check, and the shortest sequence plays red until it is fixed", async () => {
@@ -240,7 +252,7 @@ test("a bug of the user's backend is found by its check, and the shortest sequen
   await using sandbox = await createSandbox({ seed: "explored", receiverUrl: receiver.url });
   const wrong = followPurchases(receiver, "purchase.registered");
   const failed = await sandbox
-    .explore({ steps: 200, scenario: file, ...wrong })
+    .explore({ steps: 200, stepsPerWalk: 40, scenario: file, check: wrong.check, reset: wrong.reset })
     .catch((error: unknown) => error);
   expect(failed).toMatchObject({ code: "exploration_failed", seed: "explored" });
   expect(String(failed)).toContain(
@@ -264,10 +276,20 @@ test("a bug of the user's backend is found by its check, and the shortest sequen
   await playScenario(scenario, { ...play, check: right.check });
 });
 
-test("a backend that follows every event passes", async () => {
+test("a backend that follows every event passes, because nothing is restored behind its back", async () => {
   await using receiver = await openReceiver();
-  await using sandbox = await createSandbox({ seed: "explored", receiverUrl: receiver.url });
+  await using sandbox = await createSandbox({ seed: "f", receiverUrl: receiver.url });
   const { check, reset } = followPurchases(receiver, "none");
-  await sandbox.explore({ steps: 100, checkEvery: 5, check, reset });
+  const { counts } = await sandbox.explore({ steps: 100, checkEvery: 10, check, reset });
   expect(receiver.received.length).toBeGreaterThan(20);
+  expect(Object.keys(counts)).toContain("reorg");
+  expect(Object.keys(counts)).not.toContain("restore");
+});
+
+test("a backend whose state is a part of the sandbox passes walks that restore snapshots", async () => {
+  await using receiver = await openReceiver();
+  const { check, reset, part } = followPurchases(receiver, "none");
+  await using sandbox = await createSandbox({ seed: "f", receiverUrl: receiver.url, parts: [part] });
+  const { counts } = await sandbox.explore({ steps: 100, checkEvery: 10, check, reset });
+  expect(Object.keys(counts)).toContain("restore");
 });

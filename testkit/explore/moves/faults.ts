@@ -1,4 +1,4 @@
-import type { Json } from "../../protocol/values/json.ts";
+import type { Json } from "../../../protocol/values/json.ts";
 
 /** A fault of a walk: what the control API takes to set it. */
 interface WalkFault {
