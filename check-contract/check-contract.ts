@@ -19,7 +19,7 @@ export interface CheckResult {
   duration_ms: number;
 }
 
-/** Gas of one function, as a whole transaction, compared with the sandbox's own registrar. */
+/** Gas of one function, as a whole transaction, compared with the sandbox's own registrar contract. */
 export interface GasComparison {
   function: string;
   gas: number;
@@ -36,7 +36,7 @@ export interface ContractReport {
 
 /** The options of a contract check. */
 export interface CheckOptions {
-  /** The gas that the sandbox's own registrar uses, to compare with; see {@link measureOwnGas}. */
+  /** The gas that the sandbox's own registrar contract uses, to compare with; see {@link measureOwnGas}. */
   ownGas?: GasUse;
   /** The attacks that are run; all of them by default. */
   attacks?: readonly Attack[];
@@ -46,7 +46,7 @@ export interface CheckOptions {
 /** Called with each result. */
 export type Progress = (result: CheckResult, done: number, total: number) => void;
 
-/** Gas of the sandbox's own registrar, to compare with. */
+/** Gas of the sandbox's own registrar contract, to compare with. */
 export async function measureOwnGas(): Promise<GasUse> {
   const fixture = await ContractFixture.open();
   try {
@@ -74,7 +74,7 @@ export async function checkContract(artifact: Artifact, options: CheckOptions = 
   };
   let fixture: ContractFixture | undefined;
   let gas: GasUse = {};
-  await run("deployment", "takes the place of the sandbox's own registrar", async () => {
+  await run("deployment", "takes the place of the sandbox's own registrar contract", async () => {
     fixture = await ContractFixture.open(async (chain) => await installRegistrar(chain, artifact)).catch(
       explained,
     );

@@ -56,7 +56,7 @@ export async function runLifecycle(fixture: ContractFixture): Promise<GasUse> {
   expectMoved("the buyer", after.buyer - before.buyer, -65n * usdc);
   expectMoved("the merchant", after.merchant - before.merchant, 60n * usdc);
   expectMoved("the beneficiary", after.beneficiary - before.beneficiary, 5n * usdc);
-  expectMoved("the registrar, which must hold nothing,", after.registrar, 0n);
+  expectMoved("the registrar contract, which must hold nothing,", after.registrar, 0n);
   expectMoved("the funding source, which must hold nothing,", after.fundingSource, 0n);
   await expectGapless(fixture);
 

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import type { ContractReport } from "./check-contract.ts";
 
-/** A report for a terminal: what failed and why, then gas compared with the sandbox's own registrar. */
+/** A report for a terminal: what failed and why, then gas compared with the sandbox's own registrar contract. */
 export function renderReport(report: ContractReport, color: boolean): string {
   const paint = (style: "bold" | "red" | "green" | "dim", text: string) =>
     color ? styleText(style, text, { validateStream: false }) : text;

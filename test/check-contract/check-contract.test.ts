@@ -45,7 +45,7 @@ function failuresOf(contract: string): [string, string | null][] {
     .map(({ name, failure }) => [name, failure?.replaceAll(/0x[0-9a-f]{64}/g, "HASH") ?? null]);
 }
 
-test("the sandbox's own registrar passes everything", () => {
+test("the sandbox's own registrar contract passes everything", () => {
   expect(failuresOf("PurchaseRegistrar")).toEqual([]);
   expect(reportOf("PurchaseRegistrar")).toMatchObject({ passed: true });
   expect(reportOf("PurchaseRegistrar").results).toHaveLength(2 + rules.length + tried.length);

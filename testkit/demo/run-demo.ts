@@ -52,5 +52,5 @@ export async function runDemo(description: SandboxDescription, printer: Printer)
       body: { transaction_hashes: [wrong] },
     }),
   );
-  printer.section(`Done. Token ${contracts.token}, registrar ${contracts.registrar}.`);
+  printer.section(`Done. Token ${contracts.token}, registrar contract ${contracts.registrar}.`);
 }

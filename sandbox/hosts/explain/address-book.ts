@@ -13,7 +13,7 @@ export interface KnownContract {
 /** The contracts that a deployment is made of. */
 export function contractsOf(deployment: Deployment): KnownContract[] {
   return [
-    { name: "the registrar", address: deployment.registrar.address, abi: purchaseRegistrarAbi },
+    { name: "the registrar contract", address: deployment.registrar.address, abi: purchaseRegistrarAbi },
     { name: "the token", address: deployment.token.address, abi: testUsdcAbi },
     { name: "the funding source", address: deployment.fundingSource.address, abi: fundingSourceAbi },
   ];

@@ -38,7 +38,7 @@ test("a valid payment would be accepted, and is reported as what it is", async (
     cause: `It is accepted as payment of ${id}.`,
   });
   expect(explanation.logs.map(({ contract, event }) => [contract, event])).toEqual([
-    ["the registrar", "PurchasePaid"],
+    ["the registrar contract", "PurchasePaid"],
     ["the token", "Transfer"],
   ]);
   expect(explanation.trace?.calls.at(-1)?.call).toMatch(/^(transferFrom|balanceOf)\(/);
@@ -51,7 +51,7 @@ test("a payment under a permit is reported as the payment that it is, with the p
   expect(explanation).toMatchObject(told);
   expect(explanation.call).toMatchObject({ function: "payWithPermit", expected_function: "payWithPermit" });
   expect(explanation.logs.map(({ contract, event }) => [contract, event])).toEqual([
-    ["the registrar", "PurchasePaid"],
+    ["the registrar contract", "PurchasePaid"],
     ["the token", "Approval"],
     ["the token", "Transfer"],
   ]);
@@ -228,7 +228,7 @@ test("a payment through a contract is found in the trace and refused", async () 
   const { explain: link } = z.object({ explain: z.url() }).parse(answer?.body);
   const explanation = explanationSchema.parse(await (await fetch(link)).json());
   expect(explanation.cause).toMatch(/^It calls 0x\w+ \(an unknown address\); the bound contract is/);
-  expect(explanation.trace?.calls[0]).toMatchObject({ contract: "the registrar" });
+  expect(explanation.trace?.calls[0]).toMatchObject({ contract: "the registrar contract" });
   expect(explanation.trace?.calls[0]?.failure).toMatch(/^WrongCaller\(/);
 });
 
