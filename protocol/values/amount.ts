@@ -1,6 +1,12 @@
 /** The largest amount that the contracts store, in base units: 2^128 - 1. */
 export const maxAmount = 2n ** 128n - 1n;
 
+/** The digits of the largest amount. */
+export const amountDigits = String(maxAmount).length;
+
+/** Matches the decimal texts of at most that many digits, without sign or leading zeros: some of them are above the largest amount. */
+export const amountPattern = new RegExp(`^(0|[1-9][0-9]{0,${amountDigits - 1}})$`);
+
 /**
  * Parses a decimal string of base units (6 decimals for USDC) into a bigint.
  *
@@ -19,7 +25,7 @@ export function parseAmount(text: string): bigint {
  * @example isAmount("007") // false
  */
 export function isAmount(text: string): boolean {
-  return /^(0|[1-9][0-9]{0,38})$/.test(text) && BigInt(text) <= maxAmount;
+  return amountPattern.test(text) && BigInt(text) <= maxAmount;
 }
 
 /**

@@ -137,7 +137,11 @@ export const signatures: readonly MutantGroup[] = [
         find: "BigInt(text) <= maxAmount",
         replace: "BigInt(text) < maxAmount",
       },
-      { rule: "An amount has no leading zero.", find: "(0|[1-9][0-9]{0,38})", replace: "([0-9]{1,39})" },
+      {
+        rule: "An amount has no leading zero.",
+        find: "(0|[1-9][0-9]{0,${amountDigits - 1}})",
+        replace: "([0-9]{1,${amountDigits}})",
+      },
     ],
   },
   {

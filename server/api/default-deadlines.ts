@@ -1,4 +1,5 @@
-const day = 86_400;
+/** A day in seconds. */
+export const day = 86_400;
 
 /** The seconds from now until each deadline of a purchase, and until the end of a merchant's funding, when the body names none. */
 export const defaultPeriods = {

@@ -1,8 +1,7 @@
 import { webhookTolerance } from "../../protocol/signatures/webhook.ts";
+import { amountDigits } from "../../protocol/values/amount.ts";
 import { maxDeliveryAttempts } from "../outbox/delivery-attempts.ts";
-import { defaultPeriods } from "./default-deadlines.ts";
-
-const day = 86_400;
+import { day, defaultPeriods } from "./default-deadlines.ts";
 
 /** The limits of the service, as the specification gives them. */
 export const limits = {
@@ -25,6 +24,7 @@ export const textLengths = { name: 100, reference: 100, reason: 2_000, reviewer_
 
 /** The limits as prose names them, by the names that pages use. */
 export const limitTexts = {
+  amount_digits: `${amountDigits} digits`,
   body_size: `${limits.body_bytes / 1_024} KiB`,
   body_bytes: `${limits.body_bytes.toLocaleString("en-US")} bytes`,
   page_size_max: String(limits.page_size_max),

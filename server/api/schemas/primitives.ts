@@ -1,6 +1,6 @@
 import { getAddress, isAddress } from "viem";
 import { z } from "zod";
-import { isAmount } from "../../../protocol/values/amount.ts";
+import { amountDigits, amountPattern, isAmount } from "../../../protocol/values/amount.ts";
 import type { IdPrefix } from "../../../protocol/values/id.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import { requireThat } from "../../http/request/describe-issue.ts";
@@ -25,8 +25,8 @@ function wanting(wanted: string) {
 function amountText() {
   return z
     .string(wanting('a decimal string of base units, such as "25000000"'))
-    .regex(/^(0|[1-9][0-9]{0,38})$/, {
-      error: "must be a decimal string of base units: at most 39 digits, without sign or leading zeros",
+    .regex(amountPattern, {
+      error: `must be a decimal string of base units: at most ${amountDigits} digits, without sign or leading zeros`,
       abort: true,
     })
     .refine(isAmount, "must be at most 2^128 - 1");
@@ -46,7 +46,7 @@ export const positiveAmountSchema = amountText()
     id: "PositiveAmount",
     description: "Base units of the token, above zero.",
     example: "25000000",
-    pattern: "^[1-9][0-9]{0,38}$",
+    pattern: `^[1-9][0-9]{0,${amountDigits - 1}}$`,
   });
 
 /** An account address: checksummed (EIP-55) or all lower case in, checksummed out. */

@@ -1,6 +1,7 @@
 import type { Hex } from "viem";
 import { describe, expect, test } from "vitest";
 import { errorCatalogue } from "../../../server/api/errors/catalogue.ts";
+import { textLengths } from "../../../server/api/limits.ts";
 import { present } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 import { accessibilityFaults, contrastFaults, type TestBrowser } from "../browser.ts";
@@ -394,6 +395,7 @@ describe("with the sandbox's test keys", () => {
     const claim = page.locator("#action-claim");
     await claim.getByText("Enter a reason").waitFor();
     await claim.getByLabel("Amount in USDC").fill("10");
+    expect(await claim.getByLabel("Reason").getAttribute("maxlength")).toBe(String(textLengths.reason));
     await claim.getByLabel("Reason").fill("Arrived broken.");
     await claim.getByLabel("Reason").blur();
     await claim.getByText("Exact bytes to sign").click();
