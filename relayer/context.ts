@@ -4,7 +4,7 @@ import type { RelayOperationKind } from "./journal/relay-operation-kind.ts";
 import type { RelayerJournal } from "./journal/relayer-journal.ts";
 import type { KeyedMutex } from "./keyed-mutex.ts";
 import type { Node } from "./node/node.ts";
-import type { BeforeClaim, EffectCheck, Precondition } from "./precondition.ts";
+import type { BeforeNonce, EffectCheck, Precondition } from "./precondition.ts";
 import type { HeadTrail } from "./recovery/head-trail.ts";
 
 /** The dependencies of the relayer; it reaches nothing else. */
@@ -29,7 +29,7 @@ export interface RelayerPorts {
   /** The conditions for a call to be mined, beyond those of the contract, by kind. */
   preconditions: { readonly [K in RelayOperationKind]?: Precondition };
   /** The functions that record what is needed before an operation may be sent, by kind. */
-  beforeClaim: { readonly [K in RelayOperationKind]?: BeforeClaim };
+  beforeNonce: { readonly [K in RelayOperationKind]?: BeforeNonce };
   /** The checks for another effect that a mined call can have had, by kind. */
   effectChecks: { readonly [K in RelayOperationKind]?: EffectCheck };
   /** The longest time that an answer may wait for a transaction receipt, in milliseconds of `wait`. */

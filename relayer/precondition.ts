@@ -16,7 +16,7 @@ export type Precondition = (
  *
  * @param at - chain time, in Unix seconds.
  */
-export type BeforeClaim = (
+export type BeforeNonce = (
   operation: Pick<RelayOperationRecord, "operation_id" | "subject" | "decoded">,
   at: number,
 ) => Promise<void>;

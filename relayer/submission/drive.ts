@@ -85,7 +85,7 @@ async function begin(
   const simulated = await simulate(context, operation);
   if (simulated.status === "failed") return simulated;
   await requirePrecondition(context, simulated);
-  await context.beforeClaim[simulated.kind]?.(simulated, await readTime(context));
+  await context.beforeNonce[simulated.kind]?.(simulated, await readTime(context));
   const claim = await claimNonce(context, simulated, chainId);
   if (claim === null) return needsAttention(context, simulated, "foreign_nonce");
   return finish(context, await sendInTurn(context, claim), waitMode);

@@ -401,7 +401,7 @@ export const relayer: readonly MutantGroup[] = [
       },
       {
         rule: "The purpose of an operation is recorded before it claims a nonce.",
-        find: "  await context.beforeClaim[simulated.kind]?.(simulated, await readTime(context));\n",
+        find: "  await context.beforeNonce[simulated.kind]?.(simulated, await readTime(context));\n",
         replace: "",
         tests: ["test/server/api/operations/refunds/refunds.test.ts"],
       },

@@ -66,7 +66,7 @@ const settings = {
   fees: { maxFeePerGas: 20n * 10n ** 9n, maxPriorityFeePerGas: 10n ** 9n },
   gasLimits: { offer: 500_000n, collect_refund: 400_000n },
   preconditions: {},
-  beforeClaim: {},
+  beforeNonce: {},
   effectChecks: {},
   receiptTimeoutMs: 2_000,
 };

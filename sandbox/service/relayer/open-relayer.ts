@@ -41,7 +41,7 @@ export function openRelayer(parts: {
     fees,
     gasLimits,
     preconditions: { collect_refund: preconditionOfRefunds({ chain: reader, store }) },
-    beforeClaim: {
+    beforeNonce: {
       collect_refund: async (operation, at) => await recordDueRefund(operation, at, { store, settings }),
     },
     effectChecks: { collect_refund: effectOfRefunds({ store }) },

@@ -15,14 +15,14 @@ const mining = [
 const keys = ["notifications", "receipts", "reviewer"];
 
 /** A snapshot that the control API has taken. */
-interface Mark {
+interface Snapshot {
   number: number;
   /** Unix seconds. */
   now: number;
 }
 
 /** The view of the actions on the sandbox. */
-export const controls = defineView<{ data: Mark[] }>({
+export const controls = defineView<{ data: Snapshot[] }>({
   title: () => "Controls",
   topics: [],
   load: () => ask("GET", "/snapshots"),
@@ -81,11 +81,11 @@ function clock(scene: Scene) {
   </section>`;
 }
 
-function snapshots(marks: readonly Mark[], scene: Scene) {
+function snapshots(taken: readonly Snapshot[], scene: Scene) {
   return html`<section class="panel" aria-labelledby="snapshots">
     <h2 id="snapshots">Snapshots</h2>
     <p class="quiet">Chain, records, relayer, clock and faults as one.</p>
-    ${marks.map(({ number, now }) =>
+    ${taken.map(({ number, now }) =>
       control(scene, {
         label: `Go back to snapshot ${number}`,
         done: `Everything is as it was at snapshot ${number}.`,
