@@ -108,7 +108,7 @@ function confirmations(observed: ObservedTransaction, expected: ExpectedTransact
 const unsignedReason =
   "It carries no signature of its sender, which the node impersonated, so that no step accepts it.";
 
-/** The transaction, its receipt, its logs and the block at that height must all tell of one block and this hash. */
+/** The transaction, its transaction receipt, its logs and the block at that height must all tell of one block and this hash. */
 function canonical(observed: ObservedTransaction): Judgement {
   const { envelope, receipt, block } = observed;
   const expected = { transaction_hash: observed.hash, block_hash: block?.hash ?? null };
@@ -124,15 +124,17 @@ function canonical(observed: ObservedTransaction): Judgement {
     block_hash: blocks.find((hash) => hash !== block.hash) ?? receipt.blockHash,
   };
   const contradictions = [
-    hashes.some((hash) => hash !== observed.hash) && "transaction, receipt and logs are of different hashes",
-    blocks.some((hash) => hash !== block.hash) && "transaction, receipt and logs are of different blocks",
-    receipt.blockNumber !== block.number && "the receipt names another height",
+    hashes.some((hash) => hash !== observed.hash) &&
+      "transaction, transaction receipt and logs are of different hashes",
+    blocks.some((hash) => hash !== block.hash) &&
+      "transaction, transaction receipt and logs are of different blocks",
+    receipt.blockNumber !== block.number && "the transaction receipt names another height",
     !block.includes && "the block does not list the transaction",
     !(sameAddress(receipt.from, envelope.sender) && sameRecipient(receipt.to, envelope.to)) &&
-      "the receipt names another sender or recipient",
+      "the transaction receipt names another sender or recipient",
     receipt.logs.some((log) => log.removed) && "a log was removed",
     canonicalJson(toJson(receipt.logs)) !== canonicalJson(toJson(block.logs)) &&
-      "the receipt's logs are not those of the block",
+      "the logs of the transaction receipt are not those of the block",
   ].filter((contradiction) => contradiction !== false);
   const ok = contradictions.length === 0;
   return { ok, expected, actual: ok ? actual : { ...actual, contradictions } };

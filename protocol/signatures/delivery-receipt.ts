@@ -20,9 +20,9 @@ export interface DeliveryReceipt {
 /**
  * Signs a delivery receipt as a compact JWS (RFC 7515, EdDSA by RFC 8037, `typ: routing-receipt+jws`).
  *
- * @example await signReceipt(receipt, receiptKey) // "eyJ…"
+ * @example await signDeliveryReceipt(receipt, receiptKey) // "eyJ…"
  */
-export async function signReceipt(receipt: DeliveryReceipt, key: Ed25519Key): Promise<string> {
+export async function signDeliveryReceipt(receipt: DeliveryReceipt, key: Ed25519Key): Promise<string> {
   const jwk = { ...ed25519Jwk(key.publicKey), d: base64urlnopad.encode(key.privateKey) };
   return new CompactSign(new TextEncoder().encode(canonicalJson(receipt)))
     .setProtectedHeader({ alg: "EdDSA", kid: key.keyId, typ: receiptType })
@@ -34,9 +34,9 @@ export async function signReceipt(receipt: DeliveryReceipt, key: Ed25519Key): Pr
  * them with this function of `routing-sandbox/protocol`.
  *
  * @throws jose's JWSSignatureVerificationFailed and related errors when it does not verify; TypeError for a JWS of another type.
- * @example await verifyReceipt(jws, receiptKey.publicKey)
+ * @example await verifyDeliveryReceipt(jws, receiptKey.publicKey)
  */
-export async function verifyReceipt(jws: string, publicKey: Uint8Array): Promise<unknown> {
+export async function verifyDeliveryReceipt(jws: string, publicKey: Uint8Array): Promise<unknown> {
   const { payload, protectedHeader } = await compactVerify(
     jws,
     await importJWK(ed25519Jwk(publicKey), "EdDSA"),

@@ -31,7 +31,7 @@ const logSchema = z.object({
   removed: z.boolean(),
 });
 
-const receiptSchema = z.object({
+const transactionReceiptSchema = z.object({
   transactionHash: hexSchema,
   status: z.enum(["0x0", "0x1"]),
   blockNumber: quantity,
@@ -44,7 +44,7 @@ const receiptSchema = z.object({
 });
 
 /** The fields of a transaction receipt that the relayer needs. */
-export type TransactionReceipt = z.infer<typeof receiptSchema>;
+export type TransactionReceipt = z.infer<typeof transactionReceiptSchema>;
 
 const blockSchema = z.object({ hash: hexSchema, timestamp: quantity });
 const headSchema = z.object({ number: quantity, hash: hexSchema, parentHash: hexSchema });
@@ -91,8 +91,8 @@ export function sendRaw(node: Node, raw: Hex): Promise<Hex> {
 }
 
 /** The transaction receipt of a mined transaction that is on the chain now. */
-export function readReceipt(node: Node, hash: Hex): Promise<TransactionReceipt | null> {
-  return ask(node, "eth_getTransactionReceipt", [hash], receiptSchema.nullable());
+export function readTransactionReceipt(node: Node, hash: Hex): Promise<TransactionReceipt | null> {
+  return ask(node, "eth_getTransactionReceipt", [hash], transactionReceiptSchema.nullable());
 }
 
 /** Returns whether the node has a transaction, waiting or mined. */

@@ -10,7 +10,7 @@ import {
 import { readIdentity } from "../node/chain-epoch.ts";
 import { readHead, readHeadBlock } from "../node/node.ts";
 import { readRelayOperation } from "../submission/attempts.ts";
-import { findReceipt } from "../submission/await-receipt.ts";
+import { findTransactionReceipt } from "../submission/await-receipt.ts";
 import { driveLocked, type WaitMode } from "../submission/drive.ts";
 import { asConfirmed, asMined } from "../submission/settle.ts";
 import { findReorged, isOnChain } from "./find-reorged.ts";
@@ -75,7 +75,7 @@ async function lookWithoutLock(
 ): Promise<RelayOperationRecord> {
   if (attempt.nonce === null || !context.locks.isHeld(`operation:${attemptKey(attempt)}`)) return attempt;
   try {
-    const receipt = await findReceipt(context, attempt, context.node);
+    const receipt = await findTransactionReceipt(context, attempt, context.node);
     if (receipt === null) return attempt.block_hash === null ? attempt : asBroadcast(attempt);
     const mined = asMined(attempt, receipt);
     const confirmations = (await readHead(context.node)) - receipt.blockNumber + 1;

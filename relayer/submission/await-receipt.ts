@@ -1,7 +1,7 @@
 import type { RelayerContext } from "../context.ts";
 import { nodeOf } from "../faults/fault-effects.ts";
 import type { RelayOperationRecord } from "../journal/relay-operation.ts";
-import { type Node, readNonce, readReceipt, type TransactionReceipt } from "../node/node.ts";
+import { type Node, readNonce, readTransactionReceipt, type TransactionReceipt } from "../node/node.ts";
 
 // How long the relayer looks, and what it does when no transaction receipt comes, is decided in drive.ts.
 
@@ -19,28 +19,28 @@ export type Sighting = TransactionReceipt | "waiting" | "nonce_taken";
  *
  * @param node - the node as the operation meets it, with its faults, by default.
  */
-export async function findReceipt(
+export async function findTransactionReceipt(
   context: RelayerContext,
   operation: RelayOperationRecord,
   node: Node = nodeOf(context, operation),
 ): Promise<TransactionReceipt | null> {
   // The newest first: it pays the most.
   for (const { hash } of operation.transactions.toReversed()) {
-    const receipt = await readReceipt(node, hash);
+    const receipt = await readTransactionReceipt(node, hash);
     if (receipt) return receipt;
   }
   return null;
 }
 
 /** Looks for a receipt until there is one or the timeout passes. */
-export async function awaitReceipt(
+export async function awaitTransactionReceipt(
   context: RelayerContext,
   operation: RelayOperationRecord,
   receiptTimeoutMs: number,
 ): Promise<TransactionReceipt | null> {
   let waited = 0;
   for (let pause = 1; ; pause = Math.min(pause * 2, longestPause)) {
-    const receipt = await findReceipt(context, operation);
+    const receipt = await findTransactionReceipt(context, operation);
     if (receipt || waited >= receiptTimeoutMs) return receipt;
     await context.wait(pause);
     waited += pause;
@@ -59,7 +59,7 @@ export async function sight(context: RelayerContext, operation: RelayOperationRe
 // The nonce is read first, so that a transaction that is mined between the two reads is found by its receipt.
 async function sightOnce(context: RelayerContext, operation: RelayOperationRecord): Promise<Sighting> {
   const chainNonce = await readNonce(context.node, operation.from);
-  const receipt = await findReceipt(context, operation);
+  const receipt = await findTransactionReceipt(context, operation);
   if (receipt) return receipt;
   return operation.nonce !== null && chainNonce > operation.nonce ? "nonce_taken" : "waiting";
 }

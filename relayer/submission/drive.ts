@@ -12,7 +12,7 @@ import { requireEpoch } from "../node/chain-epoch.ts";
 import { knowsTransaction, readNonce } from "../node/node.ts";
 import { freeStranded } from "../recovery/free-stranded.ts";
 import { undoSettlement } from "../recovery/undo-settlement.ts";
-import { awaitReceipt, findReceipt, type Sighting, sight } from "./await-receipt.ts";
+import { awaitTransactionReceipt, findTransactionReceipt, type Sighting, sight } from "./await-receipt.ts";
 import { broadcast, recordBroadcast, sendTransaction } from "./broadcast.ts";
 import { cancel } from "./bump.ts";
 import { note } from "./note-failure.ts";
@@ -110,7 +110,7 @@ async function look(
   context: RelayerContext,
   operation: RelayOperationRecord,
 ): Promise<{ operation: RelayOperationRecord; waiting: boolean }> {
-  const receipt = await findReceipt(context, operation);
+  const receipt = await findTransactionReceipt(context, operation);
   if (receipt)
     return { operation: await confirm(context, await settle(context, operation, receipt)), waiting: false };
 
@@ -153,10 +153,10 @@ async function finish(
   const hopeless = operation.status_reason === "rpc_refused";
   const receiptTimeoutMs = waitMode === "never" || hopeless ? 0 : context.receiptTimeoutMs;
   const soonMs = Math.min(receiptTimeoutMs, usualMs);
-  let receipt = await awaitReceipt(context, operation, soonMs);
+  let receipt = await awaitTransactionReceipt(context, operation, soonMs);
   if (receipt === null && receiptTimeoutMs > soonMs) {
     await freeStranded(context, operation);
-    receipt = await awaitReceipt(context, operation, receiptTimeoutMs - soonMs);
+    receipt = await awaitTransactionReceipt(context, operation, receiptTimeoutMs - soonMs);
   }
   return conclude(context, operation, receipt ?? (await sight(context, operation)));
 }

@@ -9,7 +9,13 @@ import {
   type RelayOperationRecord,
 } from "../journal/relay-operation.ts";
 import { decodeRevert } from "../node/decode-revert.ts";
-import { readBlockTime, readHead, readReceipt, type TransactionReceipt, traceRevert } from "../node/node.ts";
+import {
+  readBlockTime,
+  readHead,
+  readTransactionReceipt,
+  type TransactionReceipt,
+  traceRevert,
+} from "../node/node.ts";
 
 /** W4: the transaction receipt, and its cost instead of the reservation. A receipt in another block than before is a reorg. */
 export async function settle(
@@ -93,7 +99,7 @@ async function countConfirmations(context: RelayerContext, operation: RelayOpera
   if (context.confirmations <= 1 || operation.block_number === null || operation.hash === null) return 1;
   const node = nodeOf(context, operation);
   const head = await readHead(node);
-  const receipt = await readReceipt(node, operation.hash);
+  const receipt = await readTransactionReceipt(node, operation.hash);
   if (receipt?.blockHash !== operation.block_hash) return 0;
   return Math.min(head - operation.block_number + 1, context.confirmations);
 }

@@ -46,22 +46,22 @@ export const binding: readonly MutantGroup[] = [
         replace: "false && ",
       },
       {
-        rule: "The receipt names the height of the block at that height.",
+        rule: "The transaction receipt names the height of the block at that height.",
         find: "receipt.blockNumber !== block.number",
         replace: "false",
       },
       {
-        rule: "The transaction, its receipt and its logs have the hash that was asked for.",
-        find: 'hashes.some((hash) => hash !== observed.hash) && "',
+        rule: "The transaction, its transaction receipt and its logs have the hash that was asked for.",
+        find: 'hashes.some((hash) => hash !== observed.hash) &&\n      "',
         replace: 'false && "',
       },
       {
-        rule: "The transaction, its receipt and its logs are in one block.",
-        find: 'blocks.some((hash) => hash !== block.hash) && "',
+        rule: "The transaction, its transaction receipt and its logs are in one block.",
+        find: 'blocks.some((hash) => hash !== block.hash) &&\n      "',
         replace: 'false && "',
       },
       {
-        rule: "The receipt names the sender that the signature recovers to.",
+        rule: "The transaction receipt names the sender that the signature recovers to.",
         find: "!(sameAddress(receipt.from, envelope.sender) && sameRecipient(receipt.to, envelope.to))",
         replace: "!sameRecipient(receipt.to, envelope.to)",
       },
@@ -71,7 +71,7 @@ export const binding: readonly MutantGroup[] = [
         replace: "false",
       },
       {
-        rule: "The receipt's logs are those of the block.",
+        rule: "The logs of the transaction receipt are those of the block.",
         find: "canonicalJson(toJson(receipt.logs)) !== canonicalJson(toJson(block.logs))",
         replace: "false",
       },

@@ -1,4 +1,4 @@
-import { signReceipt } from "../../protocol/signatures/delivery-receipt.ts";
+import { signDeliveryReceipt } from "../../protocol/signatures/delivery-receipt.ts";
 import { deriveId } from "../../protocol/values/id.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
 import type { Services } from "../services.ts";
@@ -18,7 +18,7 @@ export async function issueDeliveryReceipt(
   const { body_sha256, program } = event;
   const receiver = settings.receiverUrl;
   const id = deriveId("rcp", [settings.seed, program, event.sequence]);
-  const jws = await signReceipt(
+  const jws = await signDeliveryReceipt(
     { receipt_id: id, event_id: event.id, body_sha256, receiver, received_at: toTimestamp(now) },
     await keyRing.receipts(),
   );

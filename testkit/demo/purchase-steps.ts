@@ -170,14 +170,14 @@ export async function notify(session: Session, eventId: string) {
       body: { event_id: eventId },
     }),
     ({ notification, receipt }) =>
-      `${notification.id} is ${notification.status} after ${notification.attempts.length} attempt; receipt ${receipt?.id ?? "none"}`,
+      `${notification.id} is ${notification.status} after ${notification.attempts.length} attempt; delivery receipt ${receipt?.id ?? "none"}`,
   );
 }
 
 /** The delivery receipts that the receiver signed. */
 export async function receipts(session: Session) {
   return session.report(
-    "Receipts: one per event, signed",
+    "Delivery receipts: one per event, signed",
     await session.api.GET("/v1/routing/programs/{program}/notification-receipts", {
       params: { path: { program: session.actors.program } },
     }),

@@ -17,7 +17,7 @@ export function previewCapabilities(operations: readonly Operation[], urls: { ap
       "contracts, transactions, transaction receipts, logs and reverts on a local chain",
       "EIP-712, EIP-191, ERC-1271 and Ed25519 signatures and their verification",
       "the binding check of every transaction hash",
-      "signed HTTP deliveries to the pinned receiver and their signed receipts",
+      "signed HTTP deliveries to the pinned receiver and their signed delivery receipts",
       "gas and the gas budget of the relayer",
     ],
     simulated: [

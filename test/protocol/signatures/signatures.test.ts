@@ -13,7 +13,7 @@ import {
   signDecision,
   verifyDecision,
 } from "../../../protocol/signatures/decision.ts";
-import { signReceipt, verifyReceipt } from "../../../protocol/signatures/delivery-receipt.ts";
+import { signDeliveryReceipt, verifyDeliveryReceipt } from "../../../protocol/signatures/delivery-receipt.ts";
 import { ed25519Jwk, ed25519Key } from "../../../protocol/signatures/ed25519.ts";
 import { deriveKey } from "../../../protocol/signatures/key-derivation.ts";
 import { signWebhook, verifyWebhook, webhookSecret } from "../../../protocol/signatures/webhook.ts";
@@ -118,7 +118,7 @@ const receipt = {
 };
 
 test("a receipt is a compact JWS that jose verifies", async () => {
-  const jws = await signReceipt(receipt, key);
+  const jws = await signDeliveryReceipt(receipt, key);
   expect(jws).toMatchInlineSnapshot(
     `"eyJhbGciOiJFZERTQSIsImtpZCI6ImlNc1J1aUp4VENaQ05INFRoNTRMdVpvSHZLLWtjT2gyUEdOazhkTFFRLUkiLCJ0eXAiOiJyb3V0aW5nLXJlY2VpcHQrandzIn0.eyJib2R5X3NoYTI1NiI6IjB4Nzc3Nzc3Nzc3Nzc3Nzc3Nzc3Nzc3Nzc3Nzc3Nzc3Nzc3Nzc3Nzc3Nzc3Nzc3Nzc3Nzc3Nzc3Nzc3Nzc3Nzc3NyIsImV2ZW50X2lkIjoiZXZ0XzEiLCJyZWNlaXB0X2lkIjoicmNwXzEiLCJyZWNlaXZlZF9hdCI6IjIwMjYtMDEtMDFUMDA6MDA6MDBaIiwicmVjZWl2ZXIiOiJodHRwOi8vMTI3LjAuMC4xOjQwMjAvdjEvcm91dGluZy9ub3RpZmljYXRpb24tcmVjZWl2ZXIifQ.BaP5tYGve_LCILFHk9eA5zE57Ab8CSaiKVgjcAzxrHyb20t0t87Umbr59DoOzFI6Gy4VjRyFoi-Ef672slMSDw"`,
   );
@@ -128,17 +128,17 @@ test("a receipt is a compact JWS that jose verifies", async () => {
   );
   expect(protectedHeader).toEqual({ alg: "EdDSA", kid: key.keyId, typ: "routing-receipt+jws" });
   expect(JSON.parse(new TextDecoder().decode(payload))).toEqual(receipt);
-  expect(await verifyReceipt(jws, key.publicKey)).toEqual(receipt);
+  expect(await verifyDeliveryReceipt(jws, key.publicKey)).toEqual(receipt);
 });
 
 test("a receipt of another key, changed, or of another type is refused", async () => {
-  const jws = await signReceipt(receipt, key);
-  await expect(verifyReceipt(jws, other.publicKey)).rejects.toThrow("signature verification failed");
+  const jws = await signDeliveryReceipt(receipt, key);
+  await expect(verifyDeliveryReceipt(jws, other.publicKey)).rejects.toThrow("signature verification failed");
   const [header, payload = "", signature] = jws.split(".");
   const forged = base64urlnopad.encode(
     new TextEncoder().encode(Buffer.from(payload, "base64url").toString().replace("evt_1", "evt_2")),
   );
-  await expect(verifyReceipt([header, forged, signature].join("."), key.publicKey)).rejects.toThrow(
+  await expect(verifyDeliveryReceipt([header, forged, signature].join("."), key.publicKey)).rejects.toThrow(
     "signature verification failed",
   );
   const jwk = { ...ed25519Jwk(key.publicKey), d: base64urlnopad.encode(key.privateKey) };
@@ -146,7 +146,7 @@ test("a receipt of another key, changed, or of another type is refused", async (
     const foreign = await new CompactSign(new TextEncoder().encode("{}"))
       .setProtectedHeader({ alg: "EdDSA", ...type })
       .sign(await importJWK(jwk, "EdDSA"));
-    await expect(verifyReceipt(foreign, key.publicKey)).rejects.toThrow("not a delivery receipt");
+    await expect(verifyDeliveryReceipt(foreign, key.publicKey)).rejects.toThrow("not a delivery receipt");
   }
 });
 

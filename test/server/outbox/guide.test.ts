@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { hexToBytes } from "@noble/hashes/utils.js";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { signReceipt } from "../../../protocol/signatures/delivery-receipt.ts";
+import { signDeliveryReceipt } from "../../../protocol/signatures/delivery-receipt.ts";
 import { ed25519Key } from "../../../protocol/signatures/ed25519.ts";
 import { signWebhook, webhookTolerance } from "../../../protocol/signatures/webhook.ts";
 import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
@@ -117,7 +117,7 @@ describe("the guide's code", () => {
     const jwks: unknown = await (await fetch(`${kit.base}/.well-known/jwks.json`)).json();
     await expect(verify(jwks, receipt?.jws)).resolves.toMatchObject({ receipt_id: receipt?.id });
     const reviewer = await ed25519Key(hexToBytes(kit.sandbox.description.reviewer.private_key));
-    const forged = await signReceipt(
+    const forged = await signDeliveryReceipt(
       {
         receipt_id: receipt?.id ?? "",
         event_id: receipt?.event_id ?? "",

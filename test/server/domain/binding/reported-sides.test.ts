@@ -72,17 +72,17 @@ test.each<[string, Lies, string[]]>([
   [
     "a receipt of another hash",
     { receipt: (receipt) => ({ ...receipt, transactionHash: otherHash }) },
-    ["transaction, receipt and logs are of different hashes"],
+    ["transaction, transaction receipt and logs are of different hashes"],
   ],
   [
     "a receipt of another block",
     { receipt: (receipt) => ({ ...receipt, blockHash: otherHash }) },
-    ["transaction, receipt and logs are of different blocks"],
+    ["transaction, transaction receipt and logs are of different blocks"],
   ],
   [
     "a receipt of another height",
     { receipt: (receipt) => ({ ...receipt, blockNumber: toHex(Number(receipt.blockNumber) - 1) }) },
-    ["the receipt names another height"],
+    ["the transaction receipt names another height"],
   ],
   [
     "a block that does not list the transaction",
@@ -92,17 +92,17 @@ test.each<[string, Lies, string[]]>([
   [
     "a receipt of another sender",
     { receipt: (receipt) => ({ ...receipt, from: `0x${"01".repeat(20)}` }) },
-    ["the receipt names another sender or recipient"],
+    ["the transaction receipt names another sender or recipient"],
   ],
   [
     "a receipt of another recipient",
     { receipt: (receipt) => ({ ...receipt, to: `0x${"01".repeat(20)}` }) },
-    ["the receipt names another sender or recipient"],
+    ["the transaction receipt names another sender or recipient"],
   ],
   [
     "a receipt without a recipient",
     { receipt: (receipt) => ({ ...receipt, to: null }) },
-    ["the receipt names another sender or recipient"],
+    ["the transaction receipt names another sender or recipient"],
   ],
   [
     "removed logs",
@@ -115,7 +115,7 @@ test.each<[string, Lies, string[]]>([
   [
     "logs of the block that the receipt lacks",
     { logs: (logs) => [...logs, ...logs] },
-    ["the receipt's logs are not those of the block"],
+    ["the logs of the transaction receipt are not those of the block"],
   ],
   [
     "logs of another transaction in the receipt",
@@ -126,8 +126,8 @@ test.each<[string, Lies, string[]]>([
       }),
     },
     [
-      "transaction, receipt and logs are of different hashes",
-      "the receipt's logs are not those of the block",
+      "transaction, transaction receipt and logs are of different hashes",
+      "the logs of the transaction receipt are not those of the block",
     ],
   ],
 ])("a node that tells %s contradicts itself in exactly that", async (_, lies, contradictions) => {
@@ -150,7 +150,7 @@ test("a transaction that the node always returns without a block is reported as 
   expect(answer).toMatchObject({ code: "binding_mismatch", failed: ["mined", "canonical"] });
   expect(failedChecks(answer).get("mined")).toMatchObject({ expected: "mined", actual: "pending" });
   expect(failedChecks(answer).get("canonical")?.actual).toMatchObject({
-    contradictions: ["transaction, receipt and logs are of different blocks"],
+    contradictions: ["transaction, transaction receipt and logs are of different blocks"],
   });
 });
 
