@@ -156,7 +156,7 @@ export const explain: readonly MutantGroup[] = [
         rule: "A client that comes back gets only what it missed.",
         find: "this.#changes.slice(place + 1)",
         replace: "this.#changes.slice(place)",
-        only: "comes back",
+        only: "a reconnected client",
       },
       {
         rule: "A change of more than fifty purchases names none.",

@@ -135,8 +135,8 @@ test("the public capabilities refuse an unknown parameter as well", async () => 
   expect((await kit.raw("/v1/routing/capabilities?x=1")).status).toBe(422);
 });
 
-describe("a list is given page by page", () => {
-  test("transactions, each once, with the gas budget on every page", async () => {
+describe("a list", () => {
+  test("of transactions is given page by page, each once, with the gas budget on every page", async () => {
     const ids: string[] = [];
     let cursor: string | undefined;
     do {
@@ -155,7 +155,7 @@ describe("a list is given page by page", () => {
     expect(ids).toHaveLength(3);
   });
 
-  test("receipts, one for each delivered event", async () => {
+  test("of receipts is given page by page, one for each delivered event", async () => {
     const first = present(
       await kit.api.GET("/v1/routing/programs/{program}/notification-receipts", {
         params: { path: { program: kit.program }, query: { limit: "3" } },
@@ -175,7 +175,7 @@ describe("a list is given page by page", () => {
     expect(new Set([...first.data, ...second.data].map(({ event_id }) => event_id)).size).toBe(5);
   });
 
-  test("transactions of one status only, when it is asked for", async () => {
+  test("of transactions has those of one status only when that is asked for", async () => {
     const { data } = present(
       await kit.api.GET("/v1/routing/programs/{program}/transactions", {
         params: { path: { program: kit.program }, query: { status: "failed" } },

@@ -173,7 +173,7 @@ describe("a receiver that fails", () => {
     expect((await kit.events.receipts()).data).toEqual([]);
   });
 
-  test("that recovers gets the event at the next attempt, under one id and signed for its own time", async () => {
+  test("and then recovers gets the event at the next attempt, under one id and signed for its own time", async () => {
     const event = await kit.events.write();
     await kit.sandbox.faults.set({ layer: "delivery", action: "answer", status: 500, count: 2 });
     const { notification } = await kit.events.deliver(event);
@@ -208,7 +208,7 @@ describe("a receiver that fails", () => {
     ["soon", 1],
     ["Thu, 01 Jan 2099 00:00:00 GMT", 10],
     ["Thu, 01 Jan 1970 00:00:00 GMT", 1],
-  ])("that says Retry-After: %s is left alone for %i s", async (value, seconds) => {
+  ])("and says Retry-After: %s is left alone for %i s", async (value, seconds) => {
     const event = await kit.events.write();
     await kit.sandbox.faults.set({
       layer: "delivery",

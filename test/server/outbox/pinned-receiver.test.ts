@@ -62,7 +62,7 @@ test("the receiver that was named at the start gets the event, at its path and u
   ]);
 });
 
-test("its success is signed for, so that there is a receipt of every delivered event", async () => {
+test("a delivery to the pinned receiver is signed for, so that there is a receipt of every delivered event", async () => {
   const event = await kit.events.write();
   const { receipt } = await kit.events.deliver(event);
   expect(receipt).toMatchObject({
@@ -74,7 +74,7 @@ test("its success is signed for, so that there is a receipt of every delivered e
   expect((await kit.events.receipts()).data).toEqual([receipt]);
 });
 
-describe("POST …/notification-receiver refuses every event while another URL is pinned", () => {
+describe("while another URL is pinned, POST …/notification-receiver", () => {
   const toOperation17 = async (event: EventRecord) =>
     await kit.events.receive({ ...(await kit.events.sign(event.id, event.body)) }, event.body);
   const refusal = () => ({
@@ -86,7 +86,7 @@ describe("POST …/notification-receiver refuses every event while another URL i
     },
   });
 
-  test("an event that the pinned receiver refused gets no receipt from it", async () => {
+  test("refuses an event that the pinned receiver refused, and gives no receipt of it", async () => {
     receiver.answer = (_, response) => response.writeHead(500).end();
     const event = await kit.events.write();
     expect((await kit.events.deliver(event)).notification.status).toBe("exhausted");
@@ -94,14 +94,14 @@ describe("POST …/notification-receiver refuses every event while another URL i
     expect((await kit.events.receipts()).data).toEqual([]);
   });
 
-  test("the receipt of a delivered event counts only what the pinned receiver accepted", async () => {
+  test("refuses a delivered event, and its receipt counts only what the pinned receiver accepted", async () => {
     const event = await kit.events.write();
     await kit.events.deliver(event);
     expect(await toOperation17(event)).toMatchObject(refusal());
     expect((await kit.events.receipts()).data).toMatchObject([{ event_id: event.id, deliveries: 1 }]);
   });
 
-  test("it refuses before it looks at signatures, and writes nothing", async () => {
+  test("refuses before it looks at signatures, and writes nothing", async () => {
     const before = await kit.sandbox.fingerprint();
     expect(await kit.events.receive({}, "{}")).toMatchObject(refusal());
     expect(await kit.sandbox.fingerprint()).toEqual(before);
@@ -169,7 +169,7 @@ describe("no request names another destination", () => {
   const writes = operations.filter(({ method, body }) => method === "post" && body !== undefined);
 
   test.each(writes)(
-    "$id refuses a callback of any name in its body",
+    "in the body of $id, which refuses a callback of any name",
     async ({ path, authorization, idempotent }) => {
       const filled = path
         .replace("{program}", kit.program)
@@ -265,7 +265,7 @@ describe("a receiver's URL is refused at the start", () => {
     ["http://[::ffff:127.0.0.1]:4040/", "write 127.0.0.1"],
     ["http://[::ffff:7f00:1]/", "write 127.0.0.1"],
     ["http://[0:0:0:0:0:0:0:1]/", "write [::1]"],
-  ])("%j, because of: %s", async (url, reason) => {
+  ])("when it is %j, because of: %s", async (url, reason) => {
     await expect(pinReceiver(url, elsewhere)).rejects.toThrow(reason);
     await expect(pinReceiver(url, elsewhere)).rejects.toMatchObject({ code: "receiver_invalid" });
   });
@@ -275,13 +275,13 @@ describe("a receiver's URL is refused at the start", () => {
     "https://receiver.test/",
     "http://[::1]:4040/",
     "HTTP://LOCALHOST/",
-  ])("but not %j", async (url) => {
+  ])("but not when it is %j", async (url) => {
     const pinned = await pinReceiver(url, elsewhere);
     expect(pinned.url.href).toBe(new URL(url).href);
     expect(pinned.address).toBe(url.includes("[") ? "::1" : "127.0.0.1");
   });
 
-  test("before anything is started, and a name without an address too", async () => {
+  test("before anything is started, also when its name has no address", async () => {
     await expect(createSandbox({ receiverUrl: "http://a:b@127.0.0.1/" })).rejects.toThrow(
       "user name or password",
     );

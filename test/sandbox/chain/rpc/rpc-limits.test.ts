@@ -69,7 +69,7 @@ async function expectAlive(): Promise<void> {
   expect(Number((await call("eth_blockNumber")).result)).toBeGreaterThan(height);
 }
 
-describe("an endless loop ends at the gas that a call may use, even if the call asks for more, and others are answered meanwhile", () => {
+describe("the gas of a call:", () => {
   test.each<[string, string, unknown[]]>([
     ["eth_call", "with gas in hexadecimal", [{ to: looping, gas: hugeGas }]],
     ["eth_call", "with gas in capitals", [{ to: looping, gas: "0XFFFFFFFFFFFFFF" }]],
@@ -80,17 +80,20 @@ describe("an endless loop ends at the gas that a call may use, even if the call 
     ["eth_call", "of overridden code", [{ to: empty, gas: hugeGas }, "latest", override]],
     ["eth_call", "in a block of overridden gas", [{ to: looping }, "latest", {}, { gasLimit: hugeGas }]],
     ["eth_call", "that creates a contract", [{ data: loop, gas: hugeGas }]],
-    ["eth_createAccessList", "", [{ to: looping, gas: hugeGas }]],
-  ])("%s %s", async (method, _, params) => {
-    const [answer] = await Promise.all([call(method, params), expectAlive()]);
-    expect(answer.error).toEqual({
-      code: -32_603,
-      message: `EVM error OutOfGas. A call may use ${most} gas at most.`,
-    });
-    await expectAlive();
-  });
+    ["eth_createAccessList", "with gas in hexadecimal", [{ to: looping, gas: hugeGas }]],
+  ])(
+    "an endless loop ends at the gas that a call may use, even if the call asks for more, and others are answered meanwhile (%s %s)",
+    async (method, _, params) => {
+      const [answer] = await Promise.all([call(method, params), expectAlive()]);
+      expect(answer.error).toEqual({
+        code: -32_603,
+        message: `EVM error OutOfGas. A call may use ${most} gas at most.`,
+      });
+      await expectAlive();
+    },
+  );
 
-  test("eth_call at an earlier block", async () => {
+  test("eth_call at an earlier block ends at the same gas", async () => {
     const { number } = await sandbox.chain.client.getBlock();
     const earlier = `0x${(number - 1n).toString(16)}`;
     const [answer] = await Promise.all([
@@ -101,10 +104,10 @@ describe("an endless loop ends at the gas that a call may use, even if the call 
   });
 
   test.each<[string, unknown[]]>([
-    ["", [{ to: looping, gas: hugeGas }]],
+    ["with gas in hexadecimal", [{ to: looping, gas: hugeGas }]],
     ["of overridden code", [{ to: empty, gas: hugeGas, data: "0x00" }, "latest", override]],
     ["in a block of overridden gas", [{ to: looping }, "latest", {}, { gasLimit: hugeGas }]],
-  ])("eth_estimateGas %s", async (_, params) => {
+  ])("eth_estimateGas %s ends at the same gas", async (_, params) => {
     const [answer] = await Promise.all([call("eth_estimateGas", params), expectAlive()]);
     expect(answer.error).toEqual({
       code: -32_003,
@@ -112,7 +115,7 @@ describe("an endless loop ends at the gas that a call may use, even if the call 
     });
   });
 
-  test("eth_simulateV1, whose calls share it", async () => {
+  test("eth_simulateV1 ends at the same gas, which its calls share", async () => {
     const calls = Array.from({ length: 10 }, () => ({ to: empty, gas: hugeGas }));
     const blockOverrides = { gasLimit: hugeGas };
     const blocks = Array.from({ length: 4 }, () => ({ stateOverrides: override, blockOverrides, calls }));
@@ -128,14 +131,14 @@ describe("an endless loop ends at the gas that a call may use, even if the call 
     expect(simulated.reduce((sum, { gasUsed }) => sum + BigInt(gasUsed), 0n)).toBe(most);
   });
 
-  test("debug_traceCall, which gets less", async () => {
+  test("debug_traceCall ends at less gas", async () => {
     const params = [{ to: looping, gas: hugeGas }, "latest", { tracer: "callTracer" }];
     const [answer] = await Promise.all([call("debug_traceCall", params), expectAlive()]);
     expect(answer.result).toMatchObject({ gasUsed: "0x493e0", error: "out of gas" });
   });
 
   test.each(["eth_sendTransaction", "eth_signTransaction", "eth_fillTransaction"])(
-    "%s without a gas limit, which is estimated",
+    "%s without a gas limit, which is estimated, is answered",
     async (method) => {
       const from = sandbox.wallets.buyer.address;
       const [answer] = await Promise.all([call(method, [{ from, to: looping }]), expectAlive()]);
@@ -143,7 +146,7 @@ describe("an endless loop ends at the gas that a call may use, even if the call 
     },
   );
 
-  test("over a WebSocket", async () => {
+  test("an endless loop over a WebSocket ends and holds up no other call", async () => {
     const socket = new WebSocket(rpc.replace("http", "ws"));
     onTestFinished(() => socket.terminate());
     await once(socket, "open");
@@ -157,7 +160,7 @@ describe("an endless loop ends at the gas that a call may use, even if the call 
     expect(answers[1]?.error?.message).toContain("OutOfGas");
   });
 
-  test("when its caller has gone", async () => {
+  test("others are answered when the caller of an endless loop has gone", async () => {
     const body = JSON.stringify(callOf("eth_call", [{ to: looping, gas: hugeGas }]));
     const leaving = request(rpc, {
       method: "POST",
@@ -172,8 +175,8 @@ describe("an endless loop ends at the gas that a call may use, even if the call 
   });
 });
 
-describe("a request of many calls", () => {
-  test("gets ten seconds for those that run code, and others are answered before it is", async () => {
+describe("a request of many calls:", () => {
+  test("calls that run code get ten seconds, and other requests are answered before it is", async () => {
     const calls = Array.from({ length: 500 }, (_, id) =>
       callOf(
         id % 100 === 99 ? "eth_chainId" : "eth_call",
@@ -199,7 +202,7 @@ describe("a request of many calls", () => {
   });
 });
 
-describe("what no gas limits is refused", () => {
+describe("calls that no gas limits:", () => {
   test.each<[string, unknown[], string]>([
     [
       "debug_traceCall",
@@ -225,7 +228,7 @@ describe("what no gas limits is refused", () => {
     ["debug_traceCall", [{ to: looping }, "latest", { enableMemory: true }], "A trace of every step"],
     ["trace_replayBlockTransactions", ["latest", ["trace", "vmTrace"]], "The kinds of trace"],
     ["trace_replayBlockTransactions", ["latest"], "The kinds of trace"],
-  ])("%s %j", async (method, params, reason) => {
+  ])("%s %j is refused", async (method, params, reason) => {
     expect((await call(method, params)).error).toEqual({
       code: -32_602,
       message: expect.stringContaining(reason),
@@ -259,13 +262,16 @@ describe("what no gas limits is refused", () => {
       [{ to: looping }, "latest", ["callTracer"]],
       "The options of a trace must be an object",
     ],
-  ])("%s with params in another form, whose gas could not be found: %j", async (method, params, reason) => {
-    expect((await call(method, params)).error).toEqual({
-      code: -32_602,
-      message: expect.stringContaining(reason),
-    });
-    await expectAlive();
-  });
+  ])(
+    "%s with params in another form, whose gas could not be found, is refused: %j",
+    async (method, params, reason) => {
+      expect((await call(method, params)).error).toEqual({
+        code: -32_602,
+        message: expect.stringContaining(reason),
+      });
+      await expectAlive();
+    },
+  );
 });
 
 test.runIf(process.platform === "linux")(
@@ -299,13 +305,13 @@ test("a call of the sandbox's own contracts is traced within the gas of a trace"
   expect(result).not.toHaveProperty("error");
 });
 
-describe("a value that would end Anvil is refused, and the chain continues", () => {
+describe("values that would end Anvil:", () => {
   const tooMuch = [`0x1${"0".repeat(16)}`, "18446744073709551616", `0X${"f".repeat(64)}`];
   const account = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
   const blobs = { from: account, to: empty, maxFeePerBlobGas: "0x1" };
 
   test.each(["anvil_setNextBlockBaseFeePerGas", "hardhat_setNextBlockBaseFeePerGas"])(
-    "%s above 64 bits",
+    "%s above 64 bits is refused, and the chain continues",
     async (method) => {
       for (const fee of tooMuch)
         expect((await call(method, [fee])).error).toEqual({
@@ -328,7 +334,7 @@ describe("a value that would end Anvil is refused, and the chain continues", () 
     "eth_signTransaction",
     "eth_fillTransaction",
     "anvil_reorg",
-  ])("%s of a transaction with a fee for blobs", async (method) => {
+  ])("%s of a transaction with a fee for blobs is refused, and the chain continues", async (method) => {
     const params = method === "anvil_reorg" ? [1, [[blobs, 0]]] : [blobs];
     expect((await call(method, params)).error).toEqual({
       code: -32_602,
@@ -338,28 +344,34 @@ describe("a value that would end Anvil is refused, and the chain continues", () 
     await expectAlive();
   });
 
-  test.each(["0x76", 118, "118"])("eth_simulateV1 of a transaction of type %j", async (type) => {
-    const params = [{ blockStateCalls: [{ calls: [{ from: account, to: empty, type }] }] }, "latest"];
-    expect((await call("eth_simulateV1", params)).error).toEqual({
-      code: -32_602,
-      message: "Ethereum has no transaction of type 118. Use one of 0 to 4.",
-    });
-    await expectAlive();
-  });
-
-  test.each(["anvil_setCode", "hardhat_setCode"])("%s of half a delegation", async (method) => {
-    const delegation = `0xef0100${"11".repeat(20)}`;
-    for (const code of ["0xef01", "0xEF0100", "0xef0101", delegation.slice(0, -2), `${delegation}11`])
-      expect((await call(method, [empty, code])).error).toEqual({
+  test.each(["0x76", 118, "118"])(
+    "eth_simulateV1 of a transaction of type %j is refused, and the chain continues",
+    async (type) => {
+      const params = [{ blockStateCalls: [{ calls: [{ from: account, to: empty, type }] }] }, "latest"];
+      expect((await call("eth_simulateV1", params)).error).toEqual({
         code: -32_602,
-        message:
-          "Code that begins with 0xef01 must be a delegation: 0xef0100 and an address. Set other code.",
+        message: "Ethereum has no transaction of type 118. Use one of 0 to 4.",
       });
-    expect((await call(method, [empty, delegation])).result).toBeNull();
-    await expectAlive();
-  });
+      await expectAlive();
+    },
+  );
 
-  test("eth_feeHistory of more blocks than 64 bits can count shows 1,024 at most", async () => {
+  test.each(["anvil_setCode", "hardhat_setCode"])(
+    "%s of half a delegation is refused, and the chain continues",
+    async (method) => {
+      const delegation = `0xef0100${"11".repeat(20)}`;
+      for (const code of ["0xef01", "0xEF0100", "0xef0101", delegation.slice(0, -2), `${delegation}11`])
+        expect((await call(method, [empty, code])).error).toEqual({
+          code: -32_602,
+          message:
+            "Code that begins with 0xef01 must be a delegation: 0xef0100 and an address. Set other code.",
+        });
+      expect((await call(method, [empty, delegation])).result).toBeNull();
+      await expectAlive();
+    },
+  );
+
+  test("eth_feeHistory of more blocks than 64 bits can count shows 1,024 at most, and the chain continues", async () => {
     for (const count of tooMuch)
       expect((await call("eth_feeHistory", [count, "latest", []])).result).toHaveProperty(
         "oldestBlock",
@@ -369,29 +381,32 @@ describe("a value that would end Anvil is refused, and the chain continues", () 
   });
 });
 
-describe("a tracer that Anvil does not have is refused with those that it has", () => {
-  test.each(["debug_traceCall", "debug_traceTransaction"])("%s", async (method) => {
-    for (const tracer of ["flatCallTracer", "muxTracer", "4byteTracer"]) {
-      const subject = method === "debug_traceCall" ? [{ to: empty }, "latest"] : [`0x${"00".repeat(32)}`];
-      expect((await call(method, [...subject, { tracer }])).error).toEqual({
-        code: -32_602,
-        message:
-          "Anvil has no tracer of this name, and one in JavaScript could run without an end. Use one of callTracer, prestateTracer, noopTracer.",
-      });
-    }
-    for (const tracer of ["callTracer", "prestateTracer", "noopTracer"])
-      expect(await call("debug_traceCall", [{ to: empty }, "latest", { tracer }])).toHaveProperty("result");
-  });
+describe("tracers:", () => {
+  test.each(["debug_traceCall", "debug_traceTransaction"])(
+    "%s refuses a tracer that Anvil does not have and names those that it has",
+    async (method) => {
+      for (const tracer of ["flatCallTracer", "muxTracer", "4byteTracer"]) {
+        const subject = method === "debug_traceCall" ? [{ to: empty }, "latest"] : [`0x${"00".repeat(32)}`];
+        expect((await call(method, [...subject, { tracer }])).error).toEqual({
+          code: -32_602,
+          message:
+            "Anvil has no tracer of this name, and one in JavaScript could run without an end. Use one of callTracer, prestateTracer, noopTracer.",
+        });
+      }
+      for (const tracer of ["callTracer", "prestateTracer", "noopTracer"])
+        expect(await call("debug_traceCall", [{ to: empty }, "latest", { tracer }])).toHaveProperty("result");
+    },
+  );
 });
 
-describe("a number of blocks that cannot be read is refused for what it is", () => {
+describe("a number of blocks that cannot be read:", () => {
   test.each([
     ["anvil_mine", "[0.1]", 9_999],
     ["hardhat_mine", "[1e400]", 9_999],
     ["anvil_mine", "[9007199254740993]", 9_999],
     ["evm_mine", '[{"blocks":0.1}]', 9_999],
     ["evm_mine_detailed", '[{"blocks":1e400}]', 100],
-  ])("%s %s", async (method, params, limit) => {
+  ])("%s %s is refused for what it is", async (method, params, limit) => {
     const headers = { "Content-Type": "application/json" };
     const body = `{"jsonrpc":"2.0","id":7,"method":"${method}","params":${params}}`;
     expect(JSON.parse((await ask(rpc, { method: "POST", headers, body })).text)).toEqual({
@@ -405,9 +420,9 @@ describe("a number of blocks that cannot be read is refused for what it is", () 
   });
 });
 
-describe("a transaction may use the gas of a block", () => {
+describe("the gas of a transaction:", () => {
   test.each(["evm_setBlockGasLimit", "anvil_setBlockGasLimit"])(
-    "%s takes so much and no more",
+    "%s takes the most that a block may have and no more",
     async (method) => {
       for (const gas of [`0x${(most + 1n).toString(16)}`, Number(most) + 1, String(most + 1n), hugeGas])
         expect((await call(method, [gas])).error).toEqual({
@@ -419,7 +434,7 @@ describe("a transaction may use the gas of a block", () => {
     },
   );
 
-  test("but is refused, however it is sent, when it asks for more", async () => {
+  test("a transaction that asks for more than the gas of a block is refused, however it is sent", async () => {
     const from = sandbox.wallets.buyer.address;
     for (const method of ["eth_sendTransaction", "eth_sendTransactionSync", "eth_sendUnsignedTransaction"])
       expect((await call(method, [{ from, to: looping, gas: hugeGas }])).error?.message).toContain(
@@ -428,7 +443,7 @@ describe("a transaction may use the gas of a block", () => {
     await expectAlive();
   });
 
-  test("an endless one is mined when that is used up, and the chain continues", async () => {
+  test("an endless transaction is mined when the gas of its block is used up, and the chain continues", async () => {
     const from = sandbox.wallets.buyer.address;
     const { gasLimit } = await sandbox.chain.client.getBlock();
     const { result } = await call("eth_sendTransactionSync", [
@@ -438,7 +453,7 @@ describe("a transaction may use the gas of a block", () => {
     await expectAlive();
   });
 
-  test("even if a reorganization brings it in", async () => {
+  test("an endless transaction that a reorganization brings in uses no more than the gas of its block", async () => {
     const from = sandbox.wallets.buyer.address;
     await call("evm_mine");
     await call("anvil_reorg", [1, [[{ from, to: looping, gas: hugeGas }, 0]]]);
@@ -472,11 +487,11 @@ test("code that runs on a node which does not answer is given up after ten secon
   await expectAlive();
 });
 
-describe("blocks", () => {
+describe("blocks in one call:", () => {
   test.each<[string, unknown[], bigint]>([
     ["evm_mine_detailed", [{ blocks: 100 }], 100n],
     ["anvil_mine_detailed", [{ blocks: "0x64" }], 100n],
-  ])("%s %j is as many as one call mines", async (method, params, blocks) => {
+  ])("%s %j asks for as many as one call mines, and they are mined", async (method, params, blocks) => {
     const height = await sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
     expect(await call(method, params)).toHaveProperty("result");
     expect(await sandbox.chain.client.getBlockNumber({ cacheTime: 0 })).toBe(height + blocks);
@@ -488,7 +503,7 @@ describe("blocks", () => {
     ["evm_mine", [{ blocks: 10_000 }], 9_999],
     ["evm_mine_detailed", [{ blocks: 101 }], 100],
     ["anvil_mine_detailed", [{ blocks: "0x65" }], 100],
-  ])("%s %j is more than one call mines", async (method, params, limit) => {
+  ])("%s %j asks for more than one call mines, and is refused", async (method, params, limit) => {
     const height = await sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
     expect((await call(method, params)).error).toEqual({
       code: -32_602,
@@ -504,20 +519,23 @@ describe("blocks", () => {
     ["hardhat_mine", [3, "0x0"], null],
     ["evm_mine", [{ blocks: 3 }], "0x0"],
     ["evm_mine", [{ blocks: "0x3", timestamp: null }], "0x0"],
-  ])("%s %j mines them", async (method, params, result) => {
+  ])("%s %j mines three blocks", async (method, params, result) => {
     const height = await sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
     expect((await call(method, params)).result).toBe(result);
     expect(await sandbox.chain.client.getBlockNumber({ cacheTime: 0 })).toBe(height + 3n);
   });
 
-  test.each(["evm_mine_detailed", "anvil_mine_detailed"])("%s shows them", async (method) => {
-    const { result } = await call(method, [{ blocks: 2 }]);
-    const shown = z.array(z.object({ hash: z.string() })).parse(result);
-    const { hash } = await sandbox.chain.client.getBlock();
-    expect([shown.length, shown.at(-1)?.hash]).toEqual([2, hash]);
-  });
+  test.each(["evm_mine_detailed", "anvil_mine_detailed"])(
+    "%s shows the blocks that it mines",
+    async (method) => {
+      const { result } = await call(method, [{ blocks: 2 }]);
+      const shown = z.array(z.object({ hash: z.string() })).parse(result);
+      const { hash } = await sandbox.chain.client.getBlock();
+      expect([shown.length, shown.at(-1)?.hash]).toEqual([2, hash]);
+    },
+  );
 
-  test("many of them are mined in portions, between which others are answered", async () => {
+  test("many blocks are mined in portions, between which others are answered", async () => {
     const mined = call("anvil_mine", ["0x400"]).then(() => "mined");
     const heights: number[] = [];
     const others = async () => {

@@ -61,7 +61,7 @@ function openSocket(headers: { [name: string]: string } = {}) {
   return socket;
 }
 
-describe("what passes", () => {
+describe("calls that pass:", () => {
   test("a wallet's own transaction is mined at once, one second after the block before it", async () => {
     const { private_key } = sandbox.description.wallets["buyer"] ?? {};
     if (private_key === undefined) throw new Error("The sandbox has a buyer.");
@@ -204,14 +204,14 @@ test("a WebSocket handshake that cannot be read is answered as a JSON-RPC error"
   }
 });
 
-describe("what is refused", () => {
+describe("refusals:", () => {
   test.each([
     ["evm_mine", [1_900_000_000]],
     ["evm_mine", [{ timestamp: 1_900_000_000 }]],
     ["evm_mine_detailed", [{ timestamp: "0x713fb300", blocks: 2 }]],
     ["anvil_mine", ["0x2", "0xe10"]],
     ["hardhat_mine", ["0x2", 3_600]],
-  ])("%s that also sets the time", async (method, params) => {
+  ])("%s that also sets the time is refused", async (method, params) => {
     const before = await blockNumber();
     const { text } = await call(method, params);
     expect(refusal.parse(JSON.parse(text)).error.message).toContain("routing-sandbox travel");
@@ -223,13 +223,13 @@ describe("what is refused", () => {
     ["anvil_mine", ["0x1"]],
     ["anvil_mine", ["0x1", "0x0"]],
     ["anvil_mine", ["0x1", null]],
-  ])("not %s without a time", async (method, params) => {
+  ])("%s without a time is not refused", async (method, params) => {
     const before = await blockNumber();
     await call(method, params);
     expect(await blockNumber()).toBe(before + 1n);
   });
 
-  test("a batch with one such call is refused whole, and nothing of it is run", async () => {
+  test("a batch with one refused call is refused whole, and nothing of it is run", async () => {
     const before = await blockNumber();
     const one = (id: number, method: string) => ({ jsonrpc: "2.0", id, method, params: [] });
     const body = JSON.stringify([one(1, "anvil_mine"), one(2, "evm_revert"), one(3, "eth_chainId")]);
@@ -241,7 +241,7 @@ describe("what is refused", () => {
     expect(await blockNumber()).toBe(before);
   });
 
-  test("such a call over a WebSocket, which continues", async () => {
+  test("a call is refused over a WebSocket, which continues", async () => {
     const socket = openSocket();
     await once(socket, "open");
     const told = async (method: string) => {
@@ -253,7 +253,7 @@ describe("what is refused", () => {
     expect(await told("eth_chainId")).toEqual({ jsonrpc: "2.0", id: 7, result: "0x7a69" });
   });
 
-  test("a body over two megabytes, declared or not", async () => {
+  test("a body over two megabytes is refused, declared or not", async () => {
     const body = JSON.stringify({
       jsonrpc: "2.0",
       id: 7,
@@ -270,7 +270,7 @@ describe("what is refused", () => {
   });
 
   test.each(["text/plain", "application/jsonp", "application/x-www-form-urlencoded", ""])(
-    "a body that is said to be %j",
+    "a body that is said to be %j is refused",
     async (type) => {
       const before = await blockNumber();
       const { status, text } = await call("anvil_mine", [], { "Content-Type": type });
@@ -287,13 +287,13 @@ describe("what is refused", () => {
   );
 
   test.each(["application/json", "Application/JSON; charset=utf-8", "application/json;"])(
-    "not a body that is said to be %j",
+    "a body that is said to be %j is not refused",
     async (type) => {
       expect((await call("eth_chainId", [], { "Content-Type": type })).status).toBe(200);
     },
   );
 
-  test("any other HTTP method", async () => {
+  test("an HTTP method other than POST and OPTIONS is refused", async () => {
     const answer = await ask(rpc);
     expect([answer.status, answer.headers["allow"]]).toEqual([405, "POST, OPTIONS"]);
   });
@@ -304,8 +304,8 @@ test("docs/rpc.md names every method that passes or is refused, and every limit"
   expect(page).toBe(fillPage("rpc.md", page));
 });
 
-describe("who may call", () => {
-  test("pages of this machine and browser extensions, which get the headers that let them read the answer", async () => {
+describe("callers:", () => {
+  test("pages of this machine and browser extensions may call, and get the headers that let them read the answer", async () => {
     const origins = [
       "http://localhost:3000",
       "https://127.0.0.1:5173",
@@ -332,7 +332,7 @@ describe("who may call", () => {
     "null",
     "file://",
     "ftp://localhost",
-  ])("not a page of %s, with or without a preflight, nor over a WebSocket", async (Origin) => {
+  ])("a page of %s may not call, with or without a preflight, nor over a WebSocket", async (Origin) => {
     const preflight = await ask(rpc, { method: "OPTIONS", headers: { Origin } });
     const answer = await call("anvil_mine", [], { Origin });
     for (const { status, headers } of [preflight, answer])
@@ -341,7 +341,7 @@ describe("who may call", () => {
     expect(String(error)).toContain("403");
   });
 
-  test("only names of this machine with this port as the Host (DNS rebinding)", async () => {
+  test("the Host must be a name of this machine with this port (DNS rebinding)", async () => {
     const { port } = new URL(rpc);
     for (const Host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`])
       expect((await call("eth_chainId", [], { Host })).status).toBe(200);

@@ -80,7 +80,7 @@ describe("the control API names the field that is wrong, and what it must be", (
     ["/faults", { intent: "slow", operation: "readPurchase" }, "/operation", `must be one of ${writes}`],
     ["/keys/rotate", { uses: [] }, "/uses", "must have at least 1 item"],
     ["/keys/rotate", { uses: ["x"] }, "/uses/0", 'must be one of "notifications", "receipts", "reviewer"'],
-  ])("POST %s %j: %s", async (path, body, pointer, detail) => {
+  ])("in POST %s %j: %s", async (path, body, pointer, detail) => {
     expect(await post(path, body)).toMatchObject({
       status: 422,
       answer: {
@@ -117,7 +117,7 @@ test.each([
     { intent: "crash", point: "after_mined", operation: "executeRefund" },
     "A fault of layer relayer has no operation. Use operation_id, program, kind, subject_id.",
   ],
-])("POST /faults %j could never act", async (body, detail) => {
+])("POST /faults %j is refused because it could never act", async (body, detail) => {
   expect(await post("/faults", body)).toMatchObject({
     status: 422,
     answer: { code: "fault_invalid", detail },
@@ -142,7 +142,7 @@ test.each([
   });
 });
 
-describe("the control API refuses a body that is not declared as JSON, and does nothing", () => {
+describe("the control API", () => {
   test.each<[path: string, body: string, type: string]>([
     ["/blocks", '{"blocks":5}', "application/x-www-form-urlencoded"],
     ["/blocks", '{"blocks":5}', "text/plain"],
@@ -154,23 +154,26 @@ describe("the control API refuses a body that is not declared as JSON, and does 
     ["/scenario", '{"title":"checkout"}', "application/x-www-form-urlencoded"],
     ["/operations/op_x/resume", '{"abandon":true}', "application/x-www-form-urlencoded"],
     ["/snapshots", "{}", "application/x-www-form-urlencoded"],
-  ])("POST %s %s as %s", async (path, body, type) => {
-    const before = await sandbox.fingerprint();
-    const response = await fetch(`${sandbox.description.urls.control}${path}`, {
-      method: "POST",
-      headers: { "content-type": type },
-      body,
-    });
-    expect(response.headers.get("content-type")).toMatch(/^application\/problem\+json/);
-    expect(await response.json()).toMatchObject({
-      status: 415,
-      code: "content_type_unsupported",
-      detail: "Send application/json in UTF-8.",
-    });
-    expect(await sandbox.fingerprint()).toEqual(before);
-  });
+  ])(
+    "refuses a body that is not declared as JSON, and does nothing: POST %s %s as %s",
+    async (path, body, type) => {
+      const before = await sandbox.fingerprint();
+      const response = await fetch(`${sandbox.description.urls.control}${path}`, {
+        method: "POST",
+        headers: { "content-type": type },
+        body,
+      });
+      expect(response.headers.get("content-type")).toMatch(/^application\/problem\+json/);
+      expect(await response.json()).toMatchObject({
+        status: 415,
+        code: "content_type_unsupported",
+        detail: "Send application/json in UTF-8.",
+      });
+      expect(await sandbox.fingerprint()).toEqual(before);
+    },
+  );
 
-  test("a body without a type", async () => {
+  test("refuses a body without a type", async () => {
     const response = await fetch(`${sandbox.description.urls.control}/blocks`, {
       method: "POST",
       body: new TextEncoder().encode('{"blocks":5}'),
@@ -181,7 +184,7 @@ describe("the control API refuses a body that is not declared as JSON, and does 
     });
   });
 
-  test("no body at all is allowed where every field has a default", async () => {
+  test("allows no body at all where every field has a default", async () => {
     const before = await sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
     const response = await fetch(`${sandbox.description.urls.control}/blocks`, { method: "POST" });
     expect(await response.json()).toEqual({ block_number: Number(before) + 1 });

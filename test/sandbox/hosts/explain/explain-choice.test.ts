@@ -276,7 +276,7 @@ describe("a transaction whose own call says nothing", () => {
   });
 });
 
-describe("of several causes, the one is named that explains the others", () => {
+describe("of several causes, explain names", () => {
   /** The next block is after the payment deadline of every purchase. */
   const late = async (): Promise<void> => {
     const deadlines = [fixture.purchase, fixture.second, fixture.draft, fixture.foreign].map(
@@ -291,31 +291,31 @@ describe("of several causes, the one is named that explains the others", () => {
 
   test.each<[string, CheckName[], () => Promise<Hex>, RegExp]>([
     [
-      "a stranger that sends ETH along: the sender",
+      "the sender when a stranger sends ETH along",
       ["status", "wallet", "value", "log"],
       async () => await fixture.send("stranger", { ...fixture.pay(fixture.purchase), value: 1n }),
       /^It was sent by 0x\w{40}; the bound wallet is 0x\w{40}\.$/,
     ],
     [
-      "ETH and a trailing byte: the ETH",
+      "the ETH when there is a trailing byte too",
       ["status", "value", "calldata", "log"],
       async () => await fixture.send("buyer", { ...trailing(), value: 1n }),
       /^It carries 1 wei; none is expected\.$/,
     ],
     [
-      "a trailing byte that the registrar reverts for: the bytes",
+      "the bytes when the registrar reverts for a trailing byte",
       ["status", "calldata", "log"],
       async () => await fixture.send("buyer", trailing()),
       /^The call of pay has the right arguments, but 1 byte too many: 00 at byte 68\.$/,
     ],
     [
-      "a payment of what is not on chain: the revert",
+      "the revert when a payment is of what is not on chain",
       ["status", "purchase", "log"],
       async () => await fixture.send("buyer", fixture.pay(fixture.draft)),
       /^It reverted: \w+\(.*\)\.$/,
     ],
     [
-      "a payment that comes too late: the contract's deadline",
+      "the contract's deadline when a payment comes too late",
       ["status", "log", "timely"],
       async () => {
         await late();
@@ -324,7 +324,7 @@ describe("of several causes, the one is named that explains the others", () => {
       /^It reverted: DeadlinePassed\(.*\)\.$/,
     ],
     [
-      "an approval of another spender that comes too late: the spender",
+      "the spender when an approval of another spender comes too late",
       ["calldata", "log", "timely"],
       async () => {
         await late();
@@ -333,7 +333,7 @@ describe("of several causes, the one is named that explains the others", () => {
       /^In approve, spender is "0x\w{40}"; "0x\w{40}" was expected\.$/,
     ],
     [
-      "a pending payment by a stranger: that it is pending",
+      "the pending state of a stranger's payment",
       ["mined", "confirmations", "canonical", "status", "wallet", "contract", "log", "timely"],
       async () => {
         await fixture.client.setAutomine(false);
@@ -380,12 +380,12 @@ describe("of several causes, the one is named that explains the others", () => {
     ["confirmations", { expected: 2, actual: 1 }, /^It has 1 of 2 confirmations/],
   ];
 
-  test("every check has its place", () => {
+  test("the cause of any check that fails", () => {
     expect(failures.map(([name]) => name).toSorted()).toEqual([...checkNames].toSorted());
   });
 
   test.each(failures)(
-    "%s before every check below it, in whatever order they are reported",
+    "the cause of the check %s before that of every check below it, in whatever order they are reported",
     (name, sides, sentence) => {
       const place = failures.findIndex(([one]) => one === name);
       const failed = failures

@@ -121,7 +121,7 @@ test("a claim after one was filed is compared with the filed one", async () => {
   expect(explanation.cause).toBe(`In claim, claimHash is "${other.hash}"; "${claim_hash}" was expected.`);
 });
 
-test("a stranger's payment: the sender is named first, and the custom error is decoded", async () => {
+test("a stranger's payment is reported with its sender first and the custom error decoded", async () => {
   const explanation = await explain(await fixture.send("stranger", fixture.pay(fixture.purchase)));
   expect(explanation.cause).toBe(
     `It was sent by ${fixture.address("stranger")}; the bound wallet is ${fixture.address("buyer")}.`,
@@ -132,7 +132,7 @@ test("a stranger's payment: the sender is named first, and the custom error is d
   });
 });
 
-test("an overpayment: the reason is the contract's own", async () => {
+test("an overpayment is reported with the contract's own reason", async () => {
   const explanation = await explain(await fixture.send("buyer", fixture.pay(fixture.purchase, 26n * usdc)));
   expect(explanation.cause).toBe("It reverted: AmountOutOfRange(actual 26000000, min 1, max 25000000).");
 });
@@ -232,7 +232,7 @@ test("a payment through a contract is found in the trace and refused", async () 
   expect(explanation.trace?.calls[0]?.failure).toMatch(/^WrongCaller\(/);
 });
 
-test("a transaction that concerns no purchase, and one that the chain does not know", async () => {
+test("a transaction that concerns no purchase is not accepted, and one that the chain does not know is named as that", async () => {
   const gift = await fixture.succeed("other_merchant", {
     to: fixture.address("stranger"),
     data: "0x",

@@ -46,7 +46,7 @@ async function readyId(stream: OpenStream): Promise<string> {
   return ready.id;
 }
 
-test("reports commits, blocks, faults, keys and refusals where they happen, and the purchases that they concern", async () => {
+test("the stream reports commits, blocks, faults, keys and refusals where they happen, and the purchases that they concern", async () => {
   const merchant = await kit.enrolledMerchant();
   const stream = await open();
   expect(stream.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
@@ -67,7 +67,7 @@ test("reports commits, blocks, faults, keys and refusals where they happen, and 
   expect((await stream.change("refusals")).purchases).toContain(purchase.id);
 });
 
-test("does not repeat to a reconnected client the changes that it has seen", async () => {
+test("the stream does not repeat to a reconnected client the changes that it has seen", async () => {
   const first = await open();
   await readyId(first);
   await kit.sandbox.rotateKeys("receipts");
@@ -80,7 +80,7 @@ test("does not repeat to a reconnected client the changes that it has seen", asy
   expect(JSON.parse(missed?.data ?? "")).toMatchObject({ topics: expect.arrayContaining(["merchants"]) });
 });
 
-test("sends a reconnected client only the changes that it missed", async () => {
+test("the stream sends a reconnected client only the changes that it missed", async () => {
   const first = await open();
   const seen = await readyId(first);
   first.close();
@@ -92,14 +92,14 @@ test("sends a reconnected client only the changes that it missed", async () => {
 });
 
 test.each(["gone-1", "", "0123456789ab-1"])(
-  "tells a client with the unknown id %j to read everything",
+  "the stream tells a client with the unknown id %j to read everything",
   async (id) => {
     const stream = await open(`${control}/stream?last_event_id=${id}`);
     expect(await stream.change("everything")).toEqual({ topics: ["everything"], purchases: null });
   },
 );
 
-test("asks every page to read everything when a snapshot is restored, and forgets the refusals", async () => {
+test("the stream asks every page to read everything when a snapshot is restored, and forgets the refusals", async () => {
   const snapshot = await kit.sandbox.snapshot();
   await kit.post(kit.path("/merchants/mer_none/enrollment"), {
     transaction_hash: `0x${"00".repeat(32)}`,
@@ -112,7 +112,7 @@ test("asks every page to read everything when a snapshot is restored, and forget
   expect(await refusals.json()).toEqual({ data: [], next_cursor: null });
 });
 
-test("reports a burst as one change, and does not name more than fifty purchases", async () => {
+test("the stream reports a burst as one change, and does not name more than fifty purchases", async () => {
   const feed = new ChangeFeed();
   const stream = await open(await serve(feed, 60_000));
   await readyId(stream);
@@ -124,7 +124,7 @@ test("reports a burst as one change, and does not name more than fifty purchases
   expect((await stream.change("purchases")).purchases).toBeNull();
 });
 
-test("serves sixty-four clients, asks a further one to retry later, and accepts it when one has left", async () => {
+test("the stream serves sixty-four clients, asks a further one to retry later, and accepts it when one has left", async () => {
   const url = await serve(new ChangeFeed(), 60_000);
   const streams = await Promise.all(Array.from({ length: 64 }, async () => await open(url)));
   const refused = await fetch(url);
@@ -133,12 +133,12 @@ test("serves sixty-four clients, asks a further one to retry later, and accepts 
   await expect.poll(async () => (await open(url)).status, { timeout: 5_000 }).toBe(200);
 });
 
-test("beats while nothing happens", async () => {
+test("the stream sends comments while nothing happens", async () => {
   const stream = await open(await serve(new ChangeFeed(), 20));
   for (const _ of [1, 2]) expect(await stream.next(({ event }) => event === "comment")).not.toBeNull();
 });
 
-test("keeps nothing for a client that does not read, and has it read everything later", async () => {
+test("the stream keeps nothing for a client that does not read, and has it read everything later", async () => {
   const feed = new ChangeFeed();
   const url = await serve(feed, 60_000);
   const outgoing = request(url).end();
@@ -166,7 +166,7 @@ test.each([
   ["an opaque origin", { Origin: "null" }],
   ["a script of another site", { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors" }],
   ["a page on another port", { "Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors" }],
-])("is refused to %s, like all of the control API", async (_, headers) => {
+])("the stream is refused to %s, like all of the control API", async (_, headers) => {
   for (const path of ["/stream", "/explorer/overview", "/status"]) {
     const { status } = await fetch(control + path, { headers });
     expect(status).toBe(403);

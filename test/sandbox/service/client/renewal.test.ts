@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { createApiClient, unwrap } from "../../../../sandbox/service/client/api-client.ts";
 
-describe("the sandbox's own client renews its credential when the clock travels past its seven days", () => {
+describe("the sandbox's own client after its credential's seven days:", () => {
   const program = "prg_demo";
   const path = "/v1/routing/programs/{program}";
   const used = async () => {
@@ -12,7 +12,7 @@ describe("the sandbox's own client renews its credential when the clock travels 
     return sandbox;
   };
 
-  test.each(["client", "client.retrying"])("%s reads and writes", async (name) => {
+  test.each(["client", "client.retrying"])("%s renews the credential, reads and writes", async (name) => {
     await using sandbox = await used();
     const client = name === "client" ? sandbox.client : sandbox.client.retrying;
     const { buyer } = sandbox.wallets;
@@ -25,7 +25,7 @@ describe("the sandbox's own client renews its credential when the clock travels 
     expect(unwrap(answer)).toMatchObject({ name: "Late" });
   });
 
-  test("a named write succeeds", async () => {
+  test("a named write renews the credential and succeeds", async () => {
     await using sandbox = await used();
     const body = { wallet: sandbox.wallets.buyer.address, name: "Late", funding_cap: "1" };
     expect(await sandbox.client.retrying.createMerchant(program, body)).toMatchObject({ name: "Late" });

@@ -25,7 +25,7 @@ import { haveLead, joinAs } from "./joined-process.ts";
 
 const access = z.object({ credential: z.string() });
 
-describe.skipIf(!hasPostgres)(`a process that joined a sandbox ${inPostgres}`, () => {
+describe.skipIf(!hasPostgres)(`a sandbox ${inPostgres} and a process that joined it:`, () => {
   let server: PostgresServer;
   let count = 0;
 
@@ -86,7 +86,7 @@ describe.skipIf(!hasPostgres)(`a process that joined a sandbox ${inPostgres}`, (
     return { path: path("/merchants"), key: `joined-${count}`, body };
   };
 
-  test("accepts as many requests of a caller as the first one's options allow, and refuses the next one", async () => {
+  test("the joined process accepts as many requests of a caller as the first one's options allow, and refuses the next one", async () => {
     const { owner, member, credential } = await open({ rateLimit: { requests: 3, seconds: 60 } });
     for (let taken = 0; taken < 3; taken += 1)
       expect((await send(member, credential, creation(owner))).status).toBe(201);
@@ -95,7 +95,7 @@ describe.skipIf(!hasPostgres)(`a process that joined a sandbox ${inPostgres}`, (
     expect(JSON.parse(refused.text)).toMatchObject({ detail: "3 requests in 60 s are allowed." });
   });
 
-  test("delivers to the address that the first one has resolved, and waits as long as that one's options say", async () => {
+  test("the joined process delivers to the address that the first one has resolved, and waits as long as that one's options say", async () => {
     await using receiver = await openReceiver();
     const arrived = Promise.withResolvers<void>();
     receiver.answer = (_, response) => {
@@ -126,7 +126,7 @@ describe.skipIf(!hasPostgres)(`a process that joined a sandbox ${inPostgres}`, (
     expect(attempts.at(-1)).toMatchObject({ error: null, status_code: 204 });
   });
 
-  test("accepts as many connections as the first one's options allow", async () => {
+  test("the joined process accepts as many connections as the first one's options allow", async () => {
     const { member } = await open({ connectionLimits: { connections: 4 } });
     const port = Number(new URL(member.urls.api).port);
     const opened: Socket[] = [];
@@ -144,7 +144,7 @@ describe.skipIf(!hasPostgres)(`a process that joined a sandbox ${inPostgres}`, (
     expect(await text(last.on("error", () => {}))).toBe("");
   });
 
-  test("has what it refuses shown by the explorer of the first one, with every check", async () => {
+  test("the explorer of the first process shows what the joined one refuses, with every check", async () => {
     const { owner, member, credential } = await open();
     const created = merchantSchema.parse(JSON.parse((await send(member, credential, creation(owner))).text));
     const stream = await openStream(`${owner.urls.control}/stream`);

@@ -30,7 +30,7 @@ const silent = { info() {}, error() {} };
 
 type Where = Pick<SandboxDescription, "urls">;
 
-describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
+describe.skipIf(!hasPostgres)(`two processes ${inPostgres}:`, () => {
   let server: PostgresServer;
   let folder: string;
   let owner: StartedSandbox;
@@ -100,7 +100,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
   };
   const leader = async () => await leaderOf(server, "shared");
 
-  test("what one has written the other reads at once, and a credential counts in both", async () => {
+  test("one process reads at once what the other has written, and a credential counts in both", async () => {
     const { text } = await send(owner.description, credential, creation());
     const { id } = purchaseSchema.parse(JSON.parse(text));
     const read = async (where: Where) => {
@@ -110,7 +110,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
     expect(await read(member.description)).toMatchObject({ id, status: "created" });
   });
 
-  test("the explorer of one receives what the other has committed", async () => {
+  test("the explorer of one process receives what the other has committed", async () => {
     const { control } = owner.description.urls;
     const stream = await openStream(`${control}/stream`);
     onTestFinished(() => stream.close());
@@ -122,7 +122,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
     expect(data.map((purchase) => purchase.id)).toContain(id);
   });
 
-  test("a key sent to both at once has one effect, and the other answers the same bytes", async () => {
+  test("a key sent to both processes at once has one effect, and the other answers the same bytes", async () => {
     const requests = Array.from({ length: 10 }, creation);
     const answers = await Promise.all(
       requests.map(async (request) => await Promise.all(both().map((one) => send(one, credential, request)))),
@@ -139,7 +139,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
     expect([reused.status, codeOf(reused)]).toEqual([422, "idempotency_key_reused"]);
   });
 
-  test("relay each effect once without a gap in the nonces when both are asked at once", async () => {
+  test("both relay each effect once without a gap in the nonces when they are asked at once", async () => {
     const requests = await Promise.all(
       Array.from({ length: 6 }, async (_, index) => await offer(both()[index % 2] ?? owner.description)),
     );
@@ -182,7 +182,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
     expect(await send(member.description, credential, request)).toEqual({ ...answer, replayed: true });
   });
 
-  test("states are given whichever process leads, but for a refund that is due, whose fault acts in the first one", async () => {
+  test("states are given whichever process leads, except a refund that is due, whose fault acts in the first process", async () => {
     const give = async (state: string) => {
       const answer = await fetch(`${owner.description.urls.control}/given`, {
         method: "POST",
@@ -201,7 +201,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
     expect((await give("refund_due")).body.refund).toMatchObject({ status: "due" });
   });
 
-  test("without its database it answers 503, and continues when the database is back", {
+  test("a process without its database answers 503, and continues when the database is back", {
     timeout: 30_000,
   }, async () => {
     const request = creation();
@@ -249,8 +249,8 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}`, () => {
   });
 });
 
-describe.skipIf(!hasPostgres)(`a snapshot ${inPostgres}`, () => {
-  test("is refused while another process has joined and succeeds once that has left", {
+describe.skipIf(!hasPostgres)(`snapshots ${inPostgres}:`, () => {
+  test("a snapshot is refused while another process has joined and succeeds once that has left", {
     timeout: 30_000,
   }, async () => {
     const server = await startPostgres();
@@ -275,8 +275,8 @@ describe.skipIf(!hasPostgres)(`a snapshot ${inPostgres}`, () => {
   });
 });
 
-describe.skipIf(!hasPostgres)(`a receiver ${inPostgres}`, () => {
-  test("is pinned while no other process has joined and then gets the deliveries of those that join", {
+describe.skipIf(!hasPostgres)(`receivers ${inPostgres}:`, () => {
+  test("a receiver is pinned while no other process has joined and then gets the deliveries of those that join", {
     timeout: 30_000,
   }, async () => {
     const server = await startPostgres();

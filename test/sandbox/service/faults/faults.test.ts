@@ -42,7 +42,7 @@ async function setOver(method: string, body?: unknown) {
   return { status: response.status, body: await response.json() };
 }
 
-describe("a fault of the API", () => {
+describe("faults of the API:", () => {
   test("answer-lost records the write and drops the connection; a repeat gets the stored answer", async () => {
     await sandbox.faults.set("answer-lost", { operation: "createMerchant" });
     await expect(createMerchant()).rejects.toThrow("fetch failed");
@@ -52,7 +52,7 @@ describe("a fault of the API", () => {
     expect(data?.status).toBe("pending");
   });
 
-  test("before the commit records nothing, not even the key", async () => {
+  test("a fault before the commit records nothing, not even the key", async () => {
     await createMerchant("merchant-0");
     const before = await sandbox.store.export();
     await sandbox.faults.set({ layer: "api", point: "before_commit", action: "reset" });
@@ -65,7 +65,7 @@ describe("a fault of the API", () => {
     ["429", "rate_limited", "after_commit"],
     ["503", "rpc_unavailable", "before_commit"],
     ["503", "rpc_unavailable", "after_commit"],
-  ] as const)("%s, which is %s, at %s has Retry-After", async (action, code, point) => {
+  ] as const)("an answer %s, which is %s, at %s has Retry-After", async (action, code, point) => {
     await createMerchant("merchant-0");
     await sandbox.faults.set({ layer: "api", point, action });
     const { response, error } = await createMerchant();
@@ -122,7 +122,7 @@ describe("a fault of the API", () => {
     await slow;
   });
 
-  test("acts on the write, the program and the object that it is limited to", async () => {
+  test("a fault acts on the write, the program and the object that it is limited to", async () => {
     const { merchant: first } = await sandbox.given.merchant({ state: "pending" });
     const match = { operation: "confirmEnrollment", program: "prg_demo", subject_id: first.id };
     const faults = [
@@ -144,7 +144,7 @@ describe("a fault of the API", () => {
     expect(sandbox.faults.list().map(({ hits }) => hits)).toEqual([0, 0, 0, 1]);
   });
 
-  test("acts on no read and on no request that is refused before", async () => {
+  test("a fault acts on no read and on no request that is refused before", async () => {
     await createMerchant("merchant-0");
     await sandbox.faults.set({ layer: "api", point: "before_commit", action: "503", count: null });
     await sandbox.faults.set("answer-lost", { count: null });
@@ -159,8 +159,8 @@ describe("a fault of the API", () => {
   });
 });
 
-describe("a fault of the node's RPC", () => {
-  test("node-down: writes are answered 503 until it is cleared, and nothing is recorded", async () => {
+describe("faults of the node's RPC:", () => {
+  test("under node-down, writes are answered 503 until it is cleared, and nothing is recorded", async () => {
     await createMerchant("merchant-0");
     const before = await sandbox.store.export();
     await sandbox.faults.set("node-down");
@@ -172,7 +172,7 @@ describe("a fault of the node's RPC", () => {
     expect((await createMerchant()).response.status).toBe(201);
   });
 
-  test("node-down for the relayer only: 202, and the same request continues once it is cleared", async () => {
+  test("under node-down for the relayer only, a write is answered 202, and the same request continues once it is cleared", async () => {
     const { purchase } = await sandbox.given.purchase({ state: "created" });
     await sandbox.faults.set("node-down", { caller: "relayer", method: "eth_sendRawTransaction" });
     const params = {
@@ -222,7 +222,7 @@ describe("a fault of the node's RPC", () => {
   );
 });
 
-describe("a fault of the chain", () => {
+describe("faults of the chain:", () => {
   test("reorg replaces the newest blocks at once", async () => {
     const { client } = sandbox.chain;
     await client.mine({ blocks: 3 });
@@ -314,8 +314,8 @@ test("the routing API sets no faults", async () => {
   expect(answer.status).toBe(404);
 });
 
-describe("a fault that can never act is refused, and none is set", () => {
-  test("an id for a write whose path has none", async () => {
+describe("faults that can never act:", () => {
+  test("an id for a write whose path has none is refused, and no fault is set", async () => {
     const match = { operation: "createMerchant", subject_id: "mer_1" };
     const fault = { layer: "api", point: "after_commit", action: "reset", match } as const;
     const why = "The path of createMerchant has no id. Leave out subject_id.";
@@ -324,7 +324,7 @@ describe("a fault that can never act is refused, and none is set", () => {
     expect(sandbox.faults.list()).toEqual([]);
   });
 
-  test("a method that no node has", async () => {
+  test("a method that no node has is refused, and no fault is set", async () => {
     await expect(sandbox.faults.set("node-down", { method: "eth_sendRawTransactoin" })).rejects.toThrow(
       'is a method of the node, such as "eth_sendRawTransaction"',
     );
@@ -332,9 +332,9 @@ describe("a fault that can never act is refused, and none is set", () => {
   });
 });
 
-describe("a relayer whose transaction a reorg takes again and again", () => {
+describe("a transaction that reorgs remove again and again:", () => {
   test.each(["after_mined", "after_confirmed"] as const)(
-    "at %s, ends without a success, and has one effect once the fault is gone",
+    "at %s, the relayer ends without a success, and the write succeeds once the fault is gone",
     async (point) => {
       const { purchase } = await sandbox.given.purchase({ state: "created" });
       const post = async () =>
@@ -356,9 +356,9 @@ describe("a relayer whose transaction a reorg takes again and again", () => {
   );
 });
 
-describe("a common fault refuses", () => {
+describe("common faults:", () => {
   test.each([["answer-lost"], ["slow"]] as const)(
-    "a point at which %s would be another fault",
+    "a point at which %s would be another fault is refused",
     async (intent) => {
       // @ts-expect-error its type has no point
       const set = async () => await sandbox.faults.set(intent, { point: "before_commit" });
@@ -367,10 +367,13 @@ describe("a common fault refuses", () => {
     },
   );
 
-  test.each([[null], [[]], [5], ["executeRefund"]])("%j as its options", async (options) => {
-    await expect(sandbox.faults.set("answer-lost", options as object)).rejects.toThrow(
-      'The options of a fault are an object such as { operation: "executeRefund" }',
-    );
-    expect(sandbox.faults.list()).toEqual([]);
-  });
+  test.each([[null], [[]], [5], ["executeRefund"]])(
+    "%j is refused in place of their options",
+    async (options) => {
+      await expect(sandbox.faults.set("answer-lost", options as object)).rejects.toThrow(
+        'The options of a fault are an object such as { operation: "executeRefund" }',
+      );
+      expect(sandbox.faults.list()).toEqual([]);
+    },
+  );
 });

@@ -390,7 +390,7 @@ const rules: readonly Rule[] = [
   },
 ];
 
-describe("the form of a field", () => {
+describe("the form of a field:", () => {
   // Titles that are interpolated by their name are cut.
   const titled = rules.map((rule) => [rule.title, rule] as const);
 
@@ -414,7 +414,7 @@ describe("the form of a field", () => {
     }
   });
 
-  test("a list in which several entries are wrong names each by its place", async () => {
+  test("each wrong entry of a list is named by its place", async () => {
     const answer = await send("reconcilePurchase", { transaction_hashes: [hash, "0x", hash, 5] });
     expect(problem(answer).errors).toEqual([
       { pointer: "/transaction_hashes/1", code: "invalid_format", detail: isHash },
@@ -429,7 +429,7 @@ describe("the form of a field", () => {
     ]);
   });
 
-  test("of no write accepts a field that the description does not have", async () => {
+  test("no write accepts a field that the description does not have", async () => {
     for (const write of Object.keys(writes) as Write[]) {
       const answer = await send(write, { "odd/name~": 1 });
       expect(problem(answer), write).toMatchObject({

@@ -103,8 +103,8 @@ test("capabilities lists every operation with its authorization", async () => {
   ).toEqual(specified);
 });
 
-describe.each(scopes)("a credential without %s", (scope: Scope) => {
-  test("is refused by every operation that needs it, and by no other", async () => {
+describe.each(scopes)("the scope %s:", (scope: Scope) => {
+  test("a credential without it is refused by every operation that needs it, and by no other", async () => {
     const { credential } = await kit.issue(
       kit.accountKey,
       scopes.filter((held) => held !== scope),
@@ -121,7 +121,7 @@ describe.each(scopes)("a credential without %s", (scope: Scope) => {
     }
   });
 
-  test("and with nothing else but it, every other operation refuses", async () => {
+  test("a credential with nothing else is refused by every other operation", async () => {
     const { credential } = await kit.issue(kit.accountKey, [scope]);
     for (const operation of guarded) {
       const answer = await ask(operation, `Bearer ${credential}`);

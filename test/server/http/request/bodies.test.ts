@@ -173,7 +173,7 @@ describe("a body is malformed when", () => {
   test.each([
     ['{"amount":"1","amount":"2"}', 'Duplicate key "amount". Send each key of an object once.'],
     ['{"terms":{"a":"\\ud800"}}', "A string holds an unpaired surrogate. Send valid UTF-8."],
-  ])("it says what is wrong with %s", async (body, detail) => {
+  ])("it is %s, and the answer says what is wrong", async (body, detail) => {
     expect(problem(await createWith(body)).detail).toBe(detail);
   });
 
@@ -213,13 +213,13 @@ describe("a body is taken when", () => {
   });
 });
 
-describe("the content type", () => {
+describe("a body", () => {
   test.each([
     "application/json",
     "Application/JSON",
     "application/json; charset=utf-8",
     'application/json;charset="UTF-8"',
-  ])("%s is taken", async (type) => {
+  ])("of the content type %s is taken", async (type) => {
     expect((await createWith(purchase(',"terms":{}'), { "Content-Type": type })).status).toBe(201);
   });
 
@@ -231,7 +231,7 @@ describe("the content type", () => {
     "application/problem+json",
     "application/jsonp",
     "",
-  ])("%j is not supported", async (type) => {
+  ])("of the content type %j is refused", async (type) => {
     const answer = await createWith(purchase(',"terms":{}'), { "Content-Type": type });
     expect(answer.status).toBe(415);
     expect(problem(answer).code).toBe("content_type_unsupported");
@@ -245,14 +245,14 @@ describe("the content type", () => {
       "content_encoding_unsupported",
       "The body is encoded; send it as it is.",
     ],
-  ])("is refused when its header %s is sent twice", async (name, value, code, detail) => {
+  ])("whose header %s is sent twice is refused", async (name, value, code, detail) => {
     const answer = await createWith(purchase(',"terms":{}'), { [name]: [value, value] });
     expect(answer.status).toBe(415);
     expect(problem(answer)).toMatchObject({ code, detail });
   });
 
   test.each(["gzip", "br", "identity, gzip", "unknown"])(
-    "the encoding %s is not supported",
+    "of the content encoding %s is refused",
     async (encoding) => {
       const answer = await createWith(purchase(',"terms":{}'), { "Content-Encoding": encoding });
       expect(answer.status).toBe(415);
