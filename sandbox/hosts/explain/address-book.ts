@@ -14,8 +14,8 @@ export interface KnownContract {
 export function contractsOf(deployment: Deployment): KnownContract[] {
   return [
     { name: "the registrar contract", address: deployment.registrar.address, abi: purchaseRegistrarAbi },
-    { name: "the token", address: deployment.token.address, abi: testUsdcAbi },
-    { name: "the funding source", address: deployment.fundingSource.address, abi: fundingSourceAbi },
+    { name: "the token contract", address: deployment.token.address, abi: testUsdcAbi },
+    { name: "the funding source contract", address: deployment.fundingSource.address, abi: fundingSourceAbi },
   ];
 }
 

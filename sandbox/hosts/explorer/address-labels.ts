@@ -14,8 +14,7 @@ export class AddressLabels {
       this.#names.set(operator.toLowerCase(), `operator of ${id}`);
       this.#names.set(commitmentSigner.toLowerCase(), `commitment signer of ${id}`);
     }
-    for (const { name, address } of contractsOf(deployment))
-      this.#names.set(address.toLowerCase(), `${name} contract`);
+    for (const { name, address } of contractsOf(deployment)) this.#names.set(address.toLowerCase(), name);
   }
 
   /** An account with its label. */

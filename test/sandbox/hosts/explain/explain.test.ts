@@ -39,7 +39,7 @@ test("a valid payment would be accepted, and is reported as what it is", async (
   });
   expect(explanation.logs.map(({ contract, event }) => [contract, event])).toEqual([
     ["the registrar contract", "PurchasePaid"],
-    ["the token", "Transfer"],
+    ["the token contract", "Transfer"],
   ]);
   expect(explanation.trace?.calls.at(-1)?.call).toMatch(/^(transferFrom|balanceOf)\(/);
 });
@@ -52,8 +52,8 @@ test("a payment under a permit is reported as the payment that it is, with the p
   expect(explanation.call).toMatchObject({ function: "payWithPermit", expected_function: "payWithPermit" });
   expect(explanation.logs.map(({ contract, event }) => [contract, event])).toEqual([
     ["the registrar contract", "PurchasePaid"],
-    ["the token", "Approval"],
-    ["the token", "Transfer"],
+    ["the token contract", "Approval"],
+    ["the token contract", "Transfer"],
   ]);
 });
 
