@@ -146,8 +146,8 @@ class Explorer {
     const length = { minLength: stepsPerWalk, maxLength: stepsPerWalk };
     // A backend that is compared does not see a restore, unless its state is a part of the sandbox.
     const hasRestores = check === null || this.#sandbox.settings.parts.length > 0;
-    const walk = fc.array(arbitraryStep(fc, hasRestores), length);
-    const walks = fc.sample(walk, { seed: toInteger(seed), numRuns });
+    const stepsOfWalk = fc.array(arbitraryStep(fc, hasRestores), length);
+    const walks = fc.sample(stepsOfWalk, { seed: toInteger(seed), numRuns });
     const counts: WalkCounts = {};
     const digests: string[] = [];
     let done = 0;
