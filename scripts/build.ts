@@ -3,8 +3,9 @@
  * contracts and the prepared chain, in the same places as in a checkout.
  */
 import { execFileSync } from "node:child_process";
-import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { minifySync } from "rolldown/utils";
 import { z } from "zod";
 import { loadGenesis } from "../sandbox/chain/genesis/genesis-cache.ts";
 import { packageRoot } from "../sandbox/lib/package-root.ts";
@@ -23,11 +24,27 @@ compile("--project", "tsconfig.build.json", "--declaration", "false", "--removeC
 const forBrowsers = ["--noEmit", "false", "--declaration", "false", "--rootDir", ".", "--outDir", "dist"];
 compile("--project", "portal", ...forBrowsers, "--removeComments");
 
-// The compiler rewrites the extensions of imports in programs but not in declarations.
+// The compiler rewrites the extensions of imports in programs but not in declarations, where an import without names says nothing.
 for (const file of filesIn(dist).filter((name) => name.endsWith(".d.ts"))) {
   const path = join(dist, file);
-  const text = readFileSync(path, "utf8");
-  writeFileSync(path, text.replaceAll(/((?:from |import\()"\.[^"]*)\.ts"/g, '$1.js"'));
+  const text = readFileSync(path, "utf8").replaceAll(/^import "\.[^"]*";\n/gm, "");
+  const rewritten = text.replaceAll(/((?:from |import\()"\.[^"]*)\.ts"/g, '$1.js"');
+  writeFileSync(
+    path,
+    rewritten.replaceAll(/^(?: {4})+/gm, (spaces) => "\t".repeat(spaces.length / 4)),
+  );
+}
+
+// Written once more, by the same lines in half the spaces, so that the package stays below a megabyte.
+for (const file of filesIn(dist).filter((name) => name.endsWith(".js"))) {
+  const path = join(dist, file);
+  const { code, errors } = minifySync(path, readFileSync(path, "utf8"), {
+    compress: false,
+    mangle: false,
+    codegen: { removeWhitespace: false },
+  });
+  if (errors.length > 0) throw new Error(`${file} cannot be read: ${errors[0]?.message}`);
+  writeFileSync(path, code);
 }
 
 // The exports of the package are all that can be imported: a declaration that they do not lead to is never found.
@@ -43,18 +60,25 @@ chmodSync(join(dist, "sandbox", "chain", "anvil", "guard.sh"), 0o755);
 
 // The artifacts of the contracts' own tests are in the same folder once the tests have run; interfaces have no code to deploy.
 const isShipped = (name: string) => name.endsWith(".json") && !/^(?:test|interfaces)\//.test(name);
-for (const file of filesIn(join(root, "artifacts", "contracts")).filter(isShipped))
-  cpSync(join(root, "artifacts", "contracts", file), join(dist, "artifacts", "contracts", file));
+for (const file of filesIn(join(root, "artifacts", "contracts")).filter(isShipped)) {
+  const path = join(dist, "artifacts", "contracts", file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, JSON.stringify(readJson(join(root, "artifacts", "contracts", file))));
+}
 // Adversaries are deployed and nothing else.
 for (const file of filesIn(join(dist, "artifacts", "contracts", "adversaries"))) {
   const path = join(dist, "artifacts", "contracts", "adversaries", file);
-  const { contractName, bytecode } = JSON.parse(readFileSync(path, "utf8"));
+  const { contractName, bytecode } = readJson(path);
   writeFileSync(path, JSON.stringify({ contractName, bytecode }));
 }
 
 const { key } = await loadGenesis();
 for (const file of ["genesis.json", "state.json"])
   cpSync(join(root, ".genesis", key, file), join(dist, ".genesis", key, file));
+
+function readJson(path: string) {
+  return JSON.parse(readFileSync(path, "utf8"));
+}
 
 function compile(...options: string[]): void {
   execFileSync(join(root, "node_modules", ".bin", "tsc"), options, { cwd: root, stdio: "inherit" });

@@ -4,6 +4,5 @@ import "../sandbox/lib/processes/require-node.ts";
 export * from "../sandbox/index.ts";
 export { createSandbox, type Sandbox } from "./create-sandbox.ts";
 export { ExplorationError } from "./explore/exploration-error.ts";
-export type { Exploration } from "./explore/explore.ts";
-export type { CheckedState, ExploreOptions } from "./explore/options.ts";
+export type { CheckedState, Exploration, ExploreOptions } from "./explore/options.ts";
 export { playScenario, ScenarioDifferenceError } from "./play-scenario.ts";

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import type { Exploration } from "../../testkit/explore/explore.ts";
+import type { Exploration } from "../../testkit/explore/options.ts";
 import { mostSteps, stepsByDefault } from "../../testkit/explore/options.ts";
 import { jsonOption, wholeNumber } from "../options.ts";
 import { print } from "../print.ts";

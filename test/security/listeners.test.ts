@@ -52,8 +52,10 @@ async function listening(ports: readonly number[]): Promise<string[]> {
 describe("every port", () => {
   test.skipIf(process.platform !== "linux")("listens on loopback alone, Anvil's own too", async () => {
     const ports = [...parts.map(portOf), sandbox.chain.anvil.port];
+    // Another process may listen with the same port on another loopback address.
     const addresses = await listening(ports);
-    expect(addresses).toHaveLength(ports.length);
+    const found = addresses.map((address) => Number(`0x${address.split(":")[1]}`));
+    expect(new Set(found)).toEqual(new Set(ports));
     // The bytes of an IPv4 address in the order of the machine: 127 is the last one.
     for (const address of addresses) expect(address).toMatch(/^[0-9A-F]{6}7F:/);
   });

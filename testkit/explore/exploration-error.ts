@@ -1,6 +1,6 @@
 import { CodedError } from "../../protocol/coded-error.ts";
 import type { Scenario } from "../../sandbox/hosts/recorder/scenario.ts";
-import { mostCandidates, type Shortened } from "./shorten.ts";
+import { mostCandidates } from "./shorten.ts";
 
 /** Thrown by `sandbox.explore()` when the service, the chain or your `check` differs from what is documented. */
 export class ExplorationError extends CodedError<"exploration_failed"> {
@@ -18,7 +18,7 @@ export class ExplorationError extends CodedError<"exploration_failed"> {
       message: string;
       file: string | null;
       cause: unknown;
-      shortened: Shortened | null;
+      shortened: { isBounded: boolean } | null;
     },
     found: { sequence: readonly string[]; scenario: Scenario; seed: string },
   ) {
@@ -41,7 +41,7 @@ export class ExplorationError extends CodedError<"exploration_failed"> {
 }
 
 /** Says why a sequence may not be the shortest; null if it did not fail again. */
-function describe(shortened: Shortened | null): string {
+function describe(shortened: { isBounded: boolean } | null): string {
   if (shortened === null)
     return "The same steps did not fail again, so the sequence is not shortened: your check, or something else that uses the sandbox, gives other results each time. ";
   return shortened.isBounded

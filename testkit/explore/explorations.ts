@@ -3,8 +3,7 @@ import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { closedError } from "../../sandbox/lib/errors/closed-error.ts";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import { withMethods } from "../../sandbox/lib/with-methods.ts";
-import type { Exploration } from "./explore.ts";
-import type { ExploreOptions } from "./options.ts";
+import type { Exploration, ExploreOptions } from "./options.ts";
 
 /** The explorations of one sandbox: one at a time. */
 export class Explorations {

@@ -1,4 +1,3 @@
-import type { Hex } from "viem";
 import { hashJson } from "../../protocol/values/canonical-json.ts";
 import { readMining } from "../../sandbox/chain/clock/mining.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
@@ -17,27 +16,18 @@ import { deliver } from "./moves/surroundings.ts";
 import { resolveStep, takeStep } from "./moves/take-step.ts";
 import {
   type CheckedState,
+  type Exploration,
   type ExploreOptions,
   type ExploreSettings,
   readExploreOptions,
   requireWritable,
+  type WalkCounts,
 } from "./options.ts";
 import { expectView } from "./rules.ts";
 import { shorten } from "./shorten.ts";
 import { arbitraryStep, type ResolvedStep, type Step } from "./step.ts";
 import { verifyAll, verifyPurchase } from "./verify.ts";
-import { count, Walk, type WalkCounts, WalkDifference, type WalkedSandbox } from "./walk.ts";
-
-/** The result of an exploration in which everything was as documented. */
-export interface Exploration {
-  /** The number of steps that were taken. */
-  steps: number;
-  seed: string;
-  /** For each kind of step, the number of times that it got each answer, as in `{ fileClaim: { "201": 12, "409 state_conflict": 9 } }`. */
-  counts: WalkCounts;
-  /** SHA-256 over each walk: the bytes of every answer, every block, and the fingerprint at the end. Equal for equal seeds. */
-  digest: Hex;
-}
+import { count, Walk, WalkDifference, type WalkedSandbox } from "./walk.ts";
 
 /** The parts of a sandbox that an exploration needs. */
 export type ExploredSandbox = WalkedSandbox & Pick<Sandbox, "settings" | "store" | "faults" | "fingerprint">;

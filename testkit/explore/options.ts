@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { Hex } from "viem";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import { showValue } from "../../sandbox/lib/errors/show-value.ts";
 import type { components } from "../../sandbox/service/client/api-client.ts";
@@ -10,6 +11,20 @@ export interface CheckedState {
   purchases: components["schemas"]["Purchase"][];
   /** The title of the step that was taken last. */
   step: string;
+}
+
+/** How often each kind of step had each answer. */
+export type WalkCounts = { [kind: string]: { [answer: string]: number } };
+
+/** The result of an exploration in which everything was as documented. */
+export interface Exploration {
+  /** The number of steps that were taken. */
+  steps: number;
+  seed: string;
+  /** For each kind of step, the number of times that it got each answer, as in `{ fileClaim: { "201": 12, "409 state_conflict": 9 } }`. */
+  counts: WalkCounts;
+  /** SHA-256 over each walk: the bytes of every answer, every block, and the fingerprint at the end. Equal for equal seeds. */
+  digest: Hex;
 }
 
 /** Compares the caller's own backend with the API; if it throws, the exploration fails. */

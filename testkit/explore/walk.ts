@@ -15,6 +15,7 @@ import { findDifference } from "../repeat/find-difference.ts";
 import type { RequestSender, StepAnswer } from "../repeat/send-request.ts";
 import type { Model, SentByWallet } from "./model.ts";
 import { type FaultName, faultOf, isOfRelayer } from "./moves/faults.ts";
+import type { WalkCounts } from "./options.ts";
 import { answered, type Expected, isSuccess, refused } from "./rules.ts";
 import type { Twist } from "./step.ts";
 
@@ -54,9 +55,6 @@ const gas = { gas: 1_000_000n, maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGa
 
 /** The number of identical requests that a fault of one step takes at most. */
 const mostRequests = 5;
-
-/** How often each kind of step had each answer. */
-export type WalkCounts = { [kind: string]: { [answer: string]: number } };
 
 /** Adds to how often a kind of step had an answer. */
 export function count(counts: WalkCounts, kind: string, answer: string, times: number): void {
