@@ -17,17 +17,19 @@ export class ExplorationError extends CodedError<"exploration_failed"> {
       title: string;
       message: string;
       file: string | null;
+      /** Why the file could not be written; null if it was. */
+      unwritten: string | null;
       cause: unknown;
       shortened: { isBounded: boolean } | null;
     },
     found: { sequence: readonly string[]; scenario: Scenario; seed: string },
   ) {
-    const { title, message, file, cause, shortened } = failure;
+    const { title, message, file, unwritten, cause, shortened } = failure;
     const { sequence, scenario, seed } = found;
     const play =
       file === null
         ? "Pass the option scenario to get this sequence as a file."
-        : `Play it: routing-sandbox scenario play ${file}`;
+        : (unwritten ?? `Play it: routing-sandbox scenario play ${file}`);
     const list = sequence.map((step, index) => `  ${String(index + 1).padStart(3)}  ${step}`);
     super(
       "exploration_failed",

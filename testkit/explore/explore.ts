@@ -1,3 +1,4 @@
+import { messageOf } from "../../protocol/coded-error.ts";
 import { hashJson } from "../../protocol/values/canonical-json.ts";
 import { readMining } from "../../sandbox/chain/clock/mining.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
@@ -241,6 +242,8 @@ class Explorer {
     this.#signal.throwIfAborted();
     const aborted = Promise.withResolvers<never>();
     const abort = () => aborted.reject(this.#signal.reason);
+    // The call may throw at once, and then nothing waits for this any more.
+    aborted.promise.catch(() => undefined);
     this.#signal.addEventListener("abort", abort, { once: true });
     try {
       await Promise.race([call(), aborted.promise]);
@@ -275,11 +278,11 @@ class Explorer {
       gas_budget_wei: settings.gasBudgetWei.toString(),
       steps: walk.steps,
     };
-    if (file !== null) await writeScenario(file, scenario);
+    const unwritten = file === null ? null : await writeScenario(file, scenario).then(() => null, messageOf);
     const sequence = walk.steps.map((step, index) => `${step.title}: ${walk.answers[index]}`);
     const message = difference?.message ?? "";
     return new ExplorationError(
-      { title, message, file, cause: difference?.cause, shortened },
+      { title, message, file, unwritten, cause: difference?.cause, shortened },
       { sequence, scenario, seed },
     );
   }

@@ -190,6 +190,33 @@ test("a sandbox that is closed ends its exploration, even while a check never re
   expect(await exploring).toMatchObject({ code: "closed" });
 });
 
+test("a check that closes the sandbox and throws at once ends the exploration", async () => {
+  await using sandbox = await createSandbox({ seed: "explored" });
+  let closing: Promise<void> = Promise.resolve();
+  const check = () => {
+    closing = sandbox.close();
+    throw new Error("thrown at once");
+  };
+  // An error without a handler would fail the run.
+  await expect(sandbox.explore({ steps: 5, check })).rejects.toMatchObject({ code: "closed" });
+  await closing;
+});
+
+test.runIf(process.platform === "linux")(
+  "a sequence that cannot be written to its file is reported with the reason",
+  async () => {
+    const sandbox = await freshSandbox();
+    const check = () => {
+      throw new Error("always");
+    };
+    const failed = sandbox.explore({ steps: 5, scenario: "/proc/failing.yaml", check });
+    await expect(failed).rejects.toMatchObject({
+      code: "exploration_failed",
+      message: expect.stringContaining("/proc/failing.yaml cannot be written"),
+    });
+  },
+);
+
 test("a check reads through the sandbox's client, whose credential the walk does not revoke", async () => {
   const sandbox = await freshSandbox();
   const [{ program }] = sandbox.description.accounts;
