@@ -7,6 +7,7 @@ import type { Store } from "../server/store/store.ts";
 import type { SandboxClock } from "./chain/clock/clock.ts";
 import type { ChainNode } from "./chain/genesis/start-chain.ts";
 import { AutoDelivery } from "./hosts/auto-delivery.ts";
+import type { ExplainOptions } from "./hosts/explain/explain-transaction.ts";
 import type { Explanation } from "./hosts/explain/explanation.ts";
 import { Watch } from "./hosts/explorer/live/watch.ts";
 import { openHosts } from "./hosts/open-hosts.ts";
@@ -127,11 +128,14 @@ export interface Sandbox extends AsyncDisposable {
    */
   openWallet(privateKey: Hex): TestWallet;
   /**
-   * Explains for each step whether the API would accept a transaction, and why not.
+   * Explains whether the API would accept a transaction, and why not: against the newest submission that it has refused, or against the
+   * closest step if it has refused none.
    *
-   * @example const { accepted, cause } = await sandbox.explain(transaction_hash)
+   * @param options - `for` is the id of the merchant or purchase to compare it with.
+   * @throws SandboxError argument_invalid when the hash is no transaction hash, or the id is unknown.
+   * @example const { accepted, cause } = await sandbox.explain(transaction_hash, { for: purchase.id })
    */
-  explain(hash: Hex): Promise<Explanation>;
+  explain(hash: Hex, options?: ExplainOptions): Promise<Explanation>;
   /**
    * Returns digests of the newest block, the stored records, the faults that can still act, and your own parts. Two equal runs have equal
    * fingerprints.

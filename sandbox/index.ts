@@ -5,6 +5,7 @@ export { AnvilError, type AnvilErrorCode } from "./chain/anvil/anvil-error.ts";
 export { ClockError } from "./chain/clock/clock-error.ts";
 export { GenesisError, type GenesisErrorCode } from "./chain/genesis/genesis-error.ts";
 export type { WalletName } from "./chain/genesis/roles.ts";
+export type { ExplainOptions } from "./hosts/explain/explain-transaction.ts";
 export type { Explanation } from "./hosts/explain/explanation.ts";
 export type { Scenario } from "./hosts/recorder/scenario.ts";
 export { readScenario, writeScenario } from "./hosts/recorder/scenario-file.ts";

@@ -3,7 +3,7 @@ import { type Hex, isHash, type LocalAccount } from "viem";
 import type { KeyUse } from "../server/keys/key-use.ts";
 import { once } from "../server/lib/once.ts";
 import type { ChainNode } from "./chain/genesis/start-chain.ts";
-import { explainTransaction } from "./hosts/explain/explain-transaction.ts";
+import { type ExplainOptions, explainTransaction } from "./hosts/explain/explain-transaction.ts";
 import type { RefusalLog } from "./hosts/explorer/live/refusal-log.ts";
 import { Recorder } from "./hosts/recorder/recorder.ts";
 import { closedError } from "./lib/errors/closed-error.ts";
@@ -113,7 +113,7 @@ function openState(
 
 /** Opens the tools that read, capture or restore the whole sandbox. */
 function openSnapshots(
-  { settings, chain, cluster, gate }: SandboxProcess,
+  { settings, chain, cluster, gate, refusals }: SandboxProcess & { refusals: RefusalLog },
   { observing, relayer, store }: StartedService,
   { parts }: ReturnType<typeof openState>,
   { description, published }: { description: SandboxDescription; published: PublishedKeys },
@@ -132,13 +132,14 @@ function openSnapshots(
     forgetSnapshots: () => snapshots.forget(),
     rotateKeys: async (...uses: KeyUse[]) => await published.rotate(...uses),
     recorder: new Recorder({ settings, gate, chain, store, parts: parts.all, relayer, description }),
-    async explain(hash: Hex) {
+    async explain(hash: Hex, options: ExplainOptions = {}) {
       if (!isHash(hash))
         throw new SandboxError(
           "argument_invalid",
           `${showValue(hash)} is not a transaction hash. Pass 0x and 64 hex digits.`,
         );
-      return await explainTransaction(hash, observing, chain.client);
+      const sources = { services: observing, client: chain.client, refusals: () => refusals.newest() };
+      return await explainTransaction(hash, options, sources);
     },
     fingerprint: async () => await takeFingerprint(chain, parts.all),
     encodeSnapshot: async () =>

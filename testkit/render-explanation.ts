@@ -18,8 +18,9 @@ export function renderExplanation(explanation: Explanation, color: boolean): str
     ? paint("green", `accepted as ${step} of ${subject}`)
     : paint("red", step === null ? "not accepted" : `not accepted as ${step} of ${subject}`);
   return [
-    `${paint("bold", explanation.transaction_hash)}  ${verdict}`,
     ...(accepted ? [] : [cause]),
+    `${paint("bold", explanation.transaction_hash)}  ${verdict}`,
+    ...renderSubmission(explanation),
     ...section(
       "Checks",
       paint,
@@ -40,6 +41,13 @@ export function renderExplanation(explanation: Explanation, color: boolean): str
   ].join("\n");
 }
 
+function renderSubmission({ submission }: Explanation): string[] {
+  if (submission === null) return [];
+  const { request, step, subject, code, at, times } = submission;
+  const often = times === 1 ? "" : `, ${times} times in a row`;
+  return [`Refused with ${code} as ${step} of ${subject} at ${at}${often}: ${request}`];
+}
+
 function section(title: string, paint: Paint, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ["", paint("bold", title), ...lines.map((line) => `  ${line}`)];
 }
@@ -51,21 +59,40 @@ function renderCheck(check: Explanation["checks"][number], paint: Paint): string
 function callTitle({ call }: Explanation): string {
   return call === null
     ? "Call"
-    : `Call of ${call.expected_function}, sent to ${call.contract} (${call.to ?? "creation"})`;
+    : `Call of ${call.function ?? "no known function"} on ${call.contract} (${call.to ?? "creation"})${expectedCall(call)}`;
+}
+
+function expectedCall(call: NonNullable<Explanation["call"]>): string {
+  return call.function === call.expected_function && call.contract === call.expected_contract
+    ? ""
+    : `, expected ${call.expected_function} on ${call.expected_contract} (${call.expected_to})`;
 }
 
 function renderCall({ call }: Explanation, paint: Paint): string[] {
   if (call === null) return [];
   const width = Math.max(0, ...call.fields.map(({ name }) => name.length));
-  const fields = call.fields.map(({ name, expected, actual, equal }) =>
-    equal
-      ? `${name.padEnd(width)}  ${text(actual)}`
-      : `${paint("red", name.padEnd(width))}  ${text(actual)}, expected ${text(expected)}`,
-  );
+  const fields = call.fields.map((field) => renderField(field, call, width, paint));
+  // The words of another function's arguments say nothing about those of the expected one.
+  if (call.function !== call.expected_function) return fields;
   const words = call.words
     .filter(({ differing }) => differing.length > 0)
     .flatMap((word) => renderWord(word, paint));
   return [...fields, ...words];
+}
+
+type Call = NonNullable<Explanation["call"]>;
+
+function renderField(
+  { name, expected, actual, equal }: Call["fields"][number],
+  { expected_function }: Call,
+  width: number,
+  paint: Paint,
+): string {
+  if (equal) return `${name.padEnd(width)}  ${text(actual)}`;
+  const label = paint("red", name.padEnd(width));
+  if (actual === null) return `${label}  absent, expected ${text(expected)}`;
+  if (expected === null) return `${label}  ${text(actual)}, no argument of ${expected_function}`;
+  return `${label}  ${text(actual)}, expected ${text(expected)}`;
 }
 
 function renderWord(

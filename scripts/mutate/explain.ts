@@ -68,7 +68,7 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/hosts/explain/find-candidates.ts",
+    file: "sandbox/hosts/explain/candidates/find-candidates.ts",
     tests: [choice, explain_],
     mutants: [
       {
@@ -95,12 +95,36 @@ export const explain: readonly MutantGroup[] = [
         tests: [choice],
         only: "a batch",
       },
+    ],
+  },
+  {
+    file: "sandbox/hosts/explain/candidates/candidate.ts",
+    tests: [explain_],
+    mutants: [
       {
         rule: "A claim after one was filed is compared with the filed one.",
         find: 'filed?.claim_hash ?? asHash(args["claimHash"])',
         replace: 'asHash(args["claimHash"])',
         tests: ["test/sandbox/hosts/explain/explain.test.ts"],
         only: "after one was filed",
+      },
+    ],
+  },
+  {
+    file: "sandbox/hosts/explain/candidates/read-submission.ts",
+    tests: ["test/sandbox/hosts/explain/explain-submission.test.ts"],
+    mutants: [
+      {
+        rule: "A refusal that another step has accepted since is not explained.",
+        find: "if (id === undefined && isUsed",
+        replace: "if (id !== undefined && isUsed",
+        only: "accepted for its own",
+      },
+      {
+        rule: "A named purchase is explained with its own submission.",
+        find: "(id === undefined || subject === id)",
+        replace: "true",
+        only: "any other one on request",
       },
     ],
   },

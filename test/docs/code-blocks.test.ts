@@ -44,13 +44,16 @@ const modules: { readonly [specifier: string]: string } = {
   "routing-sandbox/fixture": "../../testkit/fixture.ts",
 };
 
+async function strangersApproval({ given, wallets }: Sandbox): Promise<{ transactionHash: string }> {
+  const { purchase } = await given.purchase({ state: "active" });
+  return { transactionHash: (await wallets.stranger.approve(purchase)).transaction_hash };
+}
+
 /** The variables that the text before a code block introduces, made with a sandbox. */
 const preludes: { readonly [place: string]: (sandbox: Sandbox) => Promise<object> } = {
-  "binding.md: The binding check": async ({ given, wallets }) => {
-    const { purchase } = await given.purchase({ state: "active" });
-    return { transactionHash: (await wallets.stranger.approve(purchase)).transaction_hash };
-  },
+  "binding.md: The binding check": strangersApproval,
   "ci.md: Equal runs": async (sandbox) => ({ recorded: (await sandbox.fingerprint()).digest }),
+  "explain.md: Explain": strangersApproval,
   "explore.md: Explore": async () => {
     const receiver = await openReceiver();
     const scenario = join(await temporaryFolder(), "failing.yaml");

@@ -7,7 +7,7 @@ import { checks, empty, pager, subjectLink, time, transaction } from "../templat
 import { defineView, type Scene } from "../view.ts";
 import { explanation } from "./transaction.ts";
 
-/** The explanations that were asked for, by transaction hash; a text says why there is none. */
+/** The explanations that were asked for, by transaction hash and subject; a text says why there is none. */
 const explained = new Map<string, Explanation | string>();
 
 /** The transactions that a step did not accept, the newest first. */
@@ -36,14 +36,15 @@ export const refusals = defineView<ViewPage<RefusalView>>({
 /** One refusal: the checks with both sides, and the decoded call on demand. */
 function refusalCard(refusal: RefusalView, scene: Scene): TemplateResult {
   const { number, at, step, subject, code, transaction_hash, times } = refusal;
+  const key = `${transaction_hash} ${subject}`;
   const toggle = (event: Event) => {
     if (!(event.currentTarget instanceof HTMLDetailsElement) || !event.currentTarget.open) return;
-    ask<Explanation>("GET", `/explain/${transaction_hash}`)
-      .then((found) => explained.set(transaction_hash, found))
-      .catch((error: Error) => explained.set(transaction_hash, error.message))
+    ask<Explanation>("GET", `/explain/${transaction_hash}?for=${encodeURIComponent(subject)}`)
+      .then((found) => explained.set(key, found))
+      .catch((error: Error) => explained.set(key, error.message))
       .finally(scene.redraw);
   };
-  const found = explained.get(transaction_hash);
+  const found = explained.get(key);
   return html`<article class="panel" aria-label=${`Refusal ${number}`}>
     <p class="row">
       <strong>${step}</strong> <span class="badge bad">${code}</span>

@@ -1,7 +1,7 @@
 import type { Explanation } from "../../../sandbox/hosts/explain/explanation.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { ask } from "../api.ts";
-import { checks, copyable, value } from "../templates.ts";
+import { checks, copyable, subjectLink, value } from "../templates.ts";
 import { defineView } from "../view.ts";
 
 /** One transaction, and whether it would be accepted. */
@@ -22,6 +22,7 @@ export const transactionView = defineView<Explanation>({
 export function explanation(explained: Explanation): TemplateResult {
   const { accepted, cause, call, logs } = explained;
   return html`<p class=${`notice ${accepted ? "good" : "bad"}`}>${cause}</p>
+    ${comparison(explained)}
     ${explained.checks.length === 0 ? nothing : checks(explained.checks)} ${call === null ? nothing : callTable(call)}
     ${
       logs.length === 0
@@ -38,6 +39,19 @@ export function explanation(explained: Explanation): TemplateResult {
     }`;
 }
 
+/** Says which step of which object the transaction is compared with, and the submission that asked for it. */
+function comparison({ step, subject, submission }: Explanation): TemplateResult | typeof nothing {
+  if (step === null || subject === null) return nothing;
+  const asked =
+    submission === null
+      ? nothing
+      : html`<br />Refused with <code>${submission.code}</code>:
+          <code class="value">${submission.request}</code>`;
+  return html`<p class="small">
+    Compared with the ${step} of ${subject.split(", ").map(subjectLink)}.${asked}
+  </p>`;
+}
+
 /** The decoded call, field by field; what differs is marked. */
 function callTable(call: NonNullable<Explanation["call"]>): TemplateResult {
   return html`<div class="scroll" tabindex="0" role="group" aria-label="The call, field by field">
@@ -46,7 +60,7 @@ function callTable(call: NonNullable<Explanation["call"]>): TemplateResult {
         <code>${call.function ?? "an unknown function"}</code> at ${call.contract}${
           call.function === call.expected_function
             ? ""
-            : html`; expected <code>${call.expected_function}</code>`
+            : html`; expected <code>${call.expected_function}</code> at ${call.expected_contract}`
         }
       </caption>
       <thead>

@@ -1,5 +1,6 @@
 import express, { type Express, type NextFunction, type Request, type Response, Router } from "express";
 import type { Hex } from "viem";
+import { z } from "zod";
 import type { Relayer } from "../../../relayer/relayer.ts";
 import { limits } from "../../../server/api/limits.ts";
 import { hashSchema } from "../../../server/api/schemas/primitives.ts";
@@ -17,6 +18,7 @@ import type { Given } from "../../service/given/given.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
+import type { ExplainOptions } from "../explain/explain-transaction.ts";
 import type { Explanation } from "../explain/explanation.ts";
 import type { Explorer } from "../explorer/explorer.ts";
 import type { Recorder } from "../recorder/recorder.ts";
@@ -38,7 +40,7 @@ export interface ControlledSandbox {
   faults: SandboxFaults;
   receiver: SandboxReceiver;
   rotateKeys: (...uses: KeyUse[]) => Promise<void>;
-  explain: (hash: Hex) => Promise<Explanation>;
+  explain: (hash: Hex, options: ExplainOptions) => Promise<Explanation>;
   explorer: Explorer;
   gate: Gate;
   recorder: Recorder;
@@ -93,6 +95,8 @@ export function createControlHost(sandbox: ControlledSandbox): Express {
   return app;
 }
 
+const explainQuery = z.strictObject({ for: z.string().optional() });
+
 /** The part of the control API that describes the sandbox and its transactions. */
 function statusRoutes(sandbox: ControlledSandbox): Router {
   const router = Router();
@@ -100,7 +104,8 @@ function statusRoutes(sandbox: ControlledSandbox): Router {
     response.json(await readStatus(sandbox));
   });
   router.get("/explain/:hash", async (request, response) => {
-    response.json(await sandbox.explain(validate(hashSchema, request.params.hash, "/hash")));
+    const hash = validate(hashSchema, request.params.hash, "/hash");
+    response.json(await sandbox.explain(hash, validate(explainQuery, request.query, "/query")));
   });
   return router;
 }

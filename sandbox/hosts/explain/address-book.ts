@@ -24,8 +24,18 @@ export function contractAt(deployment: Deployment, address: Address | null): Kno
   return contractsOf(deployment).find((contract) => sameAddress(contract.address, address)) ?? null;
 }
 
+/** The name of an address that is none of the sandbox's contracts. */
+export const unknownAddress = "an unknown address";
+
 /** Returns the name of an address, in words. */
 export function nameOf(deployment: Deployment, address: Address | null): string {
   if (address === null) return "a new contract";
-  return contractAt(deployment, address)?.name ?? "an unknown address";
+  return contractAt(deployment, address)?.name ?? unknownAddress;
+}
+
+/** Returns the ABIs to read a call of an address by: its own first, then those of the other contracts, whose function can have been sent there. */
+export function abisFor(deployment: Deployment, address: Address | null): Abi[] {
+  const known = contractsOf(deployment);
+  const own = known.filter((contract) => sameAddress(contract.address, address));
+  return [...own, ...known.filter((contract) => !own.includes(contract))].map(({ abi }) => abi);
 }

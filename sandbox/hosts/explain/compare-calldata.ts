@@ -1,5 +1,5 @@
 import { type Abi, type Hex, size, slice } from "viem";
-import { decodeCall } from "../../../protocol/call.ts";
+import { type DecodedCall, decodeCall } from "../../../protocol/call.ts";
 import { readCall } from "../../../protocol/read-call.ts";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import type { Json } from "../../../protocol/values/json.ts";
@@ -11,13 +11,20 @@ type CallDifference = Pick<
 >;
 
 /**
- * Compares calldata with the expected one: field by field as the ABI reads both, and word by word.
+ * Compares calldata with the expected one: field by field as the ABIs read both, and word by word.
  *
- * @example compareCalldata(purchaseRegistrarAbi, expected.call.data, envelope.input).fields
+ * @param abi - of the contract that is to be called.
+ * @param abis - those that the actual calldata is read by: the first one that has its function.
+ * @example compareCalldata(purchaseRegistrarAbi, expected.call.data, envelope.input, [testUsdcAbi]).fields
  */
-export function compareCalldata(abi: Abi, expected: Hex, actual: Hex): CallDifference {
+export function compareCalldata(
+  abi: Abi,
+  expected: Hex,
+  actual: Hex,
+  abis: readonly Abi[] = [abi],
+): CallDifference {
   const wanted = decodeCall(abi, expected);
-  const found = readCall(abi, actual);
+  const found = firstRead(abis, actual);
   const left = flatten(wanted?.args ?? {});
   const right = flatten(found?.args ?? {});
   const names = [...new Set([...left.keys(), ...right.keys()])];
@@ -36,6 +43,15 @@ export function compareCalldata(abi: Abi, expected: Hex, actual: Hex): CallDiffe
       field: fieldOf(word, abi, expected, left),
     })),
   };
+}
+
+/** Reads calldata by the first ABI that has its function. */
+function firstRead(abis: readonly Abi[], data: Hex): DecodedCall | null {
+  for (const abi of abis) {
+    const read = readCall(abi, data);
+    if (read !== null) return read;
+  }
+  return null;
 }
 
 /** The leaves of named arguments by their path. */

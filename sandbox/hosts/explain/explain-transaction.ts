@@ -2,17 +2,23 @@ import { getAddress, type Hex } from "viem";
 import type { BindingReport } from "../../../protocol/binding/check-binding.ts";
 import { decodeLog, isEvent } from "../../../protocol/binding/match-log.ts";
 import type { ObservedLog, ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
+import { toTimestamp } from "../../../protocol/values/time.ts";
 import { decodeRevert } from "../../../relayer/node/decode-revert.ts";
+import { operations } from "../../../server/api/operations/table.ts";
 import { judge } from "../../../server/domain/binding/require-bound.ts";
 import type { Services } from "../../../server/services.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
 import { describeRevert } from "../../chain/describe-revert.ts";
-import { contractAt, contractsOf, nameOf } from "./address-book.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
+import { showValue } from "../../lib/errors/show-value.ts";
+import { abisFor, contractAt, contractsOf, nameOf } from "./address-book.ts";
+import type { Candidate } from "./candidates/candidate.ts";
+import { findCandidates, findNamedCandidate } from "./candidates/find-candidates.ts";
+import { type Refusals, readSubmission, type Submission } from "./candidates/read-submission.ts";
 import { compareCalldata } from "./compare-calldata.ts";
 import type { Explanation } from "./explanation.ts";
-import { type Candidate, findCandidates } from "./find-candidates.ts";
 import { nameCause, unknownTransaction } from "./name-cause.ts";
-import { type TracedCall, tracedCall, viewTrace } from "./read-trace.ts";
+import { type TracedCall, tracedCall, viewTrace } from "./traces/read-trace.ts";
 
 /** A step that a transaction was compared with, and what came of it. */
 interface Judged extends Candidate {
@@ -20,40 +26,53 @@ interface Judged extends Candidate {
   failed: number;
 }
 
+/** The sources that an explanation is made from. */
+export interface ExplainSources {
+  services: Services;
+  client: ChainClient;
+  refusals: Refusals;
+}
+
+/** The settings of an explanation. */
+export interface ExplainOptions {
+  /** The id of the merchant or purchase to compare it with; by default that of the refused submission, else the closest. */
+  for?: string | undefined;
+}
+
 /**
- * Says of any transaction whether it would be accepted and for what, and if not why. Nothing is changed.
+ * Says of any transaction whether it would be accepted and for what, and if not why: against the submission that was refused, if there is
+ * one. Nothing is changed.
  *
- * @example (await explainTransaction(hash, services, chain.client)).cause
+ * @throws SandboxError argument_invalid when no merchant and no purchase has the given id.
+ * @example (await explainTransaction(hash, {}, sources)).cause
  */
 export async function explainTransaction(
   hash: Hex,
-  services: Services,
-  client: ChainClient,
+  { for: id }: ExplainOptions,
+  { services, client, refusals }: ExplainSources,
 ): Promise<Explanation> {
   const observed = await services.chain.observe(hash);
   const traced = observed.receipt === null ? null : await trace(hash, client);
-  const candidates = await findCandidates(observed, traced, services);
-  const judged: Judged[] = [];
-  for (const candidate of candidates) {
-    const report = await judge(observed, candidate.expectation, candidate.use, services);
-    judged.push({ ...candidate, report, failed: report.checks.filter(({ ok }) => !ok).length });
-  }
-  judged.sort((left, right) => left.failed - right.failed);
+  const submission = await readSubmission(observed, id, refusals, services);
+  const named =
+    submission?.candidate ?? (id === undefined ? null : await requireNamed(id, observed, services));
+  const others = await findCandidates(observed, traced, services);
+  const judged = await judgeAll(named, others, observed, services);
   const [closest] = judged;
   const call = closest === undefined ? null : viewCall(observed, closest, services);
   const checks = closest?.report.checks ?? [];
   const failure = traced?.error === undefined ? null : (describeRevert(traced.output) ?? traced.error);
-  const accepted = closest?.report.accepted ?? false;
   return {
-    transaction_hash: hash,
-    accepted,
-    step: closest?.use.step ?? null,
-    subject: closest?.about ?? null,
     cause:
       closest === undefined
         ? strange(observed)
         : (nameCause({ checks, call, failure }) ??
           `It is accepted as ${closest.use.step} of ${closest.about}.`),
+    transaction_hash: hash,
+    accepted: closest?.report.accepted ?? false,
+    step: closest?.use.step ?? null,
+    subject: closest?.about ?? null,
+    submission: submission === null ? null : viewSubmission(submission.refusal),
     checks,
     call,
     logs: (observed.receipt?.logs ?? []).map((log) => viewLog(log, services)),
@@ -68,6 +87,51 @@ export async function explainTransaction(
   };
 }
 
+/** Judges what was asked for first, then every other step, the one with the fewest failed checks first. */
+async function judgeAll(
+  named: Candidate | null,
+  others: readonly Candidate[],
+  observed: ObservedTransaction,
+  services: Services,
+): Promise<Judged[]> {
+  const judgeOne = async (candidate: Candidate): Promise<Judged> => {
+    const report = await judge(observed, candidate.expectation, candidate.use, services);
+    return { ...candidate, report, failed: report.checks.filter(({ ok }) => !ok).length };
+  };
+  const isNamed = ({ use, about }: Candidate) => use.step === named?.use.step && about === named.about;
+  const judged: Judged[] = [];
+  for (const candidate of others) if (!isNamed(candidate)) judged.push(await judgeOne(candidate));
+  judged.sort((left, right) => left.failed - right.failed);
+  return named === null ? judged : [await judgeOne(named), ...judged];
+}
+
+async function requireNamed(
+  id: string,
+  observed: ObservedTransaction,
+  services: Services,
+): Promise<Candidate> {
+  const candidate = await findNamedCandidate(id, observed, services);
+  if (candidate !== null) return candidate;
+  throw new SandboxError(
+    "argument_invalid",
+    `for is ${showValue(id)}, which is no merchant and no purchase of this sandbox. Pass an id that the API has answered, such as "pur_…".`,
+  );
+}
+
+function viewSubmission({
+  operation,
+  step,
+  subject,
+  code,
+  detail,
+  at,
+  times,
+}: Submission["refusal"]): Explanation["submission"] {
+  const route = operations.find(({ id }) => id === operation);
+  const request = route === undefined ? operation : `${route.method.toUpperCase()} ${route.path}`;
+  return { request, step, subject, code, detail, at: toTimestamp(at), times };
+}
+
 /** Returns the reason why there was nothing to compare a transaction with. */
 function strange({ envelope }: ObservedTransaction): string {
   return envelope === null
@@ -80,12 +144,18 @@ function viewCall(
   { expectation }: Candidate,
   { deployment }: Services,
 ): Explanation["call"] {
-  const abi = contractAt(deployment, expectation.call.to)?.abi;
+  const { to, data } = expectation.call;
+  const abi = contractAt(deployment, to)?.abi;
   if (envelope === null || abi === undefined) return null;
+  const isKnown = contractAt(deployment, envelope.to) !== null;
+  // A lookalike at another address is read as what it looks like.
+  const abis = abisFor(deployment, isKnown ? envelope.to : to);
   return {
     to: envelope.to === null ? null : getAddress(envelope.to),
     contract: nameOf(deployment, envelope.to),
-    ...compareCalldata(abi, expectation.call.data, envelope.input),
+    expected_to: getAddress(to),
+    expected_contract: nameOf(deployment, to),
+    ...compareCalldata(abi, data, envelope.input, abis),
   };
 }
 

@@ -28,6 +28,19 @@ const step = z.object({
   failed: z.array(z.enum(checkNames)),
 });
 
+const submission = z.object({
+  /** The request, as in `POST /v1/routing/programs/{program}/purchases/{id}/reconcile`. */
+  request: z.string(),
+  step: z.string(),
+  subject: z.string(),
+  code: z.string(),
+  detail: z.string(),
+  /** Sandbox time, RFC 3339. */
+  at: z.string(),
+  /** The number of times that the same submission was refused in a row. */
+  times: z.int(),
+});
+
 const revert = z.object({ name: z.string(), args: z.record(z.string(), jsonSchema), data: z.string() });
 
 const frameFields = {
@@ -49,13 +62,15 @@ const frame: z.ZodType<Frame> = z.lazy(() => z.object({ ...frameFields, calls: z
 
 /** The schema of an explanation: whether a transaction would be accepted and for which step, and if not why. */
 export const explanationSchema = z.object({
+  /** Why it is refused, or as what it is accepted, in one sentence. */
+  cause: z.string(),
   transaction_hash: hashSchema,
   accepted: z.boolean(),
-  /** The step that comes closest, in the words of the service, and what it is about. */
+  /** The step that it is compared with, in the words of the service, and the merchant or purchase that this step is about. */
   step: z.string().nullable(),
   subject: z.string().nullable(),
-  /** One sentence. */
-  cause: z.string(),
+  /** The refused submission that is explained; null when none was refused, and the step follows from the transaction. */
+  submission: submission.nullable(),
   checks: z.array(
     z.object({ name: z.enum(checkNames), ok: z.boolean(), expected: jsonSchema, actual: jsonSchema }),
   ),
@@ -63,7 +78,10 @@ export const explanationSchema = z.object({
     .object({
       to: checksumAddressSchema.nullable(),
       contract: z.string(),
+      /** The function that it calls; null when no contract of the sandbox has it. */
       function: z.string().nullable(),
+      expected_to: checksumAddressSchema,
+      expected_contract: z.string(),
       expected_function: z.string(),
       canonical: z.boolean(),
       fields: z.array(fieldDifference),
@@ -81,7 +99,7 @@ export const explanationSchema = z.object({
   ),
   revert: revert.nullable(),
   trace: frame.nullable(),
-  /** Every step that it was compared with, the closest first. */
+  /** Every step that it was compared with: that of the submission first, then the closest. */
   compared: z.array(step),
 });
 

@@ -2,6 +2,7 @@ import type { BindingCheck, CheckName } from "../../../protocol/binding/check-bi
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import { sameAddress } from "../../../protocol/values/same-address.ts";
+import { unknownAddress } from "./address-book.ts";
 import type { Explanation } from "./explanation.ts";
 import { member } from "./member.ts";
 
@@ -46,7 +47,10 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
     if (sameAddress(String(to), String(member(expected, "address"))))
       return `The code at ${String(to)} is no longer the one that was pinned.`;
     if (to === null) return "It creates a contract; the bound contract must be called by the wallet itself.";
-    return `It calls ${String(to)} (${call?.contract ?? "unknown"}); the bound contract is ${String(member(expected, "address"))}. Only a direct call by the wallet counts.`;
+    const named = call === null ? null : nameCalls(call);
+    if (named !== null) return named;
+    const called = call === null || call.function === null ? "" : `${call.function} on `;
+    return `It calls ${called}${String(to)} (${call?.contract ?? "unknown"}); the bound contract is ${String(member(expected, "address"))}, and only a direct call by the wallet counts.`;
   },
   wallet: ({ expected, actual }) => {
     const reason = member(actual, "reason");
@@ -57,9 +61,10 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
   value: ({ actual }) => `It carries ${String(actual)} wei; none is expected.`,
   calldata: (_check, { call }) => {
     if (call === null) return "Its calldata is not that of the expected call.";
-    if (call.function === null) return `Its calldata is no canonical call of ${call.expected_function}.`;
+    const expected = `${call.expected_function} on ${call.expected_contract}`;
+    if (call.function === null) return `It calls no known function; ${expected} was expected.`;
     if (call.function !== call.expected_function)
-      return `It calls ${call.function}; ${call.expected_function} was expected.`;
+      return `It calls ${call.function} on ${call.contract}; ${expected} was expected.`;
     const field = call.fields.find(({ equal }) => !equal);
     return field === undefined
       ? (nameLength(call) ??
@@ -81,6 +86,13 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
   },
   confirmations: ({ expected, actual }) => `It has ${String(actual)} of ${String(expected)} confirmations.`,
 };
+
+/** Says which function of which contract is called, and which one was expected; null when the called contract is unknown. */
+function nameCalls(call: NonNullable<Facts["call"]>): string | null {
+  if (call.contract === unknownAddress) return null;
+  const called = call.function === null ? "no known function" : call.function;
+  return `It calls ${called} on ${call.contract}; ${call.expected_function} on ${call.expected_contract} was expected.`;
+}
 
 /** Says how many bytes are too many or too few after equal ones; null when a byte differs. */
 function nameLength({ function: name, words }: NonNullable<Facts["call"]>): string | null {

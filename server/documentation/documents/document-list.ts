@@ -40,6 +40,7 @@ const groups: readonly (readonly [
     "Check a contract",
     [
       ["/docs/binding.md", "Binding checks"],
+      ["/docs/explain.md", "Explain"],
       ["/docs/check-contract.md", "Your own registrar contract"],
       ["/docs/contracts.md", "Contracts"],
     ],

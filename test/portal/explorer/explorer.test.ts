@@ -125,8 +125,10 @@ test("a refused transaction shows each check with both sides, and the decoded di
   await refusal
     .getByText(`It was sent by ${stranger.address}; the bound wallet is ${buyer.address}.`)
     .waitFor();
+  await refusal.getByText("Compared with the payment of").waitFor();
+  await refusal.getByText("POST /v1/routing/programs/{program}/purchases/{id}/reconcile").waitFor();
   await refusal.getByRole("rowheader", { name: "amount" }).waitFor();
-  await refusal.getByTitle(purchase.id).click();
+  await refusal.getByTitle(purchase.id).first().click();
   await page.getByText("A payment was refused: status, wallet, log.").waitFor();
   expect(page.url()).toMatch(new RegExp(`#/purchases/${purchase.id}$`));
 });

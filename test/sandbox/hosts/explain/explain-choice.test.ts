@@ -189,7 +189,10 @@ test("a call that is no step is reported for the purchase that it names, also wh
   const expired = await explain(
     await fixture.send("buyer", expireCall(registrar, fixture.second.commitment.hash)),
   );
-  expect(expired).toMatchObject({ subject: fixture.second.id, cause: "It calls expire; pay was expected." });
+  expect(expired).toMatchObject({
+    subject: fixture.second.id,
+    cause: "It calls expire on the registrar contract; pay on the registrar contract was expected.",
+  });
 });
 
 describe("a batch", () => {

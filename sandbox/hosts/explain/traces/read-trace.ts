@@ -1,12 +1,12 @@
 import { type Address, getAddress, type Hex } from "viem";
 import { z } from "zod";
-import { decodeCall } from "../../../protocol/call.ts";
-import { nodeAddressSchema } from "../../../relayer/node/node-schemas.ts";
-import type { Deployment } from "../../../server/chain/deployment.ts";
-import { describeRevert } from "../../chain/describe-revert.ts";
-import { shortenArgument } from "../../lib/errors/shorten-argument.ts";
-import { contractAt, nameOf } from "./address-book.ts";
-import type { Frame } from "./explanation.ts";
+import { decodeCall } from "../../../../protocol/call.ts";
+import { nodeAddressSchema } from "../../../../relayer/node/node-schemas.ts";
+import type { Deployment } from "../../../../server/chain/deployment.ts";
+import { describeRevert } from "../../../chain/describe-revert.ts";
+import { shortenArgument } from "../../../lib/errors/shorten-argument.ts";
+import { contractAt, nameOf } from "../address-book.ts";
+import type { Frame } from "../explanation.ts";
 
 const bytes = z.custom<Hex>((value) => typeof value === "string" && value.startsWith("0x"));
 
