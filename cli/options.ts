@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { defaultStartTimeoutMs, mostStartTimeoutMs } from "../sandbox/options/start-timeout.ts";
 
@@ -18,13 +19,26 @@ export interface PortFlags {
 /** The data directory of commands that name none. */
 export const defaultDataDirectory = ".sandbox";
 
-/** `--data-dir <folder>`: the data directory that a command works with. */
-export function dataDirectoryOption(description = "the data directory of the running sandbox"): Option {
-  return new Option("--data-dir <folder>", description).default(defaultDataDirectory).argParser((folder) => {
-    if (folder === "")
-      throw new InvalidArgumentError("It is empty. Name a folder, or leave it out for .sandbox.");
-    return folder;
-  });
+/**
+ * `--data-dir <folder>`: the data directory that a command works with. A command for a running sandbox finds that of `exec` by itself.
+ *
+ * @param description - of a command that does not need a running sandbox.
+ */
+export function dataDirectoryOption(description?: string): Option {
+  const option = new Option(
+    "--data-dir <folder>",
+    description ?? "the data directory of the running sandbox",
+  );
+  const file = description === undefined ? process.env["ROUTING_SANDBOX_FILE"] : undefined;
+  return option
+    .default(file === undefined ? defaultDataDirectory : dirname(file), defaultDataDirectory)
+    .argParser(namedFolder);
+}
+
+/** Reads the name of a folder. @throws InvalidArgumentError when it is empty. */
+export function namedFolder(folder: string): string {
+  if (folder === "") throw new InvalidArgumentError("It is empty. Name a folder, or leave the option out.");
+  return folder;
 }
 
 /** `--fresh`: the sandbox in the data directory is replaced. */
@@ -66,13 +80,24 @@ export function jsonOption(description = "print JSON"): Option {
   return new Option("--json", description);
 }
 
+/** The ports of a sandbox's parts; 0 for any free one. */
+export interface Ports {
+  readonly api: number;
+  readonly docs: number;
+  readonly control: number;
+  readonly rpc: number;
+}
+
+/** The ports of `start`. */
+export const defaultPorts: Ports = { api: 4020, docs: 4021, control: 4022, rpc: 8545 };
+
 /** Adds the ports that a sandbox listens on. */
-export function addPortOptions(command: Command): Command {
+export function addPortOptions(command: Command, { api, docs, control, rpc }: Ports): Command {
   return command
-    .addOption(portOption("--api-port", "port of the routing API", 4020))
-    .addOption(portOption("--docs-port", "port of the documentation host", 4021))
-    .addOption(portOption("--control-port", "port of the control API", 4022))
-    .addOption(portOption("--rpc-port", "port of the chain RPC", 8545));
+    .addOption(portOption("--api-port", "port of the routing API", api))
+    .addOption(portOption("--docs-port", "port of the documentation host", docs))
+    .addOption(portOption("--control-port", "port of the control API", control))
+    .addOption(portOption("--rpc-port", "port of the chain RPC", rpc));
 }
 
 /** One port to listen on. */

@@ -7,6 +7,7 @@ import { dataCommand } from "./commands/data.ts";
 import { deliverCommand } from "./commands/deliver.ts";
 import { demoCommand } from "./commands/demo.ts";
 import { doctorCommand } from "./commands/doctor.ts";
+import { execCommand } from "./commands/exec.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { exploreCommand } from "./commands/explore.ts";
 import { faultCommand } from "./commands/fault.ts";
@@ -27,6 +28,7 @@ const manifest = z.object({ version: z.string() });
 /** An example call of every command, which its help shows. */
 const examples: { readonly [command: string]: string } = {
   start: "start --seed checkout --mode deterministic",
+  exec: "exec --seed checkout -- pytest tests",
   join: "join --store postgres://localhost/sandbox",
   demo: "demo",
   status: "status --json",
@@ -66,7 +68,10 @@ export function createProgram(): Command {
     )
     .version(manifest.parse(require("routing-sandbox/package.json")).version)
     .showHelpAfterError("Run with --help to list commands and options.")
+    // Of exec: the options of its command are the command's.
+    .enablePositionalOptions()
     .addCommand(startCommand())
+    .addCommand(execCommand())
     .addCommand(joinCommand())
     .addCommand(demoCommand())
     .addCommand(statusCommand())

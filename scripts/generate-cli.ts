@@ -80,7 +80,7 @@ const generated = `${[
   "Run `npx routing-sandbox <command>` where the package is installed, and `npm run -s sandbox -- <command>` in a checkout. `--help` lists a",
   "command's options, and `--json` prints JSON. The exit code is 0 if the command succeeded and 1 if it failed. After a failure, the last line",
   "on standard error says what to do. `explain` also exits with 1 if the transaction is refused, `check-contract` if the contract breaks a rule",
-  "or an attack succeeds, and `doctor` if it finds a problem.",
+  "or an attack succeeds, and `doctor` if it finds a problem. `exec` exits with the exit code of its command, as [its page](ci.md#around-a-command) says.",
   "",
   "`completion` prints a script that completes commands, options and their values in your shell. `routing-sandbox` must be on the PATH.",
   "",

@@ -4,6 +4,7 @@ import type { Finding } from "../doctor/finding.ts";
 import {
   addPortOptions,
   dataDirectoryOption,
+  defaultPorts,
   jsonOption,
   type PortFlags,
   type SandboxFlags,
@@ -18,6 +19,7 @@ export function doctorCommand(): Command {
         "find problems that prevent a sandbox from running on this machine, and print the remedy for each",
       )
       .addOption(dataDirectoryOption("the data directory to check")),
+    defaultPorts,
   )
     .addOption(jsonOption())
     .action(async (flags: SandboxFlags & PortFlags) => {

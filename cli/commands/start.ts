@@ -1,39 +1,21 @@
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
-import { definedOnly } from "../../sandbox/lib/defined-only.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
-import { defaultConfirmations, defaultGasBudgetWei } from "../../sandbox/options/defaults.ts";
-import type { ProgramOption } from "../../sandbox/options/programs.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { inFlags } from "../flags.ts";
 import { interruption } from "../interruption.ts";
 import {
-  addPortOptions,
   dataDirectoryOption,
   defaultDataDirectory,
-  freshOption,
+  defaultPorts,
   jsonOption,
-  optionWithDefault,
-  type PortFlags,
-  type SandboxFlags,
-  startTimeoutOption,
   storeOption,
-  wholeNumber,
 } from "../options.ts";
 import { print } from "../print.ts";
+import { addStartOptions, type StartFlags as OpenFlags, startSandbox } from "../running/start-sandbox.ts";
 
-interface StartFlags extends SandboxFlags, PortFlags {
-  seed?: string;
-  mode?: "live" | "deterministic";
-  store?: string;
-  fresh?: boolean;
-  confirmations?: number;
-  gasBudget?: bigint;
-  program?: ProgramOption[];
-  from?: string;
-  receiverUrl?: string;
-  autoDeliver?: boolean;
-  startTimeout: number;
+interface StartFlags extends OpenFlags {
+  json?: boolean;
 }
 
 /** `routing-sandbox start`: runs a sandbox until it is interrupted. */
@@ -41,91 +23,19 @@ export function startCommand(): Command {
   const command = new Command("start")
     .description("run a sandbox until Ctrl-C; starting again in the same data directory resumes it")
     .addOption(dataDirectoryOption("the data directory"))
-    .addOption(freshOption("delete the sandbox in the data directory first"))
-    .option("--from <file>", "create the sandbox in the data directory from this snapshot file")
-    .addOption(storeOption("keep the records in PostgreSQL"))
-    .addOption(
-      optionWithDefault(
-        "--seed <text>",
-        "the text that ids and most test keys are derived from; in mode deterministic, equal seeds and options give equal sandboxes",
-        "sandbox",
-      ),
-    )
-    .addOption(
-      optionWithDefault(
-        "--mode <mode>",
-        "live: time follows the wall clock; deterministic: only blocks advance it",
-        "live",
-      ).choices(["live", "deterministic"]),
-    )
-    .addOption(
-      optionWithDefault(
-        "--program <id>",
-        'a program to serve, as an id or as "id=name", such as prg_books or "prg_books=Book store"; repeatable',
-        "prg_demo and prg_other",
-      ).argParser(addProgram),
-    );
-  return addPortOptions(command)
-    .addOption(
-      optionWithDefault(
-        "--confirmations <number>",
-        "required confirmations; the first is the block that includes the transaction",
-        defaultConfirmations,
-        wholeNumber(),
-      ),
-    )
-    .addOption(
-      optionWithDefault(
-        "--gas-budget <wei>",
-        "the gas budget of each program",
-        `${defaultGasBudgetWei / 10n ** 18n} ether`,
-        wei,
-      ),
-    )
-    .addOption(
-      optionWithDefault(
-        "--receiver-url <url>",
-        "the URL that receives notifications",
-        "the sandbox's own receiver",
-      ),
-    )
-    .option("--auto-deliver", "deliver events as they happen")
-    .addOption(startTimeoutOption())
+    .addOption(storeOption("keep the records in PostgreSQL"));
+  return addStartOptions(command, defaultPorts)
     .addOption(jsonOption("print URLs, accounts and keys as JSON"))
     .action(async (flags: StartFlags) => await start(flags));
 }
 
 async function start(flags: StartFlags): Promise<void> {
   const began = performance.now();
+  // From here on: a start that is interrupted is completed and closed, so that it leaves nothing.
+  const interrupted = interruption();
   if (!flags.json) process.stdout.write("Starting chain, relayer, API and documentation …\n");
-  const { pino } = await import("pino");
-  const { createSandbox } = await import("../../sandbox/create-sandbox.ts");
-  const log = pino(
-    { level: "error", redact: ["req.headers.authorization", "signature"] },
-    pino.destination(2),
-  );
-  const { seed, mode = await modeFor(flags), program: programs, from } = flags;
-  const { confirmations, gasBudget: gasBudgetWei, receiverUrl, store, autoDeliver } = flags;
-  const sandbox = await createSandbox({
-    ...definedOnly({
-      seed,
-      mode,
-      programs,
-      from,
-      confirmations,
-      gasBudgetWei,
-      receiverUrl,
-      store,
-      autoDeliver,
-    }),
-    ports: { api: flags.apiPort, docs: flags.docsPort, rpc: flags.rpcPort, control: flags.controlPort },
-    dataDirectory: flags.dataDir,
-    fresh: flags.fresh ?? false,
-    startTimeoutMs: flags.startTimeout,
-    ...(flags.json ? {} : { onReplay: tellOfReplay(began) }),
-    log,
-  });
-  const stopped = stopOnSignal(sandbox, flags.json ?? false);
+  const sandbox = await startSandbox(flags, flags.json ? undefined : tellOfReplay(began));
+  const stopped = stopOnSignal(sandbox, interrupted, flags.json ?? false);
   const { description, chain } = sandbox;
   print(flags, description, welcome(description, chain.resumed, performance.now() - began, flags.dataDir));
   await stopped;
@@ -141,16 +51,13 @@ function tellOfReplay(began: number): (made: number, all: number) => void {
   };
 }
 
-/** A person's sandbox is live, unless it continues as it was made. */
-async function modeFor({ dataDir, fresh, from }: StartFlags): Promise<"live" | undefined> {
-  const { readKeptSettings } = await import("../../sandbox/state/data-directory/beginning.ts");
-  const continues = from !== undefined || (!fresh && (await readKeptSettings(dataDir)) !== null);
-  return continues ? undefined : "live";
-}
-
 /** Resolves when a signal, or the end of the chain, has stopped the sandbox. */
-async function stopOnSignal(sandbox: Sandbox, quiet: boolean): Promise<void> {
-  const reason = await Promise.race([interruption(), sandbox.chain.anvil.exited]);
+async function stopOnSignal(
+  sandbox: Sandbox,
+  interrupted: ReturnType<typeof interruption>,
+  quiet: boolean,
+): Promise<void> {
+  const reason = await Promise.race([interrupted, sandbox.chain.anvil.exited]);
   const hasEnded = typeof reason === "object";
   if (!quiet) process.stdout.write(`\nStopping after ${hasEnded ? "the end of the chain" : reason} …\n`);
   await sandbox.close();
@@ -194,14 +101,4 @@ function welcome(
     "",
     `All of it, private keys included, is in ${folder}/sandbox.json. See it work: ${howToRun("demo", ...inFolder)}. Ctrl-C stops everything.`,
   ].join("\n");
-}
-
-function wei(text: string): bigint {
-  if (!/^\d{1,40}$/.test(text)) throw new InvalidArgumentError("It must be a whole number of wei.");
-  return BigInt(text);
-}
-
-function addProgram(text: string, before: readonly ProgramOption[] = []): ProgramOption[] {
-  const [id = "", ...name] = text.split("=");
-  return [...before, name.length === 0 ? id : { id, name: name.join("=") }];
 }

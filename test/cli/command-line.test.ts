@@ -96,7 +96,7 @@ test("a command finishes its work even if the reader of its output has gone", as
 test("a command says what is wrong and what to do, and fails", async () => {
   expect(await failed("start", "--data-dir", "")).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("It is empty. Name a folder, or leave it out for .sandbox."),
+    stderr: expect.stringContaining("It is empty. Name a folder, or leave the option out."),
   });
   const nowhere = await failed("status", "--data-dir", `${folder}/none`);
   expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining("start one with npm start") });

@@ -1,0 +1,84 @@
+import { randomUUID } from "node:crypto";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { Command } from "commander";
+import { messageOf } from "../../protocol/coded-error.ts";
+import { inFlags } from "../flags.ts";
+import { jsonOption, namedFolder, optionWithDefault } from "../options.ts";
+import { refuseProgram } from "../running/find-program.ts";
+import { exitCodeOf, GuardedCommand } from "../running/guarded-command.ts";
+import { addStartOptions, type StartFlags, startSandbox } from "../running/start-sandbox.ts";
+
+interface ExecFlags extends Omit<StartFlags, "dataDir"> {
+  dataDir?: string;
+  json?: boolean;
+}
+
+/** The exit code when the sandbox, and not the command, fails: as of `timeout`, `env` and `docker run`. */
+const sandboxFailed = 125;
+
+const forwarded = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** `routing-sandbox exec -- COMMAND`: a sandbox for as long as a command runs. */
+export function execCommand(): Command {
+  const command = new Command("exec")
+    .description(
+      "run a command with a sandbox of its own, and exit with its exit code; the command finds the sandbox in ROUTING_API_URL, ROUTING_DOCS_URL, ROUTING_RPC_URL, ROUTING_CONTROL_URL and ROUTING_SANDBOX_FILE",
+    )
+    .argument("<command...>", "the command and its arguments, after --")
+    .passThroughOptions()
+    .addOption(
+      optionWithDefault(
+        "--data-dir <folder>",
+        "the data directory, which stays afterwards",
+        "a temporary folder that is deleted",
+        namedFolder,
+      ),
+    );
+  return addStartOptions(command, { api: 0, docs: 0, control: 0, rpc: 0 })
+    .addOption(jsonOption("print the URLs as JSON on standard error before the command starts"))
+    .action(async (words: string[], flags: ExecFlags) => {
+      process.exitCode = await exec(words, flags);
+    });
+}
+
+async function exec(words: readonly string[], flags: ExecFlags): Promise<number> {
+  const refusal = await refuseProgram(words[0] ?? "");
+  if (refusal !== null) {
+    process.stderr.write(`${refusal.message}\n`);
+    return refusal.exitCode;
+  }
+  try {
+    return await runWithSandbox(words, flags);
+  } catch (error) {
+    process.stderr.write(`${inFlags(messageOf(error))}\n`);
+    return sandboxFailed;
+  }
+}
+
+async function runWithSandbox(words: readonly string[], { dataDir, ...flags }: ExecFlags): Promise<number> {
+  const folder = dataDir ?? join(tmpdir(), `routing-sandbox-${randomUUID()}`);
+  await using command = new GuardedCommand(dataDir === undefined ? folder : null);
+  let first: NodeJS.Signals | undefined;
+  for (const signal of forwarded)
+    process.on(signal, () => {
+      first ??= signal;
+      command.signal(signal);
+    });
+  await using sandbox = await startSandbox({ ...flags, dataDir: folder });
+  // The signal came before the command.
+  if (first !== undefined) return exitCodeOf(first);
+  const { urls } = sandbox.description;
+  if (flags.json) process.stderr.write(`${JSON.stringify({ urls })}\n`);
+  const ended = command.run(words, {
+    ROUTING_API_URL: urls.api,
+    ROUTING_DOCS_URL: urls.docs,
+    ROUTING_RPC_URL: urls.rpc,
+    ROUTING_CONTROL_URL: urls.control,
+    ROUTING_SANDBOX_FILE: resolve(folder, "sandbox.json"),
+  });
+  const chainEnded = sandbox.chain.anvil.exited.then(({ failure }) => {
+    throw new Error(`The chain has ended, and the sandbox with it: ${failure ?? "Anvil has ended."}`);
+  });
+  return await Promise.race([ended, chainEnded]);
+}

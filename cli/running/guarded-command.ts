@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { constants } from "node:os";
+
+/**
+ * Ends the command and deletes a folder when the last writer of its input has ended: the process that started it, whatever ended that, and
+ * a command that has not yet begun. Each line of the input names what to end: a process, a group as its negated id, or nothing.
+ */
+const guardScript = `
+trap '' INT TERM HUP
+while read -r line; do target=$line; done
+if [ -n "$target" ] && kill -TERM "$target" 2>/dev/null; then
+  tries=0
+  while kill -0 "$target" 2>/dev/null && [ "$tries" -lt 200 ]; do sleep 0.01; tries=$((tries + 1)); done
+  kill -KILL "$target" 2>/dev/null
+fi
+[ -z "$1" ] || rm -rf -- "$1"
+`;
+
+/** Names itself to the guard before it becomes the command, so that at no time a command runs that the guard does not know. */
+const commandScript = `printf '%s\\n' "$1$$" >&3; shift; exec "$@" 3>&-`;
+
+/** How a command ended: the exit code, or 128 and the number of the signal, as in a shell. */
+type ExitCode = number;
+
+/** A command that ends with this process, whatever ends it, and a folder that is deleted then. */
+export class GuardedCommand implements AsyncDisposable {
+  readonly #guard: ChildProcess;
+  #command: ChildProcess | null = null;
+
+  /** @param folder - the folder to delete at the end; null for none. It need not exist yet. */
+  constructor(folder: string | null) {
+    this.#guard = spawn("/bin/sh", ["-c", guardScript, "sh", folder ?? ""], {
+      // Out of the reach of Ctrl-C.
+      detached: true,
+      stdio: ["pipe", "ignore", "ignore"],
+    });
+    // A guard that was killed reads nothing.
+    this.#guard.stdin?.on("error", () => {});
+  }
+
+  /**
+   * Runs a command with the standard streams of this process.
+   *
+   * @returns its exit code, or 128 and the number of the signal that ended it.
+   * @example await command.run(["pytest", "-x"], { ROUTING_API_URL: urls.api })
+   */
+  async run(words: readonly string[], environment: Readonly<Record<string, string>>): Promise<ExitCode> {
+    const command = spawn("/bin/sh", ["-c", commandScript, "sh", this.#ownGroup ? "-" : "", ...words], {
+      detached: this.#ownGroup,
+      env: { ...process.env, ...environment },
+      stdio: ["inherit", "inherit", "inherit", this.#guard.stdin],
+    });
+    this.#command = command;
+    const [code, signal]: [number | null, NodeJS.Signals | null] = await once(command, "exit").then(
+      ([exitCode, exitSignal]) => [exitCode, exitSignal],
+    );
+    this.#command = null;
+    // In a group of its own it may have left other processes, which end with it. Its own id may be another process's from now on.
+    if (!this.#ownGroup) this.#guard.stdin?.write("\n");
+    return signal === null ? (code ?? 0) : exitCodeOf(signal);
+  }
+
+  /** Sends a signal to the command, as a terminal (SIGINT, SIGHUP: to its whole group) or `kill` (SIGTERM) would. */
+  signal(signal: NodeJS.Signals): void {
+    const command = this.#command;
+    if (command?.pid === undefined) return;
+    // The terminal has sent it to the command as well.
+    if (!this.#ownGroup && signal === "SIGINT") return;
+    if (this.#ownGroup && signal !== "SIGTERM") process.kill(-command.pid, signal);
+    else command.kill(signal);
+  }
+
+  /** Ends what still runs of the command, deletes the folder, and returns once both are gone. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#guard.exitCode !== null || this.#guard.signalCode !== null) return;
+    const ended = once(this.#guard, "exit");
+    this.#guard.stdin?.end();
+    await ended;
+  }
+
+  /** Whether the command has a process group of its own. In a terminal it needs that of this process to read from the terminal. */
+  get #ownGroup(): boolean {
+    return !process.stdin.isTTY;
+  }
+}
+
+/** Returns the exit code that shells have for a program that a signal ended, as in 143 for SIGTERM. */
+export function exitCodeOf(signal: NodeJS.Signals): ExitCode {
+  return 128 + constants.signals[signal];
+}

@@ -1,0 +1,140 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import { definedOnly } from "../../sandbox/lib/defined-only.ts";
+import { defaultConfirmations, defaultGasBudgetWei } from "../../sandbox/options/defaults.ts";
+import type { ProgramOption } from "../../sandbox/options/programs.ts";
+import {
+  addPortOptions,
+  freshOption,
+  optionWithDefault,
+  type PortFlags,
+  type Ports,
+  startTimeoutOption,
+  wholeNumber,
+} from "../options.ts";
+
+/** The options that {@link addStartOptions} gives to a command, and its data directory. */
+export interface StartFlags extends PortFlags {
+  readonly dataDir: string;
+  readonly seed?: string;
+  readonly mode?: "live" | "deterministic";
+  readonly store?: string;
+  readonly fresh?: boolean;
+  readonly confirmations?: number;
+  readonly gasBudget?: bigint;
+  readonly program?: ProgramOption[];
+  readonly from?: string;
+  readonly receiverUrl?: string;
+  readonly autoDeliver?: boolean;
+  readonly startTimeout: number;
+}
+
+/** Adds the options of a sandbox that the command starts. */
+export function addStartOptions(command: Command, ports: Ports): Command {
+  command
+    .addOption(freshOption("delete the sandbox in the data directory first"))
+    .option("--from <file>", "create the sandbox in the data directory from this snapshot file")
+    .addOption(
+      optionWithDefault(
+        "--seed <text>",
+        "the text that ids and most test keys are derived from; in mode deterministic, equal seeds and options give equal sandboxes",
+        "sandbox",
+      ),
+    )
+    .addOption(
+      optionWithDefault(
+        "--mode <mode>",
+        "live: time follows the wall clock; deterministic: only blocks advance it",
+        "live",
+      ).choices(["live", "deterministic"]),
+    )
+    .addOption(
+      optionWithDefault(
+        "--program <id>",
+        'a program to serve, as an id or as "id=name", such as prg_books or "prg_books=Book store"; repeatable',
+        "prg_demo and prg_other",
+      ).argParser(addProgram),
+    );
+  return addPortOptions(command, ports)
+    .addOption(
+      optionWithDefault(
+        "--confirmations <number>",
+        "required confirmations; the first is the block that includes the transaction",
+        defaultConfirmations,
+        wholeNumber(),
+      ),
+    )
+    .addOption(
+      optionWithDefault(
+        "--gas-budget <wei>",
+        "the gas budget of each program",
+        `${defaultGasBudgetWei / 10n ** 18n} ether`,
+        wei,
+      ),
+    )
+    .addOption(
+      optionWithDefault(
+        "--receiver-url <url>",
+        "the URL that receives notifications",
+        "the sandbox's own receiver",
+      ),
+    )
+    .option("--auto-deliver", "deliver events as they happen")
+    .addOption(startTimeoutOption());
+}
+
+/**
+ * Starts the sandbox that the options describe. Later failures are logged to standard error.
+ *
+ * @param onReplay - called after each block that the start mines again.
+ * @throws as createSandbox does.
+ */
+export async function startSandbox(
+  flags: StartFlags,
+  onReplay?: (made: number, all: number) => void,
+): Promise<Sandbox> {
+  const { pino } = await import("pino");
+  const { createSandbox } = await import("../../sandbox/create-sandbox.ts");
+  const log = pino(
+    { level: "error", redact: ["req.headers.authorization", "signature"] },
+    pino.destination(2),
+  );
+  const { seed, mode = await modeFor(flags), program: programs, from } = flags;
+  const { confirmations, gasBudget: gasBudgetWei, receiverUrl, store, autoDeliver } = flags;
+  return await createSandbox({
+    ...definedOnly({
+      seed,
+      mode,
+      programs,
+      from,
+      confirmations,
+      gasBudgetWei,
+      receiverUrl,
+      store,
+      autoDeliver,
+      onReplay,
+    }),
+    ports: { api: flags.apiPort, docs: flags.docsPort, rpc: flags.rpcPort, control: flags.controlPort },
+    dataDirectory: flags.dataDir,
+    fresh: flags.fresh ?? false,
+    startTimeoutMs: flags.startTimeout,
+    log,
+  });
+}
+
+/** A person's sandbox is live, unless it continues as it was made. */
+async function modeFor({ dataDir, fresh, from }: StartFlags): Promise<"live" | undefined> {
+  const { readKeptSettings } = await import("../../sandbox/state/data-directory/beginning.ts");
+  const continues = from !== undefined || (!fresh && (await readKeptSettings(dataDir)) !== null);
+  return continues ? undefined : "live";
+}
+
+function wei(text: string): bigint {
+  if (!/^\d{1,40}$/.test(text)) throw new InvalidArgumentError("It must be a whole number of wei.");
+  return BigInt(text);
+}
+
+function addProgram(text: string, before: readonly ProgramOption[] = []): ProgramOption[] {
+  const [id = "", ...name] = text.split("=");
+  return [...before, name.length === 0 ? id : { id, name: name.join("=") }];
+}
