@@ -15,6 +15,7 @@ import { givenCommand } from "./commands/given.ts";
 import { joinCommand } from "./commands/join.ts";
 import { keysCommand } from "./commands/keys.ts";
 import { listenCommand } from "./commands/listen.ts";
+import { logsCommand } from "./commands/logs.ts";
 import { mineCommand } from "./commands/mine.ts";
 import { resumeCommand } from "./commands/resume.ts";
 import { scenarioCommand } from "./commands/scenario.ts";
@@ -48,6 +49,7 @@ const examples: { readonly [command: string]: string } = {
   listen: "listen --port 4040 --fail 2 --status 503",
   "keys rotate": "keys rotate notifications",
   resume: "resume op_2qnddi77znbkwo44a63g",
+  logs: "logs --follow --status 4xx",
   explain: "explain 0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
   "check-contract": "check-contract --artifact out/MyRegistrar.sol/MyRegistrar.json --junit report.xml",
   "data verify": "data verify --data-dir .sandbox",
@@ -87,6 +89,7 @@ export function createProgram(): Command {
     .addCommand(listenCommand())
     .addCommand(keysCommand())
     .addCommand(resumeCommand())
+    .addCommand(logsCommand())
     .addCommand(explainCommand())
     .addCommand(checkContractCommand())
     .addCommand(doctorCommand());

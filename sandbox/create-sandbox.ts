@@ -226,6 +226,7 @@ async function openProcess(
     observer: announcing(watch, kept),
     watch,
     refusals: watch.refusals,
+    requestLog: watch.requests,
     gate: new RequestGate({ timeoutMs: settings.snapshotTimeoutMs }),
     requests: new RequestCounter(),
   };

@@ -6,6 +6,7 @@ import type { ChainNode } from "./chain/genesis/start-chain.ts";
 import { type ExplainOptions, explainTransaction } from "./hosts/explain/explain-transaction.ts";
 import type { RefusalLog } from "./hosts/explorer/live/refusal-log.ts";
 import { Recorder } from "./hosts/recorder/recorder.ts";
+import type { RequestLog } from "./hosts/requests/request-log.ts";
 import { closedError } from "./lib/errors/closed-error.ts";
 import { SandboxError } from "./lib/errors/sandbox-error.ts";
 import { showValue } from "./lib/errors/show-value.ts";
@@ -54,7 +55,7 @@ export type OpenedTools = Awaited<ReturnType<typeof openTools>>;
  * @throws SandboxError snapshot_refused when what was loaded is not what was saved.
  */
 export async function openTools(
-  process: SandboxProcess & { refusals: RefusalLog },
+  process: SandboxProcess & { refusals: RefusalLog; requestLog: RequestLog },
   service: StartedService,
   start: ToolsStart,
 ) {
@@ -78,7 +79,17 @@ export async function openTools(
 
 /** All state but the chain's. */
 function openState(
-  { settings, chain, urls, receiver: pin, refusals }: SandboxProcess & { refusals: RefusalLog },
+  {
+    settings,
+    chain,
+    urls,
+    receiver: pin,
+    refusals,
+    requestLog,
+  }: SandboxProcess & {
+    refusals: RefusalLog;
+    requestLog: RequestLog;
+  },
   service: StartedService,
   published: PublishedKeys,
 ) {
@@ -93,7 +104,12 @@ function openState(
   const access = lazyAccess(urls.api, account?.key ?? "");
   const accounts = givenAccounts(settings.seed, keys.accounts);
   const given = new GivenAccess(urls.api, accounts, send);
-  const parts = listParts(chain, service, { access, given, receiver, pin, refusals }, settings.parts);
+  const parts = listParts(
+    chain,
+    service,
+    { access, given, receiver, pin, refusals, requestLog },
+    settings.parts,
+  );
   // Loading what fetches takes as long as anything here, and many sandboxes are never asked for their client.
   const client = once(() => {
     const made = createApiClient(urls.api, undefined, {

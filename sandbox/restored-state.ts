@@ -29,6 +29,7 @@ export function listParts(
     receiver: SandboxReceiver;
     pin: ReceiverPin;
     refusals: Part<null>;
+    requestLog: Part<null>;
   },
   given: readonly Part[],
 ): RestoredParts {
@@ -42,6 +43,7 @@ export function listParts(
     own.receiver,
     own.pin,
     own.refusals,
+    own.requestLog,
   ];
   const durable: readonly Part[] = [storePart(store)];
   const added = given.map(namedPart);

@@ -9,6 +9,8 @@ import { heartbeatMs } from "../sandbox/hosts/explorer/explorer.ts";
 import { namedPurchases, windowMs } from "../sandbox/hosts/explorer/live/change-feed.ts";
 import { keptRefusals } from "../sandbox/hosts/explorer/live/refusal-log.ts";
 import { mostScanned, pageSize } from "../sandbox/hosts/explorer/reads/page.ts";
+import { requestLogLimits } from "../sandbox/hosts/requests/request-log.ts";
+import { requestPageSizes } from "../sandbox/hosts/requests/request-routes.ts";
 import { connectionLimits } from "../sandbox/lib/http/connection-limits.ts";
 import { answerBytes } from "../sandbox/lib/http/deliver.ts";
 import { resolveOptions } from "../sandbox/options/options.ts";
@@ -79,6 +81,10 @@ export const pageLimits = {
   readable_states: String(readableStates),
   readable_states_in_memory: String(defaultKeptStates),
   refusals_kept: count(keptRefusals),
+  requests_kept: count(requestLogLimits.requests),
+  request_bytes_kept: `${requestLogLimits.bytes / 1024 / 1024} MiB`,
+  requests_page: count(requestPageSizes.usual),
+  requests_page_most: count(requestPageSizes.most),
   relayer_points: faultPoints.map((point) => `\`${point}\``).join(", "),
   reorg_depth: `${count(deepestReorg)} blocks`,
   reorg_repairs: `${mostRepairs} reorgs`,

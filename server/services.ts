@@ -102,6 +102,30 @@ export interface Refusal {
   checks: readonly BindingCheck[];
 }
 
+/** A request of the API with its answer: what {@link Services.answered} is called with. */
+export interface AnsweredRequest {
+  request_id: string;
+  method: string;
+  /** With the query. */
+  path: string;
+  /** The id of the API operation, as in `reconcilePurchase`; null for a path that has none. */
+  operation: string | null;
+  /** The id of the account or the credential, or `anyone`. */
+  caller: string;
+  idempotency_key: string | null;
+  /** Sandbox time of the request, in Unix seconds; null when the request was refused before the time was read. */
+  at: number | null;
+  /** The bytes of the body; null when none were read. */
+  body: Buffer | null;
+  /** Null where a fault dropped the answer. */
+  status: number | null;
+  /** The code of the problem that was answered. */
+  code: ErrorCode | null;
+  replayed: boolean;
+  /** The body of the answer; null where a fault dropped all of it. */
+  answer: Answer["body"] | null;
+}
+
 /** A request as it is passed to another process of the same sandbox. */
 export interface ForwardedRequest {
   method: string;
@@ -146,4 +170,6 @@ export interface Services {
   forwardToLeader: (request: ForwardedRequest) => Promise<Answer | null>;
   /** Called with every transaction that a step did not accept, before that is answered. */
   refused: (refusal: Refusal) => Promise<void>;
+  /** Called with every request once its answer is sent. It must not throw. */
+  answered: (request: AnsweredRequest) => void;
 }

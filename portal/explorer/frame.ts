@@ -10,6 +10,7 @@ const links = [
   ["operations", "Relayer"],
   ["events", "Events"],
   ["refusals", "Refused"],
+  ["requests", "Requests"],
   ["blocks", "Blocks"],
   ["merchants", "Merchants"],
   ["controls", "Controls"],

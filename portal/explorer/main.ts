@@ -15,6 +15,7 @@ import { overview as overviewView } from "./views/overview.ts";
 import { purchaseTimeline } from "./views/purchases/purchase-timeline.ts";
 import { purchases } from "./views/purchases/purchases.ts";
 import { refusals } from "./views/refused-transactions.ts";
+import { requests } from "./views/requests.ts";
 import { search } from "./views/search.ts";
 import { transactionView } from "./views/transaction.ts";
 
@@ -24,6 +25,7 @@ const views: { readonly [name: string]: View } = {
   operations,
   events,
   refusals,
+  requests,
   blocks,
   merchants,
   controls,

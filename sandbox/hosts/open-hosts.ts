@@ -29,10 +29,10 @@ export function openHosts(
   },
   opened: ClosingStack,
 ): void {
-  const { services, chain, gate, receiver, recorder } = sandbox;
+  const { services, chain, gate, receiver, recorder, watch } = sandbox;
   const refusals = problemRefusals(services);
   const api = createApp(services, operations, discoveryResources(services, operations), apiPages(services));
-  listeners.api.serve({ handle: receiver.guard(recorder.guard(api)), refusals });
+  listeners.api.serve({ handle: watch.requests.guard(receiver.guard(recorder.guard(api))), refusals });
   listeners.docs.serve({ handle: createDocumentationHost(services, operations), refusals });
   const front = openRpcFront(chain, gate);
   opened.defer(() => front.close());

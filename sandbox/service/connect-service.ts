@@ -1,3 +1,4 @@
+import type { EIP1193RequestFn } from "viem";
 import type { Relayer } from "../../relayer/relayer.ts";
 import { openChainReader } from "../../server/chain/open-chain-reader.ts";
 import type { Gate } from "../../server/http/gate.ts";
@@ -56,6 +57,9 @@ export interface ServiceProcess {
   wrapRelayer: (relayer: Relayer) => Relayer;
   forwardToLeader: Services["forwardToLeader"];
   refused: Services["refused"];
+  answered: Services["answered"];
+  /** Returns a node whose calls are noted at the request that needs them. */
+  noteCalls: (request: EIP1193RequestFn) => EIP1193RequestFn;
 }
 
 /**
@@ -64,8 +68,8 @@ export interface ServiceProcess {
  * Nothing is started yet: the relayer does nothing before it is asked.
  */
 export function connectService(process: ServiceProcess): ConnectedService {
-  const { settings, log, chain, store, urls, receiver, gate, requests, forwardToLeader, refused } = process;
-  const { faults, closing } = process;
+  const { settings, log, chain, store, urls, receiver, gate, requests, forwardToLeader } = process;
+  const { faults, closing, refused, answered, noteCalls } = process;
   const { seed, confirmations, receiptTimeoutMs } = settings;
   const { client, deployment, clock } = chain;
   const keys = deriveKeys(seed, chain.accounts, settings.programs);
@@ -98,7 +102,7 @@ export function connectService(process: ServiceProcess): ConnectedService {
       receiptTimeoutMs,
     },
     deployment,
-    chain: openChainReader(faultyNode(client.request, asApi), deployment),
+    chain: openChainReader(noteCalls(faultyNode(client.request, asApi)), deployment),
     store,
     clock: { now: async () => await callNode("eth_getBlockByNumber", async () => await clock.now(), asApi) },
     relayer,
@@ -114,6 +118,7 @@ export function connectService(process: ServiceProcess): ConnectedService {
     log,
     forwardToLeader,
     refused,
+    answered,
   };
   const observing = { ...services, chain: openChainReader(client.request, deployment), clock };
   return { services, observing, relayer, keys, keyRing };
@@ -121,11 +126,12 @@ export function connectService(process: ServiceProcess): ConnectedService {
 
 /** Opens the relayer, which faults keep from the node as they keep the API from it. */
 function connectRelayer(process: ServiceProcess, keys: SandboxKeys): Relayer {
-  const { settings, chain, faults, closing, relayerJournal } = process;
+  const { settings, chain, faults, closing, relayerJournal, noteCalls } = process;
+  const node = faultyNode(chain.request, { caller: "relayer", faults, closing });
   return process.wrapRelayer(
     openRelayer({
       settings,
-      chain: { ...chain, request: faultyNode(chain.request, { caller: "relayer", faults, closing }) },
+      chain: { ...chain, request: noteCalls(node) },
       store: relayerJournal,
       signers: keys.operators,
       faults: faults.relayer,

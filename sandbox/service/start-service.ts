@@ -1,3 +1,4 @@
+import type { EIP1193RequestFn } from "viem";
 import type { Services } from "../../server/services.ts";
 import type { RelayerJournalStore } from "../../server/store/relayer-journal.ts";
 import type { Store } from "../../server/store/store.ts";
@@ -21,6 +22,9 @@ export interface Observer {
   /** Called when faults were set, cleared or restored. */
   faultsChanged(): void;
   refused: Services["refused"];
+  answered: Services["answered"];
+  /** Returns a node whose calls are noted at the request that needs them. */
+  noteCalls: (request: EIP1193RequestFn) => EIP1193RequestFn;
   /** Called when another process has committed. */
   changedElsewhere(): void;
   /** Called with a new head of the chain. */
@@ -85,6 +89,8 @@ export async function startService(
     wrapRelayer: (own) => cluster.leading(own),
     forwardToLeader: cluster.forwarding(urls.api),
     refused: observer.refused,
+    answered: observer.answered,
+    noteCalls: observer.noteCalls,
   });
   const { relayer } = connected;
   opened.defer(async () => await relayer.drain());

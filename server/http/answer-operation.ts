@@ -50,6 +50,7 @@ export async function answerOperation(
   let isCounted = false;
   const attempt = async ({ outside }: GateTurn) => {
     const now = await readTime(services);
+    response.locals["at"] = now;
     const head = await checkHead(operation, now, asked, (caller) => {
       if (!isCounted && isLimited(caller, services)) limiter.count(nameOf(caller), now);
       isCounted = true;
@@ -60,6 +61,7 @@ export async function answerOperation(
           return await reading;
         })
       : noBody;
+    if (takesBody) response.locals["body"] = rawBody;
     return await answerChecked(operation, asked, { ...head, rawBody, outside });
   };
   for (;;) {

@@ -2,7 +2,7 @@ import express, { type Express, type Request, type Response } from "express";
 import type { ErrorCode } from "../api/errors/catalogue.ts";
 import { Problem } from "../api/errors/problem.ts";
 import { type Pages, pageRoutes } from "../pages/page-routes.ts";
-import type { Services } from "../services.ts";
+import type { AnsweredRequest, Services } from "../services.ts";
 import { type Answering, answerOperation, nameRequest } from "./answer-operation.ts";
 import { type Answer, problemAnswer } from "./answers/answer.ts";
 import { describeError } from "./answers/describe-error.ts";
@@ -69,6 +69,7 @@ export function createApp(
 
 function serveOperation(app: Express, operation: Operation, answering: Answering): void {
   app[operation.method](expressPath(operation.path), async (request, response) => {
+    response.locals["operation"] = operation.id;
     const answer = await answerOperation(operation, { ...answering, request, response });
     finish(request, response, answer, answering.services);
   });
@@ -107,12 +108,9 @@ function refuseOtherMethods(
 function answerError(error: unknown, request: Request, response: Response, services: Services): void {
   if (error instanceof AnswerLostError) {
     dropConnection(response, error.sent);
-    logRequest(
-      request,
-      response,
-      { status: error.sent?.status ?? null, code: null, replayed: false },
-      services,
-    );
+    const { sent } = error;
+    const outcome = { status: sent?.status ?? null, code: null, replayed: false, answer: sent?.body ?? null };
+    noteRequest(request, response, outcome, services);
     return;
   }
   const problem = toProblem(error);
@@ -128,7 +126,7 @@ function answerError(error: unknown, request: Request, response: Response, servi
   finish(request, response, answer, services, problem.code);
 }
 
-/** Sends an answer and logs what was asked, by whom, and how it ended; nothing that was sent is logged. */
+/** Sends an answer, and notes what was asked, by whom, and how it ended. */
 function finish(
   request: Request,
   response: Response,
@@ -138,21 +136,32 @@ function finish(
 ): void {
   sendAnswer(request, response, answer, services);
   const replayed = answer.headers["Idempotent-Replayed"] === "true";
-  logRequest(request, response, { status: answer.status, code, replayed }, services);
+  noteRequest(request, response, { status: answer.status, code, replayed, answer: answer.body }, services);
 }
 
-/** Logs a request; the status is null where the answer was lost. */
-function logRequest(
-  { method, path }: Request,
+/** Logs a request, without anything that was sent, and passes it to the request log. The status is null where the answer was lost. */
+function noteRequest(
+  { method, path, originalUrl, headers }: Request,
   { locals }: Response,
-  { status, code, replayed }: { status: number | null; code: ErrorCode | null; replayed: boolean },
-  { log }: Services,
+  outcome: Pick<AnsweredRequest, "status" | "code" | "replayed" | "answer">,
+  { log, answered }: Services,
 ): void {
+  const { status, code, replayed } = outcome;
+  const request_id = String(locals["requestId"]);
   const caller = String(locals["caller"] ?? "anyone");
-  log.info(
-    { request_id: String(locals["requestId"]), method, path, status, code, caller, replayed },
-    "request",
-  );
+  const key = headers["idempotency-key"];
+  log.info({ request_id, method, path, status, code, caller, replayed }, "request");
+  answered({
+    ...outcome,
+    request_id,
+    method,
+    path: originalUrl,
+    caller,
+    operation: locals["operation"] ?? null,
+    idempotency_key: typeof key === "string" ? key : null,
+    at: locals["at"] ?? null,
+    body: locals["body"] ?? null,
+  });
 }
 
 function ignore(): void {}

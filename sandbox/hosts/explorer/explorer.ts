@@ -5,6 +5,7 @@ import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { SandboxFaults } from "../../service/faults/faults.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import type { SandboxDescription } from "../../state/description.ts";
+import { requestRoutes } from "../requests/request-routes.ts";
 import { AddressLabels } from "./address-labels.ts";
 import { EventStream } from "./live/event-stream.ts";
 import type { Watch } from "./live/watch.ts";
@@ -38,6 +39,7 @@ export function openExplorer(parts: {
   const page = { file: "explorer/page.html", values: { docs_url: read.description.urls.docs } };
   routes.use(pageRoutes({ pages: { "/": page }, folders: ["style", "vendor", "explorer"] }, read.services));
   routes.get("/stream", (request: Request, response: Response) => stream.open(request, response));
+  routes.use(requestRoutes(watch.requests, read.services));
   routes.use(
     "/explorer",
     explorerRoutes({

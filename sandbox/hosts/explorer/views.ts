@@ -202,6 +202,59 @@ export interface RefusalView {
   explain: string;
 }
 
+/** A JSON-RPC call to the chain node that a request needed. */
+export interface NodeCallView {
+  method: string;
+  /** The decoded call of `eth_call`, `eth_sendRawTransaction` and the like, as in `balanceOf(0x…)` with its contract; null for others. */
+  call: string | null;
+  /** Null while it is in progress. */
+  duration_ms: number | null;
+  failed: boolean;
+}
+
+/** A request that has no answer yet. */
+export interface OpenRequestView {
+  method: string;
+  path: string;
+  /** The wall clock when it arrived, RFC 3339 in UTC. */
+  received: string;
+  calls: NodeCallView[];
+}
+
+/** A request of the API with its answer. */
+export interface RequestView extends OpenRequestView {
+  /** Counts answers from 1. */
+  number: number;
+  /** The request id of the answer. */
+  id: string;
+  /** Sandbox time; null when the request was refused before the time was read. */
+  at: string | null;
+  duration_ms: number;
+  /** The id of the API operation, as in `createPurchase`; null for a path that has none. */
+  operation: string | null;
+  /** An account, a credential's id, or `anyone`. */
+  caller: string;
+  idempotency_key: string | null;
+  replayed: boolean;
+  /** Null where a fault dropped the answer. */
+  status: number | null;
+  /** The code of the problem that was answered. */
+  code: string | null;
+  body: unknown;
+  answer: unknown;
+  /** The problem's sentence and the checks of its binding, if the answer refuses; the failed checks come first. */
+  refusal: { detail: string; checks: CheckView[] } | null;
+  /** The ids of the purchases, merchants and other records that it names. */
+  objects: string[];
+  /** The number of further calls, which are not kept. */
+  more_calls: number;
+}
+
+/** Requests, the newest answer first, and those in progress. */
+export interface RequestViews extends ViewPage<RequestView> {
+  in_progress: OpenRequestView[];
+}
+
 /** A transaction in a block, named by what it does. */
 export interface TransactionView {
   hash: string;
@@ -287,5 +340,6 @@ export type ChangeTopic =
   | "keys"
   | "faults"
   | "refusals"
+  | "requests"
   /** Everything: a snapshot was restored, or the client missed too much. */
   | "everything";

@@ -1,3 +1,4 @@
+import type { EIP1193RequestFn } from "viem";
 import type { Log, Services } from "../../../server/services.ts";
 import type { RelayerJournalStore } from "../../../server/store/relayer-journal.ts";
 import type { Store } from "../../../server/store/store.ts";
@@ -21,6 +22,13 @@ export class MemberObserver implements Observer {
 
   relayerJournal(journal: RelayerJournalStore): RelayerJournalStore {
     return journal;
+  }
+
+  /** The request log is in the first process, and has only the requests of that one. */
+  answered(): void {}
+
+  noteCalls(request: EIP1193RequestFn): EIP1193RequestFn {
+    return request;
   }
 
   faultsChanged(): void {}

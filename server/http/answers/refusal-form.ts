@@ -19,7 +19,9 @@ export function problemRefusals(services: Services): RefusalForm {
     const fields = { request_id: requestId, method, path, status, code, caller: "anyone", replayed: false };
     services.log.info(fields, "request");
     const { docs } = services.settings.urls;
+    const unread = { operation: null, idempotency_key: null, at: null, body: null };
     const answer = problemAnswer(problem, { docsUrl: docs, instance: path, requestId });
+    services.answered({ ...fields, ...unread, method: method ?? "", answer: answer.body });
     const headers = { "X-Request-Id": requestId, "Cache-Control": "no-store", ...answer.headers };
     return { ...answer, headers };
   };

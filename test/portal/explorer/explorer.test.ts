@@ -43,6 +43,7 @@ test("an empty sandbox says what to do, on every view", async () => {
     ["Purchases", "There are no purchases yet."],
     ["Relayer", "There are no relay operations yet."],
     ["Events", "No event was written yet."],
+    ["Requests", "No request was answered yet."],
     ["Refused", "Nothing was refused."],
     ["Merchants", "There are no merchants yet."],
   ] as const) {
@@ -234,4 +235,20 @@ test("on a phone's width axe finds nothing on any view, in light and dark, and n
     const inDark = await contrastFaults(page);
     expect({ view, faults, width, inDark }).toEqual({ view, faults: [], width: 375, inDark: [] });
   }
+});
+
+test("requests have their refusal, their records as links, and the decoded calls to the node", async () => {
+  const { id } = await refused(await kit.begin());
+  const page = await kit.open(`#/requests?status=4xx&purchase=${id}`);
+  const row = page.getByRole("article", { name: /^Request/ });
+  await row.getByText("422 binding_mismatch").waitFor();
+  await row.locator("summary").click();
+  await row.getByText("✗ wallet").waitFor();
+  await row.getByText(/^eth_/).first().waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.getByLabel("Answer", { exact: true }).first().selectOption("2xx");
+  await page.getByRole("button", { name: "Filter" }).click();
+  await row.getByText("activatePurchase", { exact: true }).first().waitFor();
+  await row.first().locator(`a[href="#/purchases/${id}"]`).click();
+  await page.getByRole("heading", { name: "Purchase", exact: true }).waitFor();
 });

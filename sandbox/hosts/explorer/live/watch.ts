@@ -1,6 +1,8 @@
-import type { Refusal } from "../../../../server/services.ts";
+import type { EIP1193RequestFn } from "viem";
+import type { Refusal, Services } from "../../../../server/services.ts";
 import type { RelayerJournalStore } from "../../../../server/store/relayer-journal.ts";
 import type { Store } from "../../../../server/store/store.ts";
+import { RequestLog } from "../../requests/request-log.ts";
 import { ChangeFeed } from "./change-feed.ts";
 import { RefusalLog } from "./refusal-log.ts";
 import { type Watcher, watchRelayerJournal, watchStore } from "./watch-store.ts";
@@ -9,6 +11,7 @@ import { type Watcher, watchRelayerJournal, watchStore } from "./watch-store.ts"
 export class Watch {
   readonly feed = new ChangeFeed();
   readonly refusals = new RefusalLog(this.feed);
+  readonly requests = new RequestLog(this.feed);
 
   readonly #watcher: Watcher = {
     committed: (topic, purchases) => this.feed.note(topic, purchases),
@@ -30,6 +33,12 @@ export class Watch {
 
   /** Records and sends a refusal of a transaction. */
   readonly refused = async (refusal: Refusal): Promise<void> => this.refusals.record(refusal);
+
+  /** Keeps and sends a request that was answered. */
+  readonly answered: Services["answered"] = (request) => this.requests.answered(request);
+
+  /** Returns a node whose calls are noted at the request that needs them. */
+  readonly noteCalls = (request: EIP1193RequestFn): EIP1193RequestFn => this.requests.noteCalls(request);
 
   /** Sends a change when a database says that a process has committed. */
   readonly changedElsewhere = (): void => this.feed.note("everything");
