@@ -1,5 +1,5 @@
 import { messageOf } from "../protocol/coded-error.ts";
-import type { Artifact } from "./artifact.ts";
+import type { Artifact } from "../sandbox/chain/registrar/artifact.ts";
 import { type Attack, findFailure } from "./attack.ts";
 import { attacksWithPermit, attacks as everyAttack } from "./attacks/all.ts";
 import { ContractFixture } from "./fixture/contract-fixture.ts";

@@ -4,8 +4,8 @@ import { purchaseRegistrarAbi } from "../protocol/abi.generated.ts";
 import { CodedError } from "../protocol/coded-error.ts";
 import type { ChainNode } from "../sandbox/chain/genesis/start-chain.ts";
 import { codeHashAt } from "../sandbox/chain/genesis/verify-deployment.ts";
+import type { Artifact } from "../sandbox/chain/registrar/artifact.ts";
 import { Wallet } from "../sandbox/service/wallets/wallet.ts";
-import type { Artifact } from "./artifact.ts";
 
 /** Thrown when a registrar cannot take the place of the sandbox's own; the message says what it lacks. */
 export class InstallationError extends CodedError<"registrar_unusable"> {

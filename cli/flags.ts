@@ -13,6 +13,11 @@ const flags: ReadonlyMap<string, string> = new Map([
   ["port", "--port"],
   ["confirmations", "--confirmations"],
   ["programs", "--program"],
+  ["contracts.registrar", "--registrar"],
+  ["contracts.registrar.artifact", "--registrar"],
+  ["contracts.registrar.constructorArguments", "--registrar-arguments"],
+  ["contracts.registrar.proxy", "--registrar-proxy"],
+  ["contracts.registrar.initializeArguments", "--registrar-initialize"],
   ["gasBudgetWei", "--gas-budget"],
   ["receiverUrl", "--receiver-url"],
   ["autoDeliver", "--auto-deliver"],
@@ -48,7 +53,7 @@ export function flagOf(name: string): string | undefined {
  */
 export function inFlags(message: string): string {
   return message.replaceAll(
-    /\bthe option ([a-z_]+(?:\.[a-z]+)?)(?![\w[])/gi,
+    /\bthe option ([a-z_]+(?:\.[a-z]+)*)(?![\w[])/gi,
     (text, name: string) => flagOf(name) ?? text,
   );
 }

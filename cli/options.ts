@@ -1,5 +1,7 @@
 import { dirname } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { type ProxyKind, proxyKinds, type RegistrarOption } from "../sandbox/chain/registrar/registrar.ts";
+import { definedOnly } from "../sandbox/lib/defined-only.ts";
 import { defaultStartTimeoutMs, mostStartTimeoutMs } from "../sandbox/options/start-timeout.ts";
 
 /** The options that {@link dataDirectoryOption} and {@link jsonOption} give to a command. */
@@ -14,6 +16,14 @@ export interface PortFlags {
   readonly docsPort: number;
   readonly controlPort: number;
   readonly rpcPort: number;
+}
+
+/** The options that {@link addRegistrarOptions} gives to a command. */
+export interface RegistrarFlags {
+  readonly registrar?: string;
+  readonly registrarArguments?: string[];
+  readonly registrarProxy?: ProxyKind;
+  readonly registrarInitialize?: string[];
 }
 
 /** The data directory of commands that name none. */
@@ -98,6 +108,51 @@ export function addPortOptions(command: Command, { api, docs, control, rpc }: Po
     .addOption(portOption("--docs-port", "port of the documentation host", docs))
     .addOption(portOption("--control-port", "port of the control API", control))
     .addOption(portOption("--rpc-port", "port of the chain RPC", rpc));
+}
+
+/** Adds the options of a registrar contract of the user. */
+export function addRegistrarOptions(command: Command): Command {
+  return command
+    .addOption(
+      optionWithDefault(
+        "--registrar <artifact>",
+        "run on your own registrar contract: its compiled JSON of Hardhat or Foundry",
+        "the sandbox's own contract",
+      ),
+    )
+    .option(
+      "--registrar-arguments <value...>",
+      "the arguments of its constructor; arrays and structs as JSON",
+    )
+    .addOption(
+      new Option("--registrar-proxy <kind>", "deploy it behind a proxy, and call initialize").choices(
+        proxyKinds,
+      ),
+    )
+    .option("--registrar-initialize <value...>", "the arguments of initialize, with --registrar-proxy")
+    .hook("preAction", () => {
+      const { registrar, ...others } = registrarFlags(command);
+      if (registrar === undefined && Object.keys(others).length > 0)
+        command.error("error: --registrar is missing. Name the artifact of your registrar contract.");
+    });
+}
+
+function registrarFlags(command: Command): RegistrarFlags {
+  const { registrar, registrarArguments, registrarProxy, registrarInitialize } =
+    command.opts<RegistrarFlags>();
+  return definedOnly({ registrar, registrarArguments, registrarProxy, registrarInitialize });
+}
+
+/** Returns the registrar contract that the options name; undefined for the sandbox's own one. */
+export function registrarOf(flags: RegistrarFlags): RegistrarOption | undefined {
+  const { registrar: artifact, registrarArguments, registrarProxy, registrarInitialize } = flags;
+  if (artifact === undefined) return undefined;
+  const others = definedOnly({
+    constructorArguments: registrarArguments,
+    proxy: registrarProxy,
+    initializeArguments: registrarInitialize,
+  });
+  return { artifact, ...others };
 }
 
 /** One port to listen on. */

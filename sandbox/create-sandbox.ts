@@ -164,8 +164,8 @@ export interface Sandbox extends AsyncDisposable {
  */
 export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   checkTypes(options);
-  const { options: completed, saved } = await completeOptions(options);
-  const settings = resolveOptions(completed);
+  const { options: completed, saved, registrar } = await completeOptions(options);
+  const settings = resolveOptions(completed, registrar);
   const deadline = new StartDeadline(settings.startTimeoutMs);
   return await deadline.run(async () => await openSandbox(settings, saved, deadline));
 }

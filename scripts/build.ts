@@ -65,9 +65,9 @@ for (const file of filesIn(join(root, "artifacts", "contracts")).filter(isShippe
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, JSON.stringify(readJson(join(root, "artifacts", "contracts", file))));
 }
-// Adversaries are deployed and nothing else.
-for (const file of filesIn(join(dist, "artifacts", "contracts", "adversaries"))) {
-  const path = join(dist, "artifacts", "contracts", "adversaries", file);
+// Adversaries and proxies are deployed and nothing else.
+for (const file of ["adversaries", "proxies"].flatMap(artifactsIn)) {
+  const path = join(dist, "artifacts", "contracts", file);
   const { contractName, bytecode } = readJson(path);
   writeFileSync(path, JSON.stringify({ contractName, bytecode }));
 }
@@ -75,6 +75,10 @@ for (const file of filesIn(join(dist, "artifacts", "contracts", "adversaries")))
 const { key } = await loadGenesis();
 for (const file of ["genesis.json", "state.json"])
   cpSync(join(root, ".genesis", key, file), join(dist, ".genesis", key, file));
+
+function artifactsIn(folder: string): string[] {
+  return filesIn(join(dist, "artifacts", "contracts", folder)).map((file) => join(folder, file));
+}
 
 function readJson(path: string) {
   return JSON.parse(readFileSync(path, "utf8"));

@@ -61,9 +61,14 @@ function readOptions(file: string, name: string) {
 }
 
 function flagsOf(option: string, type: OptionType): string {
-  const fields = Object.keys(type.fields ?? {}).map((field) => `${option}.${field}`);
-  const flags = [option, ...fields].map(flagOf);
-  return flags.flatMap((flag) => (flag === undefined ? [] : `\`${flag}\``)).join(", ");
+  const flags = new Set(namesOf(option, type).flatMap((name) => flagOf(name) ?? []));
+  return [...flags].map((flag) => `\`${flag}\``).join(", ");
+}
+
+/** The names of an option and of its fields. */
+function namesOf(option: string, { fields = {} }: OptionType): string[] {
+  const inner = Object.entries(fields).flatMap(([field, type]) => namesOf(`${option}.${field}`, type));
+  return [option, ...inner];
 }
 
 function typeOf({ name, fields, entries }: OptionType, written: string): string {

@@ -22,7 +22,7 @@ export function checkContractCommand(): Command {
     .addOption(jsonOption("print the reports as JSON"))
     .option("--junit <file>", "write the reports as JUnit XML")
     .action(async ({ artifact: files, json, junit }: CheckFlags) => {
-      const { readArtifact } = await import("../../check-contract/artifact.ts");
+      const { readArtifact } = await import("../../sandbox/chain/registrar/artifact.ts");
       const { checkContract, measureOwnGas } = await import("../../check-contract/check-contract.ts");
       const { renderReport, toJunit } = await import("../../check-contract/render-report.ts");
       const artifacts = await Promise.all(files.map(readArtifact));

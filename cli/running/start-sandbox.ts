@@ -5,16 +5,19 @@ import { defaultConfirmations, defaultGasBudgetWei } from "../../sandbox/options
 import type { ProgramOption } from "../../sandbox/options/programs.ts";
 import {
   addPortOptions,
+  addRegistrarOptions,
   freshOption,
   optionWithDefault,
   type PortFlags,
   type Ports,
+  type RegistrarFlags,
+  registrarOf,
   startTimeoutOption,
   wholeNumber,
 } from "../options.ts";
 
 /** The options that {@link addStartOptions} gives to a command, and its data directory. */
-export interface StartFlags extends PortFlags {
+export interface StartFlags extends PortFlags, RegistrarFlags {
   readonly dataDir: string;
   readonly seed?: string;
   readonly mode?: "live" | "deterministic";
@@ -55,7 +58,7 @@ export function addStartOptions(command: Command, ports: Ports): Command {
         "prg_demo and prg_other",
       ).argParser(addProgram),
     );
-  return addPortOptions(command, ports)
+  return addPortOptions(addRegistrarOptions(command), ports)
     .addOption(
       optionWithDefault(
         "--confirmations <number>",
@@ -101,8 +104,10 @@ export async function startSandbox(
   );
   const { seed, mode = await modeFor(flags), program: programs, from } = flags;
   const { confirmations, gasBudget: gasBudgetWei, receiverUrl, store, autoDeliver } = flags;
+  const registrar = registrarOf(flags);
   return await createSandbox({
     ...definedOnly({
+      contracts: registrar && { registrar },
       seed,
       mode,
       programs,

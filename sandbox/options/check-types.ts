@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { proxyKinds } from "../chain/registrar/registrar.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "./options.ts";
 import { mostStartTimeoutMs } from "./start-timeout.ts";
@@ -22,6 +23,7 @@ export interface OptionType {
 const longestSeed = 200;
 
 const text = typed("string", "a string");
+const anyValue: OptionType = { isValid: () => true, name: "any value" };
 const flag = typed("boolean", "true or false");
 const callback = typed("function", "a function");
 const count = whole(1);
@@ -42,6 +44,20 @@ export const optionTypes: { readonly [Name in keyof Required<SandboxOptions>]: O
   programs: listOf({
     name: 'a program\'s id such as "prg_demo", or { id, name, account }',
     isValid: (value) => typeof value === "string" || isObject(value),
+  }),
+  contracts: objectOf('such as { registrar: { artifact: "out/MyRegistrar.sol/MyRegistrar.json" } }', {
+    registrar: {
+      ...objectOf('such as { artifact: "out/MyRegistrar.sol/MyRegistrar.json" }', {
+        artifact: text,
+        constructorArguments: listOf(anyValue),
+        proxy: {
+          name: `one of ${proxyKinds.join(", ")}`,
+          isValid: (value) => proxyKinds.some((kind) => kind === value),
+        },
+        initializeArguments: listOf(anyValue),
+      }),
+      needed: ["artifact"],
+    },
   }),
   gasBudgetWei: {
     name: "a bigint of wei from 0, such as 10n ** 18n",

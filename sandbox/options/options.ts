@@ -3,6 +3,7 @@ import type { RateLimit } from "../../server/http/request/rate-limit.ts";
 import type { Log } from "../../server/services.ts";
 import type { ClockMode } from "../chain/clock/clock.ts";
 import type { ChainNode } from "../chain/genesis/start-chain.ts";
+import type { Registrar, RegistrarIdentity, RegistrarOption } from "../chain/registrar/registrar.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { type ConnectionLimits, connectionLimits } from "../lib/http/connection-limits.ts";
 import { type Resolve, resolveHost } from "../lib/http/pin-receiver.ts";
@@ -43,6 +44,13 @@ export interface SandboxOptions {
    * @defaultValue `prg_demo`, `prg_other`
    */
   programs?: readonly ProgramOption[];
+  /**
+   * Your own registrar contract, on which the whole sandbox runs, as in [Run the sandbox on your
+   * contract](check-contract.md#run-the-sandbox-on-your-contract).
+   *
+   * @defaultValue the sandbox's own contract
+   */
+  contracts?: { registrar?: RegistrarOption };
   /**
    * The gas budget of each program: how much the relayer may spend on its transactions, in wei.
    *
@@ -163,6 +171,10 @@ export interface SandboxSettings {
   ports: { api: number; docs: number; rpc: number; control: number };
   confirmations: number;
   programs: readonly ProgramSetting[];
+  contracts: {
+    /** The registrar contract, or of a resumed sandbox what is known about it; null for the sandbox's own one. */
+    registrar: Registrar | RegistrarIdentity | null;
+  };
   gasBudgetWei: bigint;
   receiverUrl: string | undefined;
   autoDeliver: boolean;
@@ -185,9 +197,13 @@ export interface SandboxSettings {
 /**
  * Fills in the defaults of options that were checked.
  *
+ * @param registrar - the registrar contract that the options name, or that the sandbox was made with.
  * @throws SandboxError option_invalid for an empty data directory, for `fresh` without a data directory, and for programs that cannot be served.
  */
-export function resolveOptions(options: SandboxOptions): SandboxSettings {
+export function resolveOptions(
+  options: SandboxOptions,
+  registrar: SandboxSettings["contracts"]["registrar"] = null,
+): SandboxSettings {
   const { ports = {}, receiptTimeoutMs = 2_000 } = options;
   if (options.fresh === true && options.dataDirectory === undefined)
     throw new SandboxError(
@@ -200,6 +216,7 @@ export function resolveOptions(options: SandboxOptions): SandboxSettings {
     ports: { api: ports.api ?? 0, docs: ports.docs ?? 0, rpc: ports.rpc ?? 0, control: ports.control ?? 0 },
     confirmations: options.confirmations ?? defaultConfirmations,
     programs: options.programs === undefined ? defaultPrograms : resolvePrograms(options.programs),
+    contracts: { registrar },
     gasBudgetWei: options.gasBudgetWei ?? defaultGasBudgetWei,
     receiverUrl: options.receiverUrl,
     autoDeliver: options.autoDeliver ?? false,

@@ -52,6 +52,7 @@ async function startFrom(
   { settings, saved, placed, deadline }: ChainStart,
 ): Promise<ChainNode> {
   const { mode, seed, programs, dataDirectory } = settings;
+  const { registrar } = settings.contracts;
   const kept = journal?.kept ?? null;
   deadline.waitsFor("Anvil to start");
   const made = (blocks: number, all: number) => {
@@ -63,6 +64,8 @@ async function startFrom(
     mode,
     seed,
     programs,
+    // A chain that continues has its contract already.
+    ...(registrar !== null && "creation" in registrar ? { registrar } : {}),
     journaled: journal !== null,
     signal: deadline.signal,
     ...(kept === null ? {} : { kept: { ...kept, made } }),

@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { expect, onTestFinished, test } from "vitest";
 import { flagOf, inFlags } from "../../cli/flags.ts";
 import { createProgram } from "../../cli/program.ts";
-import { optionTypes } from "../../sandbox/options/check-types.ts";
+import { type OptionType, optionTypes } from "../../sandbox/options/check-types.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { runCli } from "./program.ts";
 
@@ -14,11 +14,18 @@ function flagsOf(command: Command): string[] {
   return [...command.options.flatMap(({ long }) => long ?? []), ...command.commands.flatMap(flagsOf)];
 }
 
+/** The names of an option and of its fields, as messages have them. */
+function namesOf([name, { fields = {} }]: readonly [string, OptionType]): string[] {
+  return [
+    name,
+    ...Object.entries(fields)
+      .flatMap(namesOf)
+      .map((field) => `${name}.${field}`),
+  ];
+}
+
 /** The options of createSandbox by the names that messages have. */
-const options = Object.entries(optionTypes).flatMap(([name, { fields = {} }]) => [
-  name,
-  ...Object.keys(fields).map((field) => `${name}.${field}`),
-]);
+const options = Object.entries(optionTypes).flatMap(namesOf);
 /** The options of joinSandbox, of `explore` and of a listener that createSandbox does not have. */
 const otherOptions = ["apiPort", "scenario", "port"];
 

@@ -6,6 +6,8 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { commandsOf, createProgram } from "../../cli/program.ts";
+import { contractArtifactFile } from "../../sandbox/chain/contracts.ts";
+import type { RegistrarOption } from "../../sandbox/chain/registrar/registrar.ts";
 import { readScenario } from "../../sandbox/hosts/recorder/scenario-file.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
 import { createSandbox, type Sandbox } from "../../testkit/create-sandbox.ts";
@@ -77,6 +79,12 @@ const preludes: { readonly [place: string]: (sandbox: Sandbox) => Promise<object
       },
     };
   },
+  "check-contract.md: Run the sandbox on your contract": async () => ({
+    createSandbox: async ({ contracts: { registrar } }: { contracts: { registrar: RegistrarOption } }) => {
+      const artifact = contractArtifactFile("PurchaseRegistrar");
+      return await createSandbox({ seed: "docs", contracts: { registrar: { ...registrar, artifact } } });
+    },
+  }),
   "explore.md: Play the shortest sequence": async () => ({
     playScenario,
     readScenario: async () => await readScenario(join(packageRoot(), "scenarios", "lost-response.yaml")),

@@ -25,6 +25,9 @@ export interface Genesis extends z.infer<typeof genesisDescription> {
   readonly stateFile: string;
 }
 
+/** The name of the folder of the geneses with a registrar contract of a user. */
+export const registrarGeneses = "registrars";
+
 /** The folder of the genesis with this key. */
 export function genesisFolder(key: string): string {
   return join(packageRoot(), ".genesis", key);
@@ -40,11 +43,11 @@ export async function stateDigest(stateFile: string): Promise<string> {
 /**
  * The cached genesis with this key, or `undefined` when there is none or it is not whole.
  *
+ * @param folder - where it is; by default the folder of the sandbox's own contracts.
  * @example
  * const genesis = await findGenesis(await genesisKey());
  */
-export async function findGenesis(key: string): Promise<Genesis | undefined> {
-  const folder = genesisFolder(key);
+export async function findGenesis(key: string, folder = genesisFolder(key)): Promise<Genesis | undefined> {
   const stateFile = join(folder, "state.json");
   try {
     const text = await readFile(join(folder, "genesis.json"), "utf8");
@@ -99,7 +102,7 @@ async function unusableGenesis(key: string): Promise<GenesisError> {
   const brought = await readdir(folder).catch(() => []);
   return new GenesisError(
     "not_built",
-    brought.some((name) => name !== key)
+    brought.some((name) => name !== key && name !== registrarGeneses)
       ? `The prepared chain in this package was made for other contracts or another Anvil than are installed (${anvilVersion()}); install routing-sandbox again, without overriding the version of @foundry-rs/anvil.`
       : "The prepared chain in this package is missing or damaged; install routing-sandbox again.",
   );

@@ -14,6 +14,8 @@ import { ChainJournal } from "../journal/chain-journal.ts";
 import { isPlaced } from "../journal/changing-methods.ts";
 import { recordCalls } from "../journal/record-calls.ts";
 import { replay, resumeMining } from "../journal/replay.ts";
+import type { Registrar } from "../registrar/registrar.ts";
+import { loadRegistrarGenesis } from "./build/registrar-genesis.ts";
 import { type Accounts, accounts, type DeploymentRecord, deployment } from "./deployment.ts";
 import { loadGenesis } from "./genesis-cache.ts";
 import { type EpochOptions, openEpoch } from "./open-epoch.ts";
@@ -28,6 +30,8 @@ export interface ChainOptions extends EpochOptions {
   readonly journaled?: boolean;
   /** The programs of a fresh chain; those of the genesis if not given. */
   readonly programs?: readonly NamedProgram[];
+  /** The registrar contract of a fresh chain; the sandbox's own one if not given. */
+  readonly registrar?: Registrar;
   /** The chain to continue with instead of a fresh one, from a snapshot file. */
   readonly saved?: SavedChain;
   /** The chain to continue with, from a data directory. */
@@ -112,7 +116,10 @@ export async function startChain(options: ChainOptions): Promise<ChainNode> {
 }
 
 async function startFresh(options: ChainOptions): Promise<ChainNode> {
-  const genesis = await loadGenesis(options.signal);
+  const { registrar, signal } = options;
+  const genesis = await (registrar === undefined
+    ? loadGenesis(signal)
+    : loadRegistrarGenesis(registrar, signal));
   return await start(options, genesis.stateFile, async (client, clock) => {
     await verifyDeployment(client, genesis.deployment, "remove .genesis and start again");
     const { deployment, accounts } = await openPrograms(client, genesis, options.programs ?? programRoles);

@@ -5,6 +5,8 @@ export const sandboxErrors = {
   option_invalid:
     "An option of `createSandbox` or `joinSandbox` does not exist, is invalid, or cannot be combined with another one.",
   argument_invalid: "A method of the sandbox got an invalid argument.",
+  registrar_unusable:
+    "A registrar contract cannot be used: its artifact cannot be read, its interface or its hashes differ, or it does not deploy.",
   port_in_use: "Another process listens on the port.",
   data_directory_in_use: "Another running sandbox uses the data directory.",
   data_directory_mismatch: "The data directory was made with other settings.",

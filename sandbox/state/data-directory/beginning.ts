@@ -7,6 +7,7 @@ import { readText } from "../../../server/lib/file-kind.ts";
 import { readDirectoryBegin } from "../../../server/store/directory/directory-store.ts";
 import { howToConvert } from "../../../server/store/directory/store-snapshot.ts";
 import { chainRecord } from "../../chain/genesis/start-chain.ts";
+import { type RegistrarIdentity, registrarIdentity } from "../../chain/registrar/registrar.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { readJson } from "../../lib/read-json.ts";
 import { defaultPrograms, programSchema } from "../../options/programs.ts";
@@ -17,6 +18,8 @@ export const keptSettings = z.object({
   seed: z.string(),
   mode: z.enum(["deterministic", "live"]),
   programs: z.array(programSchema).default([...defaultPrograms]),
+  /** The registrar contract, unless it is the sandbox's own one. */
+  registrar: registrarIdentity.optional(),
   /** Whether the records are in a database, and only the chain is here. */
   in_database: z.boolean().default(false),
 });
@@ -99,11 +102,31 @@ export async function requireSettings(directory: string, wanted: KeptSettings): 
       "data_directory_mismatch",
       `${directory} keeps its records in a database, and the option store is missing. Name that database with the option store, or choose another directory with the option dataDirectory.`,
     );
+  if (kept !== null && kept.registrar?.digest !== wanted.registrar?.digest)
+    throw new SandboxError(
+      "data_directory_mismatch",
+      `${directory} was made with ${describeRegistrar(kept.registrar)}, not with ${describeRegistrar(wanted.registrar)}. Leave out the option contracts.registrar to continue with it, delete it with the option fresh, or choose another directory with the option dataDirectory.`,
+    );
   if (kept !== null && canonicalJson(kept) !== canonicalJson(wanted))
     throw new SandboxError(
       "data_directory_mismatch",
       `${directory} was made with ${describe(kept)}, not with ${describe(wanted)}. Leave out the option seed, the option mode and the option programs to continue with it, or choose another directory with the option dataDirectory.`,
     );
+}
+
+/** Returns what the settings keep of a registrar contract. */
+export function keptRegistrar({
+  registrar,
+}: {
+  registrar: RegistrarIdentity | null;
+}): Pick<KeptSettings, "registrar"> {
+  return registrar === null ? {} : { registrar: { name: registrar.name, digest: registrar.digest } };
+}
+
+/** Names a registrar contract so that two builds of one contract differ. */
+export function describeRegistrar(registrar: RegistrarIdentity | undefined): string {
+  if (registrar === undefined) return "the sandbox's own registrar contract";
+  return `the registrar contract ${registrar.name} (build ${registrar.digest.slice(0, 12)})`;
 }
 
 function describe({ seed, mode, programs, in_database }: KeptSettings): string {

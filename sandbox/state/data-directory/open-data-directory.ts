@@ -6,7 +6,7 @@ import type { SandboxSettings } from "../../options/options.ts";
 import type { StartDeadline } from "../../options/start-deadline.ts";
 import type { SandboxDescription } from "../description.ts";
 import { removeLoading } from "../snapshot-file/place-state.ts";
-import { type KeptSettings, requireSettings } from "./beginning.ts";
+import { type KeptSettings, keptRegistrar, requireSettings } from "./beginning.ts";
 import { lockDataDirectory } from "./lock.ts";
 import { openJournal, type SandboxJournal } from "./open-journal.ts";
 import { publish, unpublish } from "./sandbox-file.ts";
@@ -61,12 +61,13 @@ export async function openDataDirectory(
     async openJournal() {
       await unpublish(directory);
       await removeLoading(directory);
-      const { seed, mode, programs, fresh } = settings;
+      const { seed, mode, programs, fresh, contracts } = settings;
       const made: KeptSettings = {
         version: 1,
         seed,
         mode,
         programs: [...programs],
+        ...keptRegistrar(contracts),
         in_database: settings.store !== undefined,
       };
       if (!fresh) await requireSettings(directory, made);

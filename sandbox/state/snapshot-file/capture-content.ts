@@ -13,6 +13,7 @@ import {
   PartsDifferError,
 } from "../../lib/part.ts";
 import type { SandboxSettings } from "../../options/options.ts";
+import { keptRegistrar } from "../data-directory/beginning.ts";
 import { takeFingerprint } from "../fingerprint.ts";
 import type { SnapshotContent } from "./snapshot-content.ts";
 
@@ -37,13 +38,14 @@ export async function captureContent(sources: ContentSources): Promise<SnapshotC
     const { client, clock, deployment, accounts } = chain;
     const pending = await client.getBlock({ blockTag: "pending" });
     const state = canonicalState((await dumpChain(client, true)).toString());
-    const { seed, mode, programs, confirmations, gasBudgetWei } = settings;
+    const { seed, mode, programs, contracts, confirmations, gasBudgetWei } = settings;
     return {
       settings: {
         version: 1,
         seed,
         mode,
         programs: [...programs],
+        ...keptRegistrar(contracts),
         confirmations,
         gas_budget_wei: gasBudgetWei,
       },

@@ -1,9 +1,10 @@
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
+import { readRegistrar } from "../../chain/registrar/registrar.ts";
 import { definedOnly } from "../../lib/defined-only.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
-import type { SandboxOptions } from "../../options/options.ts";
+import type { SandboxOptions, SandboxSettings } from "../../options/options.ts";
 import { resolvePrograms } from "../../options/programs.ts";
-import { readKeptSettings } from "../data-directory/beginning.ts";
+import { describeRegistrar, readKeptSettings } from "../data-directory/beginning.ts";
 import type { SnapshotContent } from "./snapshot-content.ts";
 import { readSnapshot } from "./snapshot-file.ts";
 
@@ -11,21 +12,25 @@ import { readSnapshot } from "./snapshot-file.ts";
 export interface CompletedOptions {
   options: SandboxOptions;
   saved: SnapshotContent | null;
+  /** The registrar contract that the options name, or else the one that was kept or saved; null for the sandbox's own one. */
+  registrar: SandboxSettings["contracts"]["registrar"];
 }
 
 /**
  * Completes options that leave open what a snapshot file or a data directory was made with.
  *
  * @throws SandboxError option_invalid when a file and a database are named; snapshot_refused when the options name another seed, mode or
- * programs than the file, when the directory has a sandbox already, and for a file that cannot be loaded.
+ * programs or another registrar contract than the file, when the directory has a sandbox already, and for a file that cannot be loaded; registrar_unusable.
  */
 export async function completeOptions(given: SandboxOptions): Promise<CompletedOptions> {
   const options: SandboxOptions = definedOnly(given);
-  const { from, dataDirectory, fresh = false } = options;
+  const { from, dataDirectory, fresh = false, contracts } = options;
+  const asking = contracts?.registrar;
+  const named = asking === undefined ? null : await readRegistrar(asking);
   const kept = dataDirectory === undefined || fresh ? null : await readKeptSettings(dataDirectory);
   if (from === undefined) {
-    const { version: _, ...known } = kept ?? { version: 1 };
-    return { options: { ...known, ...options }, saved: null };
+    const { version: _, registrar = null, ...known } = kept ?? { version: 1 };
+    return { options: { ...known, ...options }, saved: null, registrar: named ?? registrar };
   }
   if (options.store !== undefined)
     throw new SandboxError(
@@ -38,7 +43,12 @@ export async function completeOptions(given: SandboxOptions): Promise<CompletedO
       `${dataDirectory} holds a sandbox already. Choose another data directory with the option dataDirectory.`,
     );
   const saved = await readSnapshot(from);
-  const { seed, mode, programs, confirmations, gas_budget_wei } = saved.settings;
+  const { seed, mode, programs, registrar, confirmations, gas_budget_wei } = saved.settings;
+  if (named !== null && named.digest !== registrar?.digest)
+    throw new SandboxError(
+      "snapshot_refused",
+      `${from} was saved with ${describeRegistrar(registrar)}, not with ${describeRegistrar(named)}. Leave out the option contracts.registrar.`,
+    );
   const asked = {
     seed: options.seed ?? seed,
     mode: options.mode ?? mode,
@@ -49,5 +59,6 @@ export async function completeOptions(given: SandboxOptions): Promise<CompletedO
       "snapshot_refused",
       `${from} was saved with seed "${seed}" in mode ${mode} with ${programs.map(({ id }) => id).join(", ")}. Leave out the option seed, the option mode and the option programs.`,
     );
-  return { options: { confirmations, gasBudgetWei: gas_budget_wei, ...options, ...asked }, saved };
+  const completed = { confirmations, gasBudgetWei: gas_budget_wei, ...options, ...asked };
+  return { options: completed, saved, registrar: named ?? registrar ?? null };
 }
