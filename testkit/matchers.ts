@@ -66,8 +66,8 @@ export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandb
       object?: string | { id: string },
     ): Promise<MatchResult> {
       requireName("step", explainedSteps, step);
+      const id = idOf(object);
       const explanation = await explain(this, received);
-      const id = typeof object === "object" ? object.id : object;
       const wanted = id === undefined ? step : `${step} of ${id}`;
       const no = isNegated(this) ? "no " : "";
       return {
@@ -96,6 +96,7 @@ export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandb
           `There is no error code ${JSON.stringify(code)}. Use one of those that docs/api.md lists.`,
         );
       const problem = problemOf(received);
+      if (problem === null) requireAnswer(received);
       return {
         pass: problem?.code === code,
         message: () =>
@@ -138,6 +139,22 @@ function requireName(kind: string, names: readonly string[], name: string): void
   if (names.includes(name)) return;
   const shown = isObject(name) ? " that is an object" : ` ${JSON.stringify(name)}`;
   throw new TypeError(`There is no ${kind}${shown}. Use ${names.join(", ")}.`);
+}
+
+/** Returns the id of the object that a transaction must be about, if one is named. */
+function idOf(object: unknown): string | undefined {
+  const id: unknown = isObject(object) ? Reflect.get(object, "id") : object;
+  if (typeof id === "string") return id;
+  if (object === undefined) return undefined;
+  throw new TypeError(`Expected an object with an id, or its id, got ${text(object)}.`);
+}
+
+/** Refuses what cannot be a problem, which a negated assertion would accept. The `error` of an answer without one is undefined. */
+function requireAnswer(received: unknown): void {
+  if (received instanceof Promise) throw new TypeError("Expected an answer, got a promise. Await it first.");
+  const isAnswer = isObject(received) && ("response" in received || received instanceof Error);
+  if (isAnswer || received === undefined) return;
+  throw new TypeError(`Expected an answer of the API, its error or a ProblemError, got ${text(received)}.`);
 }
 
 function isObject(value: unknown): value is object {

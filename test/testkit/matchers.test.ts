@@ -101,6 +101,36 @@ test("toBeProblem expects a code, of an answer, its error or a ProblemError", as
   );
 });
 
+test("toBeProblem refuses what is no answer, also when it is negated", async ({ sandbox: { client } }) => {
+  const asked = client.GET("/v1/routing/capabilities");
+  expect(() => expect(asked).not.toBeProblem("not_found")).toThrow(
+    "Expected an answer, got a promise. Await it first.",
+  );
+  const answer = await asked;
+  expect(answer.error).not.toBeProblem("not_found");
+  for (const [received, shown] of [
+    [answer.data, '{"service":"routing-sandbox"'],
+    [5, "5"],
+    [null, "null"],
+  ] as const)
+    expect(() => expect(received).not.toBeProblem("not_found")).toThrow(
+      `Expected an answer of the API, its error or a ProblemError, got ${shown}`,
+    );
+});
+
+test("toBeAcceptedAs refuses an object that has no id", async ({ sandbox }) => {
+  const { payments } = await sandbox.given.purchase({ state: "paid" });
+  for (const [object, shown] of [
+    [null, "null"],
+    [5, "5"],
+    [{ id: 5 }, '{"id":5}'],
+  ]) {
+    const asserted = expect(payments[0]?.transaction_hash);
+    const accepted: Promise<void> = Reflect.apply(asserted.toBeAcceptedAs, asserted, ["payment", object]);
+    expect(await messageOf(accepted)).toBe(`Expected an object with an id, or its id, got ${shown}.`);
+  }
+});
+
 test("toBeProblem prints the data of an answer that is no problem", async ({ sandbox: { client } }) => {
   const answer = await client.GET("/v1/routing/capabilities");
   expect(() => expect(answer).toBeProblem("not_found")).toThrow(

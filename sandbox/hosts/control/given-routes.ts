@@ -8,9 +8,13 @@ import type { Given } from "../../service/given/given.ts";
  */
 export function givenRoutes({ given }: { given: Pick<Given, "request" | "deliveries"> }): Router {
   const router = Router();
-  router.post("/given", express.json({ limit: limits.body_bytes }), async (request, response) => {
-    response.status(201).json(await given.request(request.body));
-  });
+  router.post(
+    "/given",
+    express.json({ limit: limits.body_bytes, strict: false }),
+    async (request, response) => {
+      response.status(201).json(await given.request(request.body));
+    },
+  );
   router.post("/deliver", async (_request, response) => {
     response.json({ notifications: await given.deliveries.all() });
   });

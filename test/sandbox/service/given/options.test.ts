@@ -269,7 +269,7 @@ test("a request over HTTP gives what it asks for, and one that asks for nothing 
   expect(Object.keys(paid.body)).toEqual(["merchant", "purchase", "payments", "claim", "decision", "refund"]);
   expect(paid.body.purchase).toMatchObject({ merchant_id: body.merchant.id, payment_status: "paid" });
   const detail = 'The body must have one member, "merchant" or "purchase", with the options of that.';
-  for (const wrong of [{}, { merchant: {}, purchase: {} }, { claim: {} }, { purchase: "paid" }, []])
+  for (const wrong of [{}, { merchant: {}, purchase: {} }, { claim: {} }, { purchase: "paid" }, [], null])
     expect((await post(wrong)).body).toMatchObject({ code: "given_invalid", detail });
 });
 
