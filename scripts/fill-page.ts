@@ -10,13 +10,18 @@ import {
   markdownTable,
   operationsTable,
 } from "../server/documentation/tables.ts";
+import { controlTables } from "./control-tables.ts";
 import { otherErrorsTable } from "./errors-table.ts";
 import { exploreOptionsTable, optionsTable } from "./options-table.ts";
 import { pageLimits } from "./page-limits.ts";
 import { rpcTables } from "./rpc-tables.ts";
 
 /** The URLs of a sandbox whose start names no ports. */
-export const defaultUrls = { api: "http://127.0.0.1:4020", docs: "http://127.0.0.1:4021" };
+export const defaultUrls = {
+  api: "http://127.0.0.1:4020",
+  docs: "http://127.0.0.1:4021",
+  control: "http://127.0.0.1:4022",
+};
 
 interface Texts {
   readonly [name: string]: string;
@@ -30,6 +35,7 @@ const tables: { readonly [page: string]: Texts } = {
     events: eventsTable(),
     limits: limitsTable(),
   },
+  "control.md": controlTables,
   "rpc.md": rpcTables,
   "tests.md": { answers: answersTable(operations) },
   "explore.md": { options: exploreOptionsTable() },

@@ -9,7 +9,7 @@ type Node = { readonly [keyword: string]: unknown };
  */
 export function openapiTypes(document: unknown): string {
   const root = asNode(document);
-  const { schemas, responses, parameters } = asNode(root["components"]);
+  const { schemas, responses, parameters = {} } = asNode(root["components"]);
   const paths = asNode(root["paths"]);
   return [
     "/** The named parts of the API. */",

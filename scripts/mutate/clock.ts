@@ -223,13 +223,13 @@ export const clock: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/hosts/control/host.ts",
+    file: "sandbox/hosts/control/operations/sandbox.ts",
     tests: ["test/cli/command-line.test.ts"],
     mutants: [
       {
         rule: "The control API refuses a hash that is none.",
-        find: 'validate(hashSchema, request.params.hash, "/hash")',
-        replace: 'request.params.hash as "0x"',
+        find: "params: { hash: hashSchema }",
+        replace: "params: { hash: z.string() }",
         tests: ["test/sandbox/hosts/explain/explain.test.ts"],
       },
     ],

@@ -291,13 +291,13 @@ export const givenStates: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/hosts/control/host.ts",
+    file: "sandbox/hosts/control/operations/given.ts",
     tests: [given],
     mutants: [
       {
         rule: "A recording notes what makes a given state, and not the request for it.",
-        find: "    givenRoutes(sandbox),\n  ];\n  const recorded = [",
-        replace: "  ];\n  const recorded = [\n    givenRoutes(sandbox),",
+        find: "  recorded: false,\n  handle: async ({ sandbox, body })",
+        replace: "  handle: async ({ sandbox, body })",
         only: "scenario",
       },
     ],

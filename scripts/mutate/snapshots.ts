@@ -339,7 +339,7 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/hosts/control/snapshot-routes.ts",
+    file: "sandbox/hosts/control/kept-snapshots.ts",
     tests: [explorerTests],
     mutants: [
       {

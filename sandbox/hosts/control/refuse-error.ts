@@ -15,6 +15,14 @@ import { GivenInvalidError } from "../../service/given/options.ts";
 
 const snapshotTimeout: SandboxErrorCode = "snapshot_timeout";
 const rpcUnavailable: ErrorCode = "rpc_unavailable";
+const bodyMalformed: ErrorCode = "body_malformed";
+const requestMalformed: ErrorCode = "request_malformed";
+const internalError: ErrorCode = "internal_error";
+/** The codes of the refusals of Express and its body parser, by status. */
+const clientErrors: { readonly [status: number]: ErrorCode } = {
+  413: "body_too_large",
+  415: "content_encoding_unsupported",
+};
 
 /** Answers an error of a handler with a problem that says what to do. */
 export function refuseError(error: unknown, response: Response): void {
@@ -36,11 +44,17 @@ export function refuseError(error: unknown, response: Response): void {
       { code: rpcUnavailable },
     );
   else if (error instanceof CodedError) refuse(response, 422, error.message, { code: error.code });
-  else if (error instanceof SyntaxError) refuse(response, 400, "The body is not valid JSON.");
-  else if (isClientError(error)) refuse(response, error.status, error.message);
+  else if (error instanceof SyntaxError)
+    refuse(response, 400, "The body is not valid JSON.", { code: bodyMalformed });
+  else if (isClientError(error))
+    refuse(response, error.status, error.message, { code: clientErrors[error.status] ?? requestMalformed });
   // The text that viem adds to the message names the node's address.
-  else if (error instanceof BaseError) refuse(response, 500, error.details || error.shortMessage);
-  else refuse(response, 500, error instanceof Error ? error.message : "The sandbox failed.");
+  else if (error instanceof BaseError)
+    refuse(response, 500, error.details || error.shortMessage, { code: internalError });
+  else
+    refuse(response, 500, error instanceof Error ? error.message : "The sandbox failed.", {
+      code: internalError,
+    });
 }
 
 /** Returns whether the service, too, answers an error with a code. */
@@ -75,7 +89,7 @@ function isClientError(error: unknown): error is Error & { status: number } {
 }
 
 /** Answers a problem, with members of its own. */
-export function refuse(response: Response, status: number, detail: string, members: object = {}): void {
+function refuse(response: Response, status: number, detail: string, members: object): void {
   const problem = { type: "about:blank", status, ...members, detail };
   response.status(status).type("application/problem+json").send(problem);
 }

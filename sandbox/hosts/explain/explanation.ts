@@ -58,7 +58,9 @@ const frameFields = {
 /** One call inside a transaction, with the calls that it made. */
 export type Frame = z.infer<z.ZodObject<typeof frameFields>> & { calls: Frame[] };
 
-const frame: z.ZodType<Frame> = z.lazy(() => z.object({ ...frameFields, calls: z.array(frame) }));
+const frame: z.ZodType<Frame> = z
+  .lazy(() => z.object({ ...frameFields, calls: z.array(frame) }))
+  .meta({ id: "CallFrame" });
 
 /** The schema of an explanation: whether a transaction would be accepted and for which step, and if not why. */
 export const explanationSchema = z.object({

@@ -1,23 +1,23 @@
-import { type Request, type Response, Router } from "express";
+import type { Router } from "express";
 import { pageRoutes } from "../../../server/pages/page-routes.ts";
 import type { Services } from "../../../server/services.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { SandboxFaults } from "../../service/faults/faults.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import type { SandboxDescription } from "../../state/description.ts";
-import { requestRoutes } from "../requests/request-routes.ts";
 import { AddressLabels } from "./address-labels.ts";
 import { EventStream } from "./live/event-stream.ts";
 import type { Watch } from "./live/watch.ts";
-import { explorerRoutes } from "./routes.ts";
-import { connectNode } from "./sources.ts";
+import { connectNode, type Sources } from "./sources.ts";
 
 /** The interval of the stream's heartbeats, in milliseconds. */
 export const heartbeatMs = 15_000;
 
-/** The explorer: routes for the control host, and the stream of changes. */
+/** The explorer: pages and data for the control host, and the stream of changes. */
 export interface Explorer {
-  routes: Router;
+  pages: Router;
+  sources: Sources;
+  stream: EventStream;
   /** Ends the streams, so that nothing waits for them. */
   close(): void;
 }
@@ -32,19 +32,16 @@ export function openExplorer(parts: {
   watch: Watch;
 }): Explorer {
   const { watch, ...read } = parts;
-  const { feed, refusals } = watch;
+  const { feed, refusals, requests } = watch;
   const stream = new EventStream(feed, heartbeatMs);
   const connected = connectNode(read.chain);
-  const routes = Router();
   const page = { file: "explorer/page.html", values: { docs_url: read.description.urls.docs } };
-  routes.use(pageRoutes({ pages: { "/": page }, folders: ["style", "vendor", "explorer"] }, read.services));
-  routes.get("/stream", (request: Request, response: Response) => stream.open(request, response));
-  routes.use(requestRoutes(watch.requests, read.services));
-  routes.use(
-    "/explorer",
-    explorerRoutes({
+  return {
+    pages: pageRoutes({ pages: { "/": page }, folders: ["style", "vendor", "explorer"] }, read.services),
+    sources: {
       ...read,
       refusals,
+      requests,
       get node() {
         return connected().node;
       },
@@ -52,7 +49,8 @@ export function openExplorer(parts: {
         return connected().reader;
       },
       labels: new AddressLabels(read.chain),
-    }),
-  );
-  return { routes, close: () => stream.close() };
+    },
+    stream,
+    close: () => stream.close(),
+  };
 }

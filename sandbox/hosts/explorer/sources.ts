@@ -5,6 +5,7 @@ import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { SandboxFaults } from "../../service/faults/faults.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import type { SandboxDescription } from "../../state/description.ts";
+import type { RequestLog } from "../requests/request-log.ts";
 import type { AddressLabels } from "./address-labels.ts";
 import type { RefusalLog } from "./live/refusal-log.ts";
 
@@ -25,6 +26,7 @@ export interface Sources extends ConnectedNode {
   receiver: SandboxReceiver;
   faults: SandboxFaults;
   refusals: RefusalLog;
+  requests: RequestLog;
   labels: AddressLabels;
 }
 

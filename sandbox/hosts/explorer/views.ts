@@ -3,7 +3,20 @@
  * sandbox time, hashes and addresses are hex.
  */
 
-import type { Fault } from "../../service/faults/fault.ts";
+import { z } from "zod";
+import { jsonSchema } from "../../../server/api/schemas/primitives.ts";
+import { faultSchema } from "../../service/faults/fault.ts";
+
+const text = z.string();
+const count = z.int();
+const texts = z.record(z.string(), z.string());
+
+/** Returns the schema of one page of a list. */
+function pageOf<T extends z.ZodType>(item: T) {
+  return z.object({ data: z.array(item), next_cursor: nextCursor });
+}
+
+const nextCursor = text.nullable().meta({ description: "The `cursor` of the next page; null on the last." });
 
 /** One page of a list; `next_cursor` asks for the next one, null when this is the last. */
 export interface ViewPage<T> {
@@ -11,317 +24,386 @@ export interface ViewPage<T> {
   next_cursor: string | null;
 }
 
+const blockPointFields = { number: count, hash: text, at: text };
+const blockPointSchema = z.object(blockPointFields).meta({ id: "BlockPoint" });
+
 /** A point of the chain. */
-export interface BlockPointView {
-  number: number;
-  hash: string;
-  at: string;
-}
+export type BlockPointView = z.output<typeof blockPointSchema>;
+
+const accountSchema = z
+  .object({ address: text, name: text.nullable() })
+  .meta({ id: "Account", description: "An account with its label, or null." });
 
 /** An account with its label, or null. */
-export interface AccountView {
-  address: string;
-  name: string | null;
-}
+export type AccountView = z.output<typeof accountSchema>;
 
-/** A program with what its relayer may spend, in wei; null while one of its operations is among the unknown ones. */
-export interface ProgramView {
-  id: string;
-  name: string;
-  operator: string;
-  gas_budget: { limit_wei: string; reserved_wei: string; spent_wei: string; available_wei: string } | null;
-}
+/** The schema of a sandbox's URLs. */
+export const urlsSchema = z.object({ api: text, docs: text, rpc: text, control: text }).meta({ id: "Urls" });
+
+const programSchema = z.object({
+  id: text,
+  name: text,
+  operator: text,
+  gas_budget: z
+    .object({ limit_wei: text, reserved_wei: text, spent_wei: text, available_wei: text })
+    .nullable()
+    .meta({ description: "Null while the outcome of one of the program's relay operations is unknown." }),
+});
+
+/** The schema of the state of the sandbox at one glance. */
+export const overviewSchema = z
+  .object({
+    seed: text,
+    mode: z.enum(["live", "deterministic"]),
+    now: text,
+    block: blockPointSchema,
+    chain: z.object({ chain_id: count, epoch: text }),
+    anvil_restarts: count.meta({
+      description: "The number of times that Anvil has ended since the start and was replaced.",
+    }),
+    urls: urlsSchema,
+    contracts: z.object({ token: text, registrar: text, funding_source: text }),
+    token: z.object({ symbol: text, decimals: count }),
+    programs: z.array(programSchema),
+    unsettled: z.record(z.string(), count).meta({
+      description: "The number of relay operations that are not settled, by status.",
+    }),
+    unknown: z.array(text).meta({
+      description: "A sentence for each relay operation whose outcome is unknown after a reorg.",
+    }),
+    pending_transactions: count,
+    faults: z.array(faultSchema),
+    refusals: count,
+    fault_choices: z
+      .object({
+        intents: z.array(text).readonly(),
+        matrix: z.record(z.string(), z.record(z.string(), z.array(text).readonly())),
+        operations: z.array(text).readonly(),
+      })
+      .meta({
+        description:
+          "The faults that can be set: those with a name, the points of all by layer and action, and the writes that limit them.",
+      }),
+  })
+  .meta({ id: "Overview" });
 
 /** The state of the sandbox at one glance. */
-export interface Overview {
-  seed: string;
-  mode: "live" | "deterministic";
-  now: string;
-  block: BlockPointView;
-  chain: { chain_id: number; epoch: string };
-  /** The number of times that Anvil has ended since the start, and the chain was made again from the journal. */
-  anvil_restarts: number;
-  urls: { api: string; docs: string; rpc: string; control: string };
-  contracts: { token: string; registrar: string; funding_source: string };
-  token: { symbol: string; decimals: number };
-  programs: ProgramView[];
-  /** The number of the relayer's operations that are not settled, by status. */
-  unsettled: { [status: string]: number };
-  /** A sentence for each operation whose block a reorg took, while the node does not say what became of it. */
-  unknown: string[];
-  /** The number of transactions that wait for a block. */
-  pending_transactions: number;
-  faults: Fault[];
-  refusals: number;
-  /** The faults that there are: those with a name, the points of all by layer and action, and the writes that they can be limited to. */
-  fault_choices: {
-    intents: readonly string[];
-    matrix: { [layer: string]: { readonly [action: string]: readonly string[] } };
-    operations: readonly string[];
-  };
-}
+export type Overview = z.output<typeof overviewSchema>;
+
+const figuresSchema = z.object({
+  amount: text,
+  approved: text,
+  paid: text,
+  reconciled: text,
+  refunded: text,
+});
 
 /** A purchase's money, read at one block. */
-export interface FiguresView {
-  amount: string;
-  approved: string;
-  paid: string;
-  reconciled: string;
-  refunded: string;
-}
+export type FiguresView = z.output<typeof figuresSchema>;
+
+const purchaseSchema = z
+  .object({
+    id: text,
+    program: text,
+    merchant_id: text,
+    status: text,
+    route: text.nullable(),
+    reference: text.nullable(),
+    commitment_hash: text,
+    merchant: accountSchema,
+    buyer: accountSchema,
+    beneficiary: accountSchema,
+    deadlines: z.object({ offer_at: text, pay_at: text, claim_at: text }),
+    figures: figuresSchema,
+    created_at: text,
+  })
+  .meta({ id: "PurchaseView", description: "A purchase, with its money read at one block." });
 
 /** A purchase in a list. */
-export interface PurchaseView {
-  id: string;
-  program: string;
-  merchant_id: string;
-  status: string;
-  route: string | null;
-  reference: string | null;
-  commitment_hash: string;
-  merchant: AccountView;
-  buyer: AccountView;
-  beneficiary: AccountView;
-  deadlines: { offer_at: string; pay_at: string; claim_at: string };
-  figures: FiguresView;
-  created_at: string;
-}
+export type PurchaseView = z.output<typeof purchaseSchema>;
+
+/** The schema of a page of purchases. */
+export const purchasesSchema = pageOf(purchaseSchema)
+  .extend({ as_of: blockPointSchema })
+  .meta({ id: "PurchaseViews" });
 
 /** Purchases, the newest first, with the block that their figures were read at. */
-export interface PurchaseViews extends ViewPage<PurchaseView> {
-  as_of: BlockPointView;
-}
+export type PurchaseViews = z.output<typeof purchasesSchema>;
+
+const merchantSchema = z.object({
+  id: text,
+  program: text,
+  name: text,
+  status: text,
+  reference: text.nullable(),
+  wallet: accountSchema,
+  funding: z.object({
+    cap: text,
+    collected: text,
+    allowance: text,
+    balance: text,
+    valid_until: text,
+    revoked_at: text.nullable(),
+  }),
+  created_at: text,
+});
 
 /** A merchant with its funding at one block. */
-export interface MerchantView {
-  id: string;
-  program: string;
-  name: string;
-  status: string;
-  reference: string | null;
-  wallet: AccountView;
-  funding: {
-    cap: string;
-    collected: string;
-    allowance: string;
-    balance: string;
-    valid_until: string;
-    revoked_at: string | null;
-  };
-  created_at: string;
-}
+export type MerchantView = z.output<typeof merchantSchema>;
+
+/** The schema of a page of merchants. */
+export const merchantsSchema = pageOf(merchantSchema).meta({ id: "MerchantViews" });
+
+const relayOperationSchema = z
+  .object({
+    id: text,
+    program: text,
+    kind: text,
+    subject: z.object({ type: text, id: text }),
+    purchase_id: text.nullable().meta({ description: "The purchase that it is about." }),
+    sequence: count,
+    status: text,
+    status_reason: text.nullable(),
+    error: text.nullable(),
+    nonce: count.nullable(),
+    from: accountSchema,
+    transactions: z
+      .array(z.object({ hash: text, attempt: count, purpose: text, outcome: text, max_fee_per_gas: text }))
+      .meta({ description: "Every transaction that was signed for it, with its outcome." }),
+    attempt: count.meta({
+      description: "Above 1 when the previous transaction reverted or was abandoned.",
+    }),
+    hash: text.nullable(),
+    cost_wei: text.nullable(),
+    reserved_wei: text,
+    block_number: count.nullable(),
+    confirmations: count,
+    reorg_count: count,
+    created_at: text,
+    signed_at: text.nullable(),
+    broadcast_at: text.nullable(),
+    mined_at: text.nullable(),
+    confirmed_at: text.nullable(),
+  })
+  .meta({ id: "RelayOperationView", description: "A relay operation." });
 
 /** A relay operation. */
-export interface RelayOperationView {
-  id: string;
-  program: string;
-  kind: string;
-  subject: { type: string; id: string };
-  /** The purchase that it is about. */
-  purchase_id: string | null;
-  sequence: number;
-  status: string;
-  status_reason: string | null;
-  error: string | null;
-  nonce: number | null;
-  from: AccountView;
-  /** Every transaction that was ever signed for it: the original, bumps and cancellations, and what became of each. */
-  transactions: {
-    hash: string;
-    attempt: number;
-    purpose: string;
-    outcome: string;
-    max_fee_per_gas: string;
-  }[];
-  /** The current attempt; it is above 1 when the transaction before reverted or was abandoned. */
-  attempt: number;
-  hash: string | null;
-  cost_wei: string | null;
-  reserved_wei: string;
-  block_number: number | null;
-  confirmations: number;
-  reorg_count: number;
-  created_at: string;
-  signed_at: string | null;
-  broadcast_at: string | null;
-  mined_at: string | null;
-  confirmed_at: string | null;
-}
+export type RelayOperationView = z.output<typeof relayOperationSchema>;
+
+/** The schema of a page of relay operations. */
+export const relayOperationsSchema = pageOf(relayOperationSchema).meta({ id: "RelayOperationViews" });
+
+const deliveryAttemptSchema = z.object({
+  number: count,
+  at: text,
+  ended: z.boolean().meta({ description: "False while it is in progress, or if a crash lost its outcome." }),
+  status_code: count.nullable(),
+  error: text.nullable(),
+  duration_ms: count.nullable(),
+});
 
 /** One attempt to deliver an event. */
-export interface DeliveryAttemptView {
-  number: number;
-  at: string;
-  /** False while it is in progress, or when a crash lost what came of it. */
-  ended: boolean;
-  status_code: number | null;
-  error: string | null;
-  duration_ms: number | null;
-}
+export type DeliveryAttemptView = z.output<typeof deliveryAttemptSchema>;
+
+const eventSchema = z.object({
+  id: text,
+  program: text,
+  sequence: count,
+  type: text,
+  subject: text,
+  delivery: text,
+  attempts: z.array(deliveryAttemptSchema),
+  receipt_id: text.nullable(),
+  arrivals: z.array(z.object({ number: count, verified: z.boolean(), status: count.nullable() })).meta({
+    description: "The arrivals at the sandbox's own receiver; `POST /receiver/resend` takes a number.",
+  }),
+  body: jsonSchema,
+  created_at: text,
+});
 
 /** An outbox event and how it was delivered. */
-export interface EventView {
-  id: string;
-  program: string;
-  sequence: number;
-  type: string;
-  subject: string;
-  delivery: string;
-  attempts: DeliveryAttemptView[];
-  receipt_id: string | null;
-  /** The arrivals at the sandbox's own receiver, by their numbers, which can be sent again. */
-  arrivals: { number: number; verified: boolean; status: number | null }[];
-  body: unknown;
-  created_at: string;
-}
+export type EventView = z.output<typeof eventSchema>;
+
+/** The schema of a page of events. */
+export const eventsSchema = pageOf(eventSchema).meta({ id: "EventViews" });
+
+const checkSchema = z
+  .object({ name: text, ok: z.boolean(), expected: jsonSchema, actual: jsonSchema })
+  .meta({ id: "Check", description: "A check of a binding with both sides." });
 
 /** A check of a binding with both sides. */
-export interface CheckView {
-  name: string;
-  ok: boolean;
-  expected: unknown;
-  actual: unknown;
-}
+export type CheckView = z.output<typeof checkSchema>;
+
+const refusalSchema = z.object({
+  number: count.meta({ description: "Counts refusals from 1." }),
+  at: text,
+  times: count.meta({ description: "The number of times that the same was refused in a row." }),
+  operation: text,
+  step: text,
+  program: text,
+  subject: text,
+  code: text,
+  detail: text,
+  transaction_hash: text,
+  checks: z.array(checkSchema),
+  explain: text.meta({ description: "The URL that explains the transaction field by field." }),
+});
 
 /** A transaction that a step did not accept. */
-export interface RefusalView {
-  /** Counts refusals from 1. */
-  number: number;
-  at: string;
-  /** The number of times that the same was refused in a row. */
-  times: number;
-  operation: string;
-  step: string;
-  program: string;
-  subject: string;
-  code: string;
-  detail: string;
-  transaction_hash: string;
-  checks: CheckView[];
-  /** The address of the page that explains the transaction field by field. */
-  explain: string;
-}
+export type RefusalView = z.output<typeof refusalSchema>;
+
+/** The schema of a page of refusals. */
+export const refusalsSchema = pageOf(refusalSchema).meta({ id: "RefusalViews" });
+
+const nodeCallSchema = z
+  .object({
+    method: text,
+    call: text.nullable().meta({
+      description:
+        "The decoded call of `eth_call`, `eth_sendRawTransaction` and the like, as in `balanceOf(0x…)` with its contract; null for others.",
+    }),
+    duration_ms: z.number().nullable().meta({ description: "Null while it is in progress." }),
+    failed: z.boolean(),
+  })
+  .meta({ id: "NodeCall", description: "A JSON-RPC call to the chain node that a request needed." });
 
 /** A JSON-RPC call to the chain node that a request needed. */
-export interface NodeCallView {
-  method: string;
-  /** The decoded call of `eth_call`, `eth_sendRawTransaction` and the like, as in `balanceOf(0x…)` with its contract; null for others. */
-  call: string | null;
-  /** Null while it is in progress. */
-  duration_ms: number | null;
-  failed: boolean;
-}
+export type NodeCallView = z.output<typeof nodeCallSchema>;
+
+const openRequestFields = {
+  method: text,
+  path: text,
+  received: text.meta({ description: "The wall clock when it arrived, RFC 3339 in UTC." }),
+  calls: z.array(nodeCallSchema),
+};
+const openRequestSchema = z.object(openRequestFields);
 
 /** A request that has no answer yet. */
-export interface OpenRequestView {
-  method: string;
-  path: string;
-  /** The wall clock when it arrived, RFC 3339 in UTC. */
-  received: string;
-  calls: NodeCallView[];
-}
+export type OpenRequestView = z.output<typeof openRequestSchema>;
+
+const requestSchema = z.object({
+  ...openRequestFields,
+  number: count.meta({ description: "Counts answers from 1." }),
+  id: text.meta({ description: "The request id of the answer." }),
+  at: text.nullable().meta({
+    description: "Sandbox time; null if the request was refused before the time was read.",
+  }),
+  duration_ms: z.number(),
+  operation: text.nullable().meta({
+    description: "The id of the API operation, as in `createPurchase`; null for a path that has none.",
+  }),
+  caller: text.meta({ description: "An account, a credential's id, or `anyone`." }),
+  idempotency_key: text.nullable(),
+  replayed: z.boolean(),
+  status: count.nullable().meta({ description: "Null where a fault dropped the answer." }),
+  code: text.nullable().meta({ description: "The code of the problem that was answered." }),
+  body: jsonSchema,
+  answer: jsonSchema,
+  refusal: z
+    .object({ detail: text, checks: z.array(checkSchema) })
+    .nullable()
+    .meta({
+      description:
+        "The problem's sentence and the checks of its binding, if the answer refuses; the failed checks come first.",
+    }),
+  objects: z.array(text).meta({
+    description: "The ids of the purchases, merchants and other records that it names.",
+  }),
+  more_calls: count.meta({ description: "The number of further calls, which are not kept." }),
+});
 
 /** A request of the API with its answer. */
-export interface RequestView extends OpenRequestView {
-  /** Counts answers from 1. */
-  number: number;
-  /** The request id of the answer. */
-  id: string;
-  /** Sandbox time; null when the request was refused before the time was read. */
-  at: string | null;
-  duration_ms: number;
-  /** The id of the API operation, as in `createPurchase`; null for a path that has none. */
-  operation: string | null;
-  /** An account, a credential's id, or `anyone`. */
-  caller: string;
-  idempotency_key: string | null;
-  replayed: boolean;
-  /** Null where a fault dropped the answer. */
-  status: number | null;
-  /** The code of the problem that was answered. */
-  code: string | null;
-  body: unknown;
-  answer: unknown;
-  /** The problem's sentence and the checks of its binding, if the answer refuses; the failed checks come first. */
-  refusal: { detail: string; checks: CheckView[] } | null;
-  /** The ids of the purchases, merchants and other records that it names. */
-  objects: string[];
-  /** The number of further calls, which are not kept. */
-  more_calls: number;
-}
+export type RequestView = z.output<typeof requestSchema>;
+
+/** The schema of a page of requests. */
+export const requestsSchema = pageOf(requestSchema)
+  .extend({ in_progress: z.array(openRequestSchema) })
+  .meta({ id: "RequestViews" });
 
 /** Requests, the newest answer first, and those in progress. */
-export interface RequestViews extends ViewPage<RequestView> {
-  in_progress: OpenRequestView[];
-}
+export type RequestViews = z.output<typeof requestsSchema>;
+
+const transactionSchema = z.object({
+  hash: text,
+  from: accountSchema,
+  to: accountSchema.nullable(),
+  function: text.nullable().meta({ description: "As in `pay`; null if no known contract decodes the call." }),
+  about: z.array(text).meta({ description: "The purchases and merchants that the transaction names." }),
+  succeeded: z.boolean(),
+});
 
 /** A transaction in a block, named by what it does. */
-export interface TransactionView {
-  hash: string;
-  from: AccountView;
-  to: AccountView | null;
-  /** As in `pay`; null for what no contract of the deployment decodes. */
-  function: string | null;
-  /** The purchases and merchants that it names. */
-  about: string[];
-  succeeded: boolean;
-}
+export type TransactionView = z.output<typeof transactionSchema>;
+
+const blockSchema = z.object({
+  ...blockPointFields,
+  gas_used: text,
+  transactions: z.array(transactionSchema),
+});
 
 /** A block with its transactions. */
-export interface BlockView extends BlockPointView {
-  gas_used: string;
-  transactions: TransactionView[];
-}
+export type BlockView = z.output<typeof blockSchema>;
+
+/** The schema of a page of blocks. */
+export const blocksSchema = pageOf(blockSchema).meta({ id: "BlockViews" });
+
+const timelineEntrySchema = z.object({
+  at: text,
+  kind: z.enum([
+    "created",
+    "signed",
+    "on_chain",
+    "relayed",
+    "approved",
+    "paid",
+    "reconciled",
+    "submitted",
+    "claimed",
+    "decided",
+    "refunded",
+    "event",
+    "delivery",
+    "refused",
+  ]),
+  title: text.meta({ description: "One sentence." }),
+  actor: text,
+  block_number: count.nullable(),
+  transaction_hash: text.nullable(),
+  details: texts.meta({ description: "Hashes, amounts and states that belong to it, by name." }),
+  checks: z.array(checkSchema).meta({ description: "The checks of a refusal." }),
+});
 
 /** One entry of a purchase's timeline. */
-export interface TimelineEntry {
-  at: string;
-  kind:
-    | "created"
-    | "signed"
-    | "on_chain"
-    | "relayed"
-    | "approved"
-    | "paid"
-    | "reconciled"
-    | "submitted"
-    | "claimed"
-    | "decided"
-    | "refunded"
-    | "event"
-    | "delivery"
-    | "refused";
-  /** One sentence. */
-  title: string;
-  /** The actor. */
-  actor: string;
-  block_number: number | null;
-  transaction_hash: string | null;
-  /** Hashes, amounts and states that belong to it, by name. */
-  details: { [name: string]: string };
-  /** The checks of a refusal. */
-  checks: CheckView[];
-}
+export type TimelineEntry = z.output<typeof timelineEntrySchema>;
+
+/** The schema of a purchase with its whole timeline, the oldest entry first. */
+export const timelineSchema = z
+  .object({
+    purchase: purchaseSchema,
+    merchant_name: text,
+    terms: jsonSchema,
+    as_of: blockPointSchema,
+    wallet_url: text,
+    operations: z.array(relayOperationSchema),
+    entries: z.array(timelineEntrySchema),
+  })
+  .meta({ id: "PurchaseTimeline" });
 
 /** A purchase with its whole timeline, the oldest entry first. */
-export interface PurchaseTimeline {
-  purchase: PurchaseView;
-  merchant_name: string;
-  terms: unknown;
-  as_of: BlockPointView;
-  wallet_url: string;
-  operations: RelayOperationView[];
-  entries: TimelineEntry[];
-}
+export type PurchaseTimeline = z.output<typeof timelineSchema>;
+
+const searchResultSchema = z.object({
+  type: z.enum(["purchase", "merchant", "operation", "event", "transaction", "block", "account"]),
+  id: text,
+  title: text,
+  purchase_id: text.nullable().meta({ description: "The purchase whose timeline contains it, or null." }),
+});
 
 /** Something that a search found. */
-export interface SearchResult {
-  type: "purchase" | "merchant" | "operation" | "event" | "transaction" | "block" | "account";
-  id: string;
-  title: string;
-  /** The purchase whose timeline has it, or null. */
-  purchase_id: string | null;
-}
+export type SearchResult = z.output<typeof searchResultSchema>;
+
+/** The schema of what a search found. */
+export const searchSchema = z.object({ data: z.array(searchResultSchema) }).meta({ id: "SearchResults" });
 
 /** A change, as `GET /stream` sends it. */
 export interface ExplorerChange {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { jsonSchema } from "../../../server/api/schemas/primitives.ts";
 import { programSchema } from "../../options/programs.ts";
 
 const hex = z.string().regex(/^0x[0-9a-f]*$/);
@@ -13,7 +14,7 @@ const requestFields = {
   /** Another bearer token of the request. */
   bearer: z.string().optional(),
   idempotency_key: z.string().optional(),
-  body: z.json().optional(),
+  body: jsonSchema.optional(),
   /** The body where it is no JSON, not as JavaScript would write it, or without a content type. */
   raw_body: z.string().optional(),
   /** Left out where it is `application/json` and there is a `body`. */
@@ -25,7 +26,7 @@ const answered = {
     z.strictObject({
       status: z.int(),
       /** The fields of the body: short values as they are, all others by their digest. */
-      body: z.record(z.string(), z.json()),
+      body: z.record(z.string(), jsonSchema),
     }),
     /** A fault dropped the connection before the answer was sent, or in the middle of it. */
     z.strictObject({ lost: z.literal(true) }),
@@ -40,7 +41,7 @@ const expected = {
     /** A dropped connection is accepted, too. */
     lost: z.literal(true).optional(),
     /** Fields of objects that are not named may be anything; lists are compared entry by entry. */
-    body: z.json().optional(),
+    body: jsonSchema.optional(),
     /** The number of an earlier step, from 1, whose answer must be equal byte for byte. */
     same_as: z.int().positive().optional(),
   }),

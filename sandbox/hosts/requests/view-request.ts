@@ -1,7 +1,9 @@
 import { type Hex, isAddress, isHex, parseTransaction } from "viem";
 import { z } from "zod";
 import { decodeCall } from "../../../protocol/call.ts";
+import type { Json } from "../../../protocol/values/json.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
+import { jsonSchema } from "../../../server/api/schemas/primitives.ts";
 import type { Deployment } from "../../../server/chain/deployment.ts";
 import { shortenArgument } from "../../lib/errors/shorten-argument.ts";
 import { readJson } from "../../lib/read-json.ts";
@@ -14,7 +16,7 @@ const problem = z.object({
   binding: z
     .object({
       checks: z.array(
-        z.object({ name: z.string(), ok: z.boolean(), expected: z.unknown(), actual: z.unknown() }),
+        z.object({ name: z.string(), ok: z.boolean(), expected: jsonSchema, actual: jsonSchema }),
       ),
     })
     .optional(),
@@ -75,10 +77,10 @@ function isList(answer: string): boolean {
   return answer.startsWith('{"data":[');
 }
 
-function read(text: string | null): unknown {
+function read(text: string | null): Json {
   if (text === null || text === "") return null;
   const shown = redact(text);
-  return readJson(shown) ?? shown;
+  return jsonSchema.safeParse(readJson(shown)).data ?? shown;
 }
 
 function redact(text: string): string {

@@ -1,4 +1,3 @@
-import express, { Router } from "express";
 import { z } from "zod";
 import type { JournaledStore } from "../../../server/store/journaled/journaled-store.ts";
 import type { KeptChain } from "../../../server/store/postgres/database.ts";
@@ -8,9 +7,11 @@ import { askControl } from "../../state/ask-control.ts";
 
 const path = "/chain/kept";
 
-/** The number of commits of the database that a process knows of. */
-const askedSchema = z.strictObject({ commits: z.int() });
-const keptSchema = z.object({ records: z.int().nullable() });
+/** The schema of a request: the number of commits of the database that a process knows of. */
+export const keepRequestSchema = z.strictObject({ commits: z.int() }).meta({ id: "KeepChain" });
+
+/** The schema of the answer: the number of records of the chain. */
+export const keptSchema = z.object({ records: z.int().nullable() }).meta({ id: "KeptChain" });
 
 /** The chain of a sandbox with a database, which its first process keeps in a data directory. */
 export function keptIn(store: JournaledStore, journal: ChainJournal): KeptChain {
@@ -47,15 +48,4 @@ export function keptByFirst(controlUrl: string): KeptChain {
     // Only the first process restores.
     async restore() {},
   };
-}
-
-/** The part of the control API that keeps the chain for other processes of the sandbox: it changes nothing that is recorded. */
-export function keptChainRoutes(journal: ChainJournal | null): Router {
-  const router = Router();
-  router.post(path, express.json({ limit: "1kb" }), async (request, response) => {
-    const { commits } = askedSchema.parse(request.body);
-    journal?.committed(commits);
-    response.json({ records: (await journal?.announce()) ?? null });
-  });
-  return router;
 }

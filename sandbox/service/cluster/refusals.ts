@@ -1,27 +1,29 @@
-import express, { Router } from "express";
 import { z } from "zod";
 import { checkNames } from "../../../protocol/binding/check-binding.ts";
 import { errorCodes } from "../../../server/api/errors/catalogue.ts";
-import { hashSchema } from "../../../server/api/schemas/primitives.ts";
+import { hashSchema, jsonSchema } from "../../../server/api/schemas/primitives.ts";
 import type { Log, Refusal, Services } from "../../../server/services.ts";
 import { askControl } from "../../state/ask-control.ts";
 
 const path = "/refusals";
 
-const refusalSchema: z.ZodType<Refusal> = z.strictObject({
-  at: z.int(),
-  request_id: z.string(),
-  operation: z.string(),
-  program: z.string(),
-  subject: z.string(),
-  step: z.string(),
-  code: z.enum(errorCodes),
-  detail: z.string(),
-  transaction_hash: hashSchema,
-  checks: z.array(
-    z.strictObject({ name: z.enum(checkNames), ok: z.boolean(), expected: z.json(), actual: z.json() }),
-  ),
-});
+/** The schema of a refusal of another process. */
+export const refusalSchema: z.ZodType<Refusal> = z
+  .strictObject({
+    at: z.int(),
+    request_id: z.string(),
+    operation: z.string(),
+    program: z.string(),
+    subject: z.string(),
+    step: z.string(),
+    code: z.enum(errorCodes),
+    detail: z.string(),
+    transaction_hash: hashSchema,
+    checks: z.array(
+      z.strictObject({ name: z.enum(checkNames), ok: z.boolean(), expected: jsonSchema, actual: jsonSchema }),
+    ),
+  })
+  .meta({ id: "AddRefusal" });
 
 /**
  * Tells the first process of a shared sandbox, whose explorer shows it, what this one has refused. The answer to the request does not
@@ -36,15 +38,4 @@ export function tellRefusals(controlUrl: string, log: Log): Services["refused"] 
       log.error({ request_id: refusal.request_id, causes: String(error) }, "telling a refusal");
     }
   };
-}
-
-/** The part of the control API that receives what other processes of the sandbox have refused: it changes nothing that is recorded. */
-export function refusalRoutes({ refused }: Pick<Services, "refused">): Router {
-  const router = Router();
-  // As much as the calldata of a transaction, which a check shows twice.
-  router.post(path, express.json({ limit: "1mb" }), async (request, response) => {
-    await refused(refusalSchema.parse(request.body));
-    response.status(204).end();
-  });
-  return router;
 }

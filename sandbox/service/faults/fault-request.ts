@@ -131,7 +131,11 @@ const methodSchema = z
 
 /** The fields that can limit the faults of a layer. */
 const matchShapes: { readonly [L in FaultLayer]: { readonly [field: string]: z.ZodOptional } } = {
-  api: { operation: z.enum(writeOperations).optional(), program: text, subject_id: text },
+  api: {
+    operation: z.enum(writeOperations).meta({ id: "WriteOperation" }).optional(),
+    program: text,
+    subject_id: text,
+  },
   relayer: {
     operation_id: text,
     program: text,
@@ -174,6 +178,11 @@ function schemaOfIntent(intent: FaultIntent): z.ZodType {
     ...detailsOf([action]),
   });
 }
+
+/** The schema of a fault to set, in either form, for descriptions: {@link readFault} checks the form that a fault has. */
+export const faultRequestSchema = z
+  .union([...faultIntentNames.map(schemaOfIntent), ...faultLayers.map(schemaOfLayer)])
+  .meta({ id: "SetFault" });
 
 /** The layers that a named fault can act in: its own, and for some the relayer. */
 function layersOfIntent(intent: FaultIntent): FaultLayer[] {

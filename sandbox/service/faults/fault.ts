@@ -1,21 +1,26 @@
-import type { FaultLayer } from "./fault-matrix.ts";
+import { z } from "zod";
+import { faultLayers } from "./fault-matrix.ts";
+
+const texts = z.record(z.string(), z.string());
+
+/** The schema of a fault that is set. */
+export const faultSchema = z
+  .object({
+    layer: z.enum(faultLayers),
+    point: z.string(),
+    action: z.string(),
+    match: texts,
+    remaining: z.int().nullable().meta({
+      description: "The number of times that it will still act; null if it acts until it is cleared.",
+    }),
+    hits: z.int().meta({ description: "The number of times that it has acted." }),
+    depth: z.int().exactOptional().meta({ description: "The number of blocks that a `reorg` removes." }),
+    delay_ms: z.int().exactOptional().meta({ description: "The length of a `delay`, in real milliseconds." }),
+    status: z.int().exactOptional().meta({ description: "The status that the receiver answers." }),
+    headers: texts.exactOptional(),
+    body: z.string().exactOptional(),
+  })
+  .meta({ id: "Fault", description: "A fault that is set." });
 
 /** A fault that is set: plain data, so that it can be part of a snapshot. */
-export interface Fault {
-  layer: FaultLayer;
-  point: string;
-  action: string;
-  match: { [field: string]: string };
-  /** How often it will still act; null until it is cleared. */
-  remaining: number | null;
-  /** How often it has acted. */
-  hits: number;
-  /** The number of blocks that a `reorg` removes. */
-  depth?: number;
-  /** How long a `delay` takes, in real milliseconds. */
-  delay_ms?: number;
-  /** The status that the receiver answers. */
-  status?: number;
-  headers?: { [name: string]: string };
-  body?: string;
-}
+export type Fault = z.output<typeof faultSchema>;

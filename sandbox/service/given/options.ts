@@ -117,9 +117,9 @@ export function list(values: readonly string[]): string {
   return values.length === 1 ? `${values[0]}` : `${values.slice(0, -1).join(", ")} or ${values.at(-1)}`;
 }
 
-/** Takes what a schema takes, with an error of its own. */
-function checked<T>(schema: z.ZodType<T>, wrong: string, todo: string) {
-  return z.custom<T>((value) => schema.safeParse(value).success, named(wrong, todo));
+/** Takes what a schema takes, with an error of its own; descriptions have its type. */
+function checked<T>(schema: z.ZodType<T>, wrong: string, todo: string, type = "string") {
+  return z.custom<T>((value) => schema.safeParse(value).success, named(wrong, todo)).meta({ type });
 }
 
 /** Takes what a schema of amounts takes; for one that is only too large the error names the largest. */
@@ -128,7 +128,8 @@ function amountOf(schema: z.ZodType<string>, wrong: string, example: string) {
     typeof value !== "string" || !/^[0-9]+$/.test(value) || BigInt(value) <= maxUint128;
   return z
     .custom<string>(isSmall, named("is above the largest amount, 2^128 - 1", `Pass at most ${maxUint128}.`))
-    .pipe(checked(schema, wrong, `Pass a decimal string such as "${example}".`));
+    .pipe(checked(schema, wrong, `Pass a decimal string such as "${example}".`))
+    .meta({ type: "string", description: `Base units, as in "${example}".` });
 }
 
 const amount = amountOf(positiveAmountSchema, "is not an amount above zero in base units", defaultAmount);
@@ -141,8 +142,13 @@ const reference = checked(
   `Pass 1 to ${textLengths.reference} characters.`,
 );
 const program = checked(programIdSchema, "is not a program's id", "Pass one such as prg_demo.");
-const time = checked(unixTimeSchema, "is not a Unix time", "Pass whole seconds, not milliseconds.");
-const wallet = oneOf(walletNames);
+const time = checked(
+  unixTimeSchema,
+  "is not a Unix time",
+  "Pass whole seconds, not milliseconds.",
+  "integer",
+);
+const wallet = oneOf(walletNames).meta({ id: "WalletName" });
 const merchant = checked(idSchema("mer"), "is not a merchant's id", "Pass a merchant, or its id.");
 
 /** Takes the id of a merchant in its place. */
@@ -177,7 +183,7 @@ const purchaseOptions = options({
   state: oneOf(purchaseStates),
   route: oneOf(routes).optional(),
   program: program.optional(),
-  merchant: z.preprocess(idOf, merchant.optional()),
+  merchant: z.preprocess(idOf, merchant.optional()).meta({ type: "string" }),
   buyer: wallet.default("buyer"),
   beneficiary: wallet.default("beneficiary"),
   amount: amount.default(defaultAmount),
@@ -186,7 +192,9 @@ const purchaseOptions = options({
   claimed: amount.optional(),
   reason: text(textLengths.reason).optional(),
   award: award.optional(),
-  terms: checked(jsonObjectSchema, "are not a JSON object", "Pass an object.").optional(),
+  terms: checked(jsonObjectSchema, "are not a JSON object", "Pass an object.", "object")
+    .meta({ additionalProperties: {} })
+    .optional(),
   reference: reference.optional(),
   deadlines: options({
     offer_deadline: time.optional(),
@@ -262,6 +270,14 @@ export function paysItself(buyer: WalletName): GivenInvalidError {
     "Pass another wallet, or another merchant.",
   );
 }
+
+/** The schema of a request of JSON, for descriptions: {@link readGivenRequest} checks one. */
+export const givenRequestSchema: z.ZodType = z
+  .union([
+    z.strictObject({ merchant: merchantOptions.meta({ id: "MerchantOptions" }) }),
+    z.strictObject({ purchase: purchaseOptions.meta({ id: "PurchaseOptions" }) }),
+  ])
+  .meta({ id: "Give" });
 
 const single = 'The body must have one member, "merchant" or "purchase", with the options of that.';
 const anyOptions = z.looseObject({});

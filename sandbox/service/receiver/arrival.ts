@@ -1,19 +1,28 @@
 import type { IncomingMessage } from "node:http";
+import { z } from "zod";
 import type { WebhookHeaders } from "../../../protocol/signatures/webhook.ts";
 
+/** The schema of a delivery as it arrived at a receiver. */
+export const arrivalSchema = z
+  .object({
+    number: z.int().meta({ description: "Counts arrivals from 1." }),
+    headers: z.record(z.string(), z.string()).meta({
+      description: 'Lower-case names; a header that was sent more than once is joined with ", ".',
+    }),
+    body: z
+      .string()
+      .meta({ description: "The body as it came, as text. Verify this, never the parsed body." }),
+    verified: z.boolean().meta({
+      description: "Whether its signature verifies against the current keys; its time is not checked.",
+    }),
+    status: z.int().nullable().meta({
+      description: "The status that the receiver answered; null if the connection was already closed.",
+    }),
+  })
+  .meta({ id: "Arrival", description: "A delivery as it arrived at a receiver." });
+
 /** One delivery as it arrived at a receiver. */
-export interface Arrival {
-  /** Counts arrivals from 1. */
-  number: number;
-  /** Lower-case names; a header that was sent more than once is joined with ", ". */
-  headers: { [name: string]: string };
-  /** The body as it came, as text; verify this, never what it parses to. */
-  body: string;
-  /** Whether its signature verifies against the current keys; the time is not judged here. */
-  verified: boolean;
-  /** The status that the receiver answered; null when the connection was gone before. */
-  status: number | null;
-}
+export type Arrival = z.output<typeof arrivalSchema>;
 
 /** The headers of a request, each as one text. */
 export function headersOf({ headers }: IncomingMessage): Arrival["headers"] {

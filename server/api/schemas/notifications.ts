@@ -91,7 +91,7 @@ const deliveryAttemptSchema = z
   .meta({ id: "DeliveryAttempt" });
 
 /** A notification: one event on its way to the pinned receiver. */
-const notificationSchema = z
+export const notificationSchema = z
   .object({
     id: idSchema("ntf"),
     event_id: idSchema("evt"),

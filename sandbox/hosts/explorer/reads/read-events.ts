@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Json } from "../../../../protocol/values/json.ts";
 import { toTimestamp } from "../../../../protocol/values/time.ts";
 import type { EventRecord, NotificationRecord } from "../../../../server/store/records.ts";
 import type { Sources } from "../sources.ts";
@@ -38,7 +39,7 @@ export async function viewEvent(event: EventRecord, { services, receiver }: Sour
     services.store.get("notifications", id),
     services.store.get("receipts", id),
   ]);
-  const parsed: unknown = JSON.parse(body);
+  const parsed: Json = JSON.parse(body);
   return {
     id,
     program,

@@ -52,12 +52,16 @@ export class AnswerCheck {
     const response = operation.responses[String(answer.status)];
     if (response === undefined)
       return `${operation.operationId} describes no ${answer.status}: ${answer.text}`;
+    // An answer without a body has no content.
+    if (!("content" in response))
+      return answer.text === "" ? null : `${operation.operationId} describes no body`;
     const type = String(answer.headers["content-type"]).split(";")[0] ?? "";
     if (response.content[type] === undefined)
       return `${operation.operationId} describes no ${answer.status} ${type}`;
     for (const [name, { required }] of Object.entries(response.headers ?? {}))
       if (required === true && answer.headers[name.toLowerCase()] === undefined)
         return `the header ${name} is missing`;
+    if (!type.endsWith("json")) return null;
     const parts = ["paths", route, method, "responses", String(answer.status), "content", type, "schema"];
     return this.#validate(`#/${parts.map(escapePart).join("/")}`, answer.text);
   }

@@ -132,13 +132,16 @@ export class RecordCheck {
 }
 
 /** The same description with answers that are closed: no unknown field, no unknown code. */
-function closed(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(closed);
+export function closed(node: unknown, isPart = false): unknown {
+  if (Array.isArray(node)) return node.map((part) => closed(part, isPart));
   if (typeof node !== "object" || node === null) return node;
   const codes = "anyOf" in node && Array.isArray(node.anyOf) ? openCodes(node.anyOf) : null;
   if (codes !== null) return codes;
-  const parts = Object.fromEntries(Object.entries(node).map(([name, part]) => [name, closed(part)]));
-  const isOpenObject = "properties" in node && "type" in node && !("additionalProperties" in node);
+  const parts = Object.fromEntries(
+    Object.entries(node).map(([name, part]) => [name, closed(part, name === "allOf")]),
+  );
+  // A part of an intersection has only some of the fields; the schema that it narrows is closed.
+  const isOpenObject = !isPart && "properties" in node && "type" in node && !("additionalProperties" in node);
   return isOpenObject ? { ...parts, additionalProperties: false } : parts;
 }
 

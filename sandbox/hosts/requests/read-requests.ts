@@ -1,6 +1,4 @@
-import { Router } from "express";
 import { z } from "zod";
-import { validate } from "../../../server/http/request/validate.ts";
 import type { Services } from "../../../server/services.ts";
 import type { RequestViews } from "../explorer/views.ts";
 import type { KeptRequest, RequestLog } from "./request-log.ts";
@@ -12,7 +10,7 @@ export const requestPageSizes = { usual: 50, most: 200 } as const;
 const number = z.string().regex(/^\d{1,15}$/, "must be the number of a request");
 
 /** The query of the request log. */
-const requestsQuery = z.strictObject({
+export const requestsQuery = z.strictObject({
   /** A status (`409`), its first digit (`4xx`), or `lost` for answers that a fault dropped. */
   status: z
     .string()
@@ -39,22 +37,12 @@ const requestsQuery = z.strictObject({
 /** The parsed form of {@link requestsQuery}. */
 type RequestsQuery = z.output<typeof requestsQuery>;
 
-/** The part of the control API that answers the request log. */
-export function requestRoutes(log: RequestLog, services: Pick<Services, "deployment">): Router {
-  const router = Router();
-  router.get("/requests", (request, response) => {
-    response.set("Cache-Control", "no-store");
-    response.json(readRequests(validate(requestsQuery, request.query, "/query"), log, services));
-  });
-  return router;
-}
-
 /**
  * Reads a page of the request log: the newest answer first, or from a number on the oldest first.
  *
  * @example readRequests({ status: "4xx" }, log, services)
  */
-function readRequests(
+export function readRequests(
   query: RequestsQuery,
   log: RequestLog,
   { deployment }: Pick<Services, "deployment">,

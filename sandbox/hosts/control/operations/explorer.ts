@@ -1,0 +1,208 @@
+import { z } from "zod";
+import { Problem } from "../../../../server/api/errors/problem.ts";
+import { keptRefusals } from "../../explorer/live/refusal-log.ts";
+import { pageQuery } from "../../explorer/reads/page.ts";
+import { readBlocks } from "../../explorer/reads/read-blocks.ts";
+import { eventsQuery, readEvents } from "../../explorer/reads/read-events.ts";
+import { readMerchants } from "../../explorer/reads/read-merchants.ts";
+import { readOverview } from "../../explorer/reads/read-overview.ts";
+import { purchasesQuery, readPurchases } from "../../explorer/reads/read-purchases.ts";
+import { readRefusals } from "../../explorer/reads/read-refusals.ts";
+import { operationsQuery, readRelayOperations } from "../../explorer/reads/read-relay-operations.ts";
+import { search } from "../../explorer/search.ts";
+import type { Sources } from "../../explorer/sources.ts";
+import { readTimeline } from "../../explorer/timeline/read-timeline.ts";
+import {
+  blocksSchema,
+  eventsSchema,
+  merchantsSchema,
+  overviewSchema,
+  purchasesSchema,
+  refusalsSchema,
+  relayOperationsSchema,
+  requestsSchema,
+  searchSchema,
+  timelineSchema,
+} from "../../explorer/views.ts";
+import { readRequests, requestsQuery } from "../../requests/read-requests.ts";
+import { type ControlOperation, defineControl } from "../operation.ts";
+
+const cursorNumber = z
+  .string()
+  .regex(/^\d{1,15}$/, "is no next_cursor of this list")
+  .optional();
+const blocksQuery = z.strictObject({ cursor: cursorNumber });
+const refusalsQuery = pageQuery.extend({ cursor: cursorNumber });
+const searchQuery = z.strictObject({ q: z.string().trim().min(1).max(200) });
+
+const readStream = defineControl({
+  id: "readStream",
+  method: "get",
+  path: "/stream",
+  tag: "Explorer",
+  summary: "Sends an event for each change, without the records.",
+  success: {
+    status: 200,
+    description: "Server-sent events, until the client or the sandbox ends the stream.",
+    schema: z.string(),
+    type: "text/event-stream",
+  },
+  handle: ({ sandbox, request, response }) => sandbox.explorer.stream.open(request, response),
+});
+
+const overview = defineRead({
+  id: "readOverview",
+  path: "/explorer/overview",
+  summary:
+    "Returns block, clock, mode, chain epoch, gas budgets, unfinished relay operations by status, relay operations whose outcome is unknown, pending transactions, the set faults, and all faults that can be set.",
+  success: success("The state of the sandbox.", overviewSchema),
+  handle: async ({ sandbox }) => await readOverview(sandbox.explorer.sources),
+});
+
+const timeline = defineRead({
+  id: "readTimeline",
+  path: "/explorer/purchases/{id}",
+  summary:
+    "Returns a purchase's whole timeline: chain, routing API, relayer, wallets, deliveries and refusals.",
+  params: { id: z.string().meta({ description: "The purchase's id.", example: "pur_abcdefghij234567abcd" }) },
+  success: success("The purchase and its timeline.", timelineSchema),
+  errors: ["not_found"],
+  async handle({ sandbox, params: { id = "" } }) {
+    const found = await readTimeline(id, sandbox.explorer.sources);
+    if (found === null) throw new Problem("not_found", `There is no purchase ${id}.`);
+    return found;
+  },
+});
+
+const refusals = defineRead({
+  id: "listRefusals",
+  path: "/explorer/refusals",
+  summary: `Lists the last ${keptRefusals} transactions that a step did not accept, with every check. They are kept in memory, and a restore deletes them.`,
+  query: refusalsQuery,
+  success: success("A page of refusals.", refusalsSchema),
+  errors: ["validation_failed"],
+  handle: ({ sandbox, query }) => readRefusals(query, sandbox.explorer.sources),
+});
+
+const blocks = defineRead({
+  id: "listBlocks",
+  path: "/explorer/blocks",
+  summary:
+    "Lists blocks with their transactions, each with its function and the accounts and purchases that it names.",
+  query: blocksQuery,
+  success: success("A page of blocks.", blocksSchema),
+  errors: ["validation_failed"],
+  handle: async ({ sandbox, query: { cursor } }) => await readBlocks(cursor, sandbox.explorer.sources),
+});
+
+const requests = defineRead({
+  id: "listRequests",
+  path: "/requests",
+  summary: "Lists the last API requests with their answers.",
+  page: { target: "control.md#the-request-log", words: "the request log" },
+  query: requestsQuery,
+  success: success("A page of requests.", requestsSchema),
+  errors: ["validation_failed"],
+  handle: ({ sandbox: { explorer }, query }) =>
+    readRequests(query, explorer.sources.requests, explorer.sources.services),
+});
+
+const find = defineRead({
+  id: "search",
+  path: "/explorer/search",
+  summary: "Finds the object of an id, a hash, an address or a block number, which is `?q=`.",
+  query: searchQuery,
+  success: success("The found objects.", searchSchema),
+  errors: ["validation_failed"],
+  handle: async ({ sandbox, query: { q } }) => ({ data: await search(q, sandbox.explorer.sources) }),
+});
+
+/** Everything that the explorer reads; each answers with a type of `views.ts` and changes nothing. */
+export const explorerOperations = [
+  overview,
+  list({
+    collection: "purchases",
+    summary:
+      "Lists purchases with the amount, the buyer's allowance (`approved`), and the amounts paid, reconciled and refunded, all at one block (`as_of`).",
+    query: purchasesQuery,
+    schema: purchasesSchema,
+    read: readPurchases,
+  }),
+  timeline,
+  list({
+    collection: "merchants",
+    summary: "Lists merchants with their funding at one block.",
+    query: pageQuery,
+    schema: merchantsSchema,
+    read: readMerchants,
+  }),
+  list({
+    collection: "operations",
+    summary:
+      "Lists relay operations with every transaction that was signed: the original, those with a higher fee, and cancellations.",
+    query: operationsQuery,
+    schema: relayOperationsSchema,
+    read: readRelayOperations,
+  }),
+  list({
+    collection: "events",
+    summary:
+      "Lists the outbox (all events) with every delivery attempt, the delivery receipt, and what arrived at the sandbox's own receiver.",
+    query: eventsQuery,
+    schema: eventsSchema,
+    read: readEvents,
+  }),
+  refusals,
+  blocks,
+  find,
+  requests,
+  readStream,
+];
+
+type Read<Q extends z.ZodType> = Omit<
+  Parameters<typeof defineControl<z.ZodUndefined, Q>>[0],
+  "method" | "tag"
+>;
+
+/** Defines an operation that reads; no cache may keep its answer. */
+function defineRead<Q extends z.ZodType = z.ZodUndefined>(read: Read<Q>): ControlOperation {
+  return defineControl<z.ZodUndefined, Q>({ ...read, method: "get", tag: "Explorer", cached: false });
+}
+
+function success(description: string, schema: z.ZodType) {
+  return { status: 200 as const, description, schema };
+}
+
+/** Defines the list of a collection: a cursor names one of its records, and one that a restore took away begins nowhere. */
+function list<Q extends { cursor?: string | undefined }>({
+  collection,
+  summary,
+  query,
+  schema,
+  read,
+}: {
+  collection: "purchases" | "merchants" | "operations" | "events";
+  summary: string;
+  query: z.ZodType<Q>;
+  schema: z.ZodType;
+  read: (query: Q, sources: Sources) => Promise<unknown>;
+}): ControlOperation {
+  return defineRead<z.ZodType<Q>>({
+    id: `list${collection.slice(0, 1).toUpperCase()}${collection.slice(1)}`,
+    path: `/explorer/${collection}`,
+    summary,
+    query,
+    success: success(`A page of ${collection}.`, schema),
+    errors: ["validation_failed", "not_found"],
+    async handle({ sandbox: { explorer }, query: asked }) {
+      const { cursor } = asked;
+      const { store } = explorer.sources.services;
+      if (cursor !== undefined && !(await store.get(collection, cursor)))
+        throw new Problem(
+          "not_found",
+          "The cursor is not one of this list any more; read it from its start.",
+        );
+      return await read(asked, explorer.sources);
+    },
+  });
+}

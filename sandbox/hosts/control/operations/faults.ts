@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { validate } from "../../../../server/http/request/validate.ts";
+import { faultSchema } from "../../../service/faults/fault.ts";
+import { faultRequestSchema, readFault } from "../../../service/faults/fault-request.ts";
+import { defineControl } from "../operation.ts";
+
+const listSchema = z.object({ data: z.array(faultSchema) }).meta({ id: "Faults" });
+
+const listFaults = defineControl({
+  id: "listFaults",
+  method: "get",
+  path: "/faults",
+  tag: "Faults",
+  summary: "Lists the faults, those that no longer act included.",
+  success: { status: 200, description: "The faults.", schema: listSchema },
+  handle: ({ sandbox }) => ({ data: sandbox.faults.list() }),
+});
+
+const setFault = defineControl({
+  id: "setFault",
+  method: "post",
+  path: "/faults",
+  tag: "Faults",
+  summary: "Sets a fault, by its name or by layer, point and action.",
+  description:
+    "The member `intent` is a fault's name, such as `answer-lost`. A fault by its place has `layer`, `action` and, if needed, `point`, `match` and `count`.",
+  page: { target: "faults.md", words: "faults" },
+  describedBody: faultRequestSchema,
+  example: { intent: "answer-lost", operation: "executeRefund" },
+  success: { status: 201, description: "The fault.", schema: faultSchema },
+  errors: ["fault_invalid"],
+  gated: true,
+  handle: async ({ sandbox, body }) =>
+    await sandbox.faults.add(readFault(body, (schema, value) => validate(schema, value, ""))),
+});
+
+const clearFaults = defineControl({
+  id: "clearFaults",
+  method: "delete",
+  path: "/faults",
+  tag: "Faults",
+  summary: "Clears all faults and resumes mining.",
+  description: "It answers when every waiting transaction is mined.",
+  success: { status: 200, description: "No faults.", schema: listSchema },
+  gated: true,
+  async handle({ sandbox: { faults } }) {
+    await faults.clear();
+    return { data: faults.list() };
+  },
+});
+
+/** The operations on faults. */
+export const faultOperations = [listFaults, setFault, clearFaults];

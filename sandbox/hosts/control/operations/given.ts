@@ -1,0 +1,60 @@
+import { z } from "zod";
+import { merchantSchema } from "../../../../server/api/schemas/merchants.ts";
+import { notificationSchema } from "../../../../server/api/schemas/notifications.ts";
+import { paymentReceiptSchema, purchaseSchema } from "../../../../server/api/schemas/purchases.ts";
+import { claimSchema, decisionSchema, refundSchema } from "../../../../server/api/schemas/refunds.ts";
+import { givenRequestSchema } from "../../../service/given/options.ts";
+import { defineControl } from "../operation.ts";
+
+const givenSchema = z
+  .union([
+    z.object({ merchant: merchantSchema }).meta({ id: "GivenMerchant" }),
+    z
+      .object({
+        merchant: merchantSchema,
+        purchase: purchaseSchema,
+        payments: z.array(paymentReceiptSchema),
+        claim: claimSchema.nullable(),
+        decision: decisionSchema.nullable(),
+        refund: refundSchema.nullable(),
+      })
+      .meta({ id: "GivenPurchase" }),
+  ])
+  .meta({ id: "Given", description: "Everything that was created, as the routing API returns it." });
+
+const give = defineControl({
+  id: "give",
+  method: "post",
+  path: "/given",
+  tag: "Given",
+  summary: "Creates a merchant or a purchase in a state.",
+  description:
+    "The body has `merchant` or `purchase` with the options of that. `given_invalid` has `errors` with a `pointer` to each wrong option; a refusal of the routing API is in `problem`.",
+  page: { target: "states.md", words: "states and options" },
+  describedBody: givenRequestSchema,
+  example: { purchase: { state: "paid" } },
+  success: { status: 201, description: "Everything that was created.", schema: givenSchema },
+  errors: ["given_invalid", "given_refused", "retry_limit"],
+  recorded: false,
+  handle: async ({ sandbox, body }) => await sandbox.given.request(body),
+});
+
+const deliver = defineControl({
+  id: "deliver",
+  method: "post",
+  path: "/deliver",
+  tag: "Given",
+  summary: "Delivers every undelivered event of all programs.",
+  description: "A notification is `exhausted` if it was given up after the last attempt.",
+  page: { target: "notifications.md", words: "notifications" },
+  success: {
+    status: 200,
+    description: "The notifications that were delivered or exhausted.",
+    schema: z.object({ notifications: z.array(notificationSchema) }).meta({ id: "Notifications" }),
+  },
+  recorded: false,
+  handle: async ({ sandbox }) => ({ notifications: await sandbox.given.deliveries.all() }),
+});
+
+/** The operations that give states and deliver. A recording notes the requests and transactions that they make. */
+export const givenOperations = [give, deliver];

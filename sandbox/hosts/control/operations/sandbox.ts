@@ -1,0 +1,92 @@
+import { z } from "zod";
+import { hashSchema } from "../../../../server/api/schemas/primitives.ts";
+import { faultSchema } from "../../../service/faults/fault.ts";
+import { explanationSchema } from "../../explain/explanation.ts";
+import { urlsSchema } from "../../explorer/views.ts";
+import { type ControlledSandbox, defineControl } from "../operation.ts";
+
+const statusSchema = z
+  .object({
+    version: z.literal(1),
+    seed: z.string(),
+    mode: z.enum(["live", "deterministic"]),
+    pid: z.int(),
+    urls: urlsSchema,
+    explorer: z.string().meta({ description: "The URL of the explorer." }),
+    chain: z.object({
+      chain_id: z.int(),
+      epoch: hashSchema,
+      block_number: z.int(),
+      block_hash: hashSchema,
+    }),
+    now: z.int().meta({ description: "Sandbox time in Unix seconds." }),
+    faults: z.array(faultSchema),
+  })
+  .meta({ id: "Status" });
+
+const explainQuery = z.strictObject({
+  for: z.string().optional().meta({ description: "The id of a merchant or a purchase." }),
+});
+
+const readStatus = defineControl({
+  id: "readStatus",
+  method: "get",
+  path: "/status",
+  tag: "Sandbox",
+  summary: "Returns seed, mode, process, URLs, chain, time and faults.",
+  success: { status: 200, description: "The status of the sandbox.", schema: statusSchema },
+  handle: async ({ sandbox }) => await viewStatus(sandbox),
+});
+
+const readDescription = defineControl({
+  id: "readControlDescription",
+  method: "get",
+  path: "/openapi.json",
+  tag: "Sandbox",
+  summary: "Returns the OpenAPI 3.1 description of the control API.",
+  success: {
+    status: 200,
+    description: "The OpenAPI description.",
+    schema: z.looseObject({ openapi: z.string() }).meta({ id: "Description" }),
+  },
+  handle: ({ describe }) => describe(),
+});
+
+const explain = defineControl({
+  id: "explain",
+  method: "get",
+  path: "/explain/{hash}",
+  tag: "Sandbox",
+  summary: "Returns why a transaction was refused, or which step would accept it.",
+  description: "`?for=` names the merchant or purchase to compare with.",
+  page: { target: "explain.md", words: "explain" },
+  params: { hash: hashSchema },
+  query: explainQuery,
+  success: {
+    status: 200,
+    description: "The explanation.",
+    schema: explanationSchema.meta({ id: "Explanation" }),
+  },
+  errors: ["validation_failed", "argument_invalid"],
+  handle: async ({ sandbox, params, query }) =>
+    await sandbox.explain(hashSchema.parse(params["hash"]), query),
+});
+
+/** The operations that describe the sandbox and its transactions. */
+export const sandboxOperations = [readStatus, readDescription, explain];
+
+async function viewStatus({ description, chain, faults }: ControlledSandbox) {
+  const { seed, mode, pid, urls } = description;
+  const block = await chain.client.getBlock({ blockTag: "latest" });
+  return {
+    version: 1,
+    seed,
+    mode,
+    pid,
+    urls,
+    explorer: `${urls.control}/`,
+    chain: { ...description.chain, block_number: Number(block.number), block_hash: block.hash },
+    now: await chain.clock.now(),
+    faults: faults.list(),
+  };
+}
