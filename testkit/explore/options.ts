@@ -59,7 +59,7 @@ export interface ExploreOptions {
    */
   checkEvery?: number;
   /**
-   * Called before each walk to reset your backend: every walk starts from the same state, so it repeats ids of the walk before.
+   * Called before each walk to reset your backend: every walk starts from the same state, so it repeats ids of earlier walks.
    * @defaultValue none
    */
   reset?: () => Promise<void> | void;
@@ -69,7 +69,7 @@ export interface ExploreOptions {
    */
   scenario?: string;
   /**
-   * Called after each walk with the number of steps that are done, and of all steps. If it throws, the exploration ends with that error.
+   * Called after each walk with the number of steps done so far, and the total. If it throws, the exploration ends with that error.
    * @defaultValue none
    */
   onProgress?: (done: number, all: number) => unknown;
