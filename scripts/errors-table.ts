@@ -11,7 +11,7 @@ import type { StoreDamagedError } from "../server/store/directory/checked-lines.
 import type { DatabaseUrlError } from "../server/store/postgres/database.ts";
 import type { StoreConflictError, StoreUnavailableError } from "../server/store/store.ts";
 import type { ExplorationError } from "../testkit/explore/exploration-error.ts";
-import type { ScenarioDifferenceError } from "../testkit/play-scenario.ts";
+import type { ScenarioDifferenceError } from "../testkit/scenario/play-scenario.ts";
 
 /** The codes of each error, with when it is thrown: a code that is missing here does not compile. */
 type Errors = {

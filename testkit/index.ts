@@ -5,4 +5,4 @@ export * from "../sandbox/index.ts";
 export { createSandbox, type Sandbox } from "./create-sandbox.ts";
 export { ExplorationError } from "./explore/exploration-error.ts";
 export type { CheckedState, Exploration, ExploreOptions } from "./explore/options.ts";
-export { playScenario, ScenarioDifferenceError } from "./play-scenario.ts";
+export { playScenario, ScenarioDifferenceError } from "./scenario/play-scenario.ts";

@@ -53,7 +53,7 @@ function playCommand(): Command {
     .argument("<files...>", "the scenario files")
     .addOption(jsonOption("print one JSON object for each file"))
     .action(async (files: string[], { json }: Pick<SandboxFlags, "json">) => {
-      const { playScenario } = await import("../../testkit/play-scenario.ts");
+      const { playScenario } = await import("../../testkit/scenario/play-scenario.ts");
       const { readScenario } = await import("../../sandbox/hosts/recorder/scenario-file.ts");
       for (const file of files) {
         const scenario = await readScenario(file);

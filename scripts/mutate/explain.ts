@@ -228,8 +228,8 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "testkit/play-scenario.ts",
-    tests: ["test/testkit/scenario.test.ts"],
+    file: "testkit/scenario/play-scenario.ts",
+    tests: ["test/testkit/scenario/scenario.test.ts"],
     mutants: [
       {
         rule: "A field of an answer that differs from the recorded one is named.",

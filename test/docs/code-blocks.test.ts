@@ -4,16 +4,17 @@ import { createServer, type RequestListener } from "node:http";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { commandsOf, createProgram } from "../../cli/program.ts";
 import { contractArtifactFile } from "../../sandbox/chain/contracts.ts";
 import type { RegistrarOption } from "../../sandbox/chain/registrar/registrar.ts";
 import { readScenario } from "../../sandbox/hosts/recorder/scenario-file.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
+import { launchChromium } from "../../scripts/launch-chromium.ts";
 import { createSandbox, type Sandbox } from "../../testkit/create-sandbox.ts";
 import type { ExploreOptions } from "../../testkit/explore/options.ts";
 import { sandboxMatchers } from "../../testkit/matchers.ts";
-import { playScenario } from "../../testkit/play-scenario.ts";
+import { playScenario } from "../../testkit/scenario/play-scenario.ts";
 import { openReceiver } from "../kit/external-receiver.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
@@ -43,6 +44,7 @@ function codeBlocks(): CodeBlock[] {
 const modules: { readonly [specifier: string]: string } = {
   "routing-sandbox/client": "../../sandbox/service/client/api-client.ts",
   "routing-sandbox/vitest": "../../testkit/vitest.ts",
+  "routing-sandbox/playwright": "../../testkit/playwright/inject-wallet.ts",
   "routing-sandbox/fixture": "../../testkit/fixture.ts",
 };
 
@@ -54,6 +56,11 @@ async function strangersApproval({ given, wallets }: Sandbox): Promise<{ transac
 /** The variables that the text before a code block introduces, made with a sandbox. */
 const preludes: { readonly [place: string]: (sandbox: Sandbox) => Promise<object> } = {
   "binding.md: The binding check": strangersApproval,
+  "browser.md: Inject a wallet": async () => {
+    const chromium = await launchChromium();
+    onTestFinished(async () => await chromium[Symbol.asyncDispose]());
+    return { page: await chromium.browser.newPage() };
+  },
   "ci.md: Equal runs": async (sandbox) => ({ recorded: (await sandbox.fingerprint()).digest }),
   "explain.md: Explain": strangersApproval,
   "explore.md: Explore": async () => {

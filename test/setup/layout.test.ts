@@ -39,7 +39,6 @@ const testedThroughUsers = [
   "server/lib",
   "testkit/demo",
   "testkit/pool",
-  "testkit/repeat",
 ];
 
 test("every folder of tests is named as the source folder that it tests", () => {

@@ -10,7 +10,7 @@ import { defaultGasBudgetWei } from "../../sandbox/options/defaults.ts";
 import type { components } from "../../sandbox/service/client/api-client.ts";
 import { givenAccounts } from "../../sandbox/service/keys/keys.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
-import { RequestSender } from "../repeat/send-request.ts";
+import { RequestSender } from "../scenario/repeat/send-request.ts";
 import { ExplorationError } from "./exploration-error.ts";
 import { freshModel } from "./model.ts";
 import { deliver } from "./moves/surroundings.ts";

@@ -52,7 +52,8 @@ export interface SentTransaction {
 export class Wallet {
   readonly address: Address;
   readonly #account: LocalAccount;
-  protected readonly client: ChainClient;
+  /** Reads the chain that the wallet sends to. */
+  readonly client: ChainClient;
   readonly #runSend: SendRunner;
 
   constructor(account: LocalAccount, client: ChainClient, runSend: SendRunner = (send) => send()) {

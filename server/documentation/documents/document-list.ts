@@ -32,6 +32,7 @@ const groups: readonly (readonly [
       ["/docs/snapshots.md", "Snapshots"],
       ["/docs/scenarios.md", "Scenarios"],
       ["/docs/explore.md", "Explore"],
+      ["/docs/browser.md", "Browser tests"],
       ["/docs/ci.md", "Run in CI"],
       ["/docs/languages.md", "Other languages"],
     ],

@@ -6,7 +6,7 @@ import { readScenario } from "../../../sandbox/hosts/recorder/scenario-file.ts";
 import type { Part } from "../../../sandbox/lib/part.ts";
 import { createSandbox } from "../../../testkit/create-sandbox.ts";
 import type { ExploreOptions } from "../../../testkit/explore/options.ts";
-import { playScenario } from "../../../testkit/play-scenario.ts";
+import { playScenario } from "../../../testkit/scenario/play-scenario.ts";
 import { runCli } from "../../cli/program.ts";
 import { type ExternalReceiver, openReceiver } from "../../kit/external-receiver.ts";
 import { shareSandbox } from "../../kit/share-sandbox.ts";

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readScenario } from "../../../sandbox/hosts/recorder/scenario-file.ts";
 import { plant } from "../../../scripts/mutate/mutant.ts";
-import { playScenario } from "../../../testkit/play-scenario.ts";
+import { playScenario } from "../../../testkit/scenario/play-scenario.ts";
 import { copyCheckout } from "../../setup/copied-checkout.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));

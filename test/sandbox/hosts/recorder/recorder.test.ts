@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { Scenario } from "../../../../sandbox/hosts/recorder/scenario.ts";
 import { readScenario, writeScenario } from "../../../../sandbox/hosts/recorder/scenario-file.ts";
-import { playScenario } from "../../../../testkit/play-scenario.ts";
+import { playScenario } from "../../../../testkit/scenario/play-scenario.ts";
 import { cli } from "../../../cli/program.ts";
 import { shareSandbox } from "../../../kit/share-sandbox.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";

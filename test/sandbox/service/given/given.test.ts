@@ -6,8 +6,8 @@ import { toTimestamp } from "../../../../protocol/values/time.ts";
 import { setMining } from "../../../../sandbox/chain/clock/mining.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { components } from "../../../../sandbox/service/client/api-client.ts";
-import { playScenario } from "../../../../testkit/play-scenario.ts";
 import { openPool } from "../../../../testkit/pool/pool.ts";
+import { playScenario } from "../../../../testkit/scenario/play-scenario.ts";
 import { shareSandbox } from "../../../kit/share-sandbox.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 

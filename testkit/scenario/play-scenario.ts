@@ -1,9 +1,9 @@
-import { CodedError } from "../protocol/coded-error.ts";
-import { catchUp } from "../sandbox/chain/catch-up.ts";
-import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
-import { answerFields } from "../sandbox/hosts/recorder/answer-fields.ts";
-import { describeEnd } from "../sandbox/hosts/recorder/describe-end.ts";
-import { readHead } from "../sandbox/hosts/recorder/read-steps.ts";
+import { CodedError } from "../../protocol/coded-error.ts";
+import { catchUp } from "../../sandbox/chain/catch-up.ts";
+import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import { answerFields } from "../../sandbox/hosts/recorder/answer-fields.ts";
+import { describeEnd } from "../../sandbox/hosts/recorder/describe-end.ts";
+import { readHead } from "../../sandbox/hosts/recorder/read-steps.ts";
 import {
   blockName,
   type ExpectingStep,
@@ -11,10 +11,10 @@ import {
   type Scenario,
   type Step,
   type WalletStep,
-} from "../sandbox/hosts/recorder/scenario.ts";
-import { readJson } from "../sandbox/lib/read-json.ts";
-import type { SandboxOptions } from "../sandbox/options/options.ts";
-import type { Check, CheckedState } from "./explore/options.ts";
+} from "../../sandbox/hosts/recorder/scenario.ts";
+import { readJson } from "../../sandbox/lib/read-json.ts";
+import type { SandboxOptions } from "../../sandbox/options/options.ts";
+import type { Check, CheckedState } from "../explore/options.ts";
 import { findDifference } from "./repeat/find-difference.ts";
 import {
   type RequestOfStep,

@@ -1,7 +1,7 @@
-import { readIssued } from "../../sandbox/hosts/recorder/describe-request.ts";
-import type { ExpectingStep, RequestStep } from "../../sandbox/hosts/recorder/scenario.ts";
-import { givenAccounts } from "../../sandbox/service/keys/keys.ts";
-import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import { readIssued } from "../../../sandbox/hosts/recorder/describe-request.ts";
+import type { ExpectingStep, RequestStep } from "../../../sandbox/hosts/recorder/scenario.ts";
+import { givenAccounts } from "../../../sandbox/service/keys/keys.ts";
+import type { SandboxDescription } from "../../../sandbox/state/description.ts";
 
 /** A request of a scenario, without what it must be answered. */
 export type RequestOfStep = Omit<Extract<RequestStep | ExpectingStep, { api: string }>, "answer" | "expect">;

@@ -1,4 +1,4 @@
-import type { Json } from "../../protocol/values/json.ts";
+import type { Json } from "../../../protocol/values/json.ts";
 
 /** The first field in which a value differs from what it must be, as in `purchase.figures.paid`. */
 export interface Difference {

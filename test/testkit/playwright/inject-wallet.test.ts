@@ -1,0 +1,290 @@
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import type { BrowserContext, Page } from "playwright-core";
+import { type Hex, recoverTypedDataAddress } from "viem";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
+import { packageRoot } from "../../../sandbox/lib/package-root.ts";
+import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import { type LaunchedChromium, launchChromium } from "../../../scripts/launch-chromium.ts";
+import {
+  type InjectedWalletOptions,
+  injectWallet,
+  ProviderError,
+} from "../../../testkit/playwright/inject-wallet.ts";
+
+/** A page of a shop that uses ethers: it finds wallets by EIP-6963, connects, sends and signs. */
+const shopPage = `<!doctype html><title>Shop</title><script type="module">
+  import { BrowserProvider } from "/ethers.js";
+  let provider;
+  // Without window.ethereum, so that ethers finds wallets by their events only.
+  const eventsOfPage = Object.fromEntries(
+    ["addEventListener", "removeEventListener", "dispatchEvent"].map((name) => [name, window[name].bind(window)]));
+  window.shop = {
+    async find() {
+      provider = await BrowserProvider.discover({ timeout: 5000, anyProvider: true, window: eventsOfPage });
+      provider.pollingInterval = 10;
+      return provider.providerInfo?.name ?? null;
+    },
+    async connect() { return await (await provider.getSigner()).getAddress(); },
+    async chain() { return Number(await provider.send("eth_chainId", [])); },
+    async send({ from, to, data }) { return await provider.send("eth_sendTransaction", [{ from, to, data, value: "0x0" }]); },
+    async sign({ domain, types: { EIP712Domain, ...types }, message }) {
+      return await (await provider.getSigner()).signTypedData(domain, types, message);
+    },
+    async ask(method, params) {
+      try { return await window.ethereum.request({ method, params }); } catch ({ code, message }) { return { code, message }; }
+    },
+    events: [],
+    listen() { for (const name of ["accountsChanged", "chainChanged"]) window.ethereum.on(name, (value) => window.shop.events.push([name, value])); },
+  };
+  document.body.append("ready");
+</script>`;
+
+let sandbox: Sandbox;
+let start: Snapshot;
+let chromium: LaunchedChromium;
+let context: BrowserContext;
+let shop: Server;
+
+beforeAll(async () => {
+  sandbox = await createSandbox({ seed: "injected wallet" });
+  start = await sandbox.snapshot();
+  chromium = await launchChromium();
+  context = await chromium.browser.newContext();
+  const library = await readFile(join(packageRoot(), "node_modules", "ethers", "dist", "ethers.min.js"));
+  shop = createServer((request, response) => {
+    const isLibrary = request.url === "/ethers.js";
+    response.setHeader("Content-Type", isLibrary ? "text/javascript" : "text/html");
+    response.end(isLibrary ? library : shopPage);
+  }).listen(0, "127.0.0.1");
+  await once(shop, "listening");
+});
+afterAll(async () => {
+  await chromium[Symbol.asyncDispose]();
+  shop.close();
+  await sandbox.close();
+});
+
+async function openPage(): Promise<Page> {
+  const page = await context.newPage();
+  onTestFinished(async () => {
+    await page.close();
+    await start.restore();
+  });
+  return page;
+}
+
+function fail(message: string): never {
+  throw new Error(message);
+}
+
+/** Opens the shop with a wallet in its page. `call` runs a function of the shop. */
+async function openShop(wallet: Parameters<typeof injectWallet>[1], options?: InjectedWalletOptions) {
+  const page = await openPage();
+  const injected = await injectWallet(page, wallet, options);
+  await page.goto(`http://127.0.0.1:${(shop.address() as AddressInfo).port}/`);
+  await page.getByText("ready").waitFor();
+  const call = async (name: string, ...args: unknown[]): Promise<unknown> =>
+    await page.evaluate(`shop.${name}(...${JSON.stringify(args)})`);
+  return { page, wallet: injected, call };
+}
+
+async function activePurchase() {
+  const { purchase } = await sandbox.given.purchase({ state: "active", amount: "25000000" });
+  const { buyer } = sandbox.wallets;
+  await buyer.approve(purchase);
+  const { data } = await sandbox.client.GET("/v1/routing/programs/{program}/purchases/{id}", {
+    params: { path: { program: purchase.program, id: purchase.id } },
+  });
+  const answer = await fetch(`${purchase.wallet_url}?amount=25000000`, {
+    headers: { Accept: "application/json" },
+  });
+  const { actions } = (await answer.json()) as {
+    actions: { name: string; transaction: { from: Hex; to: Hex; data: Hex } }[];
+  };
+  const pay = actions.find(({ name }) => name === "pay")?.transaction;
+  if (data === undefined) fail("The API has no such purchase.");
+  const { from, to, data: calldata } = pay ?? fail("The purchase has no payment to make.");
+  return { purchase: data, pay: { from, to, data: calldata } };
+}
+
+describe("a page that uses ethers", () => {
+  test("finds the injected wallet by EIP-6963, connects and pays, and its requests are listed decoded", async () => {
+    const { purchase, pay } = await activePurchase();
+    const { wallet, call } = await openShop(sandbox.wallets.buyer, { name: "Amber" });
+    expect(await call("find")).toBe("Amber");
+    expect(await call("connect")).toBe(sandbox.wallets.buyer.address);
+    expect(await call("chain")).toBe(31337);
+    const hash = (await call("send", pay)) as Hex;
+
+    await sandbox.wallets.buyer.receipt(hash);
+    expect(await sandbox.explain(hash)).toMatchObject({ accepted: true, step: "payment" });
+    expect(wallet.requests.at(-1)).toEqual({
+      method: "eth_sendTransaction",
+      params: [{ ...pay, value: "0x0" }],
+      decoded: {
+        type: "transaction",
+        ...pay,
+        value: "0",
+        function: "pay",
+        args: { id: purchase.commitment.hash, amount: "25000000" },
+      },
+      outcome: { status: "answered", result: hash },
+    });
+  });
+
+  test("gets the signature of typed data that recovers to the wallet", async () => {
+    const { purchase } = await sandbox.given.purchase({ state: "created" });
+    const { typed_data } = purchase.commitment;
+    const { wallet, call } = await openShop(sandbox.wallets.buyer);
+    await call("find");
+    const signature = (await call("sign", typed_data)) as Hex;
+    expect(await recoverTypedDataAddress({ ...typed_data, signature } as never)).toBe(
+      sandbox.wallets.buyer.address,
+    );
+    expect(wallet.requests.at(-1)?.decoded).toMatchObject({
+      type: "typed_data",
+      typed_data: { primaryType: "Purchase" },
+    });
+  });
+
+  test("gets code 4001 from a wallet that rejects, and nothing is sent", async () => {
+    const { pay } = await activePurchase();
+    const before = await sandbox.chain.client.getBlockNumber();
+    const { wallet, call } = await openShop(sandbox.wallets.buyer, { answers: "reject" });
+    expect(await call("ask", "eth_requestAccounts", [])).toEqual([sandbox.wallets.buyer.address]);
+    expect(await call("ask", "eth_sendTransaction", [pay])).toMatchObject({ code: 4001 });
+    expect(await call("ask", "personal_sign", ["0x6869", pay.from])).toMatchObject({ code: 4001 });
+    expect(await sandbox.chain.client.getBlockNumber()).toBe(before);
+    expect(wallet.requests.map(({ outcome }) => outcome?.status)).toEqual(["answered", "refused", "refused"]);
+
+    wallet.answers = "approve";
+    expect(await call("ask", "eth_sendTransaction", [pay])).toMatch(/^0x[0-9a-f]{64}$/);
+  });
+
+  test("sees another chain at a wallet on the wrong one, which refuses to change and to sign", async () => {
+    const { pay } = await activePurchase();
+    const { call } = await openShop(sandbox.wallets.buyer, { answers: "wrong-chain" });
+    expect(await call("ask", "eth_chainId", [])).toBe("0x1");
+    const [switched, added] = [
+      await call("ask", "wallet_switchEthereumChain", [{ chainId: "0x7a69" }]),
+      await call("ask", "wallet_addEthereumChain", [{ chainId: "0x7a69", rpcUrls: ["http://127.0.0.1:1"] }]),
+    ];
+    expect([switched, added]).toMatchObject([{ code: 4902 }, { code: 4901 }]);
+    expect(await call("ask", "eth_sendTransaction", [pay])).toMatchObject({ code: 4901 });
+  });
+
+  test("has its transaction refused for its calldata, and its signature for its signer, when the wallet tampers", async () => {
+    const { purchase, pay } = await activePurchase();
+    const { call } = await openShop(sandbox.wallets.buyer, { answers: "tamper" });
+    await call("find");
+    const hash = (await call("send", pay)) as Hex;
+    await sandbox.wallets.buyer.receipt(hash);
+    const sent = await sandbox.chain.client.getTransaction({ hash });
+    expect(BigInt(sent.input) ^ BigInt(pay.data)).toBe(1n);
+    const { typed_data } = purchase.commitment;
+    const signature = (await call("sign", typed_data)) as Hex;
+    expect(await recoverTypedDataAddress({ ...typed_data, signature } as never)).not.toBe(pay.from);
+  });
+
+  test("waits for a locked wallet until it is unlocked, and hears of accounts and chains that change", async () => {
+    const { page, wallet, call } = await openShop([sandbox.wallets.buyer, sandbox.wallets.merchant], {
+      locked: true,
+    });
+    await call("listen");
+    const { buyer, merchant } = sandbox.wallets;
+    expect(await call("ask", "eth_accounts", [])).toEqual([]);
+    expect(await call("ask", "personal_sign", ["0x6869", buyer.address])).toMatchObject({ code: 4100 });
+    const connecting = call("ask", "eth_requestAccounts", []);
+    await vi.waitFor(() =>
+      expect(wallet.requests.at(-1)).toMatchObject({ method: "eth_requestAccounts", outcome: null }),
+    );
+    await wallet.unlock();
+    expect(await connecting).toEqual([buyer.address, merchant.address]);
+    await wallet.select(merchant);
+    await wallet.switchChain(5);
+    await wallet.lock();
+    expect(await page.evaluate("shop.events")).toEqual([
+      ["accountsChanged", [buyer.address, merchant.address]],
+      ["accountsChanged", [merchant.address]],
+      ["chainChanged", "0x5"],
+      ["accountsChanged", []],
+    ]);
+  });
+
+  test("changes to a chain that it adds, and gets code 4902 for one that the wallet does not know", async () => {
+    const { call } = await openShop(sandbox.wallets.buyer);
+    const { rpc } = sandbox.description.urls;
+    expect(await call("ask", "wallet_switchEthereumChain", [{ chainId: "0x5" }])).toMatchObject({
+      code: 4902,
+    });
+    expect(await call("ask", "wallet_addEthereumChain", [{ chainId: "0x5", rpcUrls: [rpc] }])).toBeNull();
+    expect(await call("ask", "wallet_switchEthereumChain", [{ chainId: "0x5" }])).toBeNull();
+    expect(await call("ask", "eth_chainId", [])).toBe("0x5");
+    expect(await call("ask", "eth_blockNumber", [])).toMatch(/^0x/);
+  });
+
+  test("gets what a function of the test answers, after a delay that the test decides", async () => {
+    const released = Promise.withResolvers<void>();
+    const { wallet, call } = await openShop(sandbox.wallets.buyer, {
+      delayMs: 1,
+      answers: async ({ method }, approve) => {
+        await released.promise;
+        if (method === "personal_sign") throw new ProviderError(-32_002, "A request is already pending.");
+        return await approve();
+      },
+    });
+    const connecting = call("ask", "eth_requestAccounts", []);
+    await vi.waitFor(() => expect(wallet.requests).toHaveLength(1));
+    expect(wallet.requests[0]?.outcome).toBeNull();
+    released.resolve();
+    expect(await connecting).toEqual([sandbox.wallets.buyer.address]);
+    expect(await call("ask", "personal_sign", ["0x6869", sandbox.wallets.buyer.address])).toEqual({
+      code: -32_002,
+      message: "A request is already pending.",
+    });
+  });
+
+  test("gets the errors of the chain and of its own parameters with their codes", async () => {
+    const { call } = await openShop(sandbox.wallets.buyer);
+    expect(await call("ask", "eth_sendTransaction", [{ from: "me" }])).toMatchObject({ code: -32_602 });
+    expect(await call("ask", "eth_noSuchMethod", [])).toMatchObject({ code: expect.any(Number) });
+  });
+});
+
+test("a wallet of a sandbox in another process signs with its key and sends through the chain RPC", async () => {
+  const { pay } = await activePurchase();
+  const { urls, wallets } = sandbox.description;
+  const { private_key } = wallets["buyer"] ?? fail("The sandbox has no buyer.");
+  const key = { private_key, rpc_url: urls.rpc };
+  const { call } = await openShop(key);
+  await call("find");
+  const hash = (await call("send", pay)) as Hex;
+  expect((await sandbox.wallets.buyer.receipt(hash)).status).toBe("success");
+});
+
+test("the wallet page of the sandbox enrolls a merchant with an injected wallet", async () => {
+  const { merchant } = await sandbox.given.merchant({ state: "pending" });
+  const page = await openPage();
+  const wallet = await injectWallet(page, sandbox.wallets.merchant);
+  await page.goto(merchant.wallet_url);
+  await page.getByRole("button", { name: "Sandbox Wallet" }).click();
+  await page.locator("#action-enroll").getByRole("button", { name: "Sign and enroll" }).click();
+  await page.locator("#action-enroll").getByText("Accepted by the service").waitFor();
+  const asked = wallet.requests.map(({ decoded }) => decoded);
+  expect(asked).toContainEqual(
+    expect.objectContaining({ type: "message", text: merchant.enrollment.message }),
+  );
+  expect(asked).toContainEqual(expect.objectContaining({ type: "transaction", function: "enroll" }));
+});
+
+test("anything but a wallet or a key is refused with what to pass", async () => {
+  const page = await openPage();
+  await expect(injectWallet(page, "0x12" as never)).rejects.toThrow(
+    'injectWallet takes a wallet of the sandbox, not "0x12". Pass sandbox.wallets.buyer, or { private_key, rpc_url }.',
+  );
+});

@@ -1,0 +1,244 @@
+import { randomUUID } from "node:crypto";
+import { type Hex, numberToHex } from "viem";
+import { wait } from "../../sandbox/lib/time/wait.ts";
+import type { Wallet } from "../../sandbox/service/wallets/wallet.ts";
+import { announceProvider, emitEvent, type PageAnswer, type WalletPage } from "./page-provider.ts";
+import { ProviderError } from "./provider-error.ts";
+import { tamperWith } from "./tamper-with.ts";
+import { type DecodedRequest, decodeRequest, type WalletRequest } from "./wallet-request.ts";
+
+/** Carries out a request: connects, signs, sends or switches the chain. Returns the result for the page. */
+export type Approve = () => Promise<unknown>;
+
+/**
+ * How the owner of the wallet answers.
+ *
+ * - `approve`: every request.
+ * - `reject`: connects, but rejects every signature, transaction and change of the chain with code 4001.
+ * - `wrong-chain`: connects, but stays on another chain. A change of the chain is refused with code 4902, and an added chain, a signature and a
+ *   transaction with code 4901.
+ * - `tamper`: sends calldata whose last bit is flipped, and signs another message than the one that the page asked for.
+ * - a function: decides for each request. It calls `approve()`, throws a `ProviderError`, or waits.
+ */
+export type WalletAnswers =
+  | "approve"
+  | "reject"
+  | "wrong-chain"
+  | "tamper"
+  | ((request: WalletRequest, approve: Approve) => Promise<unknown>);
+
+/** Options of `injectWallet`. */
+export interface InjectedWalletOptions {
+  /** By default `approve`. Can be changed later by `wallet.answers`. */
+  answers?: WalletAnswers;
+  /** Milliseconds before each answer that its owner gives; by default 0. */
+  delayMs?: number;
+  /** Starts locked: it shows no account, and a request to connect waits for `unlock()`. By default false. */
+  locked?: boolean;
+  /** The name that the page shows; by default "Sandbox Wallet". */
+  name?: string;
+  /** The reverse domain name that identifies the wallet (EIP-6963); by default `dev.routing-sandbox.wallet`. */
+  rdns?: string;
+}
+
+const icon = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><circle cx="4" cy="4" r="4" fill="#c50"/></svg>')}`;
+/** The chain of a wallet that answers `wrong-chain`. */
+const wrongChain = "0x1";
+const rejected = () => new ProviderError(4001, "The user rejected the request.");
+
+/**
+ * A browser wallet in a page of Playwright. `injectWallet` makes one.
+ *
+ * @example
+ * const wallet = await injectWallet(page, sandbox.wallets.buyer);
+ * wallet.answers = "reject";
+ */
+export class InjectedWallet {
+  /** The requests of the page, in order. */
+  readonly requests: WalletRequest[] = [];
+  /** How its owner answers the next requests. */
+  answers: WalletAnswers;
+  /** The id of the selected chain, as hex; null until the page or its owner selects one, which means the sandbox's chain. */
+  chainId: Hex | null = null;
+  /** The chains that it knows besides the sandbox's, by id, with the URL of a node. */
+  readonly chains = new Map<Hex, string>();
+  #wallets: readonly Wallet[];
+  #unlocked = Promise.withResolvers<void>();
+  #locked: boolean;
+  #emit: (event: string, payload: unknown) => Promise<void> = async () => {};
+  readonly #options: InjectedWalletOptions;
+
+  constructor(wallets: readonly Wallet[], options: InjectedWalletOptions = {}) {
+    this.#wallets = wallets;
+    this.#options = options;
+    this.answers = options.answers ?? "approve";
+    this.#locked = options.locked ?? false;
+  }
+
+  /** Adds the wallet to a page, and to every document that the page loads from now on. */
+  async install(page: WalletPage): Promise<void> {
+    const { name = "Sandbox Wallet", rdns = "dev.routing-sandbox.wallet" } = this.#options;
+    const uuid = randomUUID();
+    const ask = `askWallet_${uuid.replaceAll("-", "")}`;
+    this.#emit = async (event, payload) => {
+      await page.evaluate(emitEvent, { ask, event, payload });
+    };
+    const announcement = { info: { uuid, name, icon, rdns }, ask };
+    await page.exposeFunction(ask, async (method, params) => await this.#answer(method, params));
+    await page.addInitScript(announceProvider, announcement);
+    await page.evaluate(announceProvider, announcement);
+  }
+
+  /** The owner selects other accounts, the selected one first; none disconnects the page. */
+  async select(...wallets: Wallet[]): Promise<void> {
+    this.#wallets = wallets;
+    await this.#emit("accountsChanged", this.#accounts());
+  }
+
+  /** The owner selects another chain, by its id. */
+  async switchChain(chainId: number): Promise<void> {
+    this.chainId = numberToHex(chainId);
+    await this.#emit("chainChanged", this.chainId);
+  }
+
+  /** The owner locks the wallet: it shows no account, and a request to connect waits. */
+  async lock(): Promise<void> {
+    this.#unlocked = Promise.withResolvers();
+    this.#locked = true;
+    await this.#emit("accountsChanged", []);
+  }
+
+  /** The owner unlocks the wallet. */
+  async unlock(): Promise<void> {
+    this.#locked = false;
+    this.#unlocked.resolve();
+    await this.#emit("accountsChanged", this.#accounts());
+  }
+
+  async #answer(method: string, params: unknown): Promise<PageAnswer> {
+    const request: WalletRequest = { method, params, decoded: { type: "read" }, outcome: null };
+    this.requests.push(request);
+    try {
+      request.decoded = decodeRequest(method, params);
+      const result = await this.#ask(request);
+      request.outcome = { status: "answered", result };
+      return { result };
+    } catch (error) {
+      const refusal = toRefusal(error);
+      request.outcome = { status: "refused", ...refusal };
+      return refusal;
+    }
+  }
+
+  async #ask(request: WalletRequest): Promise<unknown> {
+    const { decoded } = request;
+    if (decoded.type === "read") return await this.#read(request);
+    await wait(this.#options.delayMs ?? 0);
+    const approve = async () => await this.#carryOut(request, decoded);
+    const { answers } = this;
+    if (typeof answers === "function") return await answers(request, approve);
+    if (decoded.type === "connection") return await approve();
+    switch (answers) {
+      case "approve":
+        return await approve();
+      case "reject":
+        throw rejected();
+      case "wrong-chain":
+        if (request.method === "wallet_switchEthereumChain")
+          throw new ProviderError(4902, `The wallet does not know the chain ${chainOf(decoded)}.`);
+        throw new ProviderError(4901, `The wallet is connected to the chain ${wrongChain} only.`);
+      case "tamper":
+        return await this.#carryOut(request, tamperWith(decoded));
+    }
+  }
+
+  async #carryOut({ method }: WalletRequest, decoded: DecodedRequest): Promise<unknown> {
+    switch (decoded.type) {
+      case "connection":
+        if (this.#locked) await this.#unlocked.promise;
+        return this.#accounts();
+      case "chain":
+        return await this.#changeChain(method, decoded);
+      case "transaction":
+        return await this.#walletOf(decoded.from).submit(decoded);
+      case "message":
+        return await this.#walletOf(decoded.from).signMessage(decoded.text);
+      case "typed_data":
+        return await this.#walletOf(decoded.from).signTypedData(decoded.typed_data);
+      case "read":
+        return null;
+    }
+  }
+
+  async #changeChain(method: string, { chain_id, rpc_urls: [url] }: ChainRequest): Promise<null> {
+    const own = await this.#ownChain();
+    if (method === "wallet_addEthereumChain" && url !== undefined && chain_id !== own)
+      this.chains.set(chain_id, url);
+    if (chain_id !== own && !this.chains.has(chain_id))
+      throw new ProviderError(4902, `The wallet does not know the chain ${chain_id}.`);
+    if (method === "wallet_addEthereumChain") return null;
+    this.chainId = chain_id;
+    await this.#emit("chainChanged", chain_id);
+    return null;
+  }
+
+  /** Answers what needs no consent: the wallet's state, or a read of its chain. */
+  async #read({ method, params }: WalletRequest): Promise<unknown> {
+    if (method === "eth_accounts") return this.#accounts();
+    const own = await this.#ownChain();
+    const selected = this.answers === "wrong-chain" ? wrongChain : (this.chainId ?? own);
+    if (method === "eth_chainId") return selected;
+    if (selected === own) return await this.#first().client.request({ method, params } as never);
+    const url = this.chains.get(selected);
+    if (url === undefined) throw new ProviderError(4901, `The wallet has no node of the chain ${selected}.`);
+    return await readFrom(url, method, params);
+  }
+
+  async #ownChain(): Promise<Hex> {
+    return numberToHex(await this.#first().client.getChainId());
+  }
+
+  #accounts(): Hex[] {
+    return this.#locked ? [] : this.#wallets.map(({ address }) => address);
+  }
+
+  #first(): Wallet {
+    const [first] = this.#wallets;
+    if (first === undefined) throw new ProviderError(4900, "The wallet has no account.");
+    return first;
+  }
+
+  #walletOf(from: string): Wallet {
+    const isIts = ({ address }: Wallet) => address.toLowerCase() === from.toLowerCase();
+    const found = this.#locked ? undefined : this.#wallets.find(isIts);
+    if (found === undefined) throw new ProviderError(4100, `The account ${from} is not connected.`);
+    return found;
+  }
+}
+
+type ChainRequest = Extract<DecodedRequest, { type: "chain" }>;
+
+function chainOf(decoded: DecodedRequest): string {
+  return decoded.type === "chain" ? decoded.chain_id : "";
+}
+
+function toRefusal(error: unknown): { code: number; message: string } {
+  const { code, message } =
+    error instanceof Error ? (error as Error & { code?: unknown }) : { code: 0, message: String(error) };
+  return { code: typeof code === "number" && code !== 0 ? code : -32_603, message };
+}
+
+async function readFrom(url: string, method: string, params: unknown): Promise<unknown> {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body,
+  });
+  const { result, error } = (await response.json()) as {
+    result?: unknown;
+    error?: { code: number; message: string };
+  };
+  if (error !== undefined) throw new ProviderError(error.code, error.message);
+  return result;
+}
