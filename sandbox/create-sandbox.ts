@@ -55,7 +55,15 @@ export interface Sandbox extends AsyncDisposable {
   /** The options on which the results of steps depend, defaults included. */
   settings: Pick<
     SandboxSettings,
-    "seed" | "mode" | "programs" | "confirmations" | "gasBudgetWei" | "autoDeliver" | "rateLimit" | "parts"
+    | "seed"
+    | "mode"
+    | "programs"
+    | "contracts"
+    | "confirmations"
+    | "gasBudgetWei"
+    | "autoDeliver"
+    | "rateLimit"
+    | "parts"
   >;
   chain: ChainNode;
   clock: SandboxClock;

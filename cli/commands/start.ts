@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
@@ -12,9 +12,11 @@ import {
   storeOption,
 } from "../options.ts";
 import { print } from "../print.ts";
+import { redeployOnChange } from "../running/redeploy-on-change.ts";
 import { addStartOptions, type StartFlags as OpenFlags, startSandbox } from "../running/start-sandbox.ts";
 
 interface StartFlags extends OpenFlags {
+  watch?: boolean;
   json?: boolean;
 }
 
@@ -25,6 +27,17 @@ export function startCommand(): Command {
     .addOption(dataDirectoryOption("the data directory"))
     .addOption(storeOption("keep the records in PostgreSQL"));
   return addStartOptions(command, defaultPorts)
+    .addOption(
+      new Option(
+        "--watch",
+        "when the artifact of --registrar changes, replace the sandbox by a fresh one with the new contract, on the same ports",
+      ).conflicts(["store", "from"]),
+    )
+    .hook("preAction", () => {
+      const { watch, registrar } = command.opts<StartFlags>();
+      if (watch && registrar === undefined)
+        command.error("error: --watch needs --registrar. Name the artifact of your registrar contract.");
+    })
     .addOption(jsonOption("print URLs, accounts and keys as JSON"))
     .action(async (flags: StartFlags) => await start(flags));
 }
@@ -35,10 +48,11 @@ async function start(flags: StartFlags): Promise<void> {
   const interrupted = interruption();
   if (!flags.json) process.stdout.write("Starting chain, relayer, API and documentation …\n");
   const sandbox = await startSandbox(flags, flags.json ? undefined : tellOfReplay(began));
-  const stopped = stopOnSignal(sandbox, interrupted, flags.json ?? false);
-  const { description, chain } = sandbox;
-  print(flags, description, welcome(description, chain.resumed, performance.now() - began, flags.dataDir));
-  await stopped;
+  const show = ({ description, chain }: Sandbox, milliseconds: number) =>
+    print(flags, description, welcome(description, chain.resumed, milliseconds, flags.dataDir));
+  show(sandbox, performance.now() - began);
+  const last = flags.watch ? await redeployOnChange(sandbox, flags, interrupted, show) : sandbox;
+  await stopOnSignal(last, interrupted, flags.json ?? false);
 }
 
 /** Prints, once in a second, how far the chain of the data directory has been made again. */

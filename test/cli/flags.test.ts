@@ -65,7 +65,7 @@ test("each flag that replaces an option exists, and start's options all have the
   const start = createProgram().commands.find((command) => command.name() === "start");
   expect(
     start?.options.map(({ long }) => long).filter((flag = "") => !replaced.includes(flag ?? "")),
-  ).toEqual(["--json"]);
+  ).toEqual(["--watch", "--json"]);
 });
 
 test.each([

@@ -41,7 +41,7 @@ export interface Deployer {
   create(name: string, data: Hex, gas?: bigint): Promise<Address>;
 }
 
-/** Thrown when a transaction of the deployment reverts. */
+/** Thrown when a transaction of the deployment reverts. Not a CodedError: `explainReverted` throws a SandboxError for it. */
 export class DeploymentRevertedError extends Error {
   /** The call or creation that has reverted, as the beginning of a sentence. */
   readonly what: string;

@@ -1,0 +1,106 @@
+import { unwatchFile, watchFile } from "node:fs";
+import { messageOf } from "../../protocol/coded-error.ts";
+import type { Registrar } from "../../sandbox/chain/registrar/registrar.ts";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import { inFlags } from "../flags.ts";
+import { registrarOf } from "../options.ts";
+import { type StartFlags, startSandbox } from "./start-sandbox.ts";
+
+/** Real milliseconds between two looks at the artifact. */
+const interval = 100;
+
+/**
+ * Replaces a sandbox by a fresh one whenever the artifact of its registrar contract changes, on the same ports and in the same data directory. A
+ * contract that cannot be deployed is reported, and the sandbox stays.
+ *
+ * @param ended - resolves when the sandbox has to stop.
+ * @param show - prints a new sandbox, and how many milliseconds it took.
+ * @returns the last sandbox, once `ended` resolves or its chain has ended.
+ * @throws as createSandbox does.
+ */
+export async function redeployOnChange(
+  first: Sandbox,
+  flags: StartFlags,
+  ended: Promise<unknown>,
+  show: (sandbox: Sandbox, milliseconds: number) => void,
+): Promise<Sandbox> {
+  let sandbox = first;
+  let digest = first.settings.contracts.registrar?.digest;
+  const artifact = new ArtifactChanges(flags.registrar ?? "");
+  try {
+    for (;;) {
+      const stopped = Promise.race([ended, sandbox.chain.anvil.exited]).then(() => true);
+      if (await Promise.race([stopped, artifact.next().then(() => false)])) return sandbox;
+      const began = performance.now();
+      const registrar = await prepare(flags);
+      if (registrar === null || registrar.digest === digest) continue;
+      digest = registrar.digest;
+      process.stderr.write(
+        `${registrar.name} has changed. The sandbox is deleted, and a fresh one starts with the new contract on the same ports.\n`,
+      );
+      const next = sameSandbox(sandbox, flags);
+      await sandbox.close();
+      sandbox = await startSandbox(next);
+      show(sandbox, performance.now() - began);
+    }
+  } finally {
+    artifact.close();
+  }
+}
+
+/** Reads and deploys the contract on a chain of its own, while the sandbox runs; reports why it cannot be deployed, and returns null. */
+async function prepare(flags: StartFlags): Promise<Registrar | null> {
+  const option = registrarOf(flags);
+  if (option === undefined) return null;
+  const { readRegistrar } = await import("../../sandbox/chain/registrar/registrar.ts");
+  const { loadRegistrarGenesis } = await import("../../sandbox/chain/genesis/build/registrar-genesis.ts");
+  try {
+    const registrar = await readRegistrar(option);
+    await loadRegistrarGenesis(registrar);
+    return registrar;
+  } catch (error) {
+    process.stderr.write(`${inFlags(messageOf(error))}\nThe sandbox still runs on the earlier contract.\n`);
+    return null;
+  }
+}
+
+/** The options of a fresh sandbox that equals another one in everything but its contract and its content. */
+function sameSandbox({ description, settings }: Sandbox, flags: StartFlags): StartFlags {
+  const portOf = (url: string) => Number(new URL(url).port);
+  const { api, docs, rpc, control } = description.urls;
+  return {
+    ...flags,
+    seed: settings.seed,
+    mode: settings.mode,
+    program: [...settings.programs],
+    apiPort: portOf(api),
+    docsPort: portOf(docs),
+    rpcPort: portOf(rpc),
+    controlPort: portOf(control),
+    fresh: true,
+  };
+}
+
+/** The changes of a file, which compilers replace, or remove for a while. */
+class ArtifactChanges {
+  readonly #file: string;
+  #changed = Promise.withResolvers<void>();
+
+  constructor(file: string) {
+    this.#file = file;
+    watchFile(file, { interval }, ({ mtimeMs }) => {
+      // A file that is gone has the time 0: the compiler is about to write it.
+      if (mtimeMs > 0) this.#changed.resolve();
+    });
+  }
+
+  /** Resolves at the next change, or at one since the last call. */
+  async next(): Promise<void> {
+    await this.#changed.promise;
+    this.#changed = Promise.withResolvers<void>();
+  }
+
+  close(): void {
+    unwatchFile(this.#file);
+  }
+}

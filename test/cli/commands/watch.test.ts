@@ -1,0 +1,59 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect, test } from "vitest";
+import { readContractArtifact } from "../../../sandbox/chain/contracts.ts";
+import type { SandboxDescription } from "../../../sandbox/state/description.ts";
+import { temporaryFolder } from "../../temporary-folder.ts";
+import { cli, runCli } from "../program.ts";
+
+test("start --watch replaces the sandbox on the same ports when the artifact changes, and keeps it when the new contract cannot be used", async () => {
+  const folder = await temporaryFolder();
+  const artifact = join(folder, "MyRegistrar.json");
+  const { abi, bytecode } = await readContractArtifact("PurchaseRegistrar");
+  const write = async (content: object) =>
+    await writeFile(artifact, JSON.stringify({ contractName: "MyRegistrar", abi, bytecode, ...content }));
+  await write({});
+  const ports = ["api", "docs", "rpc", "control"].flatMap((name) => [`--${name}-port`, "0"]);
+  const dataDir = ["--data-dir", join(folder, "data")];
+  const options = ["--registrar", artifact, "--watch", "--seed", "watch", "--json", ...dataDir, ...ports];
+  const child = spawn(process.execPath, [cli, "start", ...options], { stdio: ["ignore", "pipe", "pipe"] });
+  const exited = once(child, "exit");
+  try {
+    const printed = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const reported = createInterface({ input: child.stderr })[Symbol.asyncIterator]();
+    const nextSandbox = async () => JSON.parse((await printed.next()).value ?? "") as SandboxDescription;
+
+    const first = await nextSandbox();
+    await runCli("given", "purchase", "--state", "paid", ...dataDir);
+    await write({ abi: abi.filter((entry) => !("name" in entry && entry.name === "expire")) });
+    expect((await reported.next()).value).toMatch(
+      /^MyRegistrar does not have the interface IPurchaseRegistrar\. Missing: function expire\(bytes32\)\./,
+    );
+    expect((await reported.next()).value).toBe("The sandbox still runs on the earlier contract.");
+    expect(JSON.parse(await runCli("status", "--json", ...dataDir))).toMatchObject({
+      chain: { epoch: first.chain.epoch },
+    });
+
+    await write({ bytecode: `${bytecode}00` });
+    expect((await reported.next()).value).toBe(
+      "MyRegistrar has changed. The sandbox is deleted, and a fresh one starts with the new contract on the same ports.",
+    );
+    const second = await nextSandbox();
+    expect(second.urls).toEqual(first.urls);
+    expect(second.chain.epoch).not.toBe(first.chain.epoch);
+    await runCli("given", "purchase", "--state", "paid", ...dataDir);
+  } finally {
+    child.kill("SIGTERM");
+    await exited;
+  }
+  expect(child.exitCode).toBe(0);
+});
+
+test("start --watch without --registrar is refused", async () => {
+  await expect(runCli("start", "--watch")).rejects.toMatchObject({
+    stderr: "error: --watch needs --registrar. Name the artifact of your registrar contract.\n",
+  });
+});
