@@ -95,7 +95,7 @@ export async function brokenArtifacts(): Promise<string[]> {
     "broken-registrars",
     createHash("sha256").update(input).digest("hex").slice(0, 32),
   );
-  if (!existsSync(folder)) await compile(input, folder);
+  if (!existsSync(folder)) await compileSources(input, folder);
   return Object.values(breaks).map(({ name }) => join(folder, `${name}.json`));
 }
 
@@ -105,7 +105,8 @@ function breakSource(original: string, { name, source, instead }: Break): string
   return original.replace(source, instead).replace("contract PurchaseRegistrar is", `contract ${name} is`);
 }
 
-async function compile(input: string, folder: string): Promise<void> {
+/** Compiles a JSON input of solc, and writes the artifact of each contract to a folder. */
+export async function compileSources(input: string, folder: string): Promise<void> {
   const solc: { compile(input: string): string } = require("solc");
   const { errors = [], contracts } = compilerOutput.parse(JSON.parse(solc.compile(input)));
   const failed = errors.find(({ severity }) => severity === "error");
@@ -124,7 +125,7 @@ async function compile(input: string, folder: string): Promise<void> {
 }
 
 /** Every source that a source imports, by the path that it is imported as. */
-async function followImports(
+export async function followImports(
   source: string,
   path = "contracts/PurchaseRegistrar.sol",
   found = new Map<string, string>(),
@@ -139,7 +140,8 @@ async function followImports(
   return found;
 }
 
-async function readSource(path: string): Promise<string> {
+/** Reads a source of the checkout or of a package. */
+export async function readSource(path: string): Promise<string> {
   const folder = path.startsWith("contracts/") ? "" : "node_modules";
   return await readFile(join(packageRoot(), folder, path), "utf8");
 }

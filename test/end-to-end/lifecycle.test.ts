@@ -8,18 +8,10 @@ import { silentPrinter } from "../../testkit/demo/printer.ts";
 import * as steps from "../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { payFromStranger } from "../../testkit/demo/wrong-wallet.ts";
+import { ledgerBehind } from "../kit/compile-registrar.ts";
 
 let sandbox: Sandbox;
 let actors: Actors;
-
-beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "lifecycle" });
-  actors = actorsOf(sandbox.description);
-});
-
-afterAll(async () => {
-  await sandbox.close();
-});
 
 /** Returns the balances of the three wallets, in base units. */
 async function balances() {
@@ -29,7 +21,25 @@ async function balances() {
   return { merchant: merchant ?? 0n, buyer: buyer ?? 0n, beneficiary: beneficiary ?? 0n };
 }
 
-describe("a purchase over HTTP, from enrollment to refund", () => {
+describe.each([
+  { contract: "the sandbox's own registrar contract", registrar: async () => undefined },
+  {
+    contract: "a second registrar contract behind a UUPS proxy",
+    registrar: async () => await ledgerBehind("uups"),
+  },
+])("a purchase over HTTP, from enrollment to refund, on $contract", ({ registrar }) => {
+  beforeAll(async () => {
+    const chosen = await registrar();
+    const contracts = chosen === undefined ? {} : { registrar: chosen };
+    sandbox = await createSandbox({ seed: "lifecycle", contracts });
+    actors = actorsOf(sandbox.description);
+    // The second contract is compiled once, which takes longer than a test.
+  }, 120_000);
+
+  afterAll(async () => {
+    await sandbox.close();
+  });
+
   test("moves exactly the paid and the awarded amounts on chain", async () => {
     const before = await balances();
     const session = await Session.open(actors, silentPrinter);
