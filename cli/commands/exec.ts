@@ -23,7 +23,7 @@ const forwarded = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export function execCommand(): Command {
   const command = new Command("exec")
     .description(
-      "run a command with a sandbox of its own, and exit with its exit code; the command finds the sandbox in ROUTING_API_URL, ROUTING_DOCS_URL, ROUTING_RPC_URL, ROUTING_CONTROL_URL and ROUTING_SANDBOX_FILE",
+      "run a command with a sandbox of its own, and exit with the command's exit code; the command finds the sandbox in ROUTING_API_URL, ROUTING_DOCS_URL, ROUTING_RPC_URL, ROUTING_CONTROL_URL and ROUTING_SANDBOX_FILE",
     )
     .argument("<command...>", "the command and its arguments, after --")
     .passThroughOptions()

@@ -23,7 +23,7 @@ interface StartFlags extends OpenFlags {
 /** `routing-sandbox start`: runs a sandbox until it is interrupted. */
 export function startCommand(): Command {
   const command = new Command("start")
-    .description("run a sandbox until Ctrl-C; starting again in the same data directory resumes it")
+    .description("run a sandbox until Ctrl-C; a later start in the same data directory resumes it")
     .addOption(dataDirectoryOption("the data directory"))
     .addOption(storeOption("keep the records in PostgreSQL"));
   return addStartOptions(command, defaultPorts)

@@ -339,7 +339,7 @@ export interface components {
       explain?: string;
       /** The current state of the object. */
       current_state?: string;
-      /** The operations that the object's state, deadlines and records on the chain allow. The program, the merchant's funding and the gas budget are not considered. */
+      /** The operations that the object's state, deadlines and records on the chain allow. The state of the program, the merchant's funding and the gas budget do not matter. */
       allowed?: string[];
       reconciled?: components["schemas"]["Amount"];
       /** The purchase with this state, if it is not the one in the path. */
@@ -807,9 +807,9 @@ export interface components {
         why_not: string | null;
         /** The transaction to send. pay_with_permit has one after its signature was submitted. */
         transaction?: components["schemas"]["TransactionRequest"];
-        /** approve, pay, pay_with_permit and claim: the amount in the bytes; submit the same one. */
+        /** approve, pay, pay_with_permit and claim: the amount in the bytes to sign or send. Submit the same amount. */
         amount?: components["schemas"]["Amount"];
-        /** claim: the reason in the bytes; submit the same one. */
+        /** claim: the reason in the bytes to sign. Submit the same reason. */
         reason?: string;
         sign?: ({
           method: "personal_sign";

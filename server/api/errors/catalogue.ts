@@ -111,7 +111,7 @@ export const errorCatalogue = {
   reviewer_not_designated: entry(
     403,
     "The reviewer is not the designated one",
-    "Only the program's designated reviewer may decide. The key id names a different one.",
+    "Only the program's designated reviewer may decide, and the key id names a different reviewer.",
     "Sign with the reviewer key in keys.reviewer of the program.",
   ),
   receiver_not_pinned: entry(
@@ -202,7 +202,7 @@ export const errorCatalogue = {
     409,
     "A deadline has passed",
     "The deadline of this step is in the past.",
-    "Create the purchase (for an enrollment, the merchant) again with later deadlines.",
+    "Create a new purchase (for an enrollment, a new merchant) with later deadlines.",
   ),
   registrar_bound_exceeded: entry(
     409,
@@ -214,7 +214,7 @@ export const errorCatalogue = {
   gas_budget_exceeded: entry(
     409,
     "The gas budget does not cover this transaction",
-    "The rest of the program's gas budget (not reserved, not spent) does not cover the transaction that the relayer would send.",
+    "The available part of the program's gas budget (neither reserved nor spent) does not cover the transaction that the relayer would send.",
     "Read the budget with `GET …/transactions`. Set a larger one when you start the sandbox.",
     true,
   ),
@@ -236,7 +236,7 @@ export const errorCatalogue = {
     409,
     "The approval was used before",
     "This approval is already part of another decision.",
-    "Have the reviewer sign a decision for this claim.",
+    "Let the reviewer sign a new decision for this claim.",
   ),
   outcome_unknown: entry(
     409,
@@ -335,7 +335,7 @@ export const errorCatalogue = {
   headers_too_large: entry(
     431,
     "The headers are too large",
-    `The request line and the headers are larger than ${limitTexts.headers_size} in total.`,
+    `The request line and the headers are together larger than ${limitTexts.headers_size}.`,
     "Send fewer or shorter headers.",
   ),
   internal_error: entry(
@@ -376,7 +376,7 @@ export const errorCatalogue = {
     503,
     "The node serves a different chain",
     "The chain id or the chain epoch is not that of the chain that this sandbox was started with.",
-    "Restart the sandbox. Transactions of the other chain are not accepted.",
+    "Restart the sandbox. It does not accept transactions of the other chain.",
     true,
   ),
   storage_unavailable: entry(

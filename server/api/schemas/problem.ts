@@ -27,7 +27,7 @@ const problemMembers = {
   current_state: z.string().optional().meta({ description: "The current state of the object." }),
   allowed: z.array(z.string()).optional().meta({
     description:
-      "The operations that the object's state, deadlines and records on the chain allow. The program, the merchant's funding and the gas budget are not considered.",
+      "The operations that the object's state, deadlines and records on the chain allow. The state of the program, the merchant's funding and the gas budget do not matter.",
   }),
   reconciled: amountSchema.optional(),
   purchase: z

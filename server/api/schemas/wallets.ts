@@ -123,10 +123,10 @@ export const walletSchema = z
         }),
         amount: amountSchema.optional().meta({
           description:
-            "approve, pay, pay_with_permit and claim: the amount in the bytes; submit the same one.",
+            "approve, pay, pay_with_permit and claim: the amount in the bytes to sign or send. Submit the same amount.",
         }),
         reason: z.string().optional().meta({
-          description: "claim: the reason in the bytes; submit the same one.",
+          description: "claim: the reason in the bytes to sign. Submit the same reason.",
           example: "Arrived broken.",
         }),
         sign: z

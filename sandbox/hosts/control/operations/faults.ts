@@ -11,7 +11,7 @@ const listFaults = defineControl({
   method: "get",
   path: "/faults",
   tag: "Faults",
-  summary: "Lists the faults, those that no longer act included.",
+  summary: "Lists the faults, including those that no longer act.",
   success: { status: 200, description: "The faults.", schema: listSchema },
   handle: ({ sandbox }) => ({ data: sandbox.faults.list() }),
 });

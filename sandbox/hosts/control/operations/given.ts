@@ -29,7 +29,7 @@ const give = defineControl({
   tag: "Given",
   summary: "Creates a merchant or a purchase in a state.",
   description:
-    "The body has `merchant` or `purchase` with the options of that. `given_invalid` has `errors` with a `pointer` to each wrong option; a refusal of the routing API is in `problem`.",
+    "The body has either `merchant` or `purchase`, with its options. `given_invalid` has `errors` with a `pointer` to each wrong option; a refusal of the routing API is in `problem`.",
   page: { target: "states.md", words: "states and options" },
   describedBody: givenRequestSchema,
   example: { purchase: { state: "paid" } },

@@ -20,7 +20,7 @@ export const confirmEnrollment = defineOperation({
   summary: "Confirm a merchant's enrollment",
   description:
     "Confirms the wallet's enroll transaction, by the binding check, and its signature (EIP-191) of the enrollment message. " +
-    "Omit the fields that the wallet has submitted over the wallet route.",
+    "You can omit fields that the wallet has submitted over the wallet route.",
   authorization: { kind: "scope", scope: "merchants:write" },
   idempotent: true,
   effect: false,

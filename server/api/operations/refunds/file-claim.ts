@@ -25,7 +25,7 @@ export const fileClaim = defineOperation({
   summary: "File a claim",
   description:
     "Verifies the beneficiary's EIP-712 signature of the claim and, by the binding check, its claim transaction, which must be on the chain by the claim deadline. " +
-    "A claim requires a reconciled payment. Omitted fields are read from the submission over the wallet route.",
+    "A claim requires a reconciled payment. Fields that you omit are taken from the submission over the wallet route.",
   authorization: { kind: "scope", scope: "claims:write" },
   idempotent: true,
   effect: false,
