@@ -5,6 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { brotliCompressSync, constants } from "node:zlib";
 import { minifySync } from "rolldown/utils";
 import { z } from "zod";
 import { loadGenesis } from "../sandbox/chain/genesis/genesis-cache.ts";
@@ -72,9 +73,14 @@ for (const file of ["adversaries", "proxies"].flatMap(artifactsIn)) {
   writeFileSync(path, JSON.stringify({ contractName, bytecode }));
 }
 
-const { key } = await loadGenesis();
-for (const file of ["genesis.json", "state.json"])
-  cpSync(join(root, ".genesis", key, file), join(dist, ".genesis", key, file));
+// Most of the state is bytecode that is there several times: compressed with a large window, it takes a tenth of the space that npm's gzip needs.
+const { key, stateFile } = await loadGenesis();
+const genesis = join(dist, ".genesis", key);
+cpSync(join(root, ".genesis", key, "genesis.json"), join(genesis, "genesis.json"));
+writeFileSync(
+  join(genesis, "state.json.br"),
+  brotliCompressSync(readFileSync(stateFile), { params: { [constants.BROTLI_PARAM_LGWIN]: 24 } }),
+);
 
 function artifactsIn(folder: string): string[] {
   return filesIn(join(dist, "artifacts", "contracts", folder)).map((file) => join(folder, file));

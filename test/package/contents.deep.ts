@@ -47,7 +47,7 @@ test("the package has what runs and what people read, and nothing else", async (
 
 test("it brings exactly one prepared chain", async () => {
   const genesis = (await files()).filter((file) => file.includes("/.genesis/"));
-  expect(genesis.map((file) => file.split("/").at(-1)).sort()).toEqual(["genesis.json", "state.json"]);
+  expect(genesis.map((file) => file.split("/").at(-1)).sort()).toEqual(["genesis.json", "state.json.br"]);
 });
 
 test("publint finds nothing in it", async () => {

@@ -1,9 +1,12 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { brotliDecompress } from "node:zlib";
 import { z } from "zod";
+import { replaceFile } from "../../../server/lib/replace-file.ts";
 import { inCheckout, packageRoot } from "../../lib/package-root.ts";
 import { anvilVersion } from "../anvil/anvil-binary.ts";
 import { accounts, genesisDeployment } from "./deployment.ts";
@@ -48,16 +51,37 @@ export async function stateDigest(stateFile: string): Promise<string> {
  * const genesis = await findGenesis(await genesisKey());
  */
 export async function findGenesis(key: string, folder = genesisFolder(key)): Promise<Genesis | undefined> {
-  const stateFile = join(folder, "state.json");
   try {
     const text = await readFile(join(folder, "genesis.json"), "utf8");
     const description = genesisDescription.parse(JSON.parse(text));
-    if (description.key !== key || description.stateDigest !== (await stateDigest(stateFile)))
-      return undefined;
-    return { ...description, stateFile };
+    if (description.key !== key) return undefined;
+    return { ...description, stateFile: await findState(folder, description.stateDigest) };
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Returns the path of a whole state that Anvil can load. A package has the state compressed. It is decompressed once: next to the compressed file,
+ * or in the folder for temporary files if the package's folder is read-only.
+ *
+ * @throws Error when there is no whole state and no compressed one, or nowhere to write it.
+ */
+async function findState(folder: string, digest: string): Promise<string> {
+  const beside = join(folder, "state.json");
+  const temporary = join(tmpdir(), `routing-sandbox-genesis-${digest}`, "state.json");
+  const isWhole = async (file: string) => (await stateDigest(file).catch(() => null)) === digest;
+  for (const file of [beside, temporary]) if (await isWhole(file)) return file;
+  const state = await promisify(brotliDecompress)(await readFile(`${beside}.br`));
+  const file = await writeState(beside, state).catch(async () => await writeState(temporary, state));
+  if (await isWhole(file)) return file;
+  throw new Error(`${beside}.br is damaged.`);
+}
+
+async function writeState(file: string, state: Uint8Array): Promise<string> {
+  await mkdir(dirname(file), { recursive: true });
+  await replaceFile(file, state, { mode: 0o644, next: `${file}.${process.pid}` });
+  return file;
 }
 
 /**

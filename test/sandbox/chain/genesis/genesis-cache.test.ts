@@ -1,11 +1,12 @@
 import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { promisify } from "node:util";
+import { brotliCompressSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { genesisFolder } from "../../../../sandbox/chain/genesis/genesis-cache.ts";
@@ -48,6 +49,7 @@ beforeAll(async () => {
   checkout = await copyCheckout(folder);
   starter = spawn(process.execPath, ["--input-type=module-typescript", "--eval", ANSWER], {
     cwd: checkout,
+    env: { ...process.env, TMPDIR: folder },
     stdio: ["pipe", "pipe", "inherit"],
   });
   lines = createInterface({ input: starter.stdout });
@@ -163,3 +165,36 @@ test("without artifacts the start says how to compile", async () => {
   });
   await rename(`${artifacts}-away`, artifacts);
 });
+
+test("a compressed genesis, as a package has it, is decompressed next to it once, and again when it is damaged", async () => {
+  const compressed = await compressState();
+  expect(await ask("find")).toEqual({ found: true });
+  const state = compressed.replace(/\.br$/, "");
+  const whole = await readFile(state);
+  expect(whole).toEqual(await readFile(join(prepared, "state.json")));
+  await writeFile(state, whole.subarray(1));
+  expect(await ask("find")).toEqual({ found: true });
+  expect(await readFile(state)).toEqual(whole);
+  await writeFile(state, "{}");
+  await writeFile(compressed, brotliCompressSync("{}"));
+  expect(await ask("find")).toEqual({ found: false });
+});
+
+test("a compressed genesis whose folder cannot be written is decompressed into the folder for temporary files", async () => {
+  const compressed = await compressState();
+  // A directory in the way refuses the file to every user, also to root.
+  await mkdir(compressed.replace(/\.br$/, ""));
+  expect(await ask("find")).toEqual({ found: true });
+  const [made = ""] = (await readdir(folder)).filter((name) => name.startsWith("routing-sandbox-genesis-"));
+  const state = await readFile(join(folder, made, "state.json"));
+  expect(state).toEqual(await readFile(join(prepared, "state.json")));
+  expect(await readdir(join(folder, made))).toEqual(["state.json"]);
+});
+
+/** Compresses the state of the checkout's genesis, in place of it. */
+async function compressState(): Promise<string> {
+  const state = join(checkout, ".genesis", basename(prepared), "state.json");
+  await writeFile(`${state}.br`, brotliCompressSync(await readFile(state)));
+  await rm(state);
+  return `${state}.br`;
+}
