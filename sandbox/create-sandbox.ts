@@ -7,8 +7,9 @@ import type { Store } from "../server/store/store.ts";
 import type { SandboxClock } from "./chain/clock/clock.ts";
 import type { ChainNode } from "./chain/genesis/start-chain.ts";
 import { AutoDelivery } from "./hosts/auto-delivery.ts";
+import type { ExplainCall } from "./hosts/explain/explain.ts";
 import type { ExplainOptions } from "./hosts/explain/explain-transaction.ts";
-import type { Explanation } from "./hosts/explain/explanation.ts";
+import type { CallExplanation, Explanation } from "./hosts/explain/explanation.ts";
 import { Watch } from "./hosts/explorer/live/watch.ts";
 import { openHosts } from "./hosts/open-hosts.ts";
 import { openListeners, urlsOf } from "./hosts/open-listeners.ts";
@@ -144,6 +145,13 @@ export interface Sandbox extends AsyncDisposable {
    * @example const { accepted, cause } = await sandbox.explain(transaction_hash, { for: purchase.id })
    */
   explain(hash: Hex, options?: ExplainOptions): Promise<Explanation>;
+  /**
+   * Explains whether the API would accept the transaction of a call that was not sent, simulated on the newest block.
+   *
+   * @throws SandboxError argument_invalid when the call is malformed.
+   * @example const { cause, not_checked } = await sandbox.explain({ call: { from: buyer, to: registrar, data } })
+   */
+  explain(request: ExplainCall): Promise<CallExplanation>;
   /**
    * Returns digests of the newest block, the stored records, the faults that can still act, and your own parts. Two equal runs have equal
    * fingerprints.

@@ -1,15 +1,13 @@
 import { Mutex } from "async-mutex";
-import { type Hex, isHash, type LocalAccount } from "viem";
+import type { LocalAccount } from "viem";
 import type { KeyUse } from "../server/keys/key-use.ts";
 import { once } from "../server/lib/once.ts";
 import type { ChainNode } from "./chain/genesis/start-chain.ts";
-import { type ExplainOptions, explainTransaction } from "./hosts/explain/explain-transaction.ts";
+import { openExplain } from "./hosts/explain/explain.ts";
 import type { RefusalLog } from "./hosts/explorer/live/refusal-log.ts";
 import { Recorder } from "./hosts/recorder/recorder.ts";
 import type { RequestLog } from "./hosts/requests/request-log.ts";
 import { closedError } from "./lib/errors/closed-error.ts";
-import { SandboxError } from "./lib/errors/sandbox-error.ts";
-import { showValue } from "./lib/errors/show-value.ts";
 import { restoreParts } from "./lib/part.ts";
 import { listParts } from "./restored-state.ts";
 import { createApiClient, type SendRequest } from "./service/client/api-client.ts";
@@ -148,15 +146,7 @@ function openSnapshots(
     forgetSnapshots: () => snapshots.forget(),
     rotateKeys: async (...uses: KeyUse[]) => await published.rotate(...uses),
     recorder: new Recorder({ settings, gate, chain, store, parts: parts.all, relayer, description }),
-    async explain(hash: Hex, options: ExplainOptions = {}) {
-      if (!isHash(hash))
-        throw new SandboxError(
-          "argument_invalid",
-          `${showValue(hash)} is not a transaction hash. Pass 0x and 64 hex digits.`,
-        );
-      const sources = { services: observing, client: chain.client, refusals: () => refusals.newest() };
-      return await explainTransaction(hash, options, sources);
-    },
+    explain: openExplain({ services: observing, client: chain.client, refusals: () => refusals.newest() }),
     fingerprint: async () => await takeFingerprint(chain, parts.all),
     encodeSnapshot: async () =>
       await encodeSnapshot(await captureContent({ settings, gate, chain, relayer, parts: parts.all })),

@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import type { Explanation, Frame } from "../sandbox/hosts/explain/explanation.ts";
+import type { CallExplanation, Explanation, Frame } from "../sandbox/hosts/explain/explanation.ts";
 import { describeCheck } from "../sandbox/service/client/describe-check.ts";
 
 /** Colors a text, or leaves it as it is. */
@@ -12,7 +12,7 @@ type Paint = (style: "bold" | "dim" | "red" | "green" | "inverse", text: string)
  * @example console.log(renderExplanation(explanation, process.stdout.isTTY))
  */
 export function renderExplanation(explanation: Explanation, color: boolean): string {
-  const paint: Paint = (style, text) => (color ? styleText(style, text, { validateStream: false }) : text);
+  const paint = paintIn(color);
   const { accepted, step, subject, cause } = explanation;
   const verdict = accepted
     ? paint("green", `accepted as ${step} of ${subject}`)
@@ -21,6 +21,37 @@ export function renderExplanation(explanation: Explanation, color: boolean): str
     ...(accepted ? [] : [cause]),
     `${paint("bold", explanation.transaction_hash)}  ${verdict}`,
     ...renderSubmission(explanation),
+    ...renderDetails(explanation, paint),
+  ].join("\n");
+}
+
+/**
+ * An explanation of a call that was not sent, for a terminal.
+ *
+ * @param color - as in {@link renderExplanation}.
+ * @example console.log(renderCallExplanation(await sandbox.explain({ call }), false))
+ */
+export function renderCallExplanation(explanation: CallExplanation, color: boolean): string {
+  const paint = paintIn(color);
+  const { accepted, step, subject, cause, simulated, not_checked } = explanation;
+  const compared = step === null ? "" : `, compared with the ${step} of ${subject}`;
+  return [
+    paint(accepted ? "green" : "red", cause),
+    `Simulated on block ${simulated.block_number} at ${simulated.at}${compared}`,
+    `Not known before it is sent: ${not_checked.join(", ")}`,
+    ...renderDetails(explanation, paint),
+  ].join("\n");
+}
+
+function paintIn(color: boolean): Paint {
+  return (style, text) => (color ? styleText(style, text, { validateStream: false }) : text);
+}
+
+/** The parts that explanations of transactions and of calls have in common. */
+type Details = Omit<Explanation, "transaction_hash" | "submission">;
+
+function renderDetails(explanation: Details, paint: Paint): string[] {
+  return [
     ...section(
       "Checks",
       paint,
@@ -38,7 +69,7 @@ export function renderExplanation(explanation: Explanation, color: boolean): str
           ({ step: other, subject: of, failed }) => `${other} of ${of}: ${failed.join(", ") || "accepted"}`,
         ),
     ),
-  ].join("\n");
+  ];
 }
 
 function renderSubmission({ submission }: Explanation): string[] {
@@ -56,7 +87,7 @@ function renderCheck(check: Explanation["checks"][number], paint: Paint): string
   return check.ok ? `${paint("green", "✓")} ${check.name}` : `${paint("red", "✗")} ${describeCheck(check)}`;
 }
 
-function callTitle({ call }: Explanation): string {
+function callTitle({ call }: Details): string {
   return call === null
     ? "Call"
     : `Call of ${call.function ?? "no known function"} on ${call.contract} (${call.to ?? "creation"})${expectedCall(call)}`;
@@ -68,7 +99,7 @@ function expectedCall(call: NonNullable<Explanation["call"]>): string {
     : `, expected ${call.expected_function} on ${call.expected_contract} (${call.expected_to})`;
 }
 
-function renderCall({ call }: Explanation, paint: Paint): string[] {
+function renderCall({ call }: Details, paint: Paint): string[] {
   if (call === null) return [];
   const width = Math.max(0, ...call.fields.map(({ name }) => name.length));
   const fields = call.fields.map((field) => renderField(field, call, width, paint));

@@ -7,7 +7,7 @@ const stream = "test/sandbox/hosts/explorer/stream.test.ts";
 
 export const explain: readonly MutantGroup[] = [
   {
-    file: "sandbox/hosts/explain/name-cause.ts",
+    file: "sandbox/hosts/explain/cause/name-cause.ts",
     tests: [choice],
     mutants: [
       {
@@ -140,7 +140,7 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/hosts/explain/compare-calldata.ts",
+    file: "sandbox/hosts/explain/cause/compare-calldata.ts",
     tests: [explain_],
     mutants: [
       {

@@ -1,5 +1,4 @@
 import type { Request, Response } from "express";
-import type { Hex } from "viem";
 import type { z } from "zod";
 import type { Json } from "../../../protocol/values/json.ts";
 import type { Relayer } from "../../../relayer/relayer.ts";
@@ -12,8 +11,7 @@ import type { Given } from "../../service/given/given.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
-import type { ExplainOptions } from "../explain/explain-transaction.ts";
-import type { Explanation } from "../explain/explanation.ts";
+import type { Explain } from "../explain/explain.ts";
 import type { Explorer } from "../explorer/explorer.ts";
 import type { Recorder } from "../recorder/recorder.ts";
 import type { ControlCode } from "./codes.ts";
@@ -27,7 +25,7 @@ export interface ControlledSandbox {
   faults: SandboxFaults;
   receiver: SandboxReceiver;
   rotateKeys: (...uses: KeyUse[]) => Promise<void>;
-  explain: (hash: Hex, options: ExplainOptions) => Promise<Explanation>;
+  explain: Explain;
   explorer: Explorer;
   gate: Gate;
   recorder: Recorder;

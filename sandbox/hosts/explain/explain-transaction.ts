@@ -15,9 +15,9 @@ import { abisFor, contractAt, contractsOf, nameOf } from "./address-book.ts";
 import type { Candidate } from "./candidates/candidate.ts";
 import { findCandidates, findNamedCandidate } from "./candidates/find-candidates.ts";
 import { type Refusals, readSubmission, type Submission } from "./candidates/read-submission.ts";
-import { compareCalldata } from "./compare-calldata.ts";
+import { compareCalldata } from "./cause/compare-calldata.ts";
+import { nameCause, unknownTransaction } from "./cause/name-cause.ts";
 import type { Explanation } from "./explanation.ts";
-import { nameCause, unknownTransaction } from "./name-cause.ts";
 import { type TracedCall, tracedCall, viewTrace } from "./traces/read-trace.ts";
 
 /** A step that a transaction was compared with, and what came of it. */
@@ -105,7 +105,12 @@ async function judgeAll(
   return named === null ? judged : [await judgeOne(named), ...judged];
 }
 
-async function requireNamed(
+/**
+ * Builds the candidate for the merchant or purchase that the caller names.
+ *
+ * @throws SandboxError argument_invalid when none has this id.
+ */
+export async function requireNamed(
   id: string,
   observed: ObservedTransaction,
   services: Services,
@@ -139,7 +144,8 @@ function strange({ envelope }: ObservedTransaction): string {
     : "It touches no merchant and no purchase that this sandbox knows, and its sender is no buyer of any.";
 }
 
-function viewCall(
+/** Shows a call next to the expected one; null where there is none. */
+export function viewCall(
   { envelope }: ObservedTransaction,
   { expectation }: Candidate,
   { deployment }: Services,
@@ -159,7 +165,8 @@ function viewCall(
   };
 }
 
-function viewLog(log: ObservedLog, { deployment }: Services): Explanation["logs"][number] {
+/** Shows a log as the event of the contract that emitted it. */
+export function viewLog(log: ObservedLog, { deployment }: Services): Explanation["logs"][number] {
   const { logIndex } = log;
   const address = getAddress(log.address);
   const shown = { address, contract: nameOf(deployment, address), log_index: logIndex };

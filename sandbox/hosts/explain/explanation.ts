@@ -107,3 +107,16 @@ export const explanationSchema = z.object({
 
 /** An explanation: whether a transaction would be accepted and for which step, and if not why. */
 export type Explanation = z.infer<typeof explanationSchema>;
+
+/** The schema of an explanation of a call that was not sent: as that of a transaction, without the checks that only a mined one can have. */
+export const callExplanationSchema = explanationSchema
+  .omit({ transaction_hash: true, submission: true })
+  .extend({
+    /** The checks that are not known before the call is sent. */
+    not_checked: z.array(z.enum(checkNames)),
+    /** The block that it is simulated on, and the time of the next block, which it is simulated at. */
+    simulated: z.object({ block_number: z.int(), at: z.string() }),
+  });
+
+/** An explanation of a call that was not sent: whether its transaction would be accepted, and if not why. */
+export type CallExplanation = z.infer<typeof callExplanationSchema>;

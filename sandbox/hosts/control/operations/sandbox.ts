@@ -1,7 +1,14 @@
 import { z } from "zod";
-import { hashSchema } from "../../../../server/api/schemas/primitives.ts";
+import {
+  addressSchema,
+  bytesSchema,
+  hashSchema,
+  weiSchema,
+} from "../../../../server/api/schemas/primitives.ts";
+import { validate } from "../../../../server/http/request/validate.ts";
 import { faultSchema } from "../../../service/faults/fault.ts";
-import { explanationSchema } from "../../explain/explanation.ts";
+import type { UnsentCall } from "../../explain/explain-call.ts";
+import { callExplanationSchema, explanationSchema } from "../../explain/explanation.ts";
 import { urlsSchema } from "../../explorer/views.ts";
 import { type ControlledSandbox, defineControl } from "../operation.ts";
 
@@ -72,8 +79,48 @@ const explain = defineControl({
     await sandbox.explain(hashSchema.parse(params["hash"]), query),
 });
 
+/** The body as it is taken: each kind of request is checked where it is explained. */
+const unsentSchema = z.strictObject({ call: z.unknown(), for: z.string().optional() });
+
+const explainUnsent = defineControl({
+  id: "explainUnsent",
+  method: "post",
+  path: "/explain",
+  tag: "Sandbox",
+  summary: "Returns as what a call would be accepted if it were sent now, or why not.",
+  description: "The call is simulated on the newest block; nothing is sent.",
+  page: { target: "explain.md#explain-a-call-before-it-is-sent", words: "explain a call" },
+  describedBody: z.strictObject({
+    call: z.strictObject({
+      from: addressSchema,
+      to: addressSchema,
+      data: bytesSchema.optional(),
+      value: weiSchema.optional(),
+    }),
+    for: explainQuery.shape.for,
+  }),
+  example: {
+    call: {
+      from: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
+      to: "0x5FbDB2315678afecb367f032d93F642f64180aa3",
+    },
+  },
+  bodyLimit: "1mb",
+  success: {
+    status: 200,
+    description: "The explanation.",
+    schema: callExplanationSchema.meta({ id: "CallExplanation" }),
+  },
+  errors: ["validation_failed", "argument_invalid"],
+  recorded: false,
+  async handle({ sandbox, body }) {
+    const { call, for: id } = validate(unsentSchema, body, "");
+    return await sandbox.explain({ call: z.custom<UnsentCall>().parse(call), for: id });
+  },
+});
+
 /** The operations that describe the sandbox and its transactions. */
-export const sandboxOperations = [readStatus, readDescription, explain];
+export const sandboxOperations = [readStatus, readDescription, explain, explainUnsent];
 
 async function viewStatus({ description, chain, faults }: ControlledSandbox) {
   const { seed, mode, pid, urls } = description;

@@ -10,7 +10,7 @@ import type { Services } from "../../../../server/services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../../server/store/records.ts";
 import type { Stored } from "../../../../server/store/store.ts";
 import { contractAt } from "../address-book.ts";
-import { member } from "../member.ts";
+import { member } from "../cause/member.ts";
 import { allCalls, type TracedCall } from "../traces/read-trace.ts";
 import {
   type Candidate,

@@ -86,6 +86,8 @@ test("every route of the control API succeeds as its description says, without u
   const { answer: given } = await walk.send("POST /given", { purchase: { state: "refunded" } });
   const hash = given.payments[0].transaction_hash;
   await walk.send("GET /explain/{hash}", undefined, { hash });
+  const call = { from: given.purchase.buyer, to: sandbox.description.contracts.token };
+  await walk.send("POST /explain", { call });
   await walk.send("POST /deliver");
   await walk.send("GET /receiver/deliveries");
   await walk.send("POST /receiver/resend", { number: 1 });
@@ -130,6 +132,7 @@ test.each<[line: string, status: number, code: string, body?: object]>([
   ["PUT /status", 405, "method_not_allowed"],
   ["POST /explorer/overview", 405, "method_not_allowed"],
   ["GET /explain/0x12", 422, "validation_failed"],
+  ["POST /explain", 422, "argument_invalid", { call: 5 }],
   ["POST /clock", 422, "time_invalid", { to: 1 }],
   ["POST /faults", 422, "fault_invalid", { layer: "delivery", action: "crash" }],
   ["POST /given", 422, "given_invalid", { purchase: { state: "sold" } }],

@@ -8,8 +8,8 @@ import { purchaseRegistrarAbi } from "../../../../protocol/abi.generated.ts";
 import { type BindingCheck, type CheckName, checkNames } from "../../../../protocol/binding/check-binding.ts";
 import { collectRefundCall, expireCall } from "../../../../protocol/call.ts";
 import { usdc } from "../../../../protocol/values/amount.ts";
+import { nameCause } from "../../../../sandbox/hosts/explain/cause/name-cause.ts";
 import { type Explanation, explanationSchema } from "../../../../sandbox/hosts/explain/explanation.ts";
-import { nameCause } from "../../../../sandbox/hosts/explain/name-cause.ts";
 
 let fixture: ContractFixture;
 beforeAll(async () => {

@@ -1,9 +1,9 @@
-import type { BindingCheck, CheckName } from "../../../protocol/binding/check-binding.ts";
-import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
-import type { Json } from "../../../protocol/values/json.ts";
-import { sameAddress } from "../../../protocol/values/same-address.ts";
-import { unknownAddress } from "./address-book.ts";
-import type { Explanation } from "./explanation.ts";
+import type { BindingCheck, CheckName } from "../../../../protocol/binding/check-binding.ts";
+import { canonicalJson } from "../../../../protocol/values/canonical-json.ts";
+import type { Json } from "../../../../protocol/values/json.ts";
+import { sameAddress } from "../../../../protocol/values/same-address.ts";
+import { unknownAddress } from "../address-book.ts";
+import type { Explanation } from "../explanation.ts";
 import { member } from "./member.ts";
 
 /** The facts that a sentence about a refusal is made of. */
@@ -12,6 +12,8 @@ export interface Facts {
   call: Explanation["call"];
   /** The custom error that it reverted with, in words. */
   failure: string | null;
+  /** Whether it was only simulated. */
+  isSimulated?: boolean;
 }
 
 /** The explanation of a hash that the chain does not know. */
@@ -52,11 +54,11 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
     const called = call === null || call.function === null ? "" : `${call.function} on `;
     return `It calls ${called}${String(to)} (${call?.contract ?? "unknown"}); the bound contract is ${String(member(expected, "address"))}, and only a direct call by the wallet counts.`;
   },
-  wallet: ({ expected, actual }) => {
+  wallet: ({ expected, actual }, { isSimulated }) => {
     const reason = member(actual, "reason");
     return typeof reason === "string"
       ? reason
-      : `It was sent by ${String(actual)}; the bound wallet is ${String(expected)}.`;
+      : `It ${isSimulated ? "would be" : "was"} sent by ${String(actual)}; the bound wallet is ${String(expected)}.`;
   },
   value: ({ actual }) => `It carries ${String(actual)} wei; none is expected.`,
   calldata: (_check, { call }) => {
@@ -71,18 +73,23 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
           `It says ${call.function} with the right arguments in bytes that are not their canonical encoding.`)
       : `In ${call.function}, ${field.name} is ${JSON.stringify(field.actual)}; ${JSON.stringify(field.expected)} was expected.`;
   },
-  status: (_check, { failure }) =>
-    failure === null ? "It reverted, without a reason (out of gas, perhaps)." : `It reverted: ${failure}.`,
+  status: (_check, { failure, isSimulated }) => {
+    const reverted = isSimulated ? "It would revert" : "It reverted";
+    return failure === null
+      ? `${reverted}, without a reason (out of gas, perhaps).`
+      : `${reverted}: ${failure}.`;
+  },
   purchase: () =>
     "The purchase or claim of this transaction is not on the chain as the service expects it, or belongs to another buyer or program.",
   log: ({ expected, actual }) =>
     nameLogField(expected, actual) ?? "The bound contracts did not emit exactly the expected logs.",
   unused: ({ actual }) => `Its hash is used already: ${String(actual)}.`,
-  timely: ({ expected, actual }) => {
+  timely: ({ expected, actual }, { isSimulated }) => {
+    const mined = `It ${isSimulated ? "would be" : "was"} mined`;
     const from = member(expected, "from");
     return typeof from === "number" && Number(actual) < from
-      ? `It was mined at ${String(actual)}, before what it is to serve was there (${from}).`
-      : `It was mined at ${String(actual)}, after the deadline (${String(member(expected, "to"))}).`;
+      ? `${mined} at ${String(actual)}, before what it is to serve was there (${from}).`
+      : `${mined} at ${String(actual)}, after the deadline (${String(member(expected, "to"))}).`;
   },
   confirmations: ({ expected, actual }) => `It has ${String(actual)} of ${String(expected)} confirmations.`,
 };

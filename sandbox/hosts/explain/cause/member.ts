@@ -1,4 +1,4 @@
-import type { Json } from "../../../protocol/values/json.ts";
+import type { Json } from "../../../../protocol/values/json.ts";
 
 /** Returns a member of a value; null when the value is no object or has no such member. */
 export function member(value: Json | undefined, name: string): Json {

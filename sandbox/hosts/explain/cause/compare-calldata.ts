@@ -1,9 +1,9 @@
 import { type Abi, type Hex, size, slice } from "viem";
-import { type DecodedCall, decodeCall } from "../../../protocol/call.ts";
-import { readCall } from "../../../protocol/read-call.ts";
-import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
-import type { Json } from "../../../protocol/values/json.ts";
-import type { Explanation } from "./explanation.ts";
+import { type DecodedCall, decodeCall } from "../../../../protocol/call.ts";
+import { readCall } from "../../../../protocol/read-call.ts";
+import { canonicalJson } from "../../../../protocol/values/canonical-json.ts";
+import type { Json } from "../../../../protocol/values/json.ts";
+import type { Explanation } from "../explanation.ts";
 
 type CallDifference = Pick<
   NonNullable<Explanation["call"]>,

@@ -1,0 +1,262 @@
+import { type Address, BaseError, type Hex, isHex, keccak256, numberToHex, zeroHash } from "viem";
+import { z } from "zod";
+import { type BindingReport, type CheckName, checkBinding } from "../../../protocol/binding/check-binding.ts";
+import type { ObservedLog, ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
+import { toTimestamp } from "../../../protocol/values/time.ts";
+import { decodeRevert } from "../../../relayer/node/decode-revert.ts";
+import { addressSchema } from "../../../server/api/schemas/primitives.ts";
+import type { BlockPoint } from "../../../server/chain/chain-reader.ts";
+import { check } from "../../../server/http/request/validate.ts";
+import type { Services } from "../../../server/services.ts";
+import type { ChainClient } from "../../chain/client/chain-client.ts";
+import { describeRevert } from "../../chain/describe-revert.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
+import { showValue } from "../../lib/errors/show-value.ts";
+import type { Candidate } from "./candidates/candidate.ts";
+import { findCandidates } from "./candidates/find-candidates.ts";
+import { nameCause } from "./cause/name-cause.ts";
+import {
+  type ExplainOptions,
+  type ExplainSources,
+  requireNamed,
+  viewCall,
+  viewLog,
+} from "./explain-transaction.ts";
+import type { CallExplanation } from "./explanation.ts";
+import { type TracedCall, tracedCall, viewTrace } from "./traces/read-trace.ts";
+
+/** A call that a wallet has not sent yet. */
+export interface UnsentCall {
+  from: Address;
+  to: Address;
+  /** The calldata; none by default. */
+  data?: Hex;
+  /** Wei, as a bigint, a decimal string or hex; none if it is left out. */
+  value?: bigint | string;
+}
+
+const callSchema = z.strictObject({
+  from: addressSchema,
+  to: addressSchema,
+  data: z
+    .custom<Hex>((value) => isHex(value) && value.length % 2 === 0, "must be whole bytes in hex with 0x")
+    .transform((data): Hex => `0x${data.slice(2).toLowerCase()}`)
+    .default("0x"),
+  value: z
+    .custom<bigint | string>(isWei, "must be wei, as a decimal string or hex with 0x")
+    .transform((value) => BigInt(value))
+    .default(0n),
+});
+
+function isWei(value: unknown): boolean {
+  return typeof value === "bigint"
+    ? value >= 0n
+    : typeof value === "string" && /^(0x[0-9a-fA-F]+|0|[1-9][0-9]*)$/.test(value);
+}
+
+type Call = z.output<typeof callSchema>;
+
+/** The checks that only a mined transaction can have. */
+const minedChecks: readonly CheckName[] = ["mined", "confirmations", "canonical", "unused"];
+
+/** The steps whose purchase must be on the chain before; in the others the transaction itself writes what is compared. */
+const stepsAfterwards: readonly string[] = ["payment approval", "funding approval", "payment", "claim"];
+
+/**
+ * Says of a call whether its transaction would be accepted if it were mined in the next block, and if not why. The call is simulated on the
+ * newest block; nothing is sent.
+ *
+ * @throws SandboxError argument_invalid when the call is malformed, or the id to compare it with is unknown.
+ * @example (await explainCall({ from: buyer, to: registrar, data }, {}, sources)).cause
+ */
+export async function explainCall(
+  unsent: unknown,
+  { for: id }: ExplainOptions,
+  { services, client }: ExplainSources,
+): Promise<CallExplanation> {
+  const call = parseCall(unsent);
+  const at = await services.chain.head();
+  const time = Math.max(await services.chain.nextTime(), at.timestamp);
+  const [{ observed, reason }, traced] = await Promise.all([
+    simulate(call, at, time, { services, client }),
+    traceCall(call, at, time, client),
+  ]);
+  const named = id === undefined ? [] : [await requireNamed(id, observed, services)];
+  const candidates = named.length > 0 ? named : await findCandidates(observed, traced, services);
+  const judged = await Promise.all(
+    candidates.map(async (candidate) => await judgeCall(candidate, observed, at, services)),
+  );
+  judged.sort((left, right) => failedOf(left).length - failedOf(right).length);
+  const [closest] = judged;
+  const checks = closest?.report.checks ?? [];
+  const decoded = closest === undefined ? null : viewCall(observed, closest, services);
+  const accepted = closest?.report.accepted ?? false;
+  const output = reason?.data ?? "0x";
+  const failure = reason === null ? null : (describeRevert(output) ?? reason.message);
+  const cause = nameCause({ checks, call: decoded, failure, isSimulated: true });
+  return {
+    cause:
+      closest === undefined
+        ? (revertsAlone(failure) ?? strangeCall)
+        : (cause ?? `It would be accepted as ${closest.use.step} of ${closest.about}.`),
+    accepted,
+    step: closest?.use.step ?? null,
+    subject: closest?.about ?? null,
+    checks,
+    not_checked: closest?.unknown ?? [...minedChecks],
+    call: decoded,
+    logs: (observed.receipt?.logs ?? []).map((log) => viewLog(log, services)),
+    revert: decodeRevert(output),
+    trace: traced === null ? null : viewTrace(traced, services.deployment),
+    compared: judged.map((one) => ({
+      step: one.use.step,
+      subject: one.about,
+      accepted: one.report.accepted,
+      failed: failedOf(one),
+    })),
+    simulated: { block_number: at.number, at: toTimestamp(time) },
+  };
+}
+
+const strangeCall =
+  "It touches no merchant and no purchase that this sandbox knows, and its sender is no buyer of any.";
+
+function revertsAlone(failure: string | null): string | null {
+  return failure === null ? null : `It would revert: ${failure}.`;
+}
+
+function parseCall(value: unknown): Call {
+  const { data, findings } = check(callSchema, value, "");
+  if (data !== null) return data;
+  const [first] = findings;
+  const field = first?.pointer.slice(1) ?? "";
+  const wrong = field === "" ? `call is ${showValue(value)}` : `call: ${field} ${first?.detail ?? ""}`;
+  throw new SandboxError(
+    "argument_invalid",
+    `${wrong}. Pass {from, to, data, value?}: addresses, calldata in hex, and wei.`,
+  );
+}
+
+interface Reason {
+  data: Hex;
+  message: string;
+}
+
+/** Runs a call on the state of a block and shows it as the transaction that it would become. */
+async function simulate(
+  { from, to, data, value }: Call,
+  at: BlockPoint,
+  time: number,
+  { services, client }: Pick<ExplainSources, "services" | "client">,
+): Promise<{ observed: ObservedTransaction; reason: Reason | null }> {
+  const number = BigInt(at.number) + 1n;
+  const [chain, code, outcome] = await Promise.all([
+    services.chain.identity(),
+    client.getCode({ address: to, blockNumber: BigInt(at.number) }),
+    run({ from, to, data, value }, at, time, client),
+  ]);
+  const logs = outcome.logs.map(
+    ({ address, topics, data: content }, logIndex): ObservedLog => ({
+      address,
+      topics,
+      data: content,
+      logIndex,
+      blockNumber: number,
+      blockHash: zeroHash,
+      transactionHash: zeroHash,
+      removed: false,
+    }),
+  );
+  const { reason } = outcome;
+  const mined = { blockNumber: number, blockHash: zeroHash };
+  const observed: ObservedTransaction = {
+    hash: zeroHash,
+    chain,
+    head: { number, hash: zeroHash },
+    envelope: {
+      hash: zeroHash,
+      sender: from,
+      unsigned: false,
+      type: "eip1559",
+      to,
+      input: data,
+      value,
+      blockHash: zeroHash,
+    },
+    receipt: {
+      status: reason === null ? "success" : "reverted",
+      transactionHash: zeroHash,
+      from,
+      to,
+      ...mined,
+      logs,
+    },
+    block: { number, hash: zeroHash, timestamp: time, includes: true, logs },
+    codeHash: code === undefined ? null : keccak256(code),
+  };
+  return { observed, reason };
+}
+
+/** Runs a call; the refusal of a node, as for too little ether, becomes its revert. */
+async function run(
+  { from: account, to, data, value }: Call,
+  at: BlockPoint,
+  time: number,
+  client: ChainClient,
+): Promise<{ logs: Pick<ObservedLog, "address" | "topics" | "data">[]; reason: Reason | null }> {
+  const blocks = [{ blockOverrides: { time: BigInt(time) }, calls: [{ account, to, data, value }] }];
+  try {
+    const [block] = await client.simulateBlocks({ blockNumber: BigInt(at.number), blocks });
+    const ran = block?.calls[0];
+    if (ran?.status === "success") return { logs: ran.logs ?? [], reason: null };
+    return { logs: [], reason: { data: ran?.data ?? "0x", message: "execution reverted" } };
+  } catch (error) {
+    if (!(error instanceof BaseError)) throw error;
+    return { logs: [], reason: { data: "0x", message: error.details || error.shortMessage } };
+  }
+}
+
+/** The calls that a call makes; null when the node does not trace. */
+async function traceCall(
+  { from, to, data, value }: Call,
+  at: BlockPoint,
+  time: number,
+  client: ChainClient,
+): Promise<TracedCall | null> {
+  const settings = { tracer: "callTracer", blockOverrides: { time: numberToHex(time) } };
+  const answer: unknown = await client
+    .request<{ Method: "debug_traceCall"; Parameters: [object, Hex, object]; ReturnType: unknown }>({
+      method: "debug_traceCall",
+      params: [{ from, to, data, value: numberToHex(value) }, numberToHex(at.number), settings],
+    })
+    .catch(() => null);
+  const parsed = tracedCall.safeParse(answer);
+  return parsed.success ? parsed.data : null;
+}
+
+interface JudgedCall extends Candidate {
+  report: BindingReport;
+  unknown: CheckName[];
+}
+
+/** Evaluates the checks that are known before a transaction is sent. */
+async function judgeCall(
+  candidate: Candidate,
+  observed: ObservedTransaction,
+  at: BlockPoint,
+  services: Services,
+): Promise<JudgedCall> {
+  const { expectation, use } = candidate;
+  const walletCode = await services.chain.walletCode(expectation.wallet, at);
+  const { checks } = checkBinding(observed, { ...expectation, walletCode, usedBy: null });
+  const unknown: CheckName[] = [
+    ...minedChecks,
+    ...(stepsAfterwards.includes(use.step) ? [] : (["purchase"] as const)),
+  ];
+  const known = checks.filter(({ name }) => !unknown.includes(name));
+  return { ...candidate, report: { accepted: known.every(({ ok }) => ok), checks: known }, unknown };
+}
+
+function failedOf({ report }: JudgedCall): CheckName[] {
+  return report.checks.filter(({ ok }) => !ok).map(({ name }) => name);
+}
