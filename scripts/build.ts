@@ -60,7 +60,8 @@ for (const folder of ["sandbox", "portal"])
 chmodSync(join(dist, "sandbox", "chain", "anvil", "guard.sh"), 0o755);
 
 // The artifacts of the contracts' own tests are in the same folder once the tests have run; interfaces have no code to deploy.
-const isShipped = (name: string) => name.endsWith(".json") && !/^(?:test|interfaces)\//.test(name);
+const isShipped = (name: string) =>
+  name.endsWith(".json") && !/^(?:test|interfaces|hashing|mocks|conformance)\//.test(name);
 for (const file of filesIn(join(root, "artifacts", "contracts")).filter(isShipped)) {
   const path = join(dist, "artifacts", "contracts", file);
   mkdirSync(dirname(path), { recursive: true });

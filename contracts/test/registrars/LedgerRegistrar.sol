@@ -213,8 +213,8 @@ contract LedgerRegistrar is IPurchaseRegistrar, Initializable, UUPSUpgradeable {
     function payBatch(bytes32[] calldata ids, uint256[] calldata amounts) external locks {
         _exactly(abi.encodeCall(this.payBatch, (ids, amounts)));
         if (ids.length == 0 || ids.length != amounts.length) revert BatchLengths(ids.length, amounts.length);
-        for (uint256 at = 0; at < ids.length; ++at) {
-            _move(_receive(ids[at], amounts[at]), msg.sender, amounts[at]);
+        for (uint256 index = 0; index < ids.length; ++index) {
+            _move(_receive(ids[index], amounts[index]), msg.sender, amounts[index]);
         }
     }
 
