@@ -68,14 +68,14 @@ export async function findGenesis(key: string, folder = genesisFolder(key)): Pro
  * @throws Error when there is no whole state and no compressed one, or nowhere to write it.
  */
 async function findState(folder: string, digest: string): Promise<string> {
-  const beside = join(folder, "state.json");
+  const own = join(folder, "state.json");
   const temporary = join(tmpdir(), `routing-sandbox-genesis-${digest}`, "state.json");
   const isWhole = async (file: string) => (await stateDigest(file).catch(() => null)) === digest;
-  for (const file of [beside, temporary]) if (await isWhole(file)) return file;
-  const state = await promisify(brotliDecompress)(await readFile(`${beside}.br`));
-  const file = await writeState(beside, state).catch(async () => await writeState(temporary, state));
+  for (const file of [own, temporary]) if (await isWhole(file)) return file;
+  const state = await promisify(brotliDecompress)(await readFile(`${own}.br`));
+  const file = await writeState(own, state).catch(async () => await writeState(temporary, state));
   if (await isWhole(file)) return file;
-  throw new Error(`${beside}.br is damaged.`);
+  throw new Error(`${own}.br is damaged.`);
 }
 
 async function writeState(file: string, state: Uint8Array): Promise<string> {
