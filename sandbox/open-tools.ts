@@ -20,6 +20,7 @@ import { Given } from "./service/given/given.ts";
 import { givenAccounts } from "./service/keys/keys.ts";
 import { type PublishedKeys, publishKeys } from "./service/keys/published-keys.ts";
 import { SandboxReceiver } from "./service/receiver/receiver.ts";
+import { openResend } from "./service/receiver/resend-event.ts";
 import {
   followChain,
   type SandboxProcess,
@@ -92,7 +93,17 @@ function openState(
   published: PublishedKeys,
 ) {
   const { keys, keyRing, faults } = service;
-  const receiver = new SandboxReceiver({ pin, pinned: published.pinReceiver, keys: keyRing, faults });
+  const stopped = new AbortController();
+  const { deliveryTimeoutMs: timeoutMs } = settings;
+  const { signal } = stopped;
+  const resendEvent = openResend({ ...service, pin, clock: chain.clock, timeoutMs, signal });
+  const receiver = new SandboxReceiver({
+    pin,
+    pinned: published.pinReceiver,
+    keys: keyRing,
+    faults,
+    resendEvent,
+  });
   const [account] = keys.accounts;
   let isClosed = false;
   const send: SendRequest = async (request) => {
@@ -120,6 +131,7 @@ function openState(
   });
   const stop = () => {
     isClosed = true;
+    stopped.abort();
     receiver.close();
   };
   return { parts, receiver, client, givenAccess: given, stop };
@@ -132,6 +144,7 @@ function openSnapshots(
   { parts }: ReturnType<typeof openState>,
   { description, published }: { description: SandboxDescription; published: PublishedKeys },
 ) {
+  const recorder = new Recorder({ settings, gate, chain, store, parts: parts.all, relayer, description });
   const snapshots = new Snapshots({
     gate,
     chain,
@@ -139,13 +152,16 @@ function openSnapshots(
     parts,
     runAsOnlyProcess: async (step) => await cluster.runAsOnlyProcess(step),
     // A restore may bring back the keys and the receiver from before a rotation.
-    restored: async () => await published.refresh(),
+    restored: async () => {
+      recorder.restored();
+      await published.refresh();
+    },
   });
   return {
     snapshot: async () => await snapshots.take(),
     forgetSnapshots: () => snapshots.forget(),
     rotateKeys: async (...uses: KeyUse[]) => await published.rotate(...uses),
-    recorder: new Recorder({ settings, gate, chain, store, parts: parts.all, relayer, description }),
+    recorder,
     explain: openExplain({ services: observing, client: chain.client, refusals: () => refusals.newest() }),
     fingerprint: async () => await takeFingerprint(chain, parts.all),
     encodeSnapshot: async () =>

@@ -96,10 +96,19 @@ async function send(
   services: Services,
   outside: GateTurn["outside"],
 ): Promise<DeliveryOutcome> {
-  const { current, before } = await services.keyRing.notifications();
-  const message = { id: event.id, timestamp, body: event.body };
-  const signature = signWebhook(message, current, ...(before === null ? [] : [before]));
-  return await services.deliver({ "content-type": "application/json", ...signature }, event.body, outside);
+  const headers = await signEvent(event, timestamp, services);
+  return await services.deliver(headers, event.body, outside);
+}
+
+/** Returns the headers of a delivery of an event, signed by the current keys and those before. */
+export async function signEvent(
+  { id, body }: EventRecord,
+  timestamp: number,
+  { keyRing }: Pick<Services, "keyRing">,
+): Promise<{ [name: string]: string }> {
+  const { current, before } = await keyRing.notifications();
+  const signature = signWebhook({ id, timestamp, body }, current, ...(before === null ? [] : [before]));
+  return { "content-type": "application/json", ...signature };
 }
 
 function summarize(outcome: DeliveryOutcome, now: number): NonNullable<AttemptRecord["outcome"]> {

@@ -3,6 +3,7 @@ import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { closedError } from "../../sandbox/lib/errors/closed-error.ts";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import { withMethods } from "../../sandbox/lib/with-methods.ts";
+import type { SandboxReceiver } from "../../sandbox/service/receiver/receiver.ts";
 import type { Exploration, ExploreOptions } from "./options.ts";
 
 /** The explorations of one sandbox: one at a time. */
@@ -70,9 +71,24 @@ export function refuseWhileExplored<T extends Sandbox>(sandbox: T, explorations:
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);
       if (changing.has(name)) explorations.requireIdle(String(name));
+      if (name === "receiver") return refuseSending(target.receiver, explorations);
       return name === "clock" ? refuseMoves(target.clock, explorations) : value;
     },
   });
+}
+
+function refuseSending(receiver: SandboxReceiver, explorations: Explorations): SandboxReceiver {
+  const actions: Pick<SandboxReceiver, "pin" | "resend"> = {
+    async pin(url) {
+      explorations.requireIdle("receiver.pin");
+      await receiver.pin(url);
+    },
+    async resend(delivery) {
+      explorations.requireIdle("receiver.resend");
+      return await receiver.resend(delivery);
+    },
+  };
+  return withMethods(receiver, actions);
 }
 
 function refuseMoves(clock: SandboxClock, explorations: Explorations): SandboxClock {

@@ -26,7 +26,7 @@ import {
 } from "./options.ts";
 import { expectView } from "./rules.ts";
 import { shorten } from "./shorten.ts";
-import { arbitraryStep, type ResolvedStep, type Step } from "./step.ts";
+import { arbitraryStep, type ResolvedStep, type Step, type StepKind } from "./step.ts";
 import { verifyAll, verifyPurchase } from "./verify.ts";
 import { count, Walk, WalkDifference, type WalkedSandbox } from "./walk.ts";
 
@@ -112,6 +112,9 @@ const preamble: readonly ResolvedStep[] = (
   fault: "none",
 }));
 
+const restores = ["snapshot", "restore"] as const;
+const resends = ["resend"] as const;
+
 class Explorer {
   readonly #sandbox: ExploredSandbox;
   readonly #settings: ExploreSettings;
@@ -126,7 +129,7 @@ class Explorer {
   }
 
   async run(): Promise<Exploration> {
-    const { steps, seed, stepsPerWalk, check, onProgress } = this.#settings;
+    const { steps, seed, stepsPerWalk, onProgress } = this.#settings;
     const bare = await this.#begin();
     const begun = await this.#take(bare, preamble);
     if (begun.difference !== null) throw await this.#fail(bare, begun);
@@ -135,9 +138,7 @@ class Explorer {
     const fc = await import("fast-check");
     const numRuns = Math.ceil(steps / stepsPerWalk);
     const length = { minLength: stepsPerWalk, maxLength: stepsPerWalk };
-    // A backend that is compared does not see a restore, unless its state is a part of the sandbox.
-    const hasRestores = check === null || this.#sandbox.settings.parts.length > 0;
-    const stepsOfWalk = fc.array(arbitraryStep(fc, hasRestores), length);
+    const stepsOfWalk = fc.array(arbitraryStep(fc, this.#omitted(start.walk)), length);
     const walks = fc.sample(stepsOfWalk, { seed: toInteger(seed), numRuns });
     const counts: WalkCounts = {};
     const digests: string[] = [];
@@ -153,6 +154,15 @@ class Explorer {
       await this.#own(() => onProgress(done, steps));
     }
     return { steps: done, seed, counts, digest: hashJson(digests) };
+  }
+
+  /** The kinds of steps that mean nothing to what is compared. */
+  #omitted({ mayFailDeliveries }: Walk): StepKind[] {
+    const hasBackend = this.#settings.check !== null;
+    // A backend does not see a restore, unless its state is a part of the sandbox.
+    const hasRestores = !hasBackend || this.#sandbox.settings.parts.length > 0;
+    const hasResends = hasBackend && !mayFailDeliveries;
+    return [...(hasRestores ? [] : restores), ...(hasResends ? [] : resends)];
   }
 
   /** Issues the credential of the walks. */
@@ -222,6 +232,8 @@ class Explorer {
     walk.kind = "check";
     while (walk.model.events.some(({ delivery }) => delivery === "undelivered"))
       await deliver(walk, { fault: "none", choice: 0 });
+    // A receiver of the caller that did not accept an event at once has moved the time.
+    if (!walk.mayFailDeliveries) await walk.followChain();
     const purchases: CheckedState["purchases"] = [];
     for (const purchase of walk.model.purchases) {
       const api = `GET ${walk.program}/purchases/${purchase.id}`;

@@ -94,6 +94,8 @@ export interface ModelEvent {
   /** The fields that the event's data must have. */
   data: { [name: string]: string };
   delivery: "undelivered" | "delivered" | "exhausted";
+  /** Its id, once it was delivered or exhausted. */
+  id: string | null;
   /** When it happened, in Unix seconds; null where a fault decides how many blocks there are before it. */
   at: number | null;
 }
@@ -179,5 +181,5 @@ export function addEvent(
   data: ModelEvent["data"] = {},
   at: number | null = model.now,
 ): void {
-  model.events.push({ type, subject, data, delivery: "undelivered", at });
+  model.events.push({ type, subject, data, delivery: "undelivered", at, id: null });
 }

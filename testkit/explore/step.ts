@@ -23,6 +23,7 @@ export const stepKinds = [
   "travel",
   "reorg",
   "deliver",
+  "resend",
   "snapshot",
   "restore",
 ] as const;
@@ -98,6 +99,7 @@ const weights: { readonly [K in StepKind]: number } = {
   travel: 2,
   reorg: 2,
   deliver: 2,
+  resend: 4,
   snapshot: 1,
   restore: 1,
 };
@@ -105,12 +107,15 @@ const weights: { readonly [K in StepKind]: number } = {
 /**
  * The arbitrary of steps.
  *
- * @param hasRestores - whether walks take snapshots and restore them.
+ * @param omitted - the kinds that the walks do not take.
  */
-export function arbitraryStep(fc: typeof import("fast-check"), hasRestores: boolean): Arbitrary<Step> {
+export function arbitraryStep(
+  fc: typeof import("fast-check"),
+  omitted: readonly StepKind[],
+): Arbitrary<Step> {
   const mostly = <const T extends string>(first: T, others: readonly T[], weight: number) =>
     fc.constantFrom<T[]>(...Array.from({ length: weight }, () => first), ...others);
-  const kept = stepKinds.filter((kind) => hasRestores || (kind !== "snapshot" && kind !== "restore"));
+  const kept = stepKinds.filter((kind) => !omitted.includes(kind));
   const kinds = kept.flatMap((kind) => Array.from({ length: weights[kind] }, () => kind));
   return fc.record({
     kind: fc.constantFrom(...kinds),

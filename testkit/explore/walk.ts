@@ -416,7 +416,7 @@ export class Walk {
     this.steps.push(step);
     this.answers.push(answer);
     // A request that sets a fault or fails a delivery is no step of its own.
-    const isFault = "control" in step && !["snapshot", "restore", "reorg"].includes(this.kind);
+    const isFault = "control" in step && !["snapshot", "restore", "reorg", "resend"].includes(this.kind);
     count(this.counts, isFault ? "fault" : this.kind, answer, 1);
   }
 }

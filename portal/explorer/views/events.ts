@@ -41,6 +41,10 @@ function deliverAll(events: readonly EventView[], scene: Scene): TemplateResult 
 
 function eventCard(event: EventView, scene: Scene): TemplateResult {
   const { id, type, sequence, delivery, subject, attempts, receipt_id, arrivals } = event;
+  const resendEvent = () =>
+    scene.act(`Event ${sequence} was sent once more.`, async () => {
+      await ask("POST", "/receiver/resend", { event_id: id });
+    });
   return html`<article class="entry" aria-label=${`${type} ${sequence}`}>
     <p class="row">
       <strong>${type}</strong> ${badge(delivery)}
@@ -62,6 +66,11 @@ function eventCard(event: EventView, scene: Scene): TemplateResult {
             </li>`,
           )}
         </ol>`
+    }
+    ${
+      attempts.length === 0 || arrivals.length > 0
+        ? nothing
+        : html`<button type="button" class="small" @click=${resendEvent}>Send event ${sequence} again</button>`
     }
     ${receipt_id === null ? nothing : html`<p class="small row">Delivery receipt ${copyable(receipt_id, "delivery receipt id")}</p>`}
     ${arrivals.map(({ number, verified, status }) => {

@@ -52,6 +52,8 @@ export class Recorder {
   readonly #sources: RecorderSources;
   readonly #turns = new Mutex();
   #recording: Recording | null = null;
+  /** The reason why the last recording ended before it was stopped; null if none did. */
+  #ended: string | null = null;
 
   constructor(sources: RecorderSources) {
     this.#sources = sources;
@@ -74,6 +76,14 @@ export class Recorder {
     if (title === "") throw refusal("A scenario needs a title.");
     const head = await requireFresh({ settings, chain, store });
     this.#recording = { title, steps: [], head, credentials: new Map(), unrepeatable: null };
+    this.#ended = null;
+  }
+
+  /** Ends a recording because the sandbox was restored, which a scenario does not repeat; `stop` then gives the reason. */
+  restored(): void {
+    if (this.#recording === null) return;
+    this.#ended = this.#recording.unrepeatable ?? blocksLeft;
+    this.#recording = null;
   }
 
   /**
@@ -85,7 +95,11 @@ export class Recorder {
     const { settings, chain, parts } = this.#sources;
     return await this.#turns.runExclusive(async () => {
       const recording = this.#recording;
-      if (recording === null) throw refusal("Nothing is being recorded.");
+      if (recording === null) {
+        const ended = this.#ended;
+        this.#ended = null;
+        throw refusal(ended ?? "Nothing is being recorded.");
+      }
       await this.#recordBlocks(recording, false);
       this.#recording = null;
       if (recording.unrepeatable !== null) throw refusal(recording.unrepeatable);
@@ -184,9 +198,7 @@ export class Recorder {
       await catchUp(relayer, chain.client);
       const read = await readSteps(chain, description.wallets, recording.head, caused);
       // A reorg that a fault made is repeated by the fault.
-      if (read === null && !caused)
-        recording.unrepeatable ??=
-          "Blocks left the chain by a reorg or a restore, which a scenario does not repeat.";
+      if (read === null && !caused) recording.unrepeatable ??= blocksLeft;
       recording.steps.push(...(read?.steps ?? []));
       recording.head = read?.head ?? (await readHead(chain.client));
     } catch (error) {
@@ -194,6 +206,8 @@ export class Recorder {
     }
   }
 }
+
+const blocksLeft = "Blocks left the chain by a reorg or a restore, which a scenario does not repeat.";
 
 /** Deliveries are the service's own doing, and pages are looked at only. */
 function isStep({ method, url = "", headers }: IncomingMessage): boolean {

@@ -11,6 +11,7 @@ import type { SandboxFaults } from "../faults/faults.ts";
 import { type Arrival, webhookHeadersOf } from "./arrival.ts";
 import type { ReceiverPin } from "./receiver-pin.ts";
 import { ReceiverTap } from "./receiver-tap.ts";
+import type { ResendAnswer } from "./resend-event.ts";
 
 /** The default time that {@link SandboxReceiver.next} waits, in milliseconds. */
 const nextTimeoutMs = 5_000;
@@ -44,6 +45,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
   readonly #pin: ReceiverPin;
   readonly #pinned: (url: string) => Promise<void>;
   readonly #keys: KeyRing;
+  readonly #resendEvent: (id: string) => Promise<ResendAnswer>;
   readonly #tap: ReceiverTap;
   #arrivals: readonly Arrival[] = [];
   #taken = new Set<Arrival>();
@@ -56,11 +58,14 @@ export class SandboxReceiver implements Part<ReceiverState> {
     /** Has another receiver pinned, and publishes it. */
     pinned: (url: string) => Promise<void>;
     keys: KeyRing;
+    /** Sends an event to the pinned receiver once more. */
+    resendEvent: (id: string) => Promise<ResendAnswer>;
     faults: Pick<SandboxFaults, "take">;
   }) {
     this.#pin = receiver.pin;
     this.#pinned = receiver.pinned;
     this.#keys = receiver.keys;
+    this.#resendEvent = receiver.resendEvent;
     this.#tap = new ReceiverTap({
       path: new URL(receiver.pin.own).pathname,
       takeFault: () => receiver.faults.take("delivery", "at_receiver"),
@@ -82,6 +87,13 @@ export class SandboxReceiver implements Part<ReceiverState> {
    * @example await sandbox.receiver.pin(`http://127.0.0.1:${server.address().port}/webhooks`)
    */
   async pin(url: string): Promise<void> {
+    if (typeof url !== "string")
+      throw wrongArgument(
+        "receiver.pin takes a URL",
+        url,
+        showValue(url),
+        'Pass one such as "http://127.0.0.1:3000/webhooks".',
+      );
     await this.#pinned(url);
   }
 
@@ -134,12 +146,19 @@ export class SandboxReceiver implements Part<ReceiverState> {
   }
 
   /**
-   * Sends a delivery that arrived to the receiver once more, with the same headers and bytes: a replay by the tester, no attempt
-   * of the service.
+   * Sends a duplicate, which is no attempt of the service. The id of an event, or an object with its `event_id`, such as a notification, is
+   * sent to the pinned receiver, signed now. A delivery that arrived at the sandbox's own receiver is sent there again, with the same headers
+   * and bytes.
    *
-   * @returns what the receiver answered.
+   * @returns what the receiver answered; `status` is null when it gave no answer.
+   * @throws SandboxError argument_invalid, also for an event that was never sent.
+   * @example
+   * const [notification] = await sandbox.deliverAll();
+   * await sandbox.receiver.resend(notification);
    */
-  async resend(delivery: Arrival): Promise<{ status: number; body: string }> {
+  async resend(delivery: Arrival | string | { event_id: string }): Promise<ResendAnswer> {
+    if (typeof delivery === "string") return await this.#resendEvent(delivery);
+    if (isOfEvent(delivery)) return await this.#resendEvent(delivery.event_id);
     requireArgument("resend", "delivery", delivery);
     const { headers, body } = delivery;
     const { "content-type": type = "application/json" } = headers;
@@ -185,6 +204,10 @@ export class SandboxReceiver implements Part<ReceiverState> {
       : ` Notifications go to ${this.url}, not to the sandbox's own receiver.`;
     return new SandboxError("no_delivery", `No such delivery arrived within ${milliseconds} ms.${where}`);
   }
+}
+
+function isOfEvent(value: Arrival | { event_id: string }): value is { event_id: string } {
+  return typeof value === "object" && value !== null && "event_id" in value;
 }
 
 /** Returns whether a waiting caller wants an arrival; an error of its own function goes to that caller. */

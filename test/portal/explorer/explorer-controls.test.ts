@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { EventView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
 import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
 import { activate, createPurchase } from "../../../testkit/demo/purchase-steps.ts";
+import { openReceiver } from "../../kit/external-receiver.ts";
 import { sharePages } from "../share-pages.ts";
 import { ExplorerKit, offered, refunded } from "./explorer-kit.ts";
 
@@ -117,6 +118,19 @@ test("the controls send a delivery that arrived once more", async () => {
   await page.getByRole("button", { name: "Send delivery 1 again" }).click();
   await page.getByRole("button", { name: "Send delivery 2 again" }).waitFor();
   expect(kit.sandbox.receiver.deliveries().map(({ status }) => status)).toEqual([200, 200]);
+});
+
+test("the controls send an event to a pinned receiver once more", async () => {
+  await using receiver = await openReceiver();
+  await kit.sandbox.receiver.pin(receiver.url);
+  await kit.sandbox.given.merchant({ state: "pending" });
+  await kit.sandbox.deliverAll();
+  const page = await kit.open("#/events");
+  await page.getByRole("button", { name: "Send event 1 again" }).click();
+  await page.getByRole("main").getByText("Event 1 was sent once more.").waitFor();
+  expect(receiver.received.map(({ headers }) => headers["webhook-id"])).toEqual(
+    (await readEvents()).data.flatMap(({ id }) => [id, id]),
+  );
 });
 
 test("the controls deliver every event that was not delivered, a receiver's failures included", async () => {

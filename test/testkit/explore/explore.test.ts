@@ -5,6 +5,7 @@ import { setMining } from "../../../sandbox/chain/clock/mining.ts";
 import { readScenario } from "../../../sandbox/hosts/recorder/scenario-file.ts";
 import type { Part } from "../../../sandbox/lib/part.ts";
 import { createSandbox } from "../../../testkit/create-sandbox.ts";
+import { ExplorationError } from "../../../testkit/explore/exploration-error.ts";
 import type { ExploreOptions } from "../../../testkit/explore/options.ts";
 import { playScenario } from "../../../testkit/scenario/play-scenario.ts";
 import { runCli } from "../../cli/program.ts";
@@ -76,6 +77,40 @@ test("a failure that does not come again is reported with all steps, and says so
   const failed: unknown = await sandbox.explore({ steps: 20, check }).catch((error: unknown) => error);
   expect(String(failed)).toContain("The same steps did not fail again, so the sequence is not shortened");
   expect(failed).toMatchObject({ code: "exploration_failed", sequence: { length: expect.any(Number) } });
+});
+
+test("a backend that processes a repeated event twice is found", async () => {
+  await using receiver = await openReceiver();
+  await using sandbox = await createSandbox({ seed: "doubled", receiverUrl: receiver.url });
+  const reset = () => void receiver.received.splice(0);
+  const check = () => {
+    const ids = receiver.received.map(({ headers }) => headers["webhook-id"]);
+    if (new Set(ids).size < ids.length) throw new Error("an event was processed twice");
+  };
+  const failed: unknown = await sandbox
+    .explore({ steps: 100, checkEvery: 5, check, reset })
+    .catch((error: unknown) => error);
+  expect(failed).toBeInstanceOf(ExplorationError);
+  if (!(failed instanceof ExplorationError)) return;
+  expect(failed.message).toMatch(/^After "Send event \d+ again", your check/);
+  const play = async (played: () => void) => {
+    reset();
+    await playScenario(failed.scenario, { check: played, options: { receiverUrl: receiver.url } });
+  };
+  await expect(play(check)).rejects.toThrow("an event was processed twice");
+  await play(() => {});
+});
+
+test("a backend that accepts no event at the first attempt is no failure of the sandbox", async () => {
+  await using receiver = await openReceiver();
+  const seen = new Set<string | undefined>();
+  receiver.answer = ({ headers: { "webhook-id": id } }, response) => {
+    response.writeHead(seen.has(id) ? 204 : 503).end();
+    seen.add(id);
+  };
+  await using sandbox = await createSandbox({ seed: "hesitant", receiverUrl: receiver.url });
+  const { steps } = await sandbox.explore({ steps: 12, check: () => {}, reset: () => seen.clear() });
+  expect(steps).toBe(12);
 });
 
 test("deliveries for a check are counted under check, not under the step before it", async () => {
@@ -163,6 +198,8 @@ test("while it is explored, a sandbox refuses a second exploration and whatever 
     async () => await sandbox.given.merchant({ state: "pending" }),
     async () => await sandbox.clock.travel(1),
     async () => await sandbox.snapshot(),
+    async () => await sandbox.receiver.pin("http://127.0.0.1:9/"),
+    async () => await sandbox.receiver.resend("evt_none"),
   ];
   const check = async () => {
     for (const attempt of attempts) refused.push(await attempt().catch((error: unknown) => error));
@@ -172,7 +209,7 @@ test("while it is explored, a sandbox refuses a second exploration and whatever 
     "The sandbox is already being explored, so explore cannot be used.",
   );
   await exploring;
-  expect(refused.length).toBe(8);
+  expect(refused.length).toBe(12);
   for (const error of refused) expect(error).toMatchObject({ code: "being_explored" });
   await sandbox.explore({ steps: 1 });
 });

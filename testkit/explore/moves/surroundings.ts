@@ -104,6 +104,17 @@ export async function deliver(
   if (accepted === null || event === undefined) return;
   const { notification }: components["schemas"]["NotificationDelivery"] = JSON.parse(accepted.text);
   event.delivery = notification.status === "delivered" ? "delivered" : "exhausted";
+  event.id = notification.event_id;
+}
+
+/** Sends one of the newest delivered events to the caller's receiver once more, whose backend must process it once. */
+export async function resend(walk: Walk, { choice }: ResolvedStep): Promise<void> {
+  const sent = walk.model.events.filter(({ id }) => id !== null);
+  const event = sent.at(-1 - (choice % Math.max(1, sent.length)));
+  if (event === undefined || event.id === null) return;
+  const title = `Send event ${walk.model.events.indexOf(event) + 1} again`;
+  const body = { event_id: event.id };
+  await walk.request({ title, control: "POST /receiver/resend", body }, answered(200));
 }
 
 /** Takes a snapshot, to which a later step returns. */

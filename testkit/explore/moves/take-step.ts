@@ -6,7 +6,7 @@ import { chooseNext } from "./next.ts";
 import { pay, reconcile } from "./payments.ts";
 import { activate, confirmRegistration, createPurchase, register, submit } from "./purchases.ts";
 import { claim, decide, fileClaim, refund } from "./refunds.ts";
-import { deliver, issueForeign, reorg, repeat, restore, snapshot, travel } from "./surroundings.ts";
+import { deliver, issueForeign, reorg, repeat, resend, restore, snapshot, travel } from "./surroundings.ts";
 
 type Kind = ResolvedStep["kind"];
 type OfMerchant = (walk: Walk, step: ResolvedStep, merchant: ModelMerchant) => Promise<void>;
@@ -33,6 +33,7 @@ const ofWalk: { readonly [K in Kind]?: OfWalk } = {
   travel,
   reorg,
   deliver,
+  resend,
   snapshot,
   restore,
 };

@@ -8,7 +8,12 @@ import { defineControl } from "../operation.ts";
 const url = z.string().meta({ description: "The URL of the receiver." });
 const usesSchema = z.array(z.enum(keyUses)).min(1);
 const pinBody = z.strictObject({ url }).meta({ id: "Pin" });
-const resendBody = z.strictObject({ number: z.int().min(1) }).meta({ id: "Resend" });
+const resendBody = z
+  .strictObject({ number: z.int().min(1).optional(), event_id: z.string().optional() })
+  .refine(({ number, event_id }) => (number === undefined) !== (event_id === undefined), {
+    error: 'must be {"number": …} or {"event_id": …}',
+  })
+  .meta({ id: "Resend" });
 const rotateBody = z.strictObject({ uses: usesSchema.default([...keyUses]) }).meta({ id: "Rotate" });
 
 const listDeliveries = defineControl({
@@ -52,17 +57,19 @@ const resend = defineControl({
   method: "post",
   path: "/receiver/resend",
   tag: "Receiver",
-  summary: "Sends a delivery again to the sandbox's own receiver.",
+  summary: "Sends a delivery again to the sandbox's own receiver, or an event once more to the pinned receiver.",
+  page: { target: "notifications.md#in-a-test", words: "notifications" },
   body: resendBody,
   example: { number: 1 },
   success: {
     status: 200,
     description: "The answer of the receiver.",
-    schema: z.object({ status: z.int(), body: z.string() }).meta({ id: "ReceiverAnswer" }),
+    schema: z.object({ status: z.int().nullable(), body: z.string() }).meta({ id: "ReceiverAnswer" }),
   },
-  errors: ["not_found"],
+  errors: ["not_found", "argument_invalid"],
   // It changes nothing itself: the receiver's own request runs inside the gate.
-  async handle({ sandbox: { receiver }, body: { number } }) {
+  async handle({ sandbox: { receiver }, body: { number, event_id } }) {
+    if (event_id !== undefined) return await receiver.resend(event_id);
     const found = receiver.deliveries().find((one) => one.number === number);
     if (found === undefined) throw new Problem("not_found", `No delivery ${number} has arrived.`);
     return await receiver.resend(found);

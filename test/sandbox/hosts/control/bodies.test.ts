@@ -67,6 +67,7 @@ describe("the control API names the field that is wrong, and what it must be", (
     ["/scenario", {}, "/title", "is missing; send a string"],
     ["/scenario", { title: "" }, "/title", "must have at least 1 character"],
     ["/receiver/resend", { number: null }, "/number", "must be a whole number, not null"],
+    ["/receiver/resend", {}, "", 'must be {"number": …} or {"event_id": …}'],
     ["/faults", { point: "broadcast" }, "/layer", `is missing; send one of ${layers}`],
     ["/faults", { layer: "delivery", action: "answer", status: 200 }, "/status", "must be at least 300"],
     [

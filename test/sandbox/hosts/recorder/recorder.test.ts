@@ -17,6 +17,16 @@ import { createMerchant } from "./create-merchant.ts";
 
 const freshSandbox = shareSandbox({ seed: "recorded" });
 
+test("a restore ends a recording, so that the next test can begin one", async () => {
+  await using sandbox = await createSandbox();
+  const snapshot = await sandbox.snapshot();
+  await sandbox.record("Never stopped");
+  await snapshot.restore();
+  await sandbox.record("The next one");
+  await createMerchant(sandbox, "first");
+  expect(await sandbox.stopRecording()).toMatchObject({ title: "The next one" });
+});
+
 test("a recording needs a title, a fresh sandbox and no restore within", async () => {
   await using sandbox = await createSandbox({ seed: "refused" });
   const snapshot = await sandbox.snapshot();

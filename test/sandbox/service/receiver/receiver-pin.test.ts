@@ -4,9 +4,10 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { Webhook } from "standardwebhooks";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { unwrap } from "../../../../sandbox/service/client/api-client.ts";
+import { openReceiver } from "../../../kit/external-receiver.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 
 /** A receiver of a test's own, which answers 204 and keeps what it got. */
@@ -74,6 +75,54 @@ test("a receiver is pinned once, and a refused one changes nothing", async () =>
     message: `Notifications go to ${url} already. Pin a receiver once, and only when the start names none (the option receiverUrl).`,
   });
   expect(sandbox.receiver.url).toBe(url);
+});
+
+test("an event is sent to the pinned receiver again, which is no attempt of the service", async () => {
+  await using receiver = await openReceiver();
+  await using sandbox = await createSandbox({ receiverUrl: receiver.url });
+  const { merchant } = await sandbox.given.merchant({ state: "pending" });
+  const undelivered = merchant.event_id;
+  await expect(sandbox.receiver.resend(undelivered)).rejects.toThrow(
+    `The event ${undelivered} was never sent. Deliver it first, as deliverAll() does.`,
+  );
+  await expect(sandbox.receiver.resend("evt_none")).rejects.toThrow('There is no event "evt_none".');
+  const [notification] = await sandbox.deliverAll();
+  if (notification === undefined) throw new Error("An event must have been delivered.");
+  await sandbox.clock.travel(60);
+  expect(await sandbox.receiver.resend(notification)).toEqual({ status: 204, body: "" });
+  const [first, again] = receiver.received;
+  expect(again?.body).toBe(first?.body);
+  expect(again?.headers["webhook-id"]).toBe(first?.headers["webhook-id"]);
+  expect(Number(again?.headers["webhook-timestamp"])).toBeGreaterThan(
+    Number(first?.headers["webhook-timestamp"]),
+  );
+  const secret = new Webhook(sandbox.description.receiver.hmac_secret);
+  vi.setSystemTime((await sandbox.clock.now()) * 1_000);
+  expect(secret.verify(again?.body ?? "", again?.headers ?? {})).toMatchObject({ type: "merchant.created" });
+  vi.useRealTimers();
+  const before = await sandbox.fingerprint();
+  receiver.answer = (_, response) => response.destroy();
+  expect(await sandbox.receiver.resend(notification.event_id)).toEqual({ status: null, body: "" });
+  expect(await sandbox.fingerprint()).toEqual(before);
+  const resent = await fetch(new URL("/receiver/resend", sandbox.description.urls.control), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ event_id: notification.event_id }),
+  });
+  expect([resent.status, await resent.json()]).toEqual([200, { status: null, body: "" }]);
+  expect(receiver.received).toHaveLength(4);
+});
+
+test("a receiver that is no text is refused with what to pass", async () => {
+  await using sandbox = await createSandbox();
+  for (const [url, shown] of [
+    [null, "null"],
+    [5, "5"],
+  ] as const)
+    await expect(Reflect.apply(sandbox.receiver.pin, sandbox.receiver, [url])).rejects.toMatchObject({
+      code: "argument_invalid",
+      message: `receiver.pin takes a URL, not ${shown}. Pass one such as "http://127.0.0.1:3000/webhooks".`,
+    });
 });
 
 test("two calls at once pin one receiver", async () => {
