@@ -57,7 +57,8 @@ const resend = defineControl({
   method: "post",
   path: "/receiver/resend",
   tag: "Receiver",
-  summary: "Sends a delivery again to the sandbox's own receiver, or an event once more to the pinned receiver.",
+  summary:
+    "Sends a delivery again to the sandbox's own receiver, or an event once more to the pinned receiver.",
   page: { target: "notifications.md#in-a-test", words: "notifications" },
   body: resendBody,
   example: { number: 1 },
