@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Duration, toSeconds } from "../sandbox/chain/clock/duration.ts";
 import { type ProxyKind, proxyKinds, type RegistrarOption } from "../sandbox/chain/registrar/registrar.ts";
 import { definedOnly } from "../sandbox/lib/defined-only.ts";
 import { defaultStartTimeoutMs, mostStartTimeoutMs } from "../sandbox/options/start-timeout.ts";
@@ -189,4 +190,34 @@ export function wholeNumber(least = 0, most = 999_999_999): (text: string) => nu
       throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
     return number;
   };
+}
+
+/** `--timeout <duration>`: how long a command waits, in seconds. */
+export function timeoutOption(description: string): Option {
+  return new Option("--timeout <duration>", description).default(30, "30s").argParser((text) => {
+    if (/^\d+$/.test(text)) throw new InvalidArgumentError(`It has no unit. Use ${text}s.`);
+    return seconds(text);
+  });
+}
+
+/** `--control <url>`: the sandbox by its control API. */
+export function controlOption(description: string): Option {
+  return new Option("--control <url>", description).argParser((text) => {
+    if (!/^https?:$/.test(URL.parse(text)?.protocol ?? ""))
+      throw new InvalidArgumentError("It must be a URL such as http://127.0.0.1:4022.");
+    return text;
+  });
+}
+
+/** Reads a duration such as 1d12h, in seconds. @throws InvalidArgumentError for any other text. */
+export function seconds(text: string): number {
+  const parts =
+    /^(?:(?<days>\d{1,6})d)?(?:(?<hours>\d{1,6})h)?(?:(?<minutes>\d{1,6})m)?(?:(?<seconds>\d{1,9})s)?$/.exec(
+      text,
+    );
+  const given = Object.entries(parts?.groups ?? {}).filter(([, value]) => value !== undefined);
+  if (given.length === 0)
+    throw new InvalidArgumentError("It must be a duration such as 8d, 36h, 90m, 30s or 1d12h.");
+  const length: Duration = Object.fromEntries(given.map(([name, value]) => [name, Number(value)]));
+  return toSeconds(length);
 }

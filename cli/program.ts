@@ -22,6 +22,7 @@ import { scenarioCommand } from "./commands/scenario.ts";
 import { snapshotCommand } from "./commands/snapshot.ts";
 import { startCommand } from "./commands/start.ts";
 import { statusCommand } from "./commands/status.ts";
+import { stopCommand } from "./commands/stop.ts";
 import { travelCommand } from "./commands/travel.ts";
 
 const manifest = z.object({ version: z.string() });
@@ -32,7 +33,8 @@ const examples: { readonly [command: string]: string } = {
   exec: "exec --seed checkout -- pytest tests",
   join: "join --store postgres://localhost/sandbox",
   demo: "demo",
-  status: "status --json",
+  stop: "stop --data-dir .sandbox",
+  status: "status --wait --timeout 1m --json",
   "given merchant": "given merchant --state funded",
   "given purchase": "given purchase --state claimed --amount 25000000 --claimed 10000000 --json",
   deliver: "deliver --json",
@@ -75,6 +77,7 @@ export function createProgram(): Command {
     .addCommand(startCommand())
     .addCommand(execCommand())
     .addCommand(joinCommand())
+    .addCommand(stopCommand())
     .addCommand(demoCommand())
     .addCommand(statusCommand())
     .addCommand(givenCommand())

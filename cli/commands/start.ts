@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { Command, Option } from "commander";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
@@ -9,15 +10,21 @@ import {
   defaultDataDirectory,
   defaultPorts,
   jsonOption,
+  optionWithDefault,
   storeOption,
 } from "../options.ts";
 import { print } from "../print.ts";
 import { redeployOnChange } from "../running/redeploy-on-change.ts";
+import { startDetached } from "../running/start-detached.ts";
 import { addStartOptions, type StartFlags as OpenFlags, startSandbox } from "../running/start-sandbox.ts";
 
 interface StartFlags extends OpenFlags {
   watch?: boolean;
   json?: boolean;
+  detach?: boolean;
+  logFile?: string;
+  /** Whether `start --detach` has started this process. */
+  detached?: boolean;
 }
 
 /** `routing-sandbox start`: runs a sandbox until it is interrupted. */
@@ -38,18 +45,61 @@ export function startCommand(): Command {
       if (watch && registrar === undefined)
         command.error("error: --watch needs --registrar. Name the artifact of your registrar contract.");
     })
+    .option("--detach", "run in the background; the command ends when the sandbox answers")
+    .addOption(
+      optionWithDefault(
+        "--log-file <file>",
+        "with --detach, the file that the output of the sandbox is appended to",
+        "sandbox.log in the data directory",
+      ),
+    )
+    .addOption(new Option("--detached").hideHelp())
     .addOption(jsonOption("print URLs, accounts and keys as JSON"))
-    .action(async (flags: StartFlags) => await start(flags));
+    .action(async (flags: StartFlags) => {
+      if (flags.logFile !== undefined && !flags.detach)
+        throw new Error("--log-file is for --detach only. Add --detach, or redirect the output.");
+      if (flags.detach && !flags.detached) await startInBackground(flags);
+      else await start(flags);
+    });
+}
+
+/** Starts the sandbox in a process of its own, and prints the same as `start`. */
+async function startInBackground({
+  dataDir,
+  logFile = join(dataDir, "sandbox.log"),
+  json,
+}: StartFlags): Promise<void> {
+  const started = await startDetached(logFile);
+  if (started === null) return;
+  const { description, resumed, milliseconds } = started;
+  const stopping = `It runs in the background and writes to ${logFile}. Stop it: ${howToRun("stop", ...inFolder(dataDir))}.`;
+  print({ json }, description, welcome(description, resumed, milliseconds, dataDir, stopping));
 }
 
 async function start(flags: StartFlags): Promise<void> {
   const began = performance.now();
   // From here on: a start that is interrupted is completed and closed, so that it leaves nothing.
-  const interrupted = interruption();
+  const lost = Promise.withResolvers<"termination">();
+  const endWithParent = () => lost.resolve("termination");
+  if (flags.detached) process.once("disconnect", endWithParent);
+  if (flags.detached && !process.connected) endWithParent();
+  // The channel alone keeps no process alive whose start has failed.
+  process.channel?.unref();
+  const interrupted = Promise.race([interruption(), lost.promise]);
   if (!flags.json) process.stdout.write("Starting chain, relayer, API and documentation …\n");
   const sandbox = await startSandbox(flags, flags.json ? undefined : tellOfReplay(began));
-  const show = ({ description, chain }: Sandbox, milliseconds: number) =>
-    print(flags, description, welcome(description, chain.resumed, milliseconds, flags.dataDir));
+  const show = ({ description, chain }: Sandbox, milliseconds: number) => {
+    if (flags.detached && process.connected)
+      process.send?.({ description, resumed: chain.resumed, milliseconds });
+    else
+      print(
+        flags,
+        description,
+        welcome(description, chain.resumed, milliseconds, flags.dataDir, "Ctrl-C stops everything."),
+      );
+  };
+  // From here on it runs without the command that has started it.
+  process.off("disconnect", endWithParent);
   show(sandbox, performance.now() - began);
   const last = flags.watch ? await redeployOnChange(sandbox, flags, interrupted, show) : sandbox;
   await stopOnSignal(last, interrupted, flags.json ?? false);
@@ -90,6 +140,7 @@ function welcome(
   resumed: boolean,
   milliseconds: number,
   folder: string,
+  stopping: string,
 ): string {
   const { urls, chain, contracts, accounts, wallets, reviewer } = description;
   const rows: [string, string][] = [
@@ -105,7 +156,6 @@ function welcome(
     ...Object.entries(wallets).map(([name, { address }]): [string, string] => [name, address]),
     ["Reviewer key id", reviewer.key_id],
   ];
-  const inFolder = folder === defaultDataDirectory ? [] : ["--data-dir", folder];
   const width = Math.max(...rows.map(([name]) => name.length));
   const lines = rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`);
   return [
@@ -113,6 +163,10 @@ function welcome(
     "",
     ...lines,
     "",
-    `All of it, private keys included, is in ${folder}/sandbox.json. See it work: ${howToRun("demo", ...inFolder)}. Ctrl-C stops everything.`,
+    `All of it, private keys included, is in ${folder}/sandbox.json. See it work: ${howToRun("demo", ...inFolder(folder))}. ${stopping}`,
   ].join("\n");
+}
+
+function inFolder(folder: string): string[] {
+  return folder === defaultDataDirectory ? [] : ["--data-dir", folder];
 }

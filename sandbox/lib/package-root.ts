@@ -23,9 +23,10 @@ export function howToRepair(): string {
   return inCheckout() ? "run node scripts/setup.mjs" : "install routing-sandbox again";
 }
 
-/** Returns the command that starts a sandbox or the demo here, as in `npx routing-sandbox demo`. */
-export function howToRun(command: "start" | "demo", ...flags: string[]): string {
+/** Returns a command of this program as it is run here, as in `npx routing-sandbox demo`. */
+export function howToRun(command: "start" | "demo" | "stop", ...flags: string[]): string {
   if (!inCheckout()) return ["npx routing-sandbox", command, ...flags].join(" ");
+  if (command === "stop") return ["npm run -s sandbox -- stop", ...flags].join(" ");
   const script = command === "start" ? "npm start" : "npm run demo";
   return flags.length === 0 ? script : [script, "--", ...flags].join(" ");
 }

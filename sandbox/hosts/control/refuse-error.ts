@@ -12,8 +12,12 @@ import { NotDurableError } from "../../chain/journal/not-durable-error.ts";
 import type { SandboxErrorCode } from "../../lib/errors/sandbox-error.ts";
 import { ProblemError } from "../../service/client/problem-error.ts";
 import { GivenInvalidError } from "../../service/given/options.ts";
+import type { ControlCode } from "./codes.ts";
 
 const snapshotTimeout: SandboxErrorCode = "snapshot_timeout";
+const unhealthy: ControlCode = "unhealthy";
+/** The codes of errors that a repeated request may not have. */
+const temporary: readonly string[] = [snapshotTimeout, unhealthy];
 const rpcUnavailable: ErrorCode = "rpc_unavailable";
 const bodyMalformed: ErrorCode = "body_malformed";
 const requestMalformed: ErrorCode = "request_malformed";
@@ -31,8 +35,8 @@ export function refuseError(error: unknown, response: Response): void {
     refuse(response, 422, error.message, { code: error.code, errors: error.errors });
   else if (error instanceof ProblemError)
     refuse(response, 422, error.message, { code: error.code, problem: error.problem });
-  else if (error instanceof CodedError && error.code === snapshotTimeout)
-    refuse(response.set("Retry-After", "1"), 503, error.message, { code: snapshotTimeout });
+  else if (error instanceof CodedError && temporary.includes(error.code))
+    refuse(response.set("Retry-After", "1"), 503, error.message, { code: error.code });
   // Without Retry-After: the call has taken effect, and must not be repeated without a look.
   else if (error instanceof NotDurableError) refuse(response, 503, error.message, { code: error.code });
   else if (isOfService(error)) refuseAsService(toProblem(error), response);

@@ -76,6 +76,7 @@ function refusalOf(subject: string, transaction_hash: string) {
 
 test("every route of the control API succeeds as its description says, without unknown members", async () => {
   await walk.send("GET /status");
+  await walk.send("GET /health");
   await walk.send("GET /openapi.json");
   await walk.send("POST /scenario", { title: "Control" });
   await walk.send("POST /given", { merchant: { state: "funded" } });

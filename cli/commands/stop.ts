@@ -1,0 +1,39 @@
+import { Command } from "commander";
+import {
+  controlOption,
+  dataDirectoryOption,
+  jsonOption,
+  type SandboxFlags,
+  timeoutOption,
+} from "../options.ts";
+import { print } from "../print.ts";
+import { stopAt, stopIn } from "../running/stop-sandbox.ts";
+
+interface StopFlags extends SandboxFlags {
+  control?: string;
+  timeout: number;
+}
+
+/** `routing-sandbox stop`: stops the sandbox of a data directory, or that of a control API, and waits until it is gone. */
+export function stopCommand(): Command {
+  return new Command("stop")
+    .description("stop a running sandbox, and wait until its processes, ports and lock are gone")
+    .addOption(dataDirectoryOption())
+    .addOption(
+      controlOption(
+        "the control API of the sandbox to stop, in place of --data-dir; it must run on this machine",
+      ),
+    )
+    .addOption(timeoutOption("the longest time to wait"))
+    .addOption(jsonOption("print JSON on one line"))
+    .action(async ({ dataDir, control, timeout, json }: StopFlags) => {
+      const milliseconds = timeout * 1_000;
+      const pid = await (control === undefined
+        ? stopIn(dataDir, milliseconds)
+        : stopAt(control, milliseconds));
+      const where = control === undefined ? `in ${dataDir}` : `at ${control}`;
+      const text =
+        pid === null ? `No sandbox runs ${where}.` : `Stopped the sandbox ${where} (process ${pid}).`;
+      print({ json }, { stopped: pid !== null, pid }, text);
+    });
+}

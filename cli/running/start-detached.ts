@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { type FileHandle, open, rm, rmdir } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import { describeFileError } from "../../server/lib/describe-file-error.ts";
+import { makeDirectory } from "../../server/lib/make-directory.ts";
+import { interruption } from "../interruption.ts";
+import { exitCodeOf } from "./guarded-command.ts";
+
+/** The report of a detached process whose sandbox answers. */
+export interface DetachedStart {
+  readonly description: SandboxDescription;
+  readonly resumed: boolean;
+  readonly milliseconds: number;
+}
+
+/**
+ * Runs this command again in a process that stays when this one ends, with its output appended to a file.
+ *
+ * @returns null if it failed or was interrupted: then its output is on standard error, the exit code is set, and a log file in a folder that
+ * was not there is gone.
+ */
+export async function startDetached(logFile: string): Promise<DetachedStart | null> {
+  const made = await makeDirectory(dirname(resolve(logFile))).catch((cause: unknown) =>
+    refuseFile(logFile, cause),
+  );
+  await using log = await open(logFile, "a+", 0o600).catch((cause: unknown) => refuseFile(logFile, cause));
+  const { size: before } = await log.stat();
+  const [, program = "", ...words] = process.argv;
+  const child = spawn(process.execPath, [...process.execArgv, program, ...words, "--detached"], {
+    detached: true,
+    stdio: ["ignore", log.fd, log.fd, "ipc"],
+  });
+  const ended = once(child, "exit");
+  const started = await Promise.race([reportOf(child), ended.then(() => null), interruption()]);
+  if (typeof started === "object" && started !== null) {
+    child.disconnect();
+    child.unref();
+    return started;
+  }
+  if (started !== null) child.kill("SIGTERM");
+  await ended;
+  process.exitCode =
+    started === null ? child.exitCode || 1 : exitCodeOf(started === "interrupt" ? "SIGINT" : "SIGTERM");
+  process.stderr.write(await readFrom(log, before));
+  if (made !== undefined) {
+    await rm(logFile, { force: true });
+    // Anything else in it stays.
+    await rmdir(dirname(resolve(logFile))).catch(() => {});
+  }
+  return null;
+}
+
+async function reportOf(child: ChildProcess): Promise<DetachedStart> {
+  const [report]: [DetachedStart] = await once(child, "message").then(([message]) => [message]);
+  return report;
+}
+
+/** Reads a file from a position to its end. */
+async function readFrom(file: FileHandle, position: number): Promise<Buffer> {
+  const { size } = await file.stat();
+  const { buffer } = await file.read(Buffer.alloc(size - position), 0, size - position, position);
+  return buffer;
+}
+
+function refuseFile(file: string, cause: unknown): never {
+  throw new Error(`${file} cannot be written: ${describeFileError(cause)}. Choose another with --log-file.`, {
+    cause,
+  });
+}

@@ -1,0 +1,73 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { z } from "zod";
+import { CodedError } from "../../../../protocol/coded-error.ts";
+import { endsWithin } from "../../../lib/time/deadline.ts";
+import { type ControlledSandbox, defineControl } from "../operation.ts";
+
+/** The longest time that one part may take to answer, in milliseconds. */
+const answerTimeoutMs = 2_000;
+
+/** Thrown when a part of the sandbox does not answer. */
+class UnhealthyError extends CodedError {
+  override readonly name = "UnhealthyError";
+}
+
+const readHealth = defineControl({
+  id: "readHealth",
+  method: "get",
+  path: "/health",
+  tag: "Sandbox",
+  summary: "Returns whether API, relayer and Anvil answer.",
+  description:
+    "It takes no request id, waits for no snapshot, and is in no recording. If one does not answer, it is `503 unhealthy`.",
+  page: { target: "ci.md#cleanup", words: "a sandbox in the background" },
+  success: {
+    status: 200,
+    description: "All parts answer.",
+    schema: z
+      .object({ status: z.literal("ok"), parts: z.array(z.enum(["api", "relayer", "anvil"])) })
+      .meta({ id: "Health" }),
+  },
+  errors: ["unhealthy"],
+  recorded: false,
+  cached: false,
+  handle: async ({ sandbox }) => await examine(sandbox),
+});
+
+/** The operation that says whether the sandbox works. */
+export const healthOperations = [readHealth];
+
+/** Asks each part of a sandbox. @throws UnhealthyError */
+async function examine({ description, chain, relayer }: ControlledSandbox) {
+  const asked = {
+    api: askPort(description.urls.api),
+    relayer: relayer.budget(description.accounts[0].program),
+    anvil: chain.request({ method: "eth_chainId" }),
+  };
+  const silent = Object.entries(asked).map(async ([part, answer]) => {
+    const answers = answer.then(
+      () => true,
+      () => false,
+    );
+    return (await endsWithin(answers, answerTimeoutMs)) && (await answers) ? [] : [part];
+  });
+  const parts = (await Promise.all(silent)).flat();
+  if (parts.length > 0)
+    throw new UnhealthyError(
+      "unhealthy",
+      `No answer from ${parts.join(" and ")}. Send the request again; if that fails too, start the sandbox again.`,
+    );
+  return { status: "ok", parts: Object.keys(asked) };
+}
+
+/** Resolves when a port accepts a connection. A request would take a request id and could be recorded. */
+async function askPort(url: string): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname.replaceAll(/[[\]]/g, ""));
+  try {
+    await once(socket, "connect", { signal: AbortSignal.timeout(answerTimeoutMs) });
+  } finally {
+    socket.destroy();
+  }
+}
