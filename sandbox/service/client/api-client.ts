@@ -1,5 +1,6 @@
 import createClient, { type Client, type Middleware } from "openapi-fetch";
 import type { paths } from "./api.generated.ts";
+import { requireFilledPath } from "./control/filled-path.ts";
 import { type LifecycleWrites, lifecycleWrites } from "./lifecycle-writes.ts";
 import { mostRequests, type RetryPolicy, retryingFetch, waitInRealTime } from "./retrying-fetch.ts";
 
@@ -68,12 +69,3 @@ export function createApiClient(baseUrl: string, bearer?: string, options: ApiCl
   const writes = lifecycleWrites(resending, async () => await nextKey(resend));
   return { ...client, ...middleware, retrying: { ...resending, ...middleware, ...writes } };
 }
-
-/** Refuses a request whose path still has a parameter, such as `{id}`, before it is sent. @throws TypeError */
-const requireFilledPath: NonNullable<Middleware["onRequest"]> = ({ schemaPath, params }) => {
-  const unfilled = schemaPath.match(/\{[^{}]+\}/g)?.find((name) => params.path?.[name.slice(1, -1)] == null);
-  if (unfilled !== undefined)
-    throw new TypeError(
-      `The path has an unfilled ${unfilled}. Pass ${unfilled.slice(1, -1)} in params.path.`,
-    );
-};

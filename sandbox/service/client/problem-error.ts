@@ -2,13 +2,21 @@ import { CodedError } from "../../../protocol/coded-error.ts";
 import type { components } from "./api.generated.ts";
 import { describeCheck, shortText } from "./describe-check.ts";
 
-type Problem = components["schemas"]["Problem"];
+type ApiProblem = components["schemas"]["Problem"];
+
+/** The members of a problem that the description names. */
+type Member = keyof { [M in keyof ApiProblem as string extends M ? never : M]: unknown };
+
+/** A refusal: a problem of the routing API, or of the control API, which has fewer members. */
+type Problem = Pick<ApiProblem, "status" | "detail"> & { code: string } & Partial<
+    Pick<ApiProblem, Exclude<Member, "status" | "detail" | "code">>
+  >;
 
 /** One check of a transaction, with the expected and the actual value. */
 export type ProblemCheck = components["schemas"]["BindingReport"]["checks"][number];
 
 /**
- * Thrown when the API refuses a request. The message has the status, code and detail, each failed check with both sides, each invalid field, and
+ * Thrown when the routing API or the control API refuses a request. The message has the status, code and detail, each failed check with both sides, each invalid field, and
  * the request id.
  *
  * @example if (error instanceof ProblemError && error.code === "binding_mismatch") console.log(error.checks);
@@ -17,6 +25,7 @@ export class ProblemError extends CodedError {
   override readonly name = "ProblemError";
   readonly status: number;
   readonly detail: string;
+  /** The request id of the answer; empty for the control API, which has none. */
   readonly requestId: string;
   /** All checks of a refused transaction, including those that passed; empty for other refusals. */
   readonly checks: readonly ProblemCheck[];
@@ -27,7 +36,7 @@ export class ProblemError extends CodedError {
     super(problem.code, describeProblem(problem));
     this.status = problem.status;
     this.detail = problem.detail;
-    this.requestId = problem.request_id;
+    this.requestId = problem.request_id ?? "";
     this.checks = problem.binding?.checks ?? [];
     this.problem = problem;
   }
@@ -54,12 +63,12 @@ export function unwrap<T>(answer: { data?: T; error?: unknown; response?: Respon
   );
 }
 
-/** Tells whether a value has what every problem of the API has. */
+/** Tells whether a value has what every problem of the routing API and the control API has. */
 export function isProblem(value: unknown): value is Problem {
   return (
     typeof value === "object" &&
     value !== null &&
-    hasType(value, "string", "code", "detail", "request_id") &&
+    hasType(value, "string", "code", "detail") &&
     hasType(value, "number", "status")
   );
 }
@@ -72,7 +81,7 @@ export function describeProblem({ status, code, detail, errors, binding, request
     ...failed.map((check) => `  ✗ ${describeCheck(check)}`),
     // The detail is the first finding.
     ...(errors ?? []).slice(1).map((finding) => `  ${finding.pointer}: ${finding.detail}`),
-    `  request ${request_id}`,
+    ...(request_id === undefined ? [] : [`  request ${request_id}`]),
   ].join("\n");
 }
 
