@@ -121,6 +121,18 @@ test("files that import only types of each other are a cycle", async () => {
   expect(await lint(...cases)).toEqual(cases.map(() => ["lint/suspicious/noImportCycles"]));
 });
 
+test("a type of this project is imported at the top of a file, where the rules on imports see it", async () => {
+  const refused = [
+    'export type A = import("../../sandbox/a.ts").B;\n',
+    "export const a: Awaited<import('./b.ts').B> = 1;\n",
+    'export type A = typeof import("./b.ts");\n',
+  ];
+  expect(await lint(...refused.map((source): Case => ["server/http", source]))).toEqual(
+    refused.map(() => ["plugin"]),
+  );
+  expect(await lint(["testkit", 'export type A = typeof import("fast-check");\n'])).toEqual([[]]);
+});
+
 test("browser code imports only types from the rest", async () => {
   const refused = [
     'import { a } from "../../protocol/a.ts";\na();\n',
