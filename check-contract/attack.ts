@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { CheckName } from "../protocol/binding/check-binding.ts";
 import { hashSchema } from "../server/api/schemas/primitives.ts";
 import type { ContractFixture } from "./fixture/contract-fixture.ts";
-import type { FixtureAnswer, Outcome } from "./fixture/fixture-service.ts";
+import type { AttackResult, FixtureAnswer } from "./fixture/fixture-service.ts";
 
 /** The part that an attack uses, as in the table of docs/check-contract.md. */
 export type AttackArea =
@@ -22,7 +22,7 @@ export interface Attack {
   /** A sentence's subject, as in the table of docs/check-contract.md. */
   name: string;
   /** Exactly how the API answers. */
-  stopped: Outcome;
+  stopped: AttackResult;
   /**
    * Every attack in which the buyer pays one purchase is tried with `payWithPermit` too. Set where it pays none, or where the
    * attack is about which of the two functions pays.
@@ -37,17 +37,17 @@ export function attacksOf(area: AttackArea, attacks: readonly Omit<Attack, "area
 }
 
 /** The refusal of a transaction that differs from the expected one, by exactly these checks. */
-export function mismatch(...failed: CheckName[]): Outcome {
+export function mismatch(...failed: CheckName[]): AttackResult {
   return { status: 422, code: "binding_mismatch", failed };
 }
 
 /** A refusal with a code of its own. */
-export function refused(status: number, code: string, ...failed: CheckName[]): Outcome {
+export function refused(status: number, code: string, ...failed: CheckName[]): AttackResult {
   return { status, code, failed };
 }
 
 /** The refusal of a hash that the chain does not know: every check that needs the transaction fails. */
-export const unknownTransaction = refused(
+export const transactionNotFound = refused(
   409,
   "transaction_not_found",
   "mined",
@@ -63,7 +63,7 @@ export const unknownTransaction = refused(
 );
 
 /** No refusal: the attack is harmless because of what the answer says. */
-export const harmless: Outcome = { status: 200, code: null, failed: [] };
+export const harmless: AttackResult = { status: 200, code: null, failed: [] };
 
 /** Returns why an attack was not stopped as it should be, or null when it was. */
 export async function findFailure(attack: Attack, fixture: ContractFixture): Promise<string | null> {
@@ -85,7 +85,7 @@ async function explained({ body }: FixtureAnswer, fixture: ContractFixture): Pro
   return `. The service says: ${(await fixture.sandbox.explain(parsed.data.transaction_hash)).cause}`;
 }
 
-function describe({ status, code, failed }: Outcome): string {
+function describe({ status, code, failed }: AttackResult): string {
   const checks = failed.length === 0 ? "" : ` by ${failed.join(", ")}`;
   return code === null ? `${status}` : `${status} ${code}${checks}`;
 }

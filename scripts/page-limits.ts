@@ -29,7 +29,7 @@ import { eventListLimit } from "../server/outbox/event-types.ts";
 import { smallestCompaction } from "../server/store/directory/compacted-journal.ts";
 import { electionIntervalMs } from "../server/store/postgres/cluster-member.ts";
 import { verifiedEvery } from "../testkit/explore/explore.ts";
-import { mostCandidates } from "../testkit/explore/shorten.ts";
+import { mostCandidates } from "../testkit/explore/shorten-sequence.ts";
 import { perBlockKib, perTransactionKib, slackMib } from "./bench/soak-limits.ts";
 
 const defaults = resolveOptions({});

@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { z } from "zod";
 import { usdc } from "../../protocol/values/amount.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { attacksOf, harmless, refused, unknownTransaction } from "../attack.ts";
+import { attacksOf, harmless, refused, transactionNotFound } from "../attack.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import { type FixtureAnswer, parseReconciliation } from "../fixture/fixture-service.ts";
 
@@ -109,7 +109,7 @@ export const chainAttacks = attacksOf("chain", [
   {
     name: "a transaction of another Anvil with the same chain id and addresses",
     pays: false,
-    stopped: unknownTransaction,
+    stopped: transactionNotFound,
     async run(fixture) {
       await using other = await createSandbox({ seed: "elsewhere" });
       const { transaction_hash: transactionHash } = await other.wallets.buyer.send(fixture.approve(1n));
@@ -118,7 +118,7 @@ export const chainAttacks = attacksOf("chain", [
   },
   {
     name: "a chain reset that removes the transaction",
-    stopped: unknownTransaction,
+    stopped: transactionNotFound,
     async run(fixture) {
       const id = await fixture.client.snapshot();
       const hash = await fixture.succeed("buyer", fixture.pay(fixture.purchase));

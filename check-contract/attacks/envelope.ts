@@ -1,5 +1,5 @@
 import { usdc } from "../../protocol/values/amount.ts";
-import { attacksOf, harmless, mismatch, refused, unknownTransaction } from "../attack.ts";
+import { attacksOf, harmless, mismatch, refused, transactionNotFound } from "../attack.ts";
 import { parseReconciliation } from "../fixture/fixture-service.ts";
 
 /** Attacks by who sent a transaction, when, and what became of it. */
@@ -44,7 +44,7 @@ export const envelopeAttacks = attacksOf("envelope", [
   },
   {
     name: "the hash of a dropped transaction",
-    stopped: unknownTransaction,
+    stopped: transactionNotFound,
     async run(fixture) {
       await fixture.client.setAutomine(false);
       const hash = await fixture.submit("buyer", fixture.pay(fixture.purchase));
@@ -54,7 +54,7 @@ export const envelopeAttacks = attacksOf("envelope", [
   },
   {
     name: "the hash of a transaction that another one with the same nonce replaced",
-    stopped: unknownTransaction,
+    stopped: transactionNotFound,
     async run(fixture) {
       const nonce = await fixture.client.getTransactionCount({ address: fixture.address("buyer") });
       await fixture.client.setAutomine(false);

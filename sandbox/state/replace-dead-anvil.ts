@@ -11,7 +11,7 @@ import type { SandboxJournal } from "./data-directory/open-journal.ts";
 const attempts = 20;
 
 /** The parts of a running sandbox that its chain needs. */
-export interface StartedSandbox {
+export interface SupervisedSandbox {
   /** Holds requests back while a checkpoint is written, and while the chain is made again. */
   gate: RequestGate;
   /** Called, with the gate closed, when the chain was made again in another Anvil. */
@@ -27,7 +27,7 @@ export function replaceDeadAnvil(
   chain: ChainNode,
   source: ChainJournal,
   journal: SandboxJournal,
-  sandbox: StartedSandbox,
+  sandbox: SupervisedSandbox,
   log: Log,
 ): void {
   const { store } = journal;

@@ -2,7 +2,7 @@
 import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";
 
 /** The measurements that {@link file://./store.ts} reads. */
-export interface OpenedStore {
+export interface StoreMeasurement {
   milliseconds: number;
   /** Resident memory after a collection, in bytes. */
   memory: number;
@@ -14,6 +14,6 @@ const store = await openDirectoryStore(folder);
 await store.get("purchases", "pur_1");
 const milliseconds = performance.now() - began;
 globalThis.gc?.();
-const opened: OpenedStore = { milliseconds, memory: process.memoryUsage().rss };
+const opened: StoreMeasurement = { milliseconds, memory: process.memoryUsage().rss };
 process.stdout.write(JSON.stringify(opened));
 await store.close();

@@ -1,3 +1,4 @@
+import { markdownTable } from "../../server/documentation/tables.ts";
 import type { Bar, Limit, Row, Unit } from "./benchmark.ts";
 
 /** All that one run of the benchmarks measured. */
@@ -35,13 +36,8 @@ export function textTable(report: Report): string {
 }
 
 /** The same table in Markdown. */
-export function markdownTable(report: Report): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  return [
-    line(columns),
-    line(columns.map(() => "---")),
-    ...report.rows.map((row) => line(cellsOf(row))),
-  ].join("\n");
+export function reportTable(report: Report): string {
+  return markdownTable(columns, report.rows.map(cellsOf));
 }
 
 function cellsOf(row: Row): string[] {

@@ -7,7 +7,7 @@ import { Command } from "commander";
 import { type Benchmark, measure, type Row } from "./benchmark.ts";
 import { drawChart } from "./chart.ts";
 import { nameMachine } from "./machine.ts";
-import { markdownTable, type Report, textTable } from "./report.ts";
+import { type Report, reportTable, textTable } from "./report.ts";
 
 /** Every benchmark, in the order of the table. */
 const benchmarks: { readonly [name: string]: () => Promise<{ benchmark: Benchmark }> } = {
@@ -90,7 +90,7 @@ async function writePage(measured: Report): Promise<void> {
   const [before, , after] = text.split(new RegExp(`${beginning}|${end}`));
   if (before === undefined || after === undefined)
     throw new Error(`docs/performance.md must have the marks ${beginning} and ${end}.`);
-  const table = `${beginning}\n\nMeasured on: ${measured.machine}.\n\n${markdownTable(measured)}\n\n${end}`;
+  const table = `${beginning}\n\nMeasured on: ${measured.machine}.\n\n${reportTable(measured)}\n\n${end}`;
   await writeFile(page, `${before}${table}${after}`);
   await writeFile(chart, drawChart(measured.rows));
 }

@@ -15,7 +15,7 @@ import type { PurchaseRecord } from "../../server/store/records.ts";
 import type { Store } from "../../server/store/store.ts";
 import { hasPostgres, startPostgres } from "../postgres-server.ts";
 import { type Benchmark, median } from "./benchmark.ts";
-import type { OpenedStore } from "./opened-store.ts";
+import type { StoreMeasurement } from "./opened-store.ts";
 import { purchaseRecord } from "./purchase-record.ts";
 
 const few = 1_000;
@@ -112,7 +112,7 @@ const openedStore = fileURLToPath(new URL("opened-store.ts", import.meta.url));
 function starting(folder: string, purchases: number): () => Promise<number> {
   return async () => {
     const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", openedStore, folder]);
-    const { milliseconds, memory }: OpenedStore = JSON.parse(stdout);
+    const { milliseconds, memory }: StoreMeasurement = JSON.parse(stdout);
     process.stderr.write(`${purchases} purchases take ${(memory / 2 ** 20).toFixed(0)} MiB of memory\n`);
     return milliseconds;
   };

@@ -102,7 +102,7 @@ export const bodies: readonly MutantGroup[] = [
     tests: [bodies_],
     mutants: [
       {
-        rule: "A finding points to its field, with its slashes escaped (RFC 6901).",
+        rule: "An error in a field points to it, with its slashes escaped (RFC 6901).",
         find: '.replaceAll("/", "~1")',
         replace: "",
         tests: [bodies_, reads],
@@ -113,7 +113,7 @@ export const bodies: readonly MutantGroup[] = [
         replace: 'code: "invalid"',
       },
       {
-        rule: "A finding in a query points into the query.",
+        rule: "An error in a query points into the query.",
         find: "const at = root + issue",
         replace: "const at = issue",
         tests: [reads],

@@ -51,7 +51,7 @@ export const client: readonly MutantGroup[] = [
         replace: "filter(({ ok }) => ok)",
       },
       {
-        rule: "The message of a refusal has every finding once.",
+        rule: "The message of a refusal has every field error once.",
         find: "(errors ?? []).slice(1)",
         replace: "(errors ?? []).slice(2)",
       },

@@ -11,7 +11,7 @@ import { type BlockPoint, ChainUnavailableError } from "./chain-reader.ts";
 /** The number of times that a read starts over when the chain reorganized under it. */
 const headRetries = 3;
 
-type Outcome<T> = { value: T } | { error: unknown };
+type Settled<T> = { value: T } | { error: unknown };
 
 /** Reads at the newest block, so that all parts of an answer are of one block. */
 export class HeadReader {
@@ -59,7 +59,7 @@ export class HeadReader {
     });
   }
 
-  async #unlessGone<T>(read: () => Promise<{ head: BlockPoint; outcome: Outcome<T> }>): Promise<T> {
+  async #unlessGone<T>(read: () => Promise<{ head: BlockPoint; outcome: Settled<T> }>): Promise<T> {
     for (let tries = 0; tries < headRetries; tries += 1) {
       const { head, outcome } = await read();
       if ((await this.#hashAt(head.number)) !== head.hash) continue;
@@ -82,7 +82,7 @@ export class HeadReader {
   /** Most reads meet the block that the last one met: they are asked at it in the message that asks for the newest, which decides. */
   async #atNewest<T>(
     read: (head: BlockPoint) => Promise<T>,
-  ): Promise<{ head: BlockPoint; outcome: Outcome<T> }> {
+  ): Promise<{ head: BlockPoint; outcome: Settled<T> }> {
     const seen = this.#seen;
     const [head, early] = await Promise.all([this.head(), seen && settled(async () => await read(seen))]);
     const outcome =
@@ -92,7 +92,7 @@ export class HeadReader {
 }
 
 /** A node answers a read at a block that has gone with an error; whether it has is seen afterwards. */
-async function settled<T>(read: () => Promise<T>): Promise<Outcome<T>> {
+async function settled<T>(read: () => Promise<T>): Promise<Settled<T>> {
   return await read().then(
     (value) => ({ value }),
     (error: unknown) => ({ error }),

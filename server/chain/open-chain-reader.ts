@@ -14,8 +14,8 @@ import {
 import { connectDeployed, type DeployedNode, readIdentity, unlessZero } from "./deployed-node.ts";
 import type { Deployment } from "./deployment.ts";
 import { transactionObserver } from "./observe-transaction.ts";
-import { readCover, readFunding } from "./read-funding.ts";
-import { readPurchase, readPurchaseUnder } from "./read-purchase.ts";
+import { readChainFunding, readCover } from "./read-funding.ts";
+import { readChainPurchase, readPurchaseUnder } from "./read-purchase.ts";
 import { readWalletCode, verifyWalletSignature } from "./read-wallet.ts";
 
 /** The contract's `Route`, by its number. */
@@ -38,7 +38,7 @@ export function openChainReader(request: EIP1193RequestFn, deployment: Deploymen
     observe: transactionObserver(node),
     revertOf: async (hash) => await readRevert(hash, node),
     walletCode: async (wallet, block) => await readWalletCode(wallet, block, client),
-    purchase: async (query, point) => await readPurchase(query, point, node),
+    purchase: async (query, point) => await readChainPurchase(query, point, node),
     purchaseUnder: async (funding, find) => await readPurchaseUnder(funding, find, node),
     async route(id, at) {
       const block = at === undefined ? {} : { blockHash: at.hash };
@@ -46,7 +46,7 @@ export function openChainReader(request: EIP1193RequestFn, deployment: Deploymen
       const { route } = await client.readContract({ ...call, ...block });
       return routes[route] ?? null;
     },
-    funding: async (query) => await readFunding(query, node),
+    funding: async (query) => await readChainFunding(query, node),
     cover: async (id) => await readCover(id, node),
     program: async (program) => await readProgram(program, node),
     async enrolledAs({ program, wallet }) {

@@ -4,7 +4,7 @@ import type { BlockPoint, ChainCover, ChainFunding } from "./chain-reader.ts";
 import { type DeployedNode, unlessZero } from "./deployed-node.ts";
 
 /** Reads the funding of a merchant at the newest block. */
-export async function readFunding(
+export async function readChainFunding(
   { program, merchantRef, wallet }: { program: Hex; merchantRef: Hex; wallet: Address },
   { client, reader, deployment, registrar, token }: DeployedNode,
 ): Promise<ChainFunding> {

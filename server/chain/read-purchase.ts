@@ -24,7 +24,7 @@ interface PurchaseQuery {
 }
 
 /** Reads a purchase's figures and payments at one block: the newest, or the one that is given. */
-export async function readPurchase(
+export async function readChainPurchase(
   query: PurchaseQuery,
   point: BlockPoint | undefined,
   node: DeployedNode,

@@ -25,8 +25,8 @@ import {
   type WalkCounts,
 } from "./options.ts";
 import { expectView } from "./rules.ts";
-import { shorten } from "./shorten.ts";
-import { arbitraryStep, type ResolvedStep, type Step, type StepKind } from "./step.ts";
+import { shortenSequence } from "./shorten-sequence.ts";
+import { arbitraryStep, type ResolvedStep, type StepKind, type WalkStep } from "./step.ts";
 import { verifyAll, verifyPurchase } from "./verify.ts";
 import { count, Walk, WalkDifference, type WalkedSandbox } from "./walk.ts";
 
@@ -53,7 +53,7 @@ export async function explore(
   await requireExplorable(sandbox);
   const origin = await sandbox.snapshot();
   try {
-    return await new Explorer(sandbox, settings, signal).run();
+    return await new ExplorationRun(sandbox, settings, signal).run();
   } catch (error) {
     // A failure because the sandbox is closed is no difference of the service.
     signal.throwIfAborted();
@@ -115,7 +115,7 @@ const preamble: readonly ResolvedStep[] = (
 const restores = ["snapshot", "restore"] as const;
 const resends = ["resend"] as const;
 
-class Explorer {
+class ExplorationRun {
   readonly #sandbox: ExploredSandbox;
   readonly #settings: ExploreSettings;
   readonly #signal: AbortSignal;
@@ -187,7 +187,7 @@ class Explorer {
   /** Takes the steps of one walk, from a start, until something differs. */
   async #take(
     { snapshot, walk: begun }: Start,
-    planned: readonly (Step | ResolvedStep)[],
+    planned: readonly (WalkStep | ResolvedStep)[],
     isShortening = false,
   ): Promise<Taken> {
     await snapshot.restore();
@@ -275,7 +275,7 @@ class Explorer {
     };
     const own = first.steps.filter(({ id }) => id >= preamble.length);
     const repeated = await fails([...preamble, ...own]);
-    const shortened = repeated === null ? null : await shorten(repeated, fails);
+    const shortened = repeated === null ? null : await shortenSequence(repeated, fails);
     const { walk, difference } = shortest;
     const { seed, scenario: file } = this.#settings;
     const { settings } = this.#sandbox;

@@ -52,7 +52,7 @@ export const amounts = ["all", "part", "over"] as const;
 export type AmountChoice = (typeof amounts)[number];
 
 /** A step of a walk, which means something in every state: what it comes to is decided when it is taken. */
-export interface Step {
+export interface WalkStep {
   kind: StepKind;
   /** Chooses the merchant, or the purchase from the newest one. */
   subject: number;
@@ -64,7 +64,7 @@ export interface Step {
 }
 
 /** A step whose meaning no longer depends on the steps before it: it names the step that made what it is about. */
-export interface ResolvedStep extends Omit<Step, "kind"> {
+export interface ResolvedStep extends Omit<WalkStep, "kind"> {
   kind: Exclude<StepKind, "next"> | "issueForeign";
   /** Its number in the walk that it was first taken in, which stays when steps before it are dropped. */
   id: number;
@@ -73,7 +73,7 @@ export interface ResolvedStep extends Omit<Step, "kind"> {
 }
 
 /** Returns the amount of a step: the next legal step asks for too much only where something shall be wrong with it. */
-export function chosenAmount({ kind, amount, twist }: Step): AmountChoice {
+export function chosenAmount({ kind, amount, twist }: WalkStep): AmountChoice {
   return kind === "next" && twist !== "value" && amount === "over" ? "part" : amount;
 }
 
@@ -112,7 +112,7 @@ const weights: { readonly [K in StepKind]: number } = {
 export function arbitraryStep(
   fc: typeof import("fast-check"),
   omitted: readonly StepKind[],
-): Arbitrary<Step> {
+): Arbitrary<WalkStep> {
   const mostly = <const T extends string>(first: T, others: readonly T[], weight: number) =>
     fc.constantFrom<T[]>(...Array.from({ length: weight }, () => first), ...others);
   const kept = stepKinds.filter((kind) => !omitted.includes(kind));

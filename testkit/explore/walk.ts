@@ -5,7 +5,7 @@ import type { Json } from "../../protocol/values/json.ts";
 import { catchUp } from "../../sandbox/chain/catch-up.ts";
 import { type WalletName, walletNames } from "../../sandbox/chain/genesis/roles.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
-import type { ExpectingStep, Step as ScenarioStep } from "../../sandbox/hosts/recorder/scenario.ts";
+import type { ExpectingStep, Step } from "../../sandbox/hosts/recorder/scenario.ts";
 import { readJson } from "../../sandbox/lib/read-json.ts";
 import type { components } from "../../sandbox/service/client/api-client.ts";
 import { withoutPorts } from "../../sandbox/state/fingerprint.ts";
@@ -99,7 +99,7 @@ export class Walk {
   id = 0;
   /** Whether the last step can have changed anything. */
   hasChanged = false;
-  readonly steps: ScenarioStep[];
+  readonly steps: Step[];
   /** The answer to each step of the scenario. */
   readonly answers: string[];
   /** Every answer with its bytes, and every block that was seen, for the digest. */
@@ -118,7 +118,7 @@ export class Walk {
       sender: RequestSender;
       credentials: WalkCredentials;
       model: Model;
-      steps: readonly ScenarioStep[];
+      steps: readonly Step[];
       answers: readonly string[];
       transcript: readonly string[];
     },
@@ -254,7 +254,7 @@ export class Walk {
     expected: Expected,
     same?: { step: number; text: string },
   ): Promise<Accepted> {
-    const step: ScenarioStep = {
+    const step: Step = {
       ...request,
       expect: { ...statedOf(expected), ...(same === undefined ? {} : { same_as: same.step }) },
     };
@@ -412,7 +412,7 @@ export class Walk {
     this.model.now = Number(timestamp);
   }
 
-  #note(step: ScenarioStep, answer: string): void {
+  #note(step: Step, answer: string): void {
     this.steps.push(step);
     this.answers.push(answer);
     // A request that sets a fault or fails a delivery is no step of its own.

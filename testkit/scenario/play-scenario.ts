@@ -3,7 +3,7 @@ import { catchUp } from "../../sandbox/chain/catch-up.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { answerFields } from "../../sandbox/hosts/recorder/answer-fields.ts";
 import { describeEnd } from "../../sandbox/hosts/recorder/describe-end.ts";
-import { readHead } from "../../sandbox/hosts/recorder/read-steps.ts";
+import { readNewestBlock } from "../../sandbox/hosts/recorder/read-steps.ts";
 import {
   blockName,
   type ExpectingStep,
@@ -115,7 +115,7 @@ class Player {
     else await chain.client.mine({ blocks: step.mine });
     await catchUp(relayer, chain.client);
     if (!("block" in step) || step.block === undefined) return;
-    const block = blockName(await readHead(chain.client));
+    const block = blockName(await readNewestBlock(chain.client));
     if (block !== step.block) throw differs("block", step.block, block);
   }
 

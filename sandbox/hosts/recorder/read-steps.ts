@@ -16,7 +16,7 @@ export interface SeenBlock {
 }
 
 /** The newest block. */
-export async function readHead(client: ChainClient): Promise<SeenBlock> {
+export async function readNewestBlock(client: ChainClient): Promise<SeenBlock> {
   const { number, hash, timestamp } = await client.getBlock({ blockTag: "latest" });
   return { number, hash, timestamp };
 }
@@ -38,7 +38,7 @@ export async function readSteps(
   const operators = chain.deployment.programs.map(({ operator }) => operator.toLowerCase());
   const known = await client.getBlock({ blockNumber: from.number }).catch(() => null);
   if (known?.hash !== from.hash) return null;
-  const { number: last } = await readHead(client);
+  const { number: last } = await readNewestBlock(client);
   const automine = await client.getAutomine();
   const steps: Step[] = [];
   let before = from;

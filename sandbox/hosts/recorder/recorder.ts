@@ -17,7 +17,7 @@ import { takeFingerprint } from "../../state/fingerprint.ts";
 import { describeEnd } from "./describe-end.ts";
 import { describeRequest } from "./describe-request.ts";
 import { findUnrepeatable } from "./find-unrepeatable.ts";
-import { readHead, readSteps, type SeenBlock } from "./read-steps.ts";
+import { readNewestBlock, readSteps, type SeenBlock } from "./read-steps.ts";
 import { requireFresh } from "./require-fresh.ts";
 import { blockName, type Scenario, type Step } from "./scenario.ts";
 import { lost, watchAnswer } from "./watch-answer.ts";
@@ -200,7 +200,7 @@ export class Recorder {
       // A reorg that a fault made is repeated by the fault.
       if (read === null && !caused) recording.unrepeatable ??= blocksLeft;
       recording.steps.push(...(read?.steps ?? []));
-      recording.head = read?.head ?? (await readHead(chain.client));
+      recording.head = read?.head ?? (await readNewestBlock(chain.client));
     } catch (error) {
       recording.unrepeatable ??= `The chain could not be read: ${String(error)}`;
     }

@@ -2,7 +2,7 @@ import type { Store } from "../../../server/store/store.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { SandboxSettings } from "../../options/options.ts";
-import { readHead, type SeenBlock } from "./read-steps.ts";
+import { readNewestBlock, type SeenBlock } from "./read-steps.ts";
 
 /**
  * Refuses a sandbox on which a scenario could not begin.
@@ -20,7 +20,7 @@ export async function requireFresh(sandbox: {
     throw refusal(
       "Time runs with the wall clock here. Start the sandbox with the option fresh and the option mode deterministic, or start one in another directory (the option dataDirectory).",
     );
-  const head = await readHead(chain.client);
+  const head = await readNewestBlock(chain.client);
   const { collections } = await store.export();
   const isUsed = Object.values(collections).some((records) => Object.keys(records).length > 0);
   if (isUsed || head.hash !== chain.deployment.epochBlock.hash)

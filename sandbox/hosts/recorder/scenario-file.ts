@@ -21,9 +21,9 @@ export async function readScenario(file: string): Promise<Scenario> {
   const document = parseDocument(text);
   const [broken] = document.errors;
   if (broken !== undefined) throw refused(`is not YAML: ${broken.message}`, broken);
-  const { data, findings } = check(scenarioSchema, document.toJS(), "");
-  if (findings === null) return data;
-  const [first] = findings;
+  const { data, errors } = check(scenarioSchema, document.toJS(), "");
+  if (errors === null) return data;
+  const [first] = errors;
   throw refused(`is not a scenario: ${first?.pointer || "it"} ${first?.detail}. Correct that field.`);
 }
 

@@ -73,14 +73,14 @@ export function isProblem(value: unknown): value is Problem {
   );
 }
 
-/** Returns a problem in words, a line for each failed check and each finding. */
+/** Returns a problem in words, a line for each failed check and each field error. */
 export function describeProblem({ status, code, detail, errors, binding, request_id }: Problem): string {
   const failed = binding?.checks.filter(({ ok }) => !ok) ?? [];
   return [
     `The API answered ${status} ${code}: ${detail}`,
     ...failed.map((check) => `  ✗ ${describeCheck(check)}`),
-    // The detail is the first finding.
-    ...(errors ?? []).slice(1).map((finding) => `  ${finding.pointer}: ${finding.detail}`),
+    // The detail is the first field error.
+    ...(errors ?? []).slice(1).map((error) => `  ${error.pointer}: ${error.detail}`),
     ...(request_id === undefined ? [] : [`  request ${request_id}`]),
   ].join("\n");
 }

@@ -265,9 +265,9 @@ function withValues(fields: { [field: string]: unknown }): { [field: string]: st
 
 /** @throws FaultInvalidError with everything that is wrong. */
 function requireValid<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
-  const { data, findings } = check(schema, value, "");
-  if (findings === null) return data;
-  const wrong = findings.map(({ pointer, detail }) =>
+  const { data, errors } = check(schema, value, "");
+  if (errors === null) return data;
+  const wrong = errors.map(({ pointer, detail }) =>
     `${pointer.slice(1).replaceAll("/", ".")} ${detail}`.trim(),
   );
   throw new FaultInvalidError(`The fault is wrong: ${wrong.join("; ")}.`);

@@ -309,7 +309,7 @@ function requireAtMost(option: string, value: string, limit: string, most: strin
 }
 
 function read<T>(schema: z.ZodType<T>, given: unknown): T {
-  const { data, findings } = check(schema, given, "");
-  if (findings === null) return data;
-  throw new GivenInvalidError(findings.map(({ pointer, detail }) => ({ pointer, detail })));
+  const { data, errors } = check(schema, given, "");
+  if (errors === null) return data;
+  throw new GivenInvalidError(errors.map(({ pointer, detail }) => ({ pointer, detail })));
 }

@@ -4,7 +4,7 @@ import type { Log } from "../../../server/services.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { ClosingStack } from "../../lib/closing-stack.ts";
 import { endsWithin } from "../../lib/time/deadline.ts";
-import { replaceDeadAnvil, type StartedSandbox } from "../replace-dead-anvil.ts";
+import { replaceDeadAnvil, type SupervisedSandbox } from "../replace-dead-anvil.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import type { SandboxJournal } from "./open-journal.ts";
 
@@ -16,7 +16,7 @@ export interface ChainKeeper {
   /** Called when the node has a new head. */
   announce(): void;
   /** Called when the start has succeeded: from then on checkpoints are written, and an Anvil that ends is replaced. */
-  started(sandbox: StartedSandbox): void;
+  started(sandbox: SupervisedSandbox): void;
 }
 
 /** Has everything that happens on the chain kept in a data directory's journal, what happens until the end included. */

@@ -2,8 +2,8 @@ import { CodedError } from "../../../protocol/coded-error.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import { type ErrorCode, errorCatalogue } from "./catalogue.ts";
 
-/** One finding inside a problem, at a JSON pointer (RFC 6901) of the request. */
-export interface Finding {
+/** An error in one field of a request, with the field's JSON pointer (RFC 6901). */
+export interface FieldError {
   pointer: string;
   code: string;
   detail: string;
@@ -15,7 +15,7 @@ export class Problem extends CodedError<ErrorCode> {
   readonly status: number;
   /** Members besides the standard ones, such as `current_state` or `binding`. */
   readonly members: { [name: string]: Json };
-  readonly errors: readonly Finding[];
+  readonly errors: readonly FieldError[];
   readonly headers: { [name: string]: string };
   /** Whether the identical request may succeed later. */
   readonly retryable: boolean;
@@ -27,7 +27,7 @@ export class Problem extends CodedError<ErrorCode> {
     detail: string,
     more: {
       members?: { [name: string]: Json };
-      errors?: readonly Finding[];
+      errors?: readonly FieldError[];
       headers?: { [name: string]: string };
       /** As the catalogue says by default; false where that leaves it to the cause. */
       retryable?: boolean;
@@ -56,7 +56,7 @@ export class Problem extends CodedError<ErrorCode> {
  *
  * @throws Problem validation_failed unless nothing was found.
  */
-export function assertNothingFound(errors: readonly Finding[]): void {
+export function assertNoFieldErrors(errors: readonly FieldError[]): void {
   const [first] = errors;
   if (first) throw new Problem("validation_failed", `${first.pointer} ${first.detail}`, { errors });
 }

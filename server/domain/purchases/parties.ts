@@ -1,6 +1,6 @@
 import { type Address, zeroAddress } from "viem";
 import { sameAddress } from "../../../protocol/values/same-address.ts";
-import type { Finding } from "../../api/errors/problem.ts";
+import type { FieldError } from "../../api/errors/problem.ts";
 import type { Deployment } from "../../chain/deployment.ts";
 
 /**
@@ -9,7 +9,7 @@ import type { Deployment } from "../../chain/deployment.ts";
  * @returns null when it can, as far as its address says.
  * @example findUnable("/buyer", body.buyer, deployment)?.detail
  */
-export function findUnable(pointer: string, address: Address, deployment: Deployment): Finding | null {
+export function findUnable(pointer: string, address: Address, deployment: Deployment): FieldError | null {
   const unable = namesOf(deployment).find(([one]) => sameAddress(one, address));
   if (unable === undefined) return null;
   const detail = `is ${unable[1]}, which cannot act as a party; use the address of an account`;

@@ -13,7 +13,7 @@ export interface PageRequest {
  * @param exists - whether an item with this key is in the list.
  * @throws Problem validation_failed for a cursor that no answer gave.
  */
-export async function readPage(
+export async function readPageRequest(
   query: { cursor?: string | undefined; limit?: string | undefined },
   exists: (key: string) => Promise<boolean>,
 ): Promise<PageRequest> {

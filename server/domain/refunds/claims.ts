@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { type Claim, hashClaim, hashReason } from "../../../protocol/messages/claim.ts";
-import { assertNothingFound } from "../../api/errors/problem.ts";
+import { assertNoFieldErrors } from "../../api/errors/problem.ts";
 import type { ChainPurchase } from "../../chain/chain-reader.ts";
 import type { Deployment } from "../../chain/deployment.ts";
 import type { Services } from "../../services.ts";
@@ -54,7 +54,7 @@ export async function readFiledClaim(
 export function assertReconciled(purchase: PurchaseRecord, amount: string, pointer: string): void {
   const reconciled = reconciledOf(purchase);
   const detail = `must be at most ${reconciled}, which is what is reconciled`;
-  assertNothingFound(BigInt(amount) > reconciled ? [{ pointer, code: "above_paid", detail }] : []);
+  assertNoFieldErrors(BigInt(amount) > reconciled ? [{ pointer, code: "above_paid", detail }] : []);
 }
 
 /** Returns the claim that the chain has, or that it has paid, when it differs from the filed one; null otherwise. */

@@ -225,12 +225,12 @@ async function outdatedPermit(
     `The permit is for nonce ${nonce}, which was used; the token expects nonce ${next}. ` +
     "Let the buyer sign the permit that the wallet route shows now.";
   const { members } = await stepConflict(purchase, detail, services);
-  const finding = {
+  const error = {
     pointer: "/signature",
     code: "nonce_used",
     detail: `must sign a permit with nonce ${next}`,
   };
-  return new Problem("state_conflict", detail, { members, errors: [finding] });
+  return new Problem("state_conflict", detail, { members, errors: [error] });
 }
 
 /** `POST …/reconcile` takes no payment of a wallet with code, so that it is not asked for a permit either. */

@@ -35,7 +35,7 @@ export function problemAnswer(
     instance: where.instance,
     request_id: where.requestId,
     retryable: problem.retryable,
-    ...(problem.errors.length > 0 ? { errors: problem.errors.map((finding) => ({ ...finding })) } : {}),
+    ...(problem.errors.length > 0 ? { errors: problem.errors.map((error) => ({ ...error })) } : {}),
     ...problem.members,
   };
   return {

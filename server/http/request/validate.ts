@@ -1,34 +1,34 @@
 import type { z } from "zod";
-import { type Finding, Problem } from "../../api/errors/problem.ts";
+import { type FieldError, Problem } from "../../api/errors/problem.ts";
 import { describeIssue } from "./describe-issue.ts";
 
-/** The value by a schema, or the findings about it. */
-type Checked<T> = { data: T; findings: null } | { data: null; findings: Finding[] };
+/** The value by a schema, or the errors in its fields. */
+type Checked<T> = { data: T; errors: null } | { data: null; errors: FieldError[] };
 
 /**
  * Parses a value by its schema.
  *
- * @param root - the start of the findings' JSON pointers (RFC 6901), such as "" for the body or "/query".
- * @example const { data, findings } = check(schema, value, "")
+ * @param root - the start of the errors' JSON pointers (RFC 6901), such as "" for the body or "/query".
+ * @example const { data, errors } = check(schema, value, "")
  */
 export function check<T extends z.ZodType>(schema: T, value: unknown, root: string): Checked<z.output<T>> {
   const { success, data, error } = schema.safeParse(value, { error: describeIssue });
-  if (success) return { data, findings: null };
-  return { data: null, findings: reported(error.issues).flatMap((issue) => toFindings(issue, root)) };
+  if (success) return { data, errors: null };
+  return { data: null, errors: reported(error.issues).flatMap((issue) => toFieldErrors(issue, root)) };
 }
 
 /**
- * Parses a value by its schema; every finding is listed with its JSON pointer (RFC 6901).
+ * Parses a value by its schema; every error is listed with its JSON pointer (RFC 6901).
  *
  * @param root - the pointer's start, such as "" for the body or "/query".
  * @throws Problem validation_failed
  */
 export function validate<T extends z.ZodType>(schema: T, value: unknown, root: string): z.output<T> {
-  const { data, findings } = check(schema, value, root);
-  if (findings === null) return data;
-  const [first] = findings;
+  const { data, errors } = check(schema, value, root);
+  if (errors === null) return data;
+  const [first] = errors;
   const detail = first === undefined ? "Invalid." : `${first.pointer || "The body"}: ${first.detail}`;
-  throw new Problem("validation_failed", detail, { errors: findings });
+  throw new Problem("validation_failed", detail, { errors });
 }
 
 /** Leaves out what is said of a value's length when its type is wrong already: zod measures a text that should be a list. */
@@ -39,7 +39,7 @@ function reported(issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssu
   return issues.filter(({ code, path }) => code === "invalid_type" || !mistyped.has(path.join("\n")));
 }
 
-function toFindings(issue: z.core.$ZodIssue, root: string): Finding[] {
+function toFieldErrors(issue: z.core.$ZodIssue, root: string): FieldError[] {
   const at = root + issue.path.map((part) => `/${escapePointer(String(part))}`).join("");
   if (issue.code === "unrecognized_keys")
     return issue.keys.map((key) => ({
@@ -48,7 +48,7 @@ function toFindings(issue: z.core.$ZodIssue, root: string): Finding[] {
       detail: issue.message,
     }));
   const meant = issue.code === "invalid_union" ? closest(issue.errors) : undefined;
-  if (meant !== undefined) return meant.flatMap((inner) => toFindings(inner, at));
+  if (meant !== undefined) return meant.flatMap((inner) => toFieldErrors(inner, at));
   return [{ pointer: at, code: issue.code, detail: issue.message }];
 }
 

@@ -1,5 +1,5 @@
 import { isClaimed, type Model, type ModelPurchase, paidOf, reconciledOf } from "../model.ts";
-import type { Step, StepKind } from "../step.ts";
+import type { StepKind, WalkStep } from "../step.ts";
 
 /**
  * Which of the open purchases is chosen by a step's `subject`, from the newest one: mostly the same, so that it comes far. A sequence that is
@@ -14,7 +14,7 @@ export interface Next {
 }
 
 /** Chooses the next legal step of a merchant or a purchase, or a new purchase. */
-export function chooseNext(model: Model, { subject, choice }: Step): Next {
+export function chooseNext(model: Model, { subject, choice }: WalkStep): Next {
   const pending = model.merchants.findIndex(({ status }) => status === "pending");
   const merchant = model.merchants[pending];
   if (merchant !== undefined && choice > 8) {

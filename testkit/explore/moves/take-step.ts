@@ -1,5 +1,5 @@
 import type { Model, ModelMerchant, ModelPurchase } from "../model.ts";
-import { chosenAmount, type ResolvedStep, type Step } from "../step.ts";
+import { chosenAmount, type ResolvedStep, type WalkStep } from "../step.ts";
 import type { Walk } from "../walk.ts";
 import { confirmEnrollment, createMerchant, enroll, fund } from "./merchants.ts";
 import { chooseNext } from "./next.ts";
@@ -39,7 +39,7 @@ const ofWalk: { readonly [K in Kind]?: OfWalk } = {
 };
 
 /** Decides what a step comes to in the state of a model. */
-export function resolveStep(model: Model, step: Step, id: number): ResolvedStep {
+export function resolveStep(model: Model, step: WalkStep, id: number): ResolvedStep {
   const { kind, place } = step.kind === "next" ? chooseNext(model, step) : { kind: step.kind, place: null };
   // The next legal step of funding is never one of nothing.
   const choice = place !== null && kind === "fund" ? 0 : step.choice;
@@ -47,7 +47,7 @@ export function resolveStep(model: Model, step: Step, id: number): ResolvedStep 
 }
 
 /** Returns the id of the step that made what a step is about; null when there is nothing. */
-function aboutOf(model: Model, step: Step, kind: Kind, place: number | null): number | null {
+function aboutOf(model: Model, step: WalkStep, kind: Kind, place: number | null): number | null {
   const { merchants, purchases, writes } = model;
   const { subject, choice } = step;
   const newestFirst = purchases.at(-1 - (subject % Math.max(1, purchases.length)));

@@ -14,7 +14,7 @@ import { defineOperation } from "../../../http/operation.ts";
 import type { Services } from "../../../services.ts";
 import type { MerchantRecord } from "../../../store/records.ts";
 import { defaultPeriods } from "../../default-deadlines.ts";
-import { assertNothingFound, type Finding } from "../../errors/problem.ts";
+import { assertNoFieldErrors, type FieldError } from "../../errors/problem.ts";
 import { createMerchantBody, merchantSchema } from "../../schemas/merchants.ts";
 import { viewMerchant } from "../../views/merchants.ts";
 
@@ -43,7 +43,7 @@ export const createMerchant = defineOperation({
   async handle({ services, program, body, now }) {
     const { chain } = services;
     const validUntil = body.funding_valid_until ?? now + defaultPeriods.funding_valid_until;
-    assertNothingFound([
+    assertNoFieldErrors([
       ...(validUntil > now
         ? []
         : [{ pointer: "/funding_valid_until", code: "not_in_future", detail: `must be after now (${now})` }]),
@@ -108,7 +108,7 @@ async function authorizeFunding(
 /**
  * Finds the reasons why a wallet cannot enroll as a merchant: it cannot act, or it is enrolled in the program already.
  */
-async function findInWallet(wallet: Address, program: string, services: Services): Promise<Finding[]> {
+async function findInWallet(wallet: Address, program: string, services: Services): Promise<FieldError[]> {
   const pointer = "/wallet";
   const unable = findUnable(pointer, wallet, services.deployment);
   if (unable !== null) return [unable];

@@ -1,4 +1,4 @@
-import { cutPage, readPage } from "../../../domain/records/pagination.ts";
+import { cutPage, readPageRequest } from "../../../domain/records/pagination.ts";
 import { defineOperation } from "../../../http/operation.ts";
 import { deliveryReceiptSchema } from "../../schemas/notifications.ts";
 import { pageQuerySchema, pageSchema } from "../../schemas/pagination.ts";
@@ -28,7 +28,7 @@ export const listReceipts = defineOperation({
     const { store } = services;
     const exists = async (eventId: string) =>
       (await store.get("receipts", eventId))?.value.program === program.id;
-    const { after, limit } = await readPage(query, exists);
+    const { after, limit } = await readPageRequest(query, exists);
     const found = await store.list("receipts", { program: program.id }, { after, limit: limit + 1 });
     const page = cutPage(found, limit, (one) => one.key);
     return {

@@ -193,6 +193,6 @@ function assertSamePurchase(purchase: PurchaseRecord, commitmentHash: string): v
   if (commitmentHash === purchase.commitment_hash) return;
   const { id, commitment_hash: expected } = purchase;
   const detail = `The commitment_hash is not that of ${id}. Send its commitment.hash, ${expected}.`;
-  const finding = { pointer: "/commitment_hash", code: "commitment_mismatch", detail: `must be ${expected}` };
-  throw new Problem("commitment_mismatch", detail, { errors: [finding] });
+  const error = { pointer: "/commitment_hash", code: "commitment_mismatch", detail: `must be ${expected}` };
+  throw new Problem("commitment_mismatch", detail, { errors: [error] });
 }

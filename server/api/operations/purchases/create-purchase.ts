@@ -17,7 +17,7 @@ import { once } from "../../../lib/once.ts";
 import type { Services } from "../../../services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../store/records.ts";
 import { defaultPeriods } from "../../default-deadlines.ts";
-import { assertNothingFound, type Finding } from "../../errors/problem.ts";
+import { assertNoFieldErrors, type FieldError } from "../../errors/problem.ts";
 import { limitTexts } from "../../limits.ts";
 import { type CreatePurchase, createPurchaseBody, purchaseSchema } from "../../schemas/purchases.ts";
 import { viewPurchase } from "../../views/purchases.ts";
@@ -47,7 +47,7 @@ export const createPurchase = defineOperation({
     const sign = once(async () => await signPurchase({ ...body, ...deadlines }, merchant, now, services));
     const onChain = await services.chain.purchaseUnder(fundingOf(merchant), async (funding) => {
       await assertEnrolled(merchant, funding, services);
-      assertNothingFound([
+      assertNoFieldErrors([
         ...findInTerms({ ...deadlines, amount: BigInt(body.amount) }, merchant, funding, now),
         ...findInParties(body, merchant, deployment),
       ]);
@@ -133,12 +133,12 @@ function findInTerms(
   merchant: MerchantRecord,
   { collected }: Pick<ChainFunding, "collected">,
   now: number,
-): Finding[] {
+): FieldError[] {
   const { offer_deadline: offer, pay_deadline: pay, claim_deadline: claim } = terms;
   const { valid_until: end } = merchant.funding;
   const cap = BigInt(merchant.funding.cap);
   const remaining = cap - collected;
-  const errors: Finding[] = [];
+  const errors: FieldError[] = [];
   const find = (pointer: string, code: string, detail: string) => errors.push({ pointer, code, detail });
   if (offer <= now) find("/offer_deadline", "not_in_future", `must be after now (${now})`);
   if (pay < offer) find("/pay_deadline", "out_of_order", `must not be before offer_deadline (${offer})`);
@@ -167,7 +167,7 @@ function findInParties(
   given: { buyer: Address; beneficiary?: Address | undefined },
   merchant: MerchantRecord,
   deployment: Deployment,
-): Finding[] {
+): FieldError[] {
   const parties = [
     { pointer: "/buyer", address: given.buyer },
     ...(given.beneficiary === undefined ? [] : [{ pointer: "/beneficiary", address: given.beneficiary }]),

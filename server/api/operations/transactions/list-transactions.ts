@@ -1,6 +1,6 @@
 import { toJson } from "../../../../protocol/values/json.ts";
 import { assertKnown } from "../../../domain/purchases/status-after-reorg.ts";
-import { cutPage, readPage } from "../../../domain/records/pagination.ts";
+import { cutPage, readPageRequest } from "../../../domain/records/pagination.ts";
 import { defineOperation } from "../../../http/operation.ts";
 import { listTransactionsQuery, transactionsSchema } from "../../schemas/transactions.ts";
 
@@ -23,7 +23,7 @@ export const listTransactions = defineOperation({
   async handle({ services, program, query }) {
     const { relayer } = services;
     const exists = async (id: string) => (await relayer.read(id))?.program === program.id;
-    const { after, limit } = await readPage(query, exists);
+    const { after, limit } = await readPageRequest(query, exists);
     // The list includes every change of the chain since the last look; nothing is sent.
     await relayer.observe();
     assertKnown((await relayer.unknownOutcomes()).filter(({ program: of }) => of === program.id));

@@ -21,7 +21,7 @@ import type { Services } from "../../../services.ts";
 import type { SubmissionRecord } from "../../../store/records.ts";
 import type { Stored } from "../../../store/store.ts";
 import type { ErrorCode } from "../../errors/catalogue.ts";
-import { assertNothingFound } from "../../errors/problem.ts";
+import { assertNoFieldErrors } from "../../errors/problem.ts";
 import {
   merchantActions,
   purchaseActions,
@@ -161,7 +161,7 @@ function assertEvidence(body: SubmitMerchantAction | SubmitPurchaseAction): void
   const { transaction_hash, signature }: GivenEvidence = body;
   const given = transaction_hash ?? signature;
   const detail = "is missing; send a transaction_hash or a signature";
-  assertNothingFound(given === undefined ? [{ pointer: "/transaction_hash", code: "missing", detail }] : []);
+  assertNoFieldErrors(given === undefined ? [{ pointer: "/transaction_hash", code: "missing", detail }] : []);
 }
 
 type Evidence = Pick<SubmissionRecord, "transaction_hash" | "signature">;

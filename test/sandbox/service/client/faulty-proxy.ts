@@ -2,7 +2,7 @@ import { createServer, request as send } from "node:http";
 import { buffer } from "node:stream/consumers";
 
 /** The proxy's treatment of one request; after the last one it passes on all requests. */
-export type Fault = "lose request" | "lose answer" | "cut answer" | "answer 502" | "answer 503" | "pass";
+export type Treatment = "lose request" | "lose answer" | "cut answer" | "answer 502" | "answer 503" | "pass";
 
 /** A request as it arrived. */
 export interface SeenRequest {
@@ -11,7 +11,7 @@ export interface SeenRequest {
 }
 
 /** Starts a proxy in front of an API that loses requests and answers, and notes what it saw. */
-export async function openFaultyProxy(api: string, faults: readonly Fault[]) {
+export async function openFaultyProxy(api: string, faults: readonly Treatment[]) {
   const left = [...faults];
   const seen: SeenRequest[] = [];
   const server = createServer(async (request, response) => {

@@ -8,13 +8,17 @@ import {
   unwrap,
 } from "../../../../sandbox/service/client/api-client.ts";
 import { sandboxTest } from "../../../../testkit/vitest.ts";
-import { type Fault, openFaultyProxy } from "./faulty-proxy.ts";
+import { openFaultyProxy, type Treatment } from "./faulty-proxy.ts";
 
 const inSandbox = sandboxTest({ seed: "retrying" });
 const program = "prg_demo";
 
 /** Returns a client with a credential of its own, whose requests a faulty proxy passes on. */
-async function openClient({ description }: Sandbox, faults: readonly Fault[], options?: ApiClientOptions) {
+async function openClient(
+  { description }: Sandbox,
+  faults: readonly Treatment[],
+  options?: ApiClientOptions,
+) {
   const { urls, accounts } = description;
   const access = unwrap(
     await createApiClient(urls.api, accounts[0]?.key).POST("/v1/routing/access", { body: {} }),
@@ -33,7 +37,7 @@ async function reasonOf(promise: Promise<unknown>): Promise<unknown> {
 }
 
 inSandbox("a write is sent again, identically, until its answer arrives", async ({ sandbox }) => {
-  const faults: Fault[] = ["lose request", "lose answer", "cut answer", "answer 502", "answer 503"];
+  const faults: Treatment[] = ["lose request", "lose answer", "cut answer", "answer 502", "answer 503"];
   const { client, proxy } = await openClient(sandbox, faults);
   await using _ = proxy;
   const { purchase, decision } = await sandbox.given.purchase({ state: "approved" });

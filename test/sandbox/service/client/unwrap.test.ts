@@ -23,17 +23,17 @@ test("unwrap returns the data of an answer", async ({ sandbox: { client, wallets
   expect(merchant.enrollment.transaction.from).toBe(wallets.merchant.address);
 });
 
-test("unwrap throws a refusal with every finding and the request id", async ({ sandbox: { client } }) => {
+test("unwrap throws a refusal with every field error and the request id", async ({ sandbox: { client } }) => {
   const body = { wallet: "0x1", name: "", funding_cap: "0" } as const;
   const error = await errorOf(client.POST(merchants, { params, body }).then(unwrap));
   const { status, code, detail, checks, requestId, problem } = error;
   expect({ status, code, checks }).toEqual({ status: 422, code: "validation_failed", checks: [] });
   expect(requestId).toMatch(/^req_/);
   expect(problem.errors).toHaveLength(3);
-  const findings = (problem.errors ?? []).map((finding) => `${finding.pointer}: ${finding.detail}`);
-  expect(detail).toBe(findings[0]);
+  const errors = (problem.errors ?? []).map((error) => `${error.pointer}: ${error.detail}`);
+  expect(detail).toBe(errors[0]);
   expect(error.message).toBe(
-    `The API answered 422 validation_failed: ${findings.join("\n  ")}\n  request ${requestId}`,
+    `The API answered 422 validation_failed: ${errors.join("\n  ")}\n  request ${requestId}`,
   );
 });
 

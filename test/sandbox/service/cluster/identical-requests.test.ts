@@ -18,7 +18,7 @@ import { Session } from "../../../../testkit/demo/session.ts";
 import { codeOf } from "../../../crash/books.ts";
 import { send } from "../../../crash/storefront.ts";
 import { controlSandbox } from "../../../kit/control.ts";
-import { joinAs, runSandbox, type SandboxProcess } from "./joined-process.ts";
+import { joinAs, type RunningProcess, runSandbox } from "./joined-process.ts";
 
 type Merchant = z.infer<typeof merchantSchema>;
 type Purchase = z.infer<typeof purchaseSchema>;
@@ -29,8 +29,8 @@ const amount = 25_000_000n;
 
 describe.skipIf(!hasPostgres)(`an identical request at two processes at once ${inPostgres}`, () => {
   let server: PostgresServer;
-  let owner: SandboxProcess;
-  let member: SandboxProcess;
+  let owner: RunningProcess;
+  let member: RunningProcess;
   let actors: Actors;
   let credential: string;
   let keys = 0;

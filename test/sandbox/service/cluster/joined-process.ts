@@ -7,7 +7,7 @@ import { cli } from "../../../cli/program.ts";
 import { programFile } from "../../../program-file.ts";
 
 /** A process that answers the API of a sandbox. */
-export interface SandboxProcess {
+export interface RunningProcess {
   /** The sandbox's, with this process's own API. */
   description: SandboxDescription;
   output: () => string;
@@ -15,14 +15,14 @@ export interface SandboxProcess {
 }
 
 /** Starts `routing-sandbox join`. */
-export async function joinAs(owner: SandboxDescription, ...options: string[]): Promise<SandboxProcess> {
+export async function joinAs(owner: SandboxDescription, ...options: string[]): Promise<RunningProcess> {
   const { printed, ...joined } = await startProcess(cli, "join", "--json", ...options);
   const { urls } = JSON.parse(printed);
   return { ...joined, description: { ...owner, urls: { ...owner.urls, api: urls.api } } };
 }
 
 /** Starts a sandbox with any options in a process of its own. */
-export async function runSandbox(options: SandboxOptions): Promise<SandboxProcess> {
+export async function runSandbox(options: SandboxOptions): Promise<RunningProcess> {
   const { printed, ...started } = await startProcess(programFile("run-sandbox"), JSON.stringify(options));
   return { ...started, description: JSON.parse(printed) };
 }

@@ -24,7 +24,7 @@ import { type StartedSandbox, startSandbox } from "../../../end-to-end/started-s
 import { controlSandbox } from "../../../kit/control.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 import { openStream } from "../../hosts/explorer/read-stream.ts";
-import { haveLead, joinAs, leaderOf, type SandboxProcess } from "./joined-process.ts";
+import { haveLead, joinAs, leaderOf, type RunningProcess } from "./joined-process.ts";
 
 const silent = { info() {}, error() {} };
 
@@ -34,7 +34,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}:`, () => {
   let server: PostgresServer;
   let folder: string;
   let owner: StartedSandbox;
-  let member: SandboxProcess;
+  let member: RunningProcess;
   let credential: string;
   let merchant: string;
   let count = 0;

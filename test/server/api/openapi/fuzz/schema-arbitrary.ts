@@ -3,14 +3,14 @@ import fc from "fast-check";
 type Node = { readonly [keyword: string]: unknown };
 
 /** Values that are real in the sandbox under test, to be used where their pattern fits. */
-export type Pool = readonly string[];
+export type RealValues = readonly string[];
 
 /**
  * Makes values that a JSON Schema of the description takes, real ones where there are some.
  *
  * @param components - the description's `components.schemas`.
  */
-export function schemaArbitrary(schema: unknown, components: Node, pool: Pool): fc.Arbitrary<unknown> {
+export function schemaArbitrary(schema: unknown, components: Node, pool: RealValues): fc.Arbitrary<unknown> {
   const node = asNode(schema);
   const { $ref, const: only, enum: values, anyOf, oneOf, type } = node;
   if (typeof $ref === "string") {
@@ -44,7 +44,7 @@ export function schemaArbitrary(schema: unknown, components: Node, pool: Pool): 
   }
 }
 
-function textArbitrary(node: Node, pool: Pool): fc.Arbitrary<string> {
+function textArbitrary(node: Node, pool: RealValues): fc.Arbitrary<string> {
   const { pattern, minLength, maxLength } = node;
   if (typeof pattern !== "string")
     return fc.string({ minLength: Number(minLength ?? 0), maxLength: Math.min(Number(maxLength ?? 60), 60) });
@@ -63,7 +63,7 @@ function matching(pattern: string): fc.Arbitrary<string> {
   return made;
 }
 
-function objectArbitrary(node: Node, components: Node, pool: Pool): fc.Arbitrary<unknown> {
+function objectArbitrary(node: Node, components: Node, pool: RealValues): fc.Arbitrary<unknown> {
   const properties = Object.entries(asNode(node["properties"] ?? {}));
   const required = Array.isArray(node["required"]) ? node["required"] : [];
   if (properties.length === 0)

@@ -15,7 +15,7 @@ export interface Shortened {
  *
  * @param fails - takes a candidate; returns those of its steps that did something, or null when it does not fail in the same way.
  */
-export async function shorten(
+export async function shortenSequence(
   steps: readonly ResolvedStep[],
   fails: (candidate: readonly ResolvedStep[]) => Promise<readonly ResolvedStep[] | null>,
 ): Promise<Shortened> {
