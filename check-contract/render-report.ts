@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { escapeMarkup } from "../server/lib/escape-markup.ts";
 import type { ContractReport } from "./check-contract.ts";
 
 /** A report for a terminal: what failed and why, then gas compared with the sandbox's own registrar contract. */
@@ -41,24 +42,16 @@ export function toJunit(reports: readonly ContractReport[]): string {
   const suites = reports.map(({ contract, results }) => {
     const failures = results.filter(({ failure }) => failure !== null).length;
     const cases = results.map(({ suite, name, failure, duration_ms }) => {
-      const head = `    <testcase classname="${escapeXml(`${contract}.${suite}`)}" name="${escapeXml(name)}" time="${duration_ms / 1_000}"`;
+      const head = `    <testcase classname="${escapeMarkup(`${contract}.${suite}`)}" name="${escapeMarkup(name)}" time="${duration_ms / 1_000}"`;
       return failure === null
         ? `${head}/>`
-        : `${head}>\n      <failure message="${escapeXml(failure)}"/>\n    </testcase>`;
+        : `${head}>\n      <failure message="${escapeMarkup(failure)}"/>\n    </testcase>`;
     });
     return [
-      `  <testsuite name="${escapeXml(contract)}" tests="${results.length}" failures="${failures}">`,
+      `  <testsuite name="${escapeMarkup(contract)}" tests="${results.length}" failures="${failures}">`,
       ...cases,
       "  </testsuite>",
     ].join("\n");
   });
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.join("\n")}\n</testsuites>\n`;
-}
-
-function escapeXml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
 }

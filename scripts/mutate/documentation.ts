@@ -33,7 +33,7 @@ export const documentation: readonly MutantGroup[] = [
       },
       {
         rule: "Markup in a document is shown as text.",
-        find: '<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>',
+        find: '<pre tabindex="0"><code>${escapeMarkup(text)}</code></pre>',
         replace: '<pre tabindex="0"><code>${text}</code></pre>',
       },
     ],
@@ -44,7 +44,7 @@ export const documentation: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A path that is asked for is shown escaped.",
-        find: "escapeHtml(path.slice(0, 200))",
+        find: "escapeMarkup(path.slice(0, 200))",
         replace: "decodeURIComponent(path.slice(0, 200))",
       },
     ],

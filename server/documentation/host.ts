@@ -10,10 +10,10 @@ import { sendAnswer } from "../http/answers/send.ts";
 import { toProblem } from "../http/answers/to-problem.ts";
 import type { Operation } from "../http/operation.ts";
 import { requestNames } from "../http/request/request-id.ts";
+import { escapeMarkup } from "../lib/escape-markup.ts";
 import { once } from "../lib/once.ts";
 import { referencePath } from "../pages/api-pages.ts";
 import { withEtag } from "../pages/assets.ts";
-import { escapeHtml } from "../pages/page.ts";
 import { pageRoutes } from "../pages/page-routes.ts";
 import { assetHeaders, pageHeaders } from "../pages/security-headers.ts";
 import type { Services } from "../services.ts";
@@ -127,7 +127,7 @@ function prefersHtml(request: Request, contentType: string): boolean {
 }
 
 function notFound(path: string): string {
-  const shown = escapeHtml(path.slice(0, 200));
+  const shown = escapeMarkup(path.slice(0, 200));
   return `<article><h1>Not found</h1><p>There is nothing at <code>${shown}</code>. Choose a page from the list, or search.</p></article>`;
 }
 

@@ -1,5 +1,6 @@
 import { renderTemplate } from "../documentation/render-template.ts";
 import type { Answer } from "../http/answers/answer.ts";
+import { escapeMarkup } from "../lib/escape-markup.ts";
 import { withEtag } from "./assets.ts";
 import { type PagePermissions, pageHeaders } from "./security-headers.ts";
 
@@ -18,16 +19,7 @@ export interface Page extends PagePermissions {
  */
 export function answerPage(page: Page, ifNoneMatch: string | undefined): Answer {
   const { file, values = {} } = page;
-  const escaped = Object.entries(values).map(([name, value]) => [name, escapeHtml(value)]);
+  const escaped = Object.entries(values).map(([name, value]) => [name, escapeMarkup(value)]);
   const body = renderTemplate(file, Object.fromEntries(escaped));
   return withEtag({ status: 200, body, headers: pageHeaders(page) }, ifNoneMatch);
-}
-
-/** A text as it is written in HTML, between tags or in a quoted attribute. */
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;");
 }

@@ -1,5 +1,5 @@
+import { escapeMarkup } from "../../lib/escape-markup.ts";
 import { once } from "../../lib/once.ts";
-import { escapeHtml } from "../../pages/page.ts";
 import { findShippedFile } from "../shipped-file.ts";
 import { type Document, type DocumentGroup, documentGroups } from "./document-list.ts";
 import { type RenderedDocument, renderMarkdown } from "./render-markdown.ts";
@@ -49,7 +49,7 @@ export function documentSite(guide: () => string, apiUrl: string): DocumentSite 
   const pageOf = ({ html, sections }: RenderedDocument, current: string) => {
     const list = sections
       .filter(({ depth }) => depth === 2)
-      .map(({ anchor, heading }) => `<li><a href="#${anchor}">${escapeHtml(heading)}</a></li>`);
+      .map(({ anchor, heading }) => `<li><a href="#${anchor}">${escapeMarkup(heading)}</a></li>`);
     const contents =
       list.length < 3
         ? ""
@@ -97,14 +97,14 @@ export function isPicture(path: string): boolean {
 
 function navigation(groups: readonly DocumentGroup[], apiUrl: string, current: string): string {
   const link = (path: string, title: string) =>
-    `<li><a href="${escapeHtml(path)}"${path === current ? ' aria-current="page"' : ""}>${escapeHtml(title)}</a></li>`;
+    `<li><a href="${escapeMarkup(path)}"${path === current ? ' aria-current="page"' : ""}>${escapeMarkup(title)}</a></li>`;
   const extra: { [group: string]: string } = {
     Reference: link(`${apiUrl}/reference/`, "API operations") + link("/errors", "Error codes"),
   };
   return groups
     .map(({ title, documents }) => {
       const links = documents.map(({ path, title: name }) => link(path, name)).join("");
-      return `<h2>${escapeHtml(title)}</h2><ul>${extra[title] ?? ""}${links}</ul>`;
+      return `<h2>${escapeMarkup(title)}</h2><ul>${extra[title] ?? ""}${links}</ul>`;
     })
     .join("\n");
 }
@@ -114,7 +114,7 @@ function layout(title: string, links: string, content: string): string {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<title>${escapeHtml(title)} · Routing sandbox</title>
+<title>${escapeMarkup(title)} · Routing sandbox</title>
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="/assets/style/icon.svg" type="image/svg+xml">

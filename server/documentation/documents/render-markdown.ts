@@ -1,5 +1,5 @@
 import { Marked, Parser, type RendererObject, TextRenderer, type Token, type Tokens } from "marked";
-import { escapeHtml } from "../../pages/page.ts";
+import { escapeMarkup } from "../../lib/escape-markup.ts";
 
 /** A heading of a document and what is below it, up to the next one. */
 export interface Section {
@@ -62,9 +62,9 @@ function rendererOf(resolve: (href: string) => string | null): RendererObject {
     },
     code({ text, lang = "" }) {
       const [, file] = lang.split(" ");
-      const caption = file === undefined ? "" : `<figcaption>${escapeHtml(file)}</figcaption>`;
+      const caption = file === undefined ? "" : `<figcaption>${escapeMarkup(file)}</figcaption>`;
       // A block that is wider than the page can be scrolled with a keyboard, too.
-      return `<figure class="code">${caption}<pre tabindex="0"><code>${escapeHtml(text)}</code></pre></figure>\n`;
+      return `<figure class="code">${caption}<pre tabindex="0"><code>${escapeMarkup(text)}</code></pre></figure>\n`;
     },
     table({ header, rows }) {
       // A header without a text heads nothing.
@@ -81,16 +81,16 @@ function rendererOf(resolve: (href: string) => string | null): RendererObject {
     link({ href, tokens }) {
       const inner = this.parser.parseInline(tokens);
       const target = resolve(href);
-      return target === null ? inner : `<a href="${escapeHtml(target)}">${inner}</a>`;
+      return target === null ? inner : `<a href="${escapeMarkup(target)}">${inner}</a>`;
     },
     image({ href, text }) {
       const target = resolve(href);
       return target === null
         ? ""
-        : `<img src="${escapeHtml(target)}" alt="${escapeHtml(text)}" loading="lazy">`;
+        : `<img src="${escapeMarkup(target)}" alt="${escapeMarkup(text)}" loading="lazy">`;
     },
     html({ text }) {
-      return text.trimStart().startsWith("<!--") ? "" : escapeHtml(text);
+      return text.trimStart().startsWith("<!--") ? "" : escapeMarkup(text);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { EventView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
+import { day } from "../../../server/api/default-deadlines.ts";
 import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
 import { activate, createPurchase } from "../../../testkit/demo/purchase-steps.ts";
 import { openReceiver } from "../../kit/external-receiver.ts";
@@ -18,7 +19,7 @@ test("the controls travel and mine", async () => {
   await page.getByLabel("Ahead by").fill("8");
   await page.getByRole("button", { name: "Travel" }).click();
   await page.getByRole("main").getByText("Time was moved forward").waitFor();
-  expect(await kit.sandbox.clock.now()).toBe(before + 8 * 86_400);
+  expect(await kit.sandbox.clock.now()).toBe(before + 8 * day);
   const block = await kit.sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
   await page.getByRole("spinbutton", { name: "Blocks" }).fill("3");
   await page.getByRole("button", { name: "Mine" }).click();

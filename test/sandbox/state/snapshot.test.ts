@@ -4,6 +4,7 @@ import { foundry } from "viem/chains";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readMining, setMining } from "../../../sandbox/chain/clock/mining.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
+import { day } from "../../../server/api/default-deadlines.ts";
 import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
@@ -69,7 +70,7 @@ test("a restore takes a live clock back by what it travelled since", async () =>
   const offset = clock.offset();
   const snapshot = await live.snapshot();
   await clock.travel({ days: 8 });
-  expect(clock.offset()).toBe(offset + 8 * 86_400);
+  expect(clock.offset()).toBe(offset + 8 * day);
   await snapshot.restore();
   expect(clock.offset()).toBe(offset);
 });

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { createClock } from "../../../../sandbox/chain/clock/clock.ts";
 import type { ChainNode } from "../../../../sandbox/chain/genesis/start-chain.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
+import { day } from "../../../../server/api/default-deadlines.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
 
 /**
@@ -43,7 +44,7 @@ test.for([0, 1, 2, 5])(
     expect(await anvilOffset(chain)).toBe(clock.offset());
     const snapshot = await sandbox.snapshot();
     await clock.travel({ days: 8 });
-    expect([await anvilOffset(chain), clock.offset()]).toEqual([8 * 86_400, 8 * 86_400]);
+    expect([await anvilOffset(chain), clock.offset()]).toEqual([8 * day, 8 * day]);
     await snapshot.restore();
     expect([await anvilOffset(chain), clock.offset()]).toEqual([0, 0]);
   },

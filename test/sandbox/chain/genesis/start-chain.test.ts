@@ -9,9 +9,10 @@ import {
   type ChainOptions,
   startChain,
 } from "../../../../sandbox/chain/genesis/start-chain.ts";
+import { day } from "../../../../server/api/default-deadlines.ts";
 import { type ChainChange, ChainLog } from "../../../../server/store/chain-log.ts";
 
-const EIGHT_DAYS = 8 * 86_400;
+const EIGHT_DAYS = 8 * day;
 
 async function start(options: Partial<ChainOptions> = {}) {
   const chain = await startChain({ mode: "deterministic", seed: "checkout", ...options });

@@ -4,6 +4,7 @@ import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.
 import { unwrap } from "../../../../sandbox/service/client/problem-error.ts";
 import type { Given } from "../../../../sandbox/service/given/given.ts";
 import { merchantStates, purchaseStates, routes } from "../../../../sandbox/service/given/states.ts";
+import { day } from "../../../../server/api/default-deadlines.ts";
 
 const otherStates = "claimed, approved, denied, refund_due or refunded";
 const paying = `partially_paid, paid, reconciled, ${otherStates}`;
@@ -363,8 +364,8 @@ test.each<[what: string, deadlines: { [name: string]: number }, pointer: string,
     .replaceAll("AT", String(deadlines[pointer.split("/").at(-1) ?? ""]))
     .replace("NOW", String(now))
     .replace("NEXT", String(now + 3_600))
-    .replace("DAY", String(now + 86_400))
-    .replace("WEEK", String(now + 7 * 86_400))
+    .replace("DAY", String(now + day))
+    .replace("WEEK", String(now + 7 * day))
     .replace("PAY", String(deadlines["pay_deadline"]));
   await expect(sandbox.given.purchase({ state: "active", deadlines })).rejects.toMatchObject({
     name: "GivenInvalidError",

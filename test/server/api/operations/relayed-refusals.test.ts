@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { testUsdcAbi } from "../../../../protocol/abi.generated.ts";
 import { collectRefundCall } from "../../../../protocol/call.ts";
 import { toTimestamp } from "../../../../protocol/values/time.ts";
+import { day } from "../../../../server/api/default-deadlines.ts";
 import type { ProgramDeployment } from "../../../../server/chain/deployment.ts";
 import { type Answer, present, problem, type Schema } from "../../../kit/answer.ts";
-import { day } from "../../../kit/day.ts";
 import { resetBeforeEach } from "../../../kit/reset-before-each.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
 

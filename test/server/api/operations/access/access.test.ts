@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { day } from "../../../../../server/api/default-deadlines.ts";
 import { scopes } from "../../../../../server/api/scopes.ts";
 import { problem } from "../../../../kit/answer.ts";
-import { day } from "../../../../kit/day.ts";
 import { TestKit } from "../../../../kit/test-kit.ts";
 
 const formOfNothing = { "Content-Type": "application/x-www-form-urlencoded", "Content-Length": "0" };

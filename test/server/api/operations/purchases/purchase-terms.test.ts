@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { day } from "../../../../../server/api/default-deadlines.ts";
 import { problem, type Schema } from "../../../../kit/answer.ts";
-import { day } from "../../../../kit/day.ts";
 import { TestKit } from "../../../../kit/test-kit.ts";
 
 let kit: TestKit;
@@ -100,7 +100,7 @@ test("a funding ends after now, a year from now when no end is named", async () 
   const ending = await kit.post(kit.path("/merchants"), { ...body, funding_valid_until: now + 1 });
   expect(JSON.parse(ending.text).funding.valid_until).toBe(now + 1);
   const lasting = await kit.post(kit.path("/merchants"), body);
-  expect(JSON.parse(lasting.text).funding.valid_until).toBe(now + 365 * 86_400);
+  expect(JSON.parse(lasting.text).funding.valid_until).toBe(now + 365 * day);
 });
 
 test("every finding is listed at once", async () => {

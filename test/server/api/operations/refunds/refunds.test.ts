@@ -5,9 +5,9 @@ import { approveCall, collectRefundCall } from "../../../../../protocol/call.ts"
 import { hashId } from "../../../../../protocol/values/id.ts";
 import { toTimestamp } from "../../../../../protocol/values/time.ts";
 import type { SentTransaction } from "../../../../../sandbox/service/wallets/wallet.ts";
+import { day } from "../../../../../server/api/default-deadlines.ts";
 import { type Answer, problem, type Schema } from "../../../../kit/answer.ts";
 import { controlSandbox } from "../../../../kit/control.ts";
-import { day } from "../../../../kit/day.ts";
 import { resetBeforeEach } from "../../../../kit/reset-before-each.ts";
 import { TestKit } from "../../../../kit/test-kit.ts";
 

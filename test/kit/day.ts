@@ -1,2 +1,0 @@
-/** A day in seconds. */
-export const day = 86_400;
