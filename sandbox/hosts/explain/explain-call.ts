@@ -126,9 +126,9 @@ function revertsAlone(failure: string | null): string | null {
 }
 
 function parseCall(value: unknown): Call {
-  const { data, findings } = check(callSchema, value, "");
+  const { data, errors } = check(callSchema, value, "");
   if (data !== null) return data;
-  const [first] = findings;
+  const [first] = errors;
   const field = first?.pointer.slice(1) ?? "";
   const wrong = field === "" ? `call is ${showValue(value)}` : `call: ${field} ${first?.detail ?? ""}`;
   throw new SandboxError(
