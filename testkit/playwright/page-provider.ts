@@ -15,14 +15,22 @@ export interface ProviderEvent {
   payload: unknown;
 }
 
-/** The parts of Playwright's `Page` that a wallet needs: pages of any version of Playwright have them. */
+/**
+ * The parts of Playwright's `Page` that a wallet needs: pages of any version of Playwright have them.
+ *
+ * @example const page: WalletPage = await context.newPage()
+ */
 export interface WalletPage {
+  /** Adds a function to the page that calls one of the test. */
   exposeFunction(
     name: string,
     callback: (method: string, params: unknown) => Promise<PageAnswer>,
   ): Promise<unknown>;
+  /** Runs a function in every document of the page, before its own scripts. */
   addInitScript(script: (announcement: Announcement) => void, announcement: Announcement): Promise<unknown>;
+  /** Runs a function in the page. */
   evaluate(script: (announcement: Announcement) => void, announcement: Announcement): Promise<unknown>;
+  /** Runs a function in the page. */
   evaluate(script: (event: ProviderEvent) => void, event: ProviderEvent): Promise<unknown>;
 }
 
