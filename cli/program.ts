@@ -17,6 +17,7 @@ import { keysCommand } from "./commands/keys.ts";
 import { listenCommand } from "./commands/listen.ts";
 import { logsCommand } from "./commands/logs.ts";
 import { mineCommand } from "./commands/mine.ts";
+import { poolCommand } from "./commands/pool.ts";
 import { resumeCommand } from "./commands/resume.ts";
 import { scenarioCommand } from "./commands/scenario.ts";
 import { snapshotCommand } from "./commands/snapshot.ts";
@@ -31,6 +32,7 @@ const manifest = z.object({ version: z.string() });
 const examples: { readonly [command: string]: string } = {
   start: "start --seed checkout --mode deterministic",
   exec: "exec --seed checkout -- pytest tests",
+  pool: "pool --size 8 --port 4030",
   join: "join --store postgres://localhost/sandbox",
   demo: "demo",
   stop: "stop --data-dir .sandbox",
@@ -76,6 +78,7 @@ export function createProgram(): Command {
     .enablePositionalOptions()
     .addCommand(startCommand())
     .addCommand(execCommand())
+    .addCommand(poolCommand())
     .addCommand(joinCommand())
     .addCommand(stopCommand())
     .addCommand(demoCommand())

@@ -30,6 +30,7 @@ import { smallestCompaction } from "../server/store/directory/compacted-journal.
 import { electionIntervalMs } from "../server/store/postgres/cluster-member.ts";
 import { verifiedEvery } from "../testkit/explore/explore.ts";
 import { mostCandidates } from "../testkit/explore/shorten-sequence.ts";
+import { poolLimits } from "../testkit/pool/served/pool-limits.ts";
 import { perBlockKib, perTransactionKib, slackMib } from "./bench/soak-limits.ts";
 
 const defaults = resolveOptions({});
@@ -78,6 +79,9 @@ export const pageLimits = {
   leader_look: `${electionIntervalMs} ms`,
   leader_wait: `${leaderWaitMs / 1_000} s`,
   operator_accounts: programRoles.map(({ id, operatorIndex }) => `${operatorIndex} for \`${id}\``).join(", "),
+  pool_lease: seconds(poolLimits.leaseSeconds * 1_000),
+  pool_longest_lease: `${count(poolLimits.mostLeaseSeconds)} seconds`,
+  pool_wait: seconds(poolLimits.waitMs),
   readable_states: String(readableStates),
   readable_states_in_memory: String(defaultKeptStates),
   refusals_kept: count(keptRefusals),

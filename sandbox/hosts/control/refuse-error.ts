@@ -93,7 +93,7 @@ function isClientError(error: unknown): error is Error & { status: number } {
 }
 
 /** Answers a problem, with members of its own. */
-function refuse(response: Response, status: number, detail: string, members: object): void {
+export function refuse(response: Response, status: number, detail: string, members: object): void {
   const problem = { type: "about:blank", status, ...members, detail };
   response.status(status).type("application/problem+json").send(problem);
 }

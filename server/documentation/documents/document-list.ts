@@ -35,6 +35,7 @@ const groups: readonly (readonly [
       ["/docs/browser.md", "Browser tests"],
       ["/docs/ci.md", "Run in CI"],
       ["/docs/languages.md", "Other languages"],
+      ["/docs/pool.md", "Pool"],
     ],
   ],
   [

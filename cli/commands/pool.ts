@@ -1,0 +1,91 @@
+import { Command } from "commander";
+import { messageOf } from "../../protocol/coded-error.ts";
+import { definedOnly } from "../../sandbox/lib/defined-only.ts";
+import { poolLimits } from "../../testkit/pool/served/pool-limits.ts";
+import { inFlags } from "../flags.ts";
+import { interruption } from "../interruption.ts";
+import { jsonOption, optionWithDefault, portOption, wholeNumber } from "../options.ts";
+import { print } from "../print.ts";
+
+interface PoolFlags {
+  readonly size?: number;
+  readonly port: number;
+  readonly seed?: string;
+  readonly mode?: "live" | "deterministic";
+  readonly lease?: number;
+  readonly wait?: number;
+  readonly json?: boolean;
+}
+
+/** `routing-sandbox pool`: leases sandboxes over HTTP until it is interrupted. */
+export function poolCommand(): Command {
+  const { size, mostSize, leaseSeconds, mostLeaseSeconds, waitMs, mostWaitMs } = poolLimits;
+  return new Command("pool")
+    .description("lease sandboxes over HTTP to workers in any language, each one reset before, until Ctrl-C")
+    .addOption(
+      optionWithDefault(
+        "--size <number>",
+        `the number of sandboxes, at most ${mostSize}`,
+        size,
+        wholeNumber(1, mostSize),
+      ),
+    )
+    .addOption(portOption("--port", "port of the pool", 4030))
+    .addOption(
+      optionWithDefault("--seed <text>", "the text that ids and most test keys are derived from", "sandbox"),
+    )
+    .addOption(
+      optionWithDefault(
+        "--mode <mode>",
+        "live: time follows the wall clock; deterministic: only blocks advance it",
+        "deterministic",
+      ).choices(["live", "deterministic"]),
+    )
+    .addOption(
+      optionWithDefault(
+        "--lease <seconds>",
+        "the length of a lease that is not renewed",
+        leaseSeconds,
+        wholeNumber(1, mostLeaseSeconds),
+      ),
+    )
+    .addOption(
+      optionWithDefault(
+        "--wait <seconds>",
+        "the longest time that a request waits for a free sandbox",
+        waitMs / 1_000,
+        wholeNumber(0, mostWaitMs / 1_000),
+      ),
+    )
+    .addOption(jsonOption("print the URL and the number of sandboxes as JSON"))
+    .action(async (flags: PoolFlags) => await servePool(flags));
+}
+
+async function servePool(flags: PoolFlags): Promise<void> {
+  // From here on: a start that is interrupted is completed and closed, so that it leaves nothing.
+  const interrupted = interruption();
+  const { size = poolLimits.size, lease = poolLimits.leaseSeconds, wait = poolLimits.waitMs / 1_000 } = flags;
+  const [{ listen }, { ownPages }, { ServedPool }, { createPoolHost }] = await Promise.all([
+    import("../../sandbox/lib/http/listen.ts"),
+    import("../../sandbox/lib/http/host-and-origin.ts"),
+    import("../../testkit/pool/served/served-pool.ts"),
+    import("../../testkit/pool/served/pool-host.ts"),
+  ]);
+  const listener = await listen({ port: flags.port, option: "port", pages: ownPages });
+  const pool = new ServedPool({
+    size,
+    leaseSeconds: lease,
+    waitMs: wait * 1_000,
+    sandbox: definedOnly({ seed: flags.seed, mode: flags.mode }),
+    failed: (error) => process.stderr.write(`A sandbox did not start: ${inFlags(messageOf(error))}\n`),
+  });
+  listener.serve({ handle: createPoolHost(pool) });
+  const { url } = listener;
+  print(
+    flags,
+    { url, size },
+    `Leasing ${size} sandboxes at ${url}. Take one with POST ${url}/leases; Ctrl-C stops everything.`,
+  );
+  await interrupted;
+  await Promise.all([listener.close(), pool.close()]);
+}

@@ -1,0 +1,61 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
+import { expect } from "vitest";
+import type { SandboxDescription } from "../../../../sandbox/state/description.ts";
+import { cli } from "../../../cli/program.ts";
+import { processesWith } from "../../../kit/left-processes.ts";
+
+/** A pool in a process of its own, as a person starts it. */
+export interface StartedPool extends AsyncDisposable {
+  url: string;
+  /** Resolves when so many sandboxes are free. */
+  free(count: number): Promise<void>;
+  /** Kills every Anvil of the pool's that serves the sandbox. */
+  killAnvilOf(sandbox: SandboxDescription): Promise<void>;
+  end(signal: NodeJS.Signals): Promise<void>;
+  /** Returns the processes and files that the pool and its children have left. */
+  left(): Promise<string[]>;
+}
+
+/** Starts `routing-sandbox pool` on a free port. */
+export async function startPool(...options: string[]): Promise<StartedPool> {
+  const folder = await mkdtemp(join(tmpdir(), "routing-sandbox-"));
+  const child = spawn(process.execPath, [cli, "pool", "--port", "0", "--json", ...options], {
+    env: { ...process.env, TMPDIR: folder },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = once(child, "exit");
+  const [line] = await once(createInterface(child.stdout), "line");
+  const { url } = JSON.parse(String(line));
+  const processes = async () => await processesWith("TMPDIR", folder);
+  return {
+    url,
+    async free(count) {
+      while (JSON.parse(await (await fetch(url)).text()).free < count) await pause(10);
+    },
+    async killAnvilOf(sandbox) {
+      const anvils = (await processes()).filter(({ command }) => command.includes("anvil"));
+      expect(anvils.length, sandbox.urls.rpc).toBeGreaterThan(0);
+      const [first] = anvils;
+      if (first !== undefined) process.kill(first.pid, "SIGKILL");
+    },
+    async end(signal) {
+      child.kill(signal);
+      await exited;
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGTERM");
+      await exited;
+      await rm(folder, { recursive: true });
+    },
+    left: async () => {
+      while (child.signalCode === "SIGKILL" && (await processes()).length > 0) await pause(10);
+      return [...(await readdir(folder)), ...(await processes()).map(({ command }) => command)];
+    },
+  };
+}

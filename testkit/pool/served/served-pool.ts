@@ -1,0 +1,256 @@
+import { randomUUID } from "node:crypto";
+import { CodedError } from "../../../protocol/coded-error.ts";
+import type { SandboxOptions } from "../../../sandbox/options/options.ts";
+import type { SandboxDescription } from "../../../sandbox/state/description.ts";
+import { Problem } from "../../../server/api/errors/problem.ts";
+import { type Lease, openPool, type Pool } from "../pool.ts";
+import { poolLimits } from "./pool-limits.ts";
+
+/** The pause before a sandbox that did not start is started again, in milliseconds. */
+const retryMs = 1_000;
+
+/** Options of a pool that is served over HTTP. */
+export interface ServedPoolOptions {
+  /** The number of sandboxes. */
+  size: number;
+  /** The length of a lease that does not name one, in seconds. */
+  leaseSeconds: number;
+  /** The longest time that a request waits for a free sandbox, in milliseconds. */
+  waitMs: number;
+  /** The options of each sandbox. */
+  sandbox: SandboxOptions;
+  /** Called when a sandbox did not start; it is started again. */
+  failed: (error: unknown) => void;
+}
+
+/** A lease as it is answered. */
+export interface LeaseView {
+  id: string;
+  sandbox: SandboxDescription;
+  /** RFC 3339, by the wall clock. */
+  expires_at: string;
+}
+
+/** Thrown when no sandbox has become free in time. */
+export class PoolExhaustedError extends CodedError<"pool_exhausted"> {
+  override readonly name = "PoolExhaustedError";
+
+  constructor(size: number, waitMs: number) {
+    super(
+      "pool_exhausted",
+      `None of the ${size} sandboxes became free within ${waitMs / 1_000} s. Send the request again, end a lease, or start the pool with a larger --size.`,
+    );
+  }
+}
+
+/** A sandbox of the pool, with the lease that was prepared for the next caller. */
+interface Slot {
+  pool: Pool;
+  lease: Lease | null;
+}
+
+interface Held {
+  slot: Slot;
+  expiresAt: number;
+  timer: NodeJS.Timeout;
+  /** Set while a restore runs, which a second one and the end wait for. */
+  turn: Promise<unknown>;
+}
+
+/**
+ * Leases sandboxes to callers of any process. It resets a sandbox when its lease is ended, before the next caller asks. A
+ * lease that expires is replaced by another sandbox on other ports, which a late caller does not know.
+ *
+ * @example const pool = new ServedPool({ size: 8, leaseSeconds: 60, waitMs: 10_000, sandbox: {}, failed: console.error })
+ */
+export class ServedPool {
+  readonly #options: ServedPoolOptions;
+  readonly #slots: readonly Slot[];
+  readonly #held = new Map<string, Held>();
+  readonly #preparing = new Set<Promise<void>>();
+  readonly #metrics = { leases: 0, ended: 0, expired: 0, restored: 0, refused: 0, failed_starts: 0 };
+  #free: Slot[] = [];
+  #waiting: ((slot: Slot) => void)[] = [];
+  #isClosed = false;
+
+  constructor(options: ServedPoolOptions) {
+    this.#options = options;
+    this.#slots = Array.from({ length: options.size }, () => ({ pool: this.#open(), lease: null }));
+    for (const slot of this.#slots) this.#prepareSoon(slot, async () => {});
+  }
+
+  /** Resolves when every sandbox that is being prepared is free. */
+  async ready(): Promise<void> {
+    while (this.#preparing.size > 0) await Promise.all(this.#preparing);
+  }
+
+  /** Returns the limits, the state of the sandboxes and the metrics. */
+  status() {
+    const { size, leaseSeconds, waitMs } = this.#options;
+    return {
+      size,
+      free: this.#free.length,
+      leased: this.#held.size,
+      preparing: this.#preparing.size,
+      waiting: this.#waiting.length,
+      limits: {
+        lease_seconds: leaseSeconds,
+        most_lease_seconds: poolLimits.mostLeaseSeconds,
+        wait_seconds: waitMs / 1_000,
+      },
+      metrics: { ...this.#metrics },
+      leases: [...this.#held].map(([id, { expiresAt }]) => ({ id, expires_at: toText(expiresAt) })),
+    };
+  }
+
+  /**
+   * Leases a free sandbox, or waits for one.
+   *
+   * @param gone - aborts when the caller no longer waits.
+   * @throws PoolExhaustedError when none becomes free in time.
+   */
+  async lease(seconds: number | undefined, gone: AbortSignal): Promise<LeaseView> {
+    const slot = this.#free.shift() ?? (await this.#wait(gone));
+    const id = `lse_${randomUUID()}`;
+    this.#metrics.leases += 1;
+    const length = seconds ?? this.#options.leaseSeconds;
+    this.#held.set(id, { slot, turn: Promise.resolve(), ...this.#term(id, length) });
+    return this.#view(id);
+  }
+
+  /** Renews a lease, from now on. @throws Problem not_found */
+  renew(id: string, seconds: number | undefined): LeaseView {
+    const held = this.#require(id);
+    clearTimeout(held.timer);
+    Object.assign(held, this.#term(id, seconds ?? this.#options.leaseSeconds));
+    return this.#view(id);
+  }
+
+  /** Resets the sandbox of a lease, or replaces it if it can no longer be reset. @throws Problem not_found */
+  async restore(id: string): Promise<LeaseView> {
+    const held = this.#require(id);
+    const before = held.turn;
+    const restoring = before.then(async () => await this.#reset(held.slot));
+    held.turn = restoring.catch(() => undefined);
+    await restoring;
+    this.#metrics.restored += 1;
+    return this.#view(id);
+  }
+
+  /** Ends a lease; its sandbox is reset for the next caller. @throws Problem not_found */
+  end(id: string): void {
+    const held = this.#release(id);
+    this.#metrics.ended += 1;
+    this.#prepareSoon(held.slot, async () => {
+      await held.turn;
+      await held.slot.lease?.end();
+    });
+  }
+
+  /** Ends every lease and closes every sandbox. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const { timer } of this.#held.values()) clearTimeout(timer);
+    const turns = [...this.#held.values()].map(({ turn }) => turn);
+    this.#held.clear();
+    await Promise.all([...turns, ...this.#preparing]);
+    await Promise.all(this.#slots.map(async ({ pool }) => await pool.close()));
+  }
+
+  #open(): Pool {
+    return openPool(this.#options.sandbox, "worker");
+  }
+
+  /** An expired lease can have a caller that is only late: it must not reach the sandbox of the next one. */
+  #expire(id: string): void {
+    const { slot, turn } = this.#release(id);
+    this.#metrics.expired += 1;
+    this.#prepareSoon(slot, async () => {
+      await turn;
+      await slot.pool.close().catch(this.#options.failed);
+      slot.pool = this.#open();
+    });
+  }
+
+  #term(id: string, seconds: number): Pick<Held, "expiresAt" | "timer"> {
+    const milliseconds = seconds * 1_000;
+    return {
+      expiresAt: Date.now() + milliseconds,
+      timer: setTimeout(() => this.#expire(id), milliseconds).unref(),
+    };
+  }
+
+  #release(id: string): Held {
+    const held = this.#require(id);
+    clearTimeout(held.timer);
+    this.#held.delete(id);
+    return held;
+  }
+
+  #require(id: string): Held {
+    const held = this.#held.get(id);
+    if (held === undefined)
+      throw new Problem(
+        "not_found",
+        `There is no lease ${id}; it has ended or expired. Take one with POST /leases.`,
+      );
+    return held;
+  }
+
+  #view(id: string): LeaseView {
+    const { slot, expiresAt } = this.#require(id);
+    if (slot.lease === null) throw new Error("A held sandbox has a lease.");
+    return { id, sandbox: slot.lease.sandbox.description, expires_at: toText(expiresAt) };
+  }
+
+  async #wait(gone: AbortSignal): Promise<Slot> {
+    const { promise, resolve, reject } = Promise.withResolvers<Slot>();
+    const leave = () => {
+      this.#waiting = this.#waiting.filter((one) => one !== resolve);
+      this.#metrics.refused += 1;
+      reject(new PoolExhaustedError(this.#options.size, this.#options.waitMs));
+    };
+    const timer = setTimeout(leave, this.#options.waitMs);
+    gone.addEventListener("abort", leave);
+    this.#waiting.push(resolve);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      gone.removeEventListener("abort", leave);
+    }
+  }
+
+  /** Prepares a sandbox for the next caller in the background. */
+  #prepareSoon(slot: Slot, first: () => Promise<void>): void {
+    const preparing = this.#prepare(slot, first).finally(() => this.#preparing.delete(preparing));
+    this.#preparing.add(preparing);
+  }
+
+  async #prepare(slot: Slot, first: () => Promise<void>): Promise<void> {
+    await first();
+    slot.lease = null;
+    while (slot.lease === null) {
+      if (this.#isClosed) return;
+      try {
+        slot.lease = await slot.pool.lease();
+      } catch (error) {
+        this.#metrics.failed_starts += 1;
+        this.#options.failed(error);
+        await new Promise((resolve) => setTimeout(resolve, retryMs));
+      }
+    }
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free.push(slot);
+    else next(slot);
+  }
+
+  async #reset(slot: Slot): Promise<void> {
+    await slot.lease?.end();
+    slot.lease = await slot.pool.lease();
+  }
+}
+
+function toText(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
