@@ -17,6 +17,7 @@ import { keysCommand } from "./commands/keys.ts";
 import { listenCommand } from "./commands/listen.ts";
 import { logsCommand } from "./commands/logs.ts";
 import { mineCommand } from "./commands/mine.ts";
+import { openCommand } from "./commands/open.ts";
 import { poolCommand } from "./commands/pool.ts";
 import { resumeCommand } from "./commands/resume.ts";
 import { scenarioCommand } from "./commands/scenario.ts";
@@ -24,6 +25,7 @@ import { snapshotCommand } from "./commands/snapshot.ts";
 import { startCommand } from "./commands/start.ts";
 import { statusCommand } from "./commands/status.ts";
 import { stopCommand } from "./commands/stop.ts";
+import { traceCommand } from "./commands/trace.ts";
 import { travelCommand } from "./commands/travel.ts";
 
 const manifest = z.object({ version: z.string() });
@@ -53,6 +55,8 @@ const examples: { readonly [command: string]: string } = {
   listen: "listen --port 4040 --fail 2 --status 503",
   "keys rotate": "keys rotate notifications",
   resume: "resume op_2qnddi77znbkwo44a63g",
+  trace: "trace checkout.trace.html",
+  open: "open checkout.trace.html",
   logs: "logs --follow --status 4xx",
   explain: "explain 0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
   "check-contract": "check-contract --artifact out/MyRegistrar.sol/MyRegistrar.json --junit report.xml",
@@ -96,6 +100,8 @@ export function createProgram(): Command {
     .addCommand(keysCommand())
     .addCommand(resumeCommand())
     .addCommand(logsCommand())
+    .addCommand(traceCommand())
+    .addCommand(openCommand())
     .addCommand(explainCommand())
     .addCommand(checkContractCommand())
     .addCommand(doctorCommand());

@@ -10,10 +10,13 @@ import { AutoDelivery } from "./hosts/auto-delivery.ts";
 import type { ExplainCall } from "./hosts/explain/explain.ts";
 import type { ExplainOptions } from "./hosts/explain/explain-transaction.ts";
 import type { CallExplanation, Explanation } from "./hosts/explain/explanation.ts";
+import type { Explorer } from "./hosts/explorer/explorer.ts";
 import { Watch } from "./hosts/explorer/live/watch.ts";
 import { openHosts } from "./hosts/open-hosts.ts";
 import { openListeners, urlsOf } from "./hosts/open-listeners.ts";
 import type { Scenario } from "./hosts/recorder/scenario.ts";
+import type { TraceSubject } from "./hosts/trace/trace-view.ts";
+import { type TraceFiles, writeTrace } from "./hosts/trace/write-trace.ts";
 import { ClosingStack } from "./lib/closing-stack.ts";
 import { refuseOnceClosed } from "./lib/errors/closed-error.ts";
 import { SandboxError } from "./lib/errors/sandbox-error.ts";
@@ -112,6 +115,16 @@ export interface Sandbox extends AsyncDisposable {
    */
   save(file: string): Promise<void>;
   /**
+   * Writes a trace: one HTML file that opens in any browser, offline, with everything that has happened since the start or the last restore,
+   * and next to it a snapshot file of this moment, for `routing-sandbox start --from`. Returns the names of both; `snapshot` is null when the
+   * snapshot could not be taken, and the trace says why.
+   *
+   * @param subject - the test and its errors, which the trace shows first.
+   * @throws SandboxError argument_invalid for anything but a file name, trace_refused when the file cannot be written.
+   * @example await sandbox.trace("checkout.trace.html")
+   */
+  trace(file: string, subject?: Partial<Pick<TraceSubject, "test" | "failures">>): Promise<TraceFiles>;
+  /**
    * Starts to record a scenario: requests, transactions of wallets, time and blocks, and calls of the control API. The sandbox must be fresh.
    * Other calls on this object (`faults.set()`, `rotateKeys()`) are not recorded.
    *
@@ -207,12 +220,12 @@ async function openSandbox(
   const tools = await openTools(process, service, start);
   // From here on the sandbox is the one in its directory, whatever happens to this process.
   await kept.begin();
-  openHosts(listeners, { ...process, ...service, ...tools }, opened);
+  const { makeTrace } = openHosts(listeners, { ...process, ...service, ...tools }, opened);
   await publish(process, service, tools, start);
   kept.started(supervised(process, service, tools, directory));
   // Closed first: work in progress could not end.
   opened.defer(() => kept.chain.anvil.run());
-  return sandboxOf(process, service, tools, opened.move());
+  return sandboxOf(process, service, { ...tools, makeTrace }, opened.move());
 }
 
 type OwnProcess = Awaited<ReturnType<typeof openProcess>>;
@@ -243,6 +256,7 @@ async function openProcess(
     watch,
     refusals: watch.refusals,
     requestLog: watch.requests,
+    faultLog: watch.faultLog,
     gate: new RequestGate({ timeoutMs: settings.snapshotTimeoutMs }),
     requests: new RequestCounter(),
   };
@@ -307,11 +321,11 @@ function announcing(watch: Watch, kept: OpenedChain): Watch {
 function sandboxOf(
   { settings, chain }: OwnProcess,
   service: StartedService,
-  tools: OpenedTools,
+  tools: OpenedTools & Pick<Explorer, "makeTrace">,
   opened: ClosingStack,
 ): Sandbox {
   const { relayer, store, faults } = service;
-  const { description, wallets, given, recorder, encodeSnapshot } = tools;
+  const { description, wallets, given, recorder, encodeSnapshot, makeTrace } = tools;
   const { receiver, rotateKeys, snapshot, explain, fingerprint } = tools;
   let closed: Promise<void> | undefined;
   const close = () => {
@@ -343,17 +357,25 @@ function sandboxOf(
     stopRecording: async () => await recorder.stop(),
     explain,
     fingerprint,
-    async save(file) {
-      const name: unknown = file;
-      if (typeof name !== "string" || name === "")
-        throw new SandboxError("argument_invalid", 'save takes a file name. Pass one such as "snapshot.gz".');
-      await writeSnapshot(name, await encodeSnapshot());
-    },
+    save: async (file) =>
+      await writeSnapshot(requireFileName("save", file, "snapshot.gz"), await encodeSnapshot()),
+    trace: async (file, subject) =>
+      await writeTrace(requireFileName("trace", file, "checkout.trace.html"), {
+        makeTrace,
+        encodeSnapshot,
+        ...subject,
+      }),
     close,
     [Symbol.asyncDispose]: close,
   };
   const staying = ["description", "close", Symbol.asyncDispose];
   return refuseOnceClosed(members, () => closed !== undefined, staying);
+}
+
+/** @throws SandboxError argument_invalid for anything but a file name. */
+function requireFileName(method: string, file: unknown, example: string): string {
+  if (typeof file === "string" && file !== "") return file;
+  throw new SandboxError("argument_invalid", `${method} takes a file name. Pass one such as "${example}".`);
 }
 
 /** The account of a private key, which an error must not show. */

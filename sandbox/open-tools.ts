@@ -7,6 +7,7 @@ import { openExplain } from "./hosts/explain/explain.ts";
 import type { RefusalLog } from "./hosts/explorer/live/refusal-log.ts";
 import { Recorder } from "./hosts/recorder/recorder.ts";
 import type { RequestLog } from "./hosts/requests/request-log.ts";
+import type { FaultLog } from "./hosts/trace/fault-log.ts";
 import { closedError } from "./lib/errors/closed-error.ts";
 import { restoreParts } from "./lib/part.ts";
 import { listParts } from "./restored-state.ts";
@@ -45,6 +46,13 @@ interface ToolsStart extends StartingProcess {
   directory: DataDirectory;
 }
 
+/** A process with the logs of what it has observed. */
+type ObservedProcess = SandboxProcess & {
+  refusals: RefusalLog;
+  requestLog: RequestLog;
+  faultLog: FaultLog;
+};
+
 /** Everything of a sandbox besides its service. */
 export type OpenedTools = Awaited<ReturnType<typeof openTools>>;
 
@@ -53,11 +61,7 @@ export type OpenedTools = Awaited<ReturnType<typeof openTools>>;
  *
  * @throws SandboxError snapshot_refused when what was loaded is not what was saved.
  */
-export async function openTools(
-  process: SandboxProcess & { refusals: RefusalLog; requestLog: RequestLog },
-  service: StartedService,
-  start: ToolsStart,
-) {
+export async function openTools(process: ObservedProcess, service: StartedService, start: ToolsStart) {
   const { chain, receiver } = process;
   const { saved, directory, deadline } = start;
   const description = await describe({ ...process, ...service, receiverUrl: receiver.url });
@@ -78,17 +82,7 @@ export async function openTools(
 
 /** All state but the chain's. */
 function openState(
-  {
-    settings,
-    chain,
-    urls,
-    receiver: pin,
-    refusals,
-    requestLog,
-  }: SandboxProcess & {
-    refusals: RefusalLog;
-    requestLog: RequestLog;
-  },
+  { settings, chain, urls, receiver: pin, refusals, requestLog, faultLog }: ObservedProcess,
   service: StartedService,
   published: PublishedKeys,
 ) {
@@ -116,7 +110,7 @@ function openState(
   const parts = listParts(
     chain,
     service,
-    { access, given, receiver, pin, refusals, requestLog },
+    { access, given, receiver, pin, refusals, requestLog, faultLog },
     settings.parts,
   );
   // Loading what fetches takes as long as anything here, and many sandboxes are never asked for their client.

@@ -30,6 +30,7 @@ export function listParts(
     pin: ReceiverPin;
     refusals: Part<null>;
     requestLog: Part<null>;
+    faultLog: Part<null>;
   },
   given: readonly Part[],
 ): RestoredParts {
@@ -44,6 +45,7 @@ export function listParts(
     own.pin,
     own.refusals,
     own.requestLog,
+    own.faultLog,
   ];
   const durable: readonly Part[] = [storePart(store)];
   const added = given.map(namedPart);

@@ -11,6 +11,7 @@ import { keptRefusals } from "../sandbox/hosts/explorer/live/refusal-log.ts";
 import { mostScanned, pageSize } from "../sandbox/hosts/explorer/reads/page.ts";
 import { requestPageSizes } from "../sandbox/hosts/requests/read-requests.ts";
 import { requestLogLimits } from "../sandbox/hosts/requests/request-log.ts";
+import { traceLimits } from "../sandbox/hosts/trace/collect-answers.ts";
 import { connectionLimits } from "../sandbox/lib/http/connection-limits.ts";
 import { answerBytes } from "../sandbox/lib/http/deliver.ts";
 import { resolveOptions } from "../sandbox/options/options.ts";
@@ -85,6 +86,8 @@ export const pageLimits = {
   readable_states: String(readableStates),
   readable_states_in_memory: String(defaultKeptStates),
   refusals_kept: count(keptRefusals),
+  trace_items: count(traceLimits.items),
+  trace_transactions: count(traceLimits.transactions),
   requests_kept: count(requestLogLimits.requests),
   request_bytes_kept: `${requestLogLimits.bytes / 1024 / 1024} MiB`,
   requests_page: count(requestPageSizes.usual),

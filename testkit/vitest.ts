@@ -1,17 +1,25 @@
 import "../sandbox/lib/processes/require-node.ts";
 
-import { test as base, expect, type MatcherState } from "vitest";
+import { test as base, expect, type MatcherState, type RunnerTestCase } from "vitest";
+import { definedOnly } from "../sandbox/lib/defined-only.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../sandbox/options/options.ts";
 import { type MatchedSandbox, type MatchResult, type SandboxMatchers, sandboxMatchers } from "./matchers.ts";
 import { openPool, type Pool } from "./pool/pool.ts";
+import {
+  type EndedTest,
+  requireTraceOptions,
+  type TestError,
+  type TraceOptions,
+  traceTest,
+} from "./pool/test-trace.ts";
 
 declare module "vitest" {
   interface Matchers<R, T> extends SandboxMatchers {}
 }
 
 /** Options of `sandboxTest`. */
-export interface SandboxTestOptions extends SandboxOptions {
+export interface SandboxTestOptions extends SandboxOptions, TraceOptions {
   /**
    * `worker` (default): one sandbox per worker, reset before each test, which takes milliseconds. `test`: a new sandbox for each test, which
    * `test.concurrent` requires.
@@ -29,8 +37,9 @@ export interface SandboxTestOptions extends SandboxOptions {
  * const test = sandboxTest({ seed: "checkout" });
  * test("pays", async ({ sandbox }) => { … });
  */
-export function sandboxTest({ scope = "worker", ...options }: SandboxTestOptions = {}) {
+export function sandboxTest({ scope = "worker", trace, traceFolder, ...options }: SandboxTestOptions = {}) {
   requireScope(scope);
+  const tracing = requireTraceOptions(definedOnly({ trace, traceFolder }));
   return (
     base
       // biome-ignore lint/correctness/noEmptyPattern: vitest reads what a fixture needs from this pattern, here nothing
@@ -41,13 +50,46 @@ export function sandboxTest({ scope = "worker", ...options }: SandboxTestOptions
       })
       .extend("sandbox", async ({ sandboxPool, task }, { onCleanup }) => {
         const { sandbox, end } = await sandboxPool.lease();
-        onCleanup(end);
+        const rejections = collectRejections();
+        onCleanup(async () => {
+          const ended = endedTest(task, rejections.end());
+          // Before the lease ends: a reset leaves nothing to see. A test that vitest expects to fail passes.
+          if (ended !== null) await traceTest(ended, sandbox, tracing);
+          await end();
+        });
         leased.set(task, sandbox);
         // Without isolation the files of a worker share one set of matchers, in which another file may have put its own.
         expect.extend(matchers);
         return sandbox;
       })
   );
+}
+
+/** A test as a trace needs it, at the time when its fixtures are cleaned up; null for one that is expected to fail. */
+function endedTest(task: Readonly<RunnerTestCase>, rejections: readonly TestError[]): EndedTest | null {
+  if (task.fails) return null;
+  const errors = [...(task.result?.errors ?? []), ...rejections];
+  const names: string[] = [task.name];
+  for (let { suite } = task; suite !== undefined; suite = suite.suite)
+    if (suite.name !== "") names.unshift(suite.name);
+  const hasFailed = task.result?.state === "fail" || rejections.length > 0;
+  return { name: names.join(" "), file: task.file.filepath, hasFailed, errors };
+}
+
+/** Collects the promises that are rejected without a handler during a test: vitest reports them when the run ends. */
+function collectRejections() {
+  const rejections: TestError[] = [];
+  const collect = (reason: unknown) => {
+    const { message, stack } = reason instanceof Error ? reason : new Error(String(reason));
+    rejections.push({ message: `Unhandled rejection: ${message}`, stack });
+  };
+  process.on("unhandledRejection", collect);
+  return {
+    end: () => {
+      process.off("unhandledRejection", collect);
+      return rejections;
+    },
+  };
 }
 
 function requireScope(scope: string): void {

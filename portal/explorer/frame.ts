@@ -1,11 +1,14 @@
 import type { Overview } from "../../sandbox/hosts/explorer/views.ts";
 import { html, nothing, type TemplateResult } from "../vendor/lit-html/lit-html.js";
-import type { Connection } from "./changes.ts";
+import type { Connection } from "./data/changes.ts";
+import { recorded } from "./data/recorded.ts";
 import { formatTime } from "./format.ts";
 import { hrefTo, type PageAddress } from "./page-address.ts";
 
-const links = [
-  ["", "Overview"],
+const links: readonly (readonly [string, string])[] = [
+  ...(recorded === null
+    ? [["", "Overview"] as const]
+    : [["", "Trace"] as const, ["overview", "Overview"] as const]),
   ["purchases", "Purchases"],
   ["operations", "Relayer"],
   ["events", "Events"],
@@ -13,8 +16,8 @@ const links = [
   ["requests", "Requests"],
   ["blocks", "Blocks"],
   ["merchants", "Merchants"],
-  ["controls", "Controls"],
-] as const;
+  ...(recorded === null ? [["controls", "Controls"] as const] : []),
+];
 
 /** The top of every view: where one is, what time it is in the sandbox, and whether the page hears of changes. */
 export function frame(
@@ -62,6 +65,7 @@ export function frame(
 
 /** Transactions and findings are not entries of the menu. */
 function shownAs(view: string): string {
+  if (view === "timeline") return "";
   return view === "transactions" ? "blocks" : view;
 }
 
@@ -69,6 +73,8 @@ function state(connection: Connection) {
   switch (connection) {
     case "live":
       return html`<span class="badge good">live</span>`;
+    case "recorded":
+      return html`<span class="badge">trace</span>`;
     case "gone":
       return html`<span class="badge bad">disconnected</span>`;
     default:

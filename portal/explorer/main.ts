@@ -1,11 +1,14 @@
 import type { ExplorerChange, Overview } from "../../sandbox/hosts/explorer/views.ts";
 import { html, nothing, render, type TemplateResult } from "../vendor/lit-html/lit-html.js";
 import { read, Unreachable } from "./api.ts";
-import { type Connection, followChanges } from "./changes.ts";
+import { type Connection, followChanges } from "./data/changes.ts";
+import { recorded } from "./data/recorded.ts";
 import { shorten } from "./format.ts";
 import { frame } from "./frame.ts";
 import { type PageAddress, parsePageAddress } from "./page-address.ts";
 import type { Scene, View } from "./view.ts";
+import { requests } from "./views/activity/requests.ts";
+import { trace } from "./views/activity/trace.ts";
 import { blocks } from "./views/blocks.ts";
 import { controls } from "./views/controls/controls.ts";
 import { events } from "./views/events.ts";
@@ -15,12 +18,12 @@ import { overview as overviewView } from "./views/overview.ts";
 import { purchaseTimeline } from "./views/purchases/purchase-timeline.ts";
 import { purchases } from "./views/purchases/purchases.ts";
 import { refusals } from "./views/refused-transactions.ts";
-import { requests } from "./views/requests.ts";
 import { search } from "./views/search.ts";
 import { transactionView } from "./views/transaction.ts";
 
 const views: { readonly [name: string]: View } = {
-  "": overviewView,
+  "": recorded === null ? overviewView : trace,
+  ...(recorded === null ? { controls } : { overview: overviewView, timeline: trace }),
   purchases,
   operations,
   events,
@@ -28,7 +31,6 @@ const views: { readonly [name: string]: View } = {
   requests,
   blocks,
   merchants,
-  controls,
   search,
   transactions: transactionView,
 };
@@ -54,7 +56,7 @@ const page: {
   readAt: 0,
   data: undefined,
   problem: null,
-  connection: "connecting",
+  connection: recorded === null ? "connecting" : "recorded",
   notice: null,
 };
 
@@ -105,9 +107,9 @@ function content(view: View | undefined): TemplateResult {
 
 function sceneOf(overview: Overview): Scene {
   const { pageAddress } = page;
-  const passed = overview.mode === "live" ? Date.now() - page.readAt : 0;
+  const passed = overview.mode === "live" && recorded === null ? Date.now() - page.readAt : 0;
   const measure = { ...overview.token, now: Date.parse(overview.now) + passed };
-  return { pageAddress, overview, measure, redraw: draw, act };
+  return { pageAddress, overview, measure, isRecorded: recorded !== null, redraw: draw, act };
 }
 
 async function act(said: string, action: () => Promise<unknown>): Promise<void> {
@@ -207,21 +209,22 @@ document.addEventListener("click", async (event) => {
 
 // A live sandbox's time continues although nothing happens.
 setInterval(() => {
-  if (page.overview?.mode === "live" && document.visibilityState === "visible") draw();
+  if (recorded === null && page.overview?.mode === "live" && document.visibilityState === "visible") draw();
 }, 5_000);
 
 element("main").replaceChildren();
 draw();
 void refresh();
-followChanges({
-  changed: (change) => {
-    if (concerns(change)) void refresh();
-  },
-  connected: (connection) => {
-    if (connection === page.connection) return;
-    if (connection === "gone") say("The sandbox does not answer.");
-    else if (page.connection === "gone") say("The sandbox is back.");
-    page.connection = connection;
-    draw();
-  },
-});
+if (recorded === null)
+  followChanges({
+    changed: (change) => {
+      if (concerns(change)) void refresh();
+    },
+    connected: (connection) => {
+      if (connection === page.connection) return;
+      if (connection === "gone") say("The sandbox does not answer.");
+      else if (page.connection === "gone") say("The sandbox is back.");
+      page.connection = connection;
+      draw();
+    },
+  });

@@ -8,6 +8,8 @@ export interface Scene {
   pageAddress: PageAddress;
   overview: Overview;
   measure: Measure;
+  /** Whether the page is a trace, in which nothing can be changed. */
+  isRecorded: boolean;
   /** Does something through the control API, says what came of it, and reads again. */
   act(said: string, action: () => Promise<unknown>): Promise<void>;
   /** Draws again, after something that only the page knows has changed. */

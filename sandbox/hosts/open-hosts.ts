@@ -15,7 +15,7 @@ import type { ClosingStack } from "../lib/closing-stack.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
 import { createControlHost } from "./control/host.ts";
 import type { ControlledSandbox } from "./control/operation.ts";
-import { openExplorer } from "./explorer/explorer.ts";
+import { type Explorer, openExplorer } from "./explorer/explorer.ts";
 import type { Watch } from "./explorer/live/watch.ts";
 import type { Listeners } from "./open-listeners.ts";
 
@@ -29,7 +29,7 @@ export function openHosts(
     watch: Watch;
   },
   opened: ClosingStack,
-): void {
+): Pick<Explorer, "makeTrace"> {
   const { services, chain, gate, receiver, recorder, watch } = sandbox;
   const refusals = problemRefusals(services);
   const api = createApp(services, operations, discoveryResources(services, operations), apiPages(services));
@@ -45,6 +45,7 @@ export function openHosts(
   const explorer = openExplorer({ ...sandbox, services: sandbox.observing });
   opened.defer(() => explorer.close());
   listeners.control.serve({ handle: createControlHost({ ...sandbox, explorer }) });
+  return explorer;
 }
 
 function openRpcFront(chain: ChainNode, gate: RequestGate): RpcFront {

@@ -11,6 +11,7 @@ import type { StartDeadline } from "../options/start-deadline.ts";
 import type { RequestCounter } from "../state/request-counter.ts";
 import type { Cluster } from "./cluster/cluster.ts";
 import { type ConnectedService, connectService, type ServiceProcess } from "./connect-service.ts";
+import type { Fault } from "./faults/fault.ts";
 import { SandboxFaults } from "./faults/faults.ts";
 
 /** Sees what one process of a sandbox does. */
@@ -19,8 +20,8 @@ export interface Observer {
   store(store: Store): Store;
   /** Returns a journal whose commits are seen. */
   relayerJournal(journal: RelayerJournalStore): RelayerJournalStore;
-  /** Called when faults were set, cleared or restored. */
-  faultsChanged(): void;
+  /** Called with all faults when some were set, cleared or restored. */
+  faultsChanged(faults: readonly Fault[]): void;
   refused: Services["refused"];
   answered: Services["answered"];
   /** Returns a node whose calls are noted at the request that needs them. */
@@ -74,11 +75,11 @@ export async function startService(
   const { gate, requests, urls } = process;
   const store = observer.store(cluster.store);
   const closing = new AbortController();
-  const faults = new SandboxFaults({
+  const faults: SandboxFaults = new SandboxFaults({
     programs: process.settings.programs.map(({ id }) => id),
     request: process.chain.request,
     receiver: process.receiver,
-    changed: () => observer.faultsChanged(),
+    changed: () => observer.faultsChanged(faults.list()),
   });
   const connected = connectService({
     ...process,

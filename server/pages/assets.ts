@@ -75,7 +75,8 @@ export function withEtag(answer: Answer, ifNoneMatch: string | undefined): Answe
   return known.includes(etag) ? { status: 304, body: "", headers } : { ...answer, headers };
 }
 
-function readAsset(path: string): string | null {
+/** Returns the text of a file of portal/, or of a package, as pages load it; null when there is none. */
+export function readAsset(path: string): string | null {
   const vendor = vendorFiles[path];
   if (vendor !== undefined) return readFileSync(vendor(), "utf8");
   const source = listFiles().includes(path) ? path : path.replace(/\.js$/, ".ts");

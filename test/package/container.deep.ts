@@ -64,5 +64,7 @@ test("the compose file and the workflow say what they are meant to", async () =>
     "npm ci",
     "npx routing-sandbox doctor",
     "npm test",
+    expect.stringContaining("GITHUB_STEP_SUMMARY"),
   ]);
+  expect(jobs.test.steps.at(-1)).toMatchObject({ if: "failure()", with: { path: "traces/" } });
 });

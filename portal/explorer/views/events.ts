@@ -31,7 +31,7 @@ export const events = defineView<ViewPage<EventView>>({
 
 /** A button that delivers what is not delivered yet, while there is any on this page. */
 function deliverAll(events: readonly EventView[], scene: Scene): TemplateResult | typeof nothing {
-  if (!events.some(({ delivery }) => delivery === "undelivered")) return nothing;
+  if (scene.isRecorded || !events.some(({ delivery }) => delivery === "undelivered")) return nothing;
   return control(scene, {
     label: "Deliver all events",
     done: "Every undelivered event was delivered, or has no attempts left.",
@@ -39,7 +39,8 @@ function deliverAll(events: readonly EventView[], scene: Scene): TemplateResult 
   });
 }
 
-function eventCard(event: EventView, scene: Scene): TemplateResult {
+/** One event with every attempt to deliver it, and where it arrived. */
+export function eventCard(event: EventView, scene: Scene): TemplateResult {
   const { id, type, sequence, delivery, subject, attempts, receipt_id, arrivals } = event;
   const resendEvent = () =>
     scene.act(`Event ${sequence} was sent once more.`, async () => {
@@ -81,7 +82,11 @@ function eventCard(event: EventView, scene: Scene): TemplateResult {
       return html`<p class="row small">
         Arrived as delivery ${number}, ${verified ? "signature verified" : "signature not verified"}, answered
         ${status ?? "nothing"}
-        <button type="button" class="small" @click=${resend}>Send delivery ${number} again</button>
+        ${
+          scene.isRecorded
+            ? nothing
+            : html`<button type="button" class="small" @click=${resend}>Send delivery ${number} again</button>`
+        }
       </p>`;
     })}
     <details>

@@ -88,7 +88,7 @@ export function operationCard(operation: RelayOperationView, scene: Scene): Temp
       ${operation.reorg_count === 0 ? nothing : html`<dt>Reorged</dt><dd>${operation.reorg_count} times</dd>`}
     </dl>
     ${
-      status === "needs_attention"
+      status === "needs_attention" && !scene.isRecorded
         ? html`<p><button type="button" class="primary" @click=${resume}>Resume</button></p>`
         : nothing
     }

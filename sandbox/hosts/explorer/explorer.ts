@@ -5,6 +5,9 @@ import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { SandboxFaults } from "../../service/faults/faults.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import type { SandboxDescription } from "../../state/description.ts";
+import type { Explain } from "../trace/collect-answers.ts";
+import { makeTrace as renderTraceOf } from "../trace/make-trace.ts";
+import type { TraceSubject } from "../trace/trace-view.ts";
 import { AddressLabels } from "./address-labels.ts";
 import { EventStream } from "./live/event-stream.ts";
 import type { Watch } from "./live/watch.ts";
@@ -18,6 +21,8 @@ export interface Explorer {
   pages: Router;
   sources: Sources;
   stream: EventStream;
+  /** Makes a trace of what has happened since the start or the last restore, as one HTML file. */
+  makeTrace(subject: TraceSubject): Promise<string>;
   /** Ends the streams, so that nothing waits for them. */
   close(): void;
 }
@@ -30,26 +35,29 @@ export function openExplorer(parts: {
   receiver: SandboxReceiver;
   faults: SandboxFaults;
   watch: Watch;
+  explain: Explain;
 }): Explorer {
-  const { watch, ...read } = parts;
+  const { watch, explain, ...read } = parts;
   const { feed, refusals, requests } = watch;
   const stream = new EventStream(feed, heartbeatMs);
   const connected = connectNode(read.chain);
   const page = { file: "explorer/page.html", values: { docs_url: read.description.urls.docs } };
+  const sources = {
+    ...read,
+    refusals,
+    requests,
+    get node() {
+      return connected().node;
+    },
+    get reader() {
+      return connected().reader;
+    },
+    labels: new AddressLabels(read.chain),
+  };
   return {
     pages: pageRoutes({ pages: { "/": page }, folders: ["style", "vendor", "explorer"] }, read.services),
-    sources: {
-      ...read,
-      refusals,
-      requests,
-      get node() {
-        return connected().node;
-      },
-      get reader() {
-        return connected().reader;
-      },
-      labels: new AddressLabels(read.chain),
-    },
+    sources,
+    makeTrace: async (subject) => await renderTraceOf(subject, sources, { faults: watch.faultLog, explain }),
     stream,
     close: () => stream.close(),
   };

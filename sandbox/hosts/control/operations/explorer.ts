@@ -25,6 +25,7 @@ import {
   timelineSchema,
 } from "../../explorer/views.ts";
 import { readRequests, requestsQuery } from "../../requests/read-requests.ts";
+import { noSubject } from "../../trace/make-trace.ts";
 import { type ControlOperation, defineControl } from "../operation.ts";
 
 const cursorNumber = z
@@ -107,6 +108,26 @@ const requests = defineRead({
     readRequests(query, explorer.sources.requests, explorer.sources.services),
 });
 
+const trace = defineRead({
+  id: "readTrace",
+  path: "/trace",
+  summary: "Returns everything that has happened as one HTML file that opens offline.",
+  description: "`?snapshot=` is the name of the snapshot file next to the trace, which the page shows.",
+  page: { target: "ci.md#traces-of-failed-tests", words: "traces" },
+  query: z.strictObject({ snapshot: z.string().max(255).optional() }),
+  success: {
+    status: 200,
+    description: "The trace.",
+    schema: z.string(),
+    type: "text/html",
+  },
+  errors: ["validation_failed"],
+  handle: async ({ sandbox: { explorer }, query: { snapshot = null }, response }) => {
+    response.set("Content-Disposition", 'attachment; filename="sandbox.trace.html"');
+    return await explorer.makeTrace({ ...noSubject, snapshot });
+  },
+});
+
 const find = defineRead({
   id: "search",
   path: "/explorer/search",
@@ -156,6 +177,7 @@ export const explorerOperations = [
   blocks,
   find,
   requests,
+  trace,
   readStream,
 ];
 

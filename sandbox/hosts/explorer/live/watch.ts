@@ -2,7 +2,9 @@ import type { EIP1193RequestFn } from "viem";
 import type { Refusal, Services } from "../../../../server/services.ts";
 import type { RelayerJournalStore } from "../../../../server/store/relayer-journal.ts";
 import type { Store } from "../../../../server/store/store.ts";
+import type { Fault } from "../../../service/faults/fault.ts";
 import { RequestLog } from "../../requests/request-log.ts";
+import { FaultLog } from "../../trace/fault-log.ts";
 import { ChangeFeed } from "./change-feed.ts";
 import { RefusalLog } from "./refusal-log.ts";
 import { type Watcher, watchRelayerJournal, watchStore } from "./watch-store.ts";
@@ -12,6 +14,7 @@ export class Watch {
   readonly feed = new ChangeFeed();
   readonly refusals = new RefusalLog(this.feed);
   readonly requests = new RequestLog(this.feed);
+  readonly faultLog = new FaultLog();
 
   readonly #watcher: Watcher = {
     committed: (topic, purchases) => this.feed.note(topic, purchases),
@@ -29,7 +32,10 @@ export class Watch {
   }
 
   /** Sends a change when faults were set, cleared or restored. */
-  readonly faultsChanged = (): void => this.feed.note("faults");
+  readonly faultsChanged = (faults: readonly Fault[]): void => {
+    this.faultLog.changed(faults);
+    this.feed.note("faults");
+  };
 
   /** Records and sends a refusal of a transaction. */
   readonly refused = async (refusal: Refusal): Promise<void> => this.refusals.record(refusal);

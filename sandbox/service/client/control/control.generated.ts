@@ -2024,6 +2024,28 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  "/trace": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: { "snapshot"?: string }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: string }; content: never };
+        400: components["responses"]["BadRequest"];
+        403: components["responses"]["Forbidden"];
+        422: components["responses"]["UnprocessableEntity4"];
+        500: components["responses"]["InternalServerError"];
+        503: components["responses"]["ServiceUnavailable"];
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   "/stream": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {

@@ -1,7 +1,7 @@
-import type { ExplorerChange } from "../../sandbox/hosts/explorer/views.ts";
+import type { ExplorerChange } from "../../../sandbox/hosts/explorer/views.ts";
 
-/** The state of the connection that the page hears of changes by. */
-export type Connection = "connecting" | "live" | "gone";
+/** The state of the connection that the page hears of changes by; a trace has none. */
+export type Connection = "connecting" | "live" | "gone" | "recorded";
 
 /** The pause before a stream that the browser has closed is opened again, in milliseconds. */
 const pauseMs = 1_000;

@@ -3,13 +3,13 @@ import type {
   OpenRequestView,
   RequestView,
   RequestViews,
-} from "../../../sandbox/hosts/explorer/views.ts";
-import { repeat } from "../../vendor/lit-html/directives/repeat.js";
-import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
-import { ask } from "../api.ts";
-import { hrefTo } from "../page-address.ts";
-import { checks, copyable, empty, pager, subjectLink, time } from "../templates.ts";
-import { defineView, type Scene } from "../view.ts";
+} from "../../../../sandbox/hosts/explorer/views.ts";
+import { repeat } from "../../../vendor/lit-html/directives/repeat.js";
+import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
+import { ask } from "../../api.ts";
+import { hrefTo } from "../../page-address.ts";
+import { checks, copyable, empty, pager, subjectLink, time } from "../../templates.ts";
+import { defineView, type Scene } from "../../view.ts";
 
 /** The requests of the API with their answers, the newest answer first. */
 export const requests = defineView<RequestViews>({
@@ -39,7 +39,7 @@ export const requests = defineView<RequestViews>({
 });
 
 /** One request on one line, with what was sent and answered folded below it. */
-function requestRow(request: RequestView, scene: Scene): TemplateResult {
+export function requestRow(request: RequestView, scene: Scene): TemplateResult {
   const { method, path, caller, idempotency_key, replayed, objects, refusal, duration_ms } = request;
   return html`<article class="entry request" aria-label=${`Request ${request.number}`}>
     <details>

@@ -1,0 +1,28 @@
+import { Command } from "commander";
+import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
+import { print } from "../print.ts";
+import { fetchControl } from "../running/call-control.ts";
+
+/** `routing-sandbox trace <file>`: what has happened in the running sandbox, in one HTML file, and a snapshot file next to it. */
+export function traceCommand(): Command {
+  return new Command("trace")
+    .description(
+      "write everything that has happened in the running sandbox to one HTML file that opens offline, with a snapshot file next to it",
+    )
+    .argument("<file>", "the file to write, such as checkout.trace.html; an existing file is replaced")
+    .addOption(dataDirectoryOption())
+    .addOption(jsonOption())
+    .action(async (file: string, { dataDir, json }: SandboxFlags) => {
+      const { writeTrace } = await import("../../sandbox/hosts/trace/write-trace.ts");
+      const written = await writeTrace(file, {
+        encodeSnapshot: async () =>
+          new Uint8Array(await (await fetchControl(dataDir, "GET", "/snapshot")).arrayBuffer()),
+        makeTrace: async ({ snapshot }) => {
+          const query = snapshot === null ? "" : `?${new URLSearchParams({ snapshot })}`;
+          return await (await fetchControl(dataDir, "GET", `/trace${query}`)).text();
+        },
+      });
+      const next = written.snapshot === null ? "" : ` and ${written.snapshot}. Test keys are in the latter`;
+      print({ json }, written, `Wrote ${file}${next}. Open it: routing-sandbox open ${file}`);
+    });
+}

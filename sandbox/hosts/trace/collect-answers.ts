@@ -1,0 +1,118 @@
+import type { Hex } from "viem";
+import type { ExplainOptions } from "../explain/explain-transaction.ts";
+import type { Explanation } from "../explain/explanation.ts";
+import { readBlocks } from "../explorer/reads/read-blocks.ts";
+import { readEvents } from "../explorer/reads/read-events.ts";
+import { readMerchants } from "../explorer/reads/read-merchants.ts";
+import { readOverview } from "../explorer/reads/read-overview.ts";
+import { readPurchases } from "../explorer/reads/read-purchases.ts";
+import { readRefusals } from "../explorer/reads/read-refusals.ts";
+import { readRelayOperations } from "../explorer/reads/read-relay-operations.ts";
+import type { Sources } from "../explorer/sources.ts";
+import { readTimeline } from "../explorer/timeline/read-timeline.ts";
+import type {
+  BlockView,
+  EventView,
+  Overview,
+  RelayOperationView,
+  RequestViews,
+  ViewPage,
+} from "../explorer/views.ts";
+import { readRequests, requestPageSizes } from "../requests/read-requests.ts";
+
+/** The largest numbers of items in a trace; the newest are kept. */
+export const traceLimits = { items: 500, transactions: 200, purchases: 100 } as const;
+
+/** Explains a transaction. */
+export type Explain = (hash: Hex, options: ExplainOptions) => Promise<Explanation>;
+
+/** The answers that the timeline is made of. */
+export interface CollectedAnswers {
+  overview: Overview;
+  blocks: BlockView[];
+  operations: RelayOperationView[];
+  events: EventView[];
+  requests: RequestViews;
+  /** By transaction hash. */
+  explanations: Map<string, Explanation>;
+  /** By the path at which the explorer asks for them. */
+  byPath: { [path: string]: unknown };
+}
+
+/** Reads everything that the explorer could ask for, with whole lists, once. */
+export async function collectAnswers(sources: Sources, explain: Explain): Promise<CollectedAnswers> {
+  const { epochBlock } = sources.services.deployment;
+  const [overview, purchases, merchants, operations, events, refusals, blocks] = await Promise.all([
+    readOverview(sources),
+    all(async (cursor) => await readPurchases({ cursor }, sources)),
+    all(async (cursor) => await readMerchants({ cursor }, sources)),
+    all(async (cursor) => await readRelayOperations({ cursor }, sources)),
+    all(async (cursor) => await readEvents({ cursor }, sources)),
+    all(async (cursor) => readRefusals({ cursor }, sources)),
+    all(
+      async (cursor) => await readBlocks(cursor, sources),
+      ({ number }) => number <= epochBlock.number,
+    ),
+  ]);
+  const requests = await readAllRequests(sources);
+  const ownBlocks = blocks.data.filter(({ number }) => number > epochBlock.number);
+  const mined = ownBlocks.flatMap(({ transactions }) => transactions.map(({ hash }) => hash));
+  const refused = refusals.data.map(({ transaction_hash }) => transaction_hash);
+  const explanations = await explainAll([...new Set([...refused, ...mined])], explain);
+  const timelines = await Promise.all(
+    purchases.data.slice(0, traceLimits.purchases).map(async ({ id }) => await readTimeline(id, sources)),
+  );
+  const byPath: CollectedAnswers["byPath"] = {
+    "/explorer/overview": overview,
+    "/explorer/purchases": purchases,
+    "/explorer/merchants": merchants,
+    "/explorer/operations": operations,
+    "/explorer/events": events,
+    "/explorer/refusals": refusals,
+    "/explorer/blocks": { ...blocks, data: ownBlocks },
+    "/requests": requests,
+  };
+  for (const timeline of timelines)
+    if (timeline !== null) byPath[`/explorer/purchases/${timeline.purchase.id}`] = timeline;
+  for (const [hash, explanation] of explanations) byPath[`/explain/${hash}`] = explanation;
+  return {
+    overview,
+    blocks: ownBlocks,
+    operations: operations.data,
+    events: events.data,
+    requests,
+    explanations,
+    byPath,
+  };
+}
+
+/** Reads all pages of a list, up to an item that is not wanted any more. */
+async function all<T, P extends ViewPage<T>>(
+  read: (cursor: string | undefined) => Promise<P & ViewPage<T>>,
+  isEnd: (item: P["data"][number]) => boolean = () => false,
+): Promise<P> {
+  const first = await read(undefined);
+  let { data, next_cursor } = first;
+  while (next_cursor !== null && data.length < traceLimits.items && !data.some(isEnd)) {
+    const page = await read(next_cursor);
+    data = [...data, ...page.data];
+    next_cursor = page.next_cursor;
+  }
+  return { ...first, data, next_cursor: null };
+}
+
+async function readAllRequests({ requests, services }: Sources): Promise<RequestViews> {
+  const limit = requestPageSizes.most;
+  const read = async (cursor: string | undefined) => readRequests({ cursor, limit }, requests, services);
+  return await all(read);
+}
+
+/** A transaction that cannot be explained, such as one that no node knows any more, is left out. */
+async function explainAll(hashes: readonly string[], explain: Explain): Promise<Map<string, Explanation>> {
+  const explanations = new Map<string, Explanation>();
+  for (const hash of hashes.slice(0, traceLimits.transactions)) {
+    const explanation = await explain(`0x${hash.slice(2)}`, {}).catch(() => null);
+    if (explanation !== null) explanations.set(hash, explanation);
+  }
+  return explanations;
+}

@@ -1,0 +1,30 @@
+import type { Sources } from "../explorer/sources.ts";
+import { collectAnswers, type Explain } from "./collect-answers.ts";
+import type { FaultLog } from "./fault-log.ts";
+import { renderTrace } from "./render-trace.ts";
+import { orderEntries } from "./trace-timeline.ts";
+import type { TraceSubject } from "./trace-view.ts";
+
+/** The description of a trace that no test has written. */
+export const noSubject: TraceSubject = { test: null, failures: [], snapshot: null, snapshot_problem: null };
+
+/**
+ * Makes a trace of what has happened in a sandbox since its start or its last restore, as one HTML file.
+ *
+ * @example await makeTrace(noSubject, sources, { faults, explain })
+ */
+export async function makeTrace(
+  subject: TraceSubject,
+  sources: Sources,
+  { faults, explain }: { faults: FaultLog; explain: Explain },
+): Promise<string> {
+  const answers = await collectAnswers(sources, explain);
+  const trace = {
+    format: "routing-sandbox-trace" as const,
+    version: 1 as const,
+    written: new Date().toISOString(),
+    ...subject,
+    entries: orderEntries(answers, faults),
+  };
+  return renderTrace({ trace, answers: answers.byPath }, sources.description.urls.docs);
+}
