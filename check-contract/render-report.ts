@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { escapeMarkup } from "../server/lib/escape-markup.ts";
+import { renderJunit } from "../server/lib/render-junit.ts";
 import type { ContractReport } from "./check-contract.ts";
 
 /** A report for a terminal: what failed and why, then gas compared with the sandbox's own registrar contract. */
@@ -39,19 +39,10 @@ function percent(gas: number, ours: number): string {
 
 /** Reports as JUnit XML, one suite for each contract. */
 export function toJunit(reports: readonly ContractReport[]): string {
-  const suites = reports.map(({ contract, results }) => {
-    const failures = results.filter(({ failure }) => failure !== null).length;
-    const cases = results.map(({ suite, name, failure, duration_ms }) => {
-      const head = `    <testcase classname="${escapeMarkup(`${contract}.${suite}`)}" name="${escapeMarkup(name)}" time="${duration_ms / 1_000}"`;
-      return failure === null
-        ? `${head}/>`
-        : `${head}>\n      <failure message="${escapeMarkup(failure)}"/>\n    </testcase>`;
-    });
-    return [
-      `  <testsuite name="${escapeMarkup(contract)}" tests="${results.length}" failures="${failures}">`,
-      ...cases,
-      "  </testsuite>",
-    ].join("\n");
-  });
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n${suites.join("\n")}\n</testsuites>\n`;
+  return renderJunit(
+    reports.map(({ contract, results }) => ({
+      name: contract,
+      cases: results.map(({ suite, ...rest }) => ({ group: `${contract}.${suite}`, ...rest })),
+    })),
+  );
 }

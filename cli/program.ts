@@ -11,6 +11,7 @@ import { execCommand } from "./commands/exec.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { exploreCommand } from "./commands/explore.ts";
 import { faultCommand } from "./commands/fault.ts";
+import { fingerprintCommand } from "./commands/fingerprint.ts";
 import { givenCommand } from "./commands/given.ts";
 import { joinCommand } from "./commands/join.ts";
 import { keysCommand } from "./commands/keys.ts";
@@ -47,10 +48,11 @@ const examples: { readonly [command: string]: string } = {
   "fault set": "fault set answer-lost --operation executeRefund",
   "fault list": "fault list",
   "fault clear": "fault clear",
+  fingerprint: "fingerprint --expect 0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
   "snapshot save": "snapshot save paid.snapshot",
   "snapshot load": "snapshot load paid.snapshot --data-dir .sandbox-paid",
   "scenario record": "scenario record checkout.yaml --title checkout",
-  "scenario play": "scenario play checkout.yaml",
+  "scenario play": "scenario play checkout.yaml --junit report.xml",
   explore: "explore --steps 2000 --seed nightly --scenario failing.yaml",
   listen: "listen --port 4040 --fail 2 --status 503",
   "keys rotate": "keys rotate notifications",
@@ -92,6 +94,7 @@ export function createProgram(): Command {
     .addCommand(travelCommand())
     .addCommand(mineCommand())
     .addCommand(faultCommand())
+    .addCommand(fingerprintCommand())
     .addCommand(snapshotCommand())
     .addCommand(dataCommand())
     .addCommand(scenarioCommand())

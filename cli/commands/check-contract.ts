@@ -1,9 +1,8 @@
 import { Command, Option } from "commander";
 import type { ContractReport, Progress } from "../../check-contract/check-contract.ts";
-import { describeFileError } from "../../server/lib/describe-file-error.ts";
-import { replaceNamedFile } from "../../server/lib/replace-file.ts";
 import { addRequiredOption, jsonOption } from "../options.ts";
 import { print } from "../print.ts";
+import { writeReport } from "../running/write-report.ts";
 
 interface CheckFlags {
   artifact: string[];
@@ -38,12 +37,7 @@ export function checkContractCommand(): Command {
         if (!json) print({}, report, renderReport(report, color));
       }
       if (json) process.stdout.write(`${JSON.stringify(reports)}\n`);
-      if (junit !== undefined)
-        await replaceNamedFile(junit, toJunit(reports), 0o666).catch((cause: unknown) => {
-          throw new Error(`${junit} cannot be written: ${describeFileError(cause)}. Pass another file.`, {
-            cause,
-          });
-        });
+      if (junit !== undefined) await writeReport(junit, toJunit(reports));
       if (reports.some(({ passed }) => !passed)) process.exitCode = 1;
     });
 }

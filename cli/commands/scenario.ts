@@ -4,6 +4,8 @@ import { interruption } from "../interruption.ts";
 import { dataDirectoryOption, jsonOption, optionWithDefault, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
 import { callControl } from "../running/call-control.ts";
+import { reportPlay } from "../running/report-play.ts";
+import { writeReport } from "../running/write-report.ts";
 
 interface RecordFlags extends SandboxFlags {
   title?: string;
@@ -47,29 +49,55 @@ function recordCommand(): Command {
     });
 }
 
+interface PlayFlags extends Pick<SandboxFlags, "json"> {
+  junit?: string;
+}
+
 function playCommand(): Command {
   return new Command("play")
     .description("play scenarios, each on a fresh sandbox, and compare every answer and hash")
     .argument("<files...>", "the scenario files")
     .addOption(jsonOption("print one JSON object for each file"))
-    .action(async (files: string[], { json }: Pick<SandboxFlags, "json">) => {
-      const { playScenario } = await import("../../testkit/scenario/play-scenario.ts");
-      const { readScenario } = await import("../../sandbox/hosts/recorder/scenario-file.ts");
-      for (const file of files) {
-        const scenario = await readScenario(file);
-        if (!json) process.stdout.write(`${scenario.title}\n`);
-        await playScenario(scenario, {
-          onStep: (number, { title }) => {
-            if (!json) process.stdout.write(`  ${String(number).padStart(3)}  ${title}\n`);
-          },
-        });
-        const steps = scenario.steps.length;
-        const digest = scenario.end?.digest;
-        const text =
-          digest === undefined
-            ? `As expected in all ${steps} steps`
-            : `Equal in all ${steps} steps and at the end: ${digest}`;
-        print({ json }, { file, steps, ...(digest === undefined ? {} : { digest }) }, text);
+    .option("--junit <file>", "write a report as JUnit XML, with a test case for each step")
+    .action(async (files: string[], { json, junit }: PlayFlags) => {
+      const { renderJunit } = await import("../../server/lib/render-junit.ts");
+      const suites: PlaySuite[] = [];
+      try {
+        for (const file of files) await playFile(file, { json }, suites);
+      } finally {
+        if (junit !== undefined) await writeReport(junit, renderJunit(suites));
       }
     });
+}
+
+type PlaySuite = ReturnType<typeof reportPlay>;
+
+/** Plays a file, prints its steps, and adds its results to the suites of the report. */
+async function playFile(file: string, flags: { json?: boolean | undefined }, suites: PlaySuite[]) {
+  const { playScenario } = await import("../../testkit/scenario/play-scenario.ts");
+  const { readScenario } = await import("../../sandbox/hosts/recorder/scenario-file.ts");
+  const scenario = await readScenario(file);
+  const say = (line: string) => flags.json || process.stdout.write(`${line}\n`);
+  say(scenario.title);
+  const durations: number[] = [];
+  let stepBegan = performance.now();
+  const onStep = (number: number, { title }: { title: string }) => {
+    durations.push(performance.now() - stepBegan);
+    stepBegan = performance.now();
+    say(`  ${String(number).padStart(3)}  ${title}`);
+  };
+  try {
+    await playScenario(scenario, { onStep });
+  } catch (error) {
+    suites.push(reportPlay({ scenario, durations, error }));
+    throw error;
+  }
+  suites.push(reportPlay({ scenario, durations, error: null }));
+  const steps = scenario.steps.length;
+  const digest = scenario.end?.digest;
+  const text =
+    digest === undefined
+      ? `As expected in all ${steps} steps`
+      : `Equal in all ${steps} steps and at the end: ${digest}`;
+  print(flags, { file, steps, ...(digest === undefined ? {} : { digest }) }, text);
 }

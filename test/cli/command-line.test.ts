@@ -4,9 +4,11 @@ import { existsSync } from "node:fs";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import { readScenario, writeScenario } from "../../sandbox/hosts/recorder/scenario-file.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { cli, runCli, startInFolder } from "./program.ts";
 
@@ -67,6 +69,49 @@ test("snapshot save writes a file from which snapshot load makes a data director
   const { digest } = JSON.parse(await run("snapshot", "load", file, "--json", "--data-dir", elsewhere));
   expect(digest).toBe((await sandbox.fingerprint()).digest);
   expect(existsSync(join(elsewhere, "store", "store.json"))).toBe(true);
+});
+
+test("fingerprint prints the digest of the running sandbox, and fails with both digests when another one is expected", async () => {
+  const current = await sandbox.fingerprint();
+  expect(await run("fingerprint")).toBe(`${current.digest}\n`);
+  expect(JSON.parse(await run("fingerprint", "--json", "--expect", current.digest))).toEqual(current);
+  const other = `0x${"1".repeat(64)}`;
+  expect(await failed("fingerprint", "--expect", other, "--data-dir", folder)).toEqual({
+    code: 1,
+    stderr: `The fingerprint is ${current.digest}, not ${other} as --expect says. Compare the steps of the runs, or pass the new digest.\n`,
+  });
+  expect(await failed("fingerprint", "--expect", "0x12")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("Pass 0x and 64 hex digits, as fingerprint prints them."),
+  });
+});
+
+test("scenario play --junit reports each step, the differing field, and which steps did not run", async () => {
+  const shipped = fileURLToPath(new URL("../../scenarios/lost-response.yaml", import.meta.url));
+  const scenario = await readScenario(shipped);
+  const altered = join(folder, "altered.yaml");
+  const steps = scenario.steps.map((step, index) =>
+    index === 1 && "answer" in step && "status" in step.answer
+      ? { ...step, title: 'Create <a> & "b"', answer: { ...step.answer, status: 299 } }
+      : step,
+  );
+  await writeScenario(altered, { ...scenario, steps });
+  const report = join(folder, "report.xml");
+  const { code, stderr } = await failed("scenario", "play", shipped, altered, "--junit", report);
+  const named = 'Step 2 (Create <a> & "b") differs in answer.status: expected 299, got 201 ';
+  expect([code, stderr]).toEqual([1, expect.stringContaining(named)]);
+  const xml = await readFile(report, "utf8");
+  const count = scenario.steps.length + 1;
+  expect(xml).toContain(`<testsuite name="${scenario.title}" tests="${count}" failures="0">`);
+  expect(xml).toContain(
+    `<testsuite name="${scenario.title}" tests="${count}" failures="1" skipped="${count - 2}">`,
+  );
+  expect(xml).toContain('name="2. Create &lt;a&gt; &amp; &quot;b&quot;" time="0">');
+  expect(xml).toContain(
+    '<failure message="Step 2 (Create &lt;a&gt; &amp; &quot;b&quot;) differs in answer.status: expected 299, got 201 ',
+  );
+  expect(xml.match(/<testcase /g)).toHaveLength(2 * count);
+  expect(xml.match(/<skipped\/>/g)).toHaveLength(count - 2);
 });
 
 test("a command takes no other sandbox for that of its directory, which has gone", async () => {

@@ -10,6 +10,7 @@ import type { SandboxFaults } from "../../service/faults/faults.ts";
 import type { Given } from "../../service/given/given.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import type { SandboxDescription } from "../../state/description.ts";
+import type { Fingerprint } from "../../state/fingerprint.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 import type { Explain } from "../explain/explain.ts";
 import type { Explorer } from "../explorer/explorer.ts";
@@ -33,6 +34,7 @@ export interface ControlledSandbox {
   /** Captures and encodes the content of a snapshot file. */
   encodeSnapshot: () => Promise<Uint8Array>;
   snapshot: () => Promise<Snapshot>;
+  fingerprint: () => Promise<Fingerprint>;
   services: Pick<Services, "refused">;
 }
 

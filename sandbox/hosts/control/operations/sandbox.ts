@@ -45,6 +45,35 @@ const readStatus = defineControl({
   handle: async ({ sandbox }) => await viewStatus(sandbox),
 });
 
+const fingerprintSchema = z
+  .object({
+    digest: hashSchema.meta({ description: "SHA-256 over all of the other fields." }),
+    epoch: hashSchema,
+    block: z.object({ number: z.int(), hash: hashSchema, state_root: hashSchema }),
+    journal: hashSchema.meta({ description: "SHA-256 over the relayer's journal." }),
+    store: hashSchema.meta({ description: "SHA-256 over all stored records." }),
+    parts: z
+      .record(z.string(), hashSchema)
+      .optional()
+      .meta({ description: "The digests of the other parts, by name." }),
+  })
+  .meta({ id: "Fingerprint" });
+
+const readFingerprint = defineControl({
+  id: "readFingerprint",
+  method: "get",
+  path: "/fingerprint",
+  tag: "Sandbox",
+  summary:
+    "Returns digests of the newest block, the stored records, the faults that can still act, and your own parts.",
+  description: "Two equal runs have equal fingerprints.",
+  page: { target: "ci.md#equal-runs", words: "equal runs" },
+  success: { status: 200, description: "The fingerprint.", schema: fingerprintSchema },
+  errors: ["part_failed"],
+  gated: true,
+  handle: async ({ sandbox }) => await sandbox.fingerprint(),
+});
+
 const readDescription = defineControl({
   id: "readControlDescription",
   method: "get",
@@ -120,7 +149,7 @@ const explainUnsent = defineControl({
 });
 
 /** The operations that describe the sandbox and its transactions. */
-export const sandboxOperations = [readStatus, readDescription, explain, explainUnsent];
+export const sandboxOperations = [readStatus, readFingerprint, readDescription, explain, explainUnsent];
 
 async function viewStatus({ description, chain, faults }: ControlledSandbox) {
   const { seed, mode, pid, urls } = description;

@@ -260,6 +260,24 @@ export interface components {
       };
       body?: string;
     };
+    Fingerprint: {
+      /** SHA-256 over all of the other fields. */
+      digest: components["schemas"]["Hash"];
+      epoch: components["schemas"]["Hash"];
+      block: {
+        number: number;
+        hash: components["schemas"]["Hash"];
+        state_root: components["schemas"]["Hash"];
+      };
+      /** SHA-256 over the relayer's journal. */
+      journal: components["schemas"]["Hash"];
+      /** SHA-256 over all stored records. */
+      store: components["schemas"]["Hash"];
+      /** The digests of the other parts, by name. */
+      parts?: {
+        [name: string]: components["schemas"]["Hash"];
+      };
+    };
     Description: {
       openapi: string;
       [name: string]: unknown;
@@ -1203,6 +1221,10 @@ export interface components {
         }) } };
     UnprocessableEntity: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
+          code: ("part_failed");
+        }) } };
+    UnprocessableEntity2: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+          status: 422;
           code: ("validation_failed" | "argument_invalid");
         }) } };
     BadRequest2: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
@@ -1221,19 +1243,19 @@ export interface components {
           status: 503;
           code: ("rpc_unavailable" | "chain_mismatch" | "storage_unavailable" | "unhealthy");
         }) } };
-    UnprocessableEntity2: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity3: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("validation_failed" | "given_invalid" | "given_refused" | "retry_limit");
         }) } };
-    UnprocessableEntity3: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity4: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("validation_failed" | "time_invalid");
         }) } };
-    UnprocessableEntity4: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity5: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("validation_failed");
         }) } };
-    UnprocessableEntity5: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity6: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("validation_failed" | "fault_invalid");
         }) } };
@@ -1241,15 +1263,15 @@ export interface components {
           status: 503;
           code: ("rpc_unavailable" | "chain_mismatch" | "storage_unavailable" | "snapshot_timeout");
         }) } };
-    UnprocessableEntity6: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity7: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("sandbox_shared" | "part_failed" | "snapshot_refused");
         }) } };
-    UnprocessableEntity7: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity8: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("sandbox_shared" | "part_failed");
         }) } };
-    UnprocessableEntity8: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity9: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("sandbox_shared" | "part_failed" | "stale_snapshot");
         }) } };
@@ -1257,19 +1279,19 @@ export interface components {
           status: 404;
           code: ("not_found");
         }) } };
-    UnprocessableEntity9: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity10: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("validation_failed" | "scenario_refused");
         }) } };
-    UnprocessableEntity10: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity11: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("scenario_refused");
         }) } };
-    UnprocessableEntity11: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity12: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("validation_failed" | "receiver_invalid" | "receiver_unresolved" | "receiver_pinned");
         }) } };
-    UnprocessableEntity12: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity13: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("validation_failed" | "operation_unknown" | "operation_not_resumable" | "operation_not_abandonable");
         }) } };
@@ -1289,6 +1311,28 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Status"] } };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
+        500: components["responses"]["InternalServerError"];
+        503: components["responses"]["ServiceUnavailable"];
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  "/fingerprint": {
+    parameters: { query?: never; header?: never; path?: never; cookie?: never };
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Fingerprint"] } };
+        400: components["responses"]["BadRequest"];
+        403: components["responses"]["Forbidden"];
+        422: components["responses"]["UnprocessableEntity"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1331,7 +1375,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Explanation"] } };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity"];
+        422: components["responses"]["UnprocessableEntity2"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1368,7 +1412,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity"];
+        422: components["responses"]["UnprocessableEntity2"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1413,7 +1457,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity2"];
+        422: components["responses"]["UnprocessableEntity3"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1458,7 +1502,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity3"];
+        422: components["responses"]["UnprocessableEntity4"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1482,7 +1526,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity4"];
+        422: components["responses"]["UnprocessableEntity5"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1506,7 +1550,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity4"];
+        422: components["responses"]["UnprocessableEntity5"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1540,7 +1584,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1570,7 +1614,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: never };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity6"];
+        422: components["responses"]["UnprocessableEntity7"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable3"];
       };
@@ -1604,7 +1648,7 @@ export interface paths {
         201: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["KeptSnapshot"] } };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity7"];
+        422: components["responses"]["UnprocessableEntity8"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable3"];
       };
@@ -1627,7 +1671,7 @@ export interface paths {
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
-        422: components["responses"]["UnprocessableEntity8"];
+        422: components["responses"]["UnprocessableEntity9"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable3"];
       };
@@ -1661,7 +1705,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity9"];
+        422: components["responses"]["UnprocessableEntity10"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1673,7 +1717,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Scenario"] } };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity10"];
+        422: components["responses"]["UnprocessableEntity11"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1717,7 +1761,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity11"];
+        422: components["responses"]["UnprocessableEntity12"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1742,7 +1786,7 @@ export interface paths {
         404: components["responses"]["NotFound"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity"];
+        422: components["responses"]["UnprocessableEntity2"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1766,7 +1810,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity4"];
+        422: components["responses"]["UnprocessableEntity5"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1790,7 +1834,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity12"];
+        422: components["responses"]["UnprocessableEntity13"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1832,7 +1876,7 @@ export interface paths {
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
-        422: components["responses"]["UnprocessableEntity4"];
+        422: components["responses"]["UnprocessableEntity5"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1877,7 +1921,7 @@ export interface paths {
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
-        422: components["responses"]["UnprocessableEntity4"];
+        422: components["responses"]["UnprocessableEntity5"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1900,7 +1944,7 @@ export interface paths {
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
-        422: components["responses"]["UnprocessableEntity4"];
+        422: components["responses"]["UnprocessableEntity5"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1923,7 +1967,7 @@ export interface paths {
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
-        422: components["responses"]["UnprocessableEntity4"];
+        422: components["responses"]["UnprocessableEntity5"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1945,7 +1989,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["RefusalViews"] } };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity4"];
+        422: components["responses"]["UnprocessableEntity5"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1967,7 +2011,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["BlockViews"] } };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity4"];
+        422: components["responses"]["UnprocessableEntity5"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1989,7 +2033,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["SearchResults"] } };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity4"];
+        422: components["responses"]["UnprocessableEntity5"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2011,7 +2055,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["RequestViews"] } };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity4"];
+        422: components["responses"]["UnprocessableEntity5"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2033,7 +2077,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: never };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity4"];
+        422: components["responses"]["UnprocessableEntity5"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2080,7 +2124,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity4"];
+        422: components["responses"]["UnprocessableEntity5"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2104,7 +2148,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity4"];
+        422: components["responses"]["UnprocessableEntity5"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };

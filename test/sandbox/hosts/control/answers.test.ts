@@ -77,6 +77,8 @@ function refusalOf(subject: string, transaction_hash: string) {
 test("every route of the control API succeeds as its description says, without unknown members", async () => {
   await walk.send("GET /status");
   await walk.send("GET /health");
+  const { answer: fingerprint } = await walk.send("GET /fingerprint");
+  expect(fingerprint).toEqual(await sandbox.fingerprint());
   await walk.send("GET /openapi.json");
   await walk.send("POST /scenario", { title: "Control" });
   await walk.send("POST /given", { merchant: { state: "funded" } });
@@ -124,6 +126,7 @@ test("every route of the control API succeeds as its description says, without u
   await walk.send("GET /explorer/blocks");
   await walk.send("GET /explorer/search", undefined, { query: `?q=${hash}` });
   await walk.send("GET /requests");
+  await walk.send("GET /trace");
   await walk.send("GET /stream");
   expect(walk.missing()).toEqual([]);
 });

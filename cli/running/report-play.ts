@@ -1,0 +1,27 @@
+import { messageOf } from "../../protocol/coded-error.ts";
+import type { Scenario } from "../../sandbox/hosts/recorder/scenario.ts";
+import type { JunitCase } from "../../server/lib/render-junit.ts";
+
+/** The result of a scenario that was played. */
+interface Play {
+  scenario: Scenario;
+  /** The time of each step that matched, in milliseconds. */
+  durations: readonly number[];
+  /** The error that ended the play; null if everything matched. */
+  error: unknown;
+}
+
+/** Returns one case for each step of a scenario and one for its end. The steps after the first difference are skipped. */
+export function reportPlay({ scenario, durations, error }: Play): { name: string; cases: JunitCase[] } {
+  const { title, steps, end } = scenario;
+  const names = steps.map((step, index) => `${index + 1}. ${step.title}`);
+  if (end !== undefined || durations.length === steps.length) names.push("The end");
+  const cases = names.map((name, index) => ({
+    group: title,
+    name,
+    failure: error !== null && index === durations.length ? messageOf(error) : null,
+    duration_ms: Math.round(durations[index] ?? 0),
+    skipped: error !== null && index > durations.length,
+  }));
+  return { name: title, cases };
+}
