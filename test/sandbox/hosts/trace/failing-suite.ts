@@ -40,7 +40,7 @@ test("lost answer", async ({ sandbox }) => {
 test("late claim", async ({ sandbox }) => {
   const { purchase } = await sandbox.given.purchase({ state: "reconciled" });
   await sandbox.clock.travelTo(purchase.deadlines.claim_deadline + 1);
-  const claimed = await sandbox.wallets.buyer.claim(purchase, { amount: 1_000_000n, reason: "late" });
+  const claimed = await sandbox.wallets.beneficiary.claim(purchase, { amount: 1_000_000n, reason: "late" });
   expect(claimed.receipt.status).toBe("success");
 });
 
