@@ -62,10 +62,11 @@ test("each flag that replaces an option exists, and start's options all have the
   const known = flagsOf(createProgram());
   const replaced = [...options, ...otherOptions].flatMap((name) => flagOf(name) ?? []);
   expect(replaced.filter((flag) => !known.includes(flag))).toEqual([]);
+  // The others are about the process of the command, which the library does not start.
   const start = createProgram().commands.find((command) => command.name() === "start");
   expect(
     start?.options.map(({ long }) => long).filter((flag = "") => !replaced.includes(flag ?? "")),
-  ).toEqual(["--watch", "--json"]);
+  ).toEqual(["--watch", "--detach", "--log-file", "--detached", "--json"]);
 });
 
 test.each([

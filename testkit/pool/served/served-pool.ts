@@ -38,7 +38,7 @@ export class PoolExhaustedError extends CodedError<"pool_exhausted"> {
   constructor(size: number, waitMs: number) {
     super(
       "pool_exhausted",
-      `None of the ${size} sandboxes became free within ${waitMs / 1_000} s. Send the request again, end a lease, or start the pool with a larger --size.`,
+      `None of the ${size} sandboxes became free within ${waitMs / 1_000} s. Send the request again, end a lease, or start a larger pool.`,
     );
   }
 }
