@@ -117,20 +117,21 @@ export function addRegistrarOptions(command: Command): Command {
     .addOption(
       optionWithDefault(
         "--registrar <artifact>",
-        "run on your own registrar contract: its compiled JSON of Hardhat or Foundry",
+        "use your own registrar contract: the path of its artifact (JSON of Hardhat or Foundry)",
         "the sandbox's own contract",
       ),
     )
     .option(
       "--registrar-arguments <value...>",
-      "the arguments of its constructor; arrays and structs as JSON",
+      "with --registrar, the arguments of the constructor; arrays and structs as JSON",
     )
     .addOption(
-      new Option("--registrar-proxy <kind>", "deploy it behind a proxy, and call initialize").choices(
-        proxyKinds,
-      ),
+      new Option(
+        "--registrar-proxy <kind>",
+        "with --registrar, deploy the contract behind a proxy, which calls initialize if the contract has it",
+      ).choices(proxyKinds),
     )
-    .option("--registrar-initialize <value...>", "the arguments of initialize, with --registrar-proxy")
+    .option("--registrar-initialize <value...>", "with --registrar-proxy, the arguments of initialize")
     .hook("preAction", () => {
       const { registrar, ...others } = registrarFlags(command);
       if (registrar === undefined && Object.keys(others).length > 0)

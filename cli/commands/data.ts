@@ -17,7 +17,7 @@ export function dataCommand(): Command {
 function verifyCommand(): Command {
   return new Command("verify")
     .description(
-      "read a data directory, mine its chain again and compare every block, without starting the API",
+      "check a data directory: mine its chain again and compare every block, without starting the API",
     )
     .addOption(dataDirectoryOption("the data directory; no sandbox may run in it"))
     .addOption(jsonOption())

@@ -23,14 +23,14 @@ const forwarded = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export function execCommand(): Command {
   const command = new Command("exec")
     .description(
-      "run a command with a sandbox of its own, and exit with the command's exit code; the command finds the sandbox in ROUTING_API_URL, ROUTING_DOCS_URL, ROUTING_RPC_URL, ROUTING_CONTROL_URL and ROUTING_SANDBOX_FILE",
+      "start a sandbox, run a command that finds it in ROUTING_API_URL, ROUTING_DOCS_URL, ROUTING_RPC_URL, ROUTING_CONTROL_URL and ROUTING_SANDBOX_FILE, and exit with the command's exit code",
     )
     .argument("<command...>", "the command and its arguments, after --")
     .passThroughOptions()
     .addOption(
       optionWithDefault(
         "--data-dir <folder>",
-        "the data directory, which stays afterwards",
+        "the data directory, which is kept when the command ends",
         "a temporary folder that is deleted",
         namedFolder,
       ),
@@ -78,7 +78,7 @@ async function runWithSandbox(words: readonly string[], { dataDir, ...flags }: E
     ROUTING_SANDBOX_FILE: resolve(folder, "sandbox.json"),
   });
   const chainEnded = sandbox.chain.anvil.exited.then(({ failure }) => {
-    throw new Error(`The chain has ended, and the sandbox with it: ${failure ?? "Anvil has ended."}`);
+    throw new Error(`The sandbox ended because its chain ended: ${failure ?? "Anvil has ended."}`);
   });
   return await Promise.race([ended, chainEnded]);
 }

@@ -11,9 +11,15 @@ interface ExplainFlags extends SandboxFlags {
 /** `routing-sandbox explain`: whether a transaction or a call would be accepted and for what, and if not why. */
 export function explainCommand(): Command {
   return new Command("explain")
-    .description("print why a transaction was refused, or what an unsent call would be accepted as")
+    .description(
+      "print which step would accept a transaction, or why none would; with --call, the same for a call that was not sent",
+    )
     .argument("[hash]", "the transaction's hash", hash)
-    .option("--call <json>", 'a call that was not sent: {"from", "to", "data", "value"?}', call)
+    .option(
+      "--call <json>",
+      'a call that was not sent, as JSON with "from", "to" and, if needed, "data" and "value"',
+      call,
+    )
     .option(
       "--for <id>",
       "the purchase or merchant to compare it with; default: that of the refused submission",
@@ -36,7 +42,7 @@ async function ask(transaction: string | undefined, { dataDir, for: id, call: un
   const { renderCallExplanation, renderExplanation } = await import("../../testkit/render-explanation.ts");
   const color = process.stdout.isTTY ?? false;
   if (Number(transaction !== undefined) + Number(unsent !== undefined) !== 1)
-    throw new Error("explain takes one thing to explain. Pass a transaction hash, or --call.");
+    throw new Error("explain needs either a transaction hash or --call. Pass one of them.");
   if (unsent !== undefined) {
     const body = { call: unsent, ...(id === undefined ? {} : { for: id }) };
     const answer = callExplanationSchema.parse(await callControl(dataDir, "POST", "/explain", body));

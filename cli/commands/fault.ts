@@ -76,7 +76,7 @@ export function faultCommand(): Command {
 function setCommand(): Command {
   return new Command("set")
     .description(
-      "set a fault by its name, or by --layer and --action, with --point if the action has several points; /docs/faults.md of the documentation host lists all faults",
+      "set a fault by its name, or by --layer and --action; add --point if the action has several points; the page /docs/faults.md of the documentation host lists all faults",
     )
     .addArgument(new Argument("[name]", "the fault's name").choices(faultIntentNames))
     .addOption(

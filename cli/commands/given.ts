@@ -33,7 +33,7 @@ const purchaseAnswer = merchantAnswer.extend({
 /** `routing-sandbox given purchase --state paid`: makes a merchant or a purchase in a state, in the running sandbox. */
 export function givenCommand(): Command {
   return new Command("given")
-    .description("create a merchant or a purchase in a state, in the running sandbox")
+    .description("create a merchant or a purchase in a given state, in the running sandbox")
     .addCommand(givenMerchantCommand())
     .addCommand(givenPurchaseCommand());
 }
@@ -75,9 +75,7 @@ function givenPurchaseCommand(): Command {
     .addOption(walletOption("buyer", "the wallet that pays", "buyer"))
     .addOption(walletOption("beneficiary", "the wallet that claims", "beneficiary"))
     .addOption(amountOption("amount", "the price", defaultAmount))
-    .addOption(
-      amountOption("paid", "the amount to pay", "the whole price, and half of it for partially_paid"),
-    )
+    .addOption(amountOption("paid", "the amount to pay", "the price, and half of it for partially_paid"))
     .option("--permit", "pay with a permit, in one transaction")
     .addOption(amountOption("claimed", "the amount to claim", "everything paid"))
     .addOption(amountOption("award", "the amount to award", "everything claimed, and 0 for denied"))

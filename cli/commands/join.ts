@@ -19,10 +19,12 @@ interface JoinFlags extends Pick<SandboxFlags, "json"> {
 /** `routing-sandbox join`: runs another API process of a sandbox whose records are in PostgreSQL. */
 export function joinCommand(): Command {
   return addRequiredOption(new Command("join"), storeOption("the PostgreSQL database of the sandbox to join"))
-    .description("run another API process of a sandbox with --store, until Ctrl-C or until the sandbox ends")
-    .addOption(portOption("--api-port", "port of its routing API", 0))
+    .description(
+      "run another API process of a sandbox that was started with --store, until Ctrl-C or until the sandbox ends",
+    )
+    .addOption(portOption("--api-port", "port of the routing API of this process", 0))
     .addOption(startTimeoutOption())
-    .addOption(jsonOption("print its URL as JSON"))
+    .addOption(jsonOption("print the URL of this process as JSON"))
     .action(async (flags: JoinFlags) => await join(flags));
 }
 

@@ -36,10 +36,10 @@ export function listenCommand(): Command {
     )
     .option(
       "--delay <milliseconds>",
-      "delay the answer to a failing delivery instead of answering --status; the delivery fails if the sender's time limit ends first",
+      "for a failing delivery, wait before the answer instead of answering with --status; the delivery fails if the sandbox's deliveryTimeoutMs ends first",
       wholeNumber(),
     )
-    .option("--drop", "drop the connection of failing deliveries instead of answering")
+    .option("--drop", "for a failing delivery, drop the connection instead of answering")
     .addOption(jsonOption("print one JSON object per line"))
     .action(async (flags: ListenFlags) => await hear(flags));
 }
@@ -63,7 +63,7 @@ async function hear(flags: ListenFlags): Promise<void> {
   print(
     flags,
     { listening: url },
-    `Listening. Start a sandbox with --receiver-url ${url} and its notifications arrive here; Ctrl-C ends.`,
+    `Listening. To receive the notifications of a sandbox here, start it with --receiver-url ${url}. Ctrl-C stops listening.`,
   );
   await interruption();
   await listener.close();

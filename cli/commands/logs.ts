@@ -26,14 +26,14 @@ const printed = { usual: 50, most: 200 } as const;
 export function logsCommand(): Command {
   return new Command("logs")
     .description("print the last API requests with their answers and the decoded calls to the chain node")
-    .option("--follow", "then print each new request when it is answered, until Ctrl-C")
+    .option("--follow", "continue with each new request as it is answered, until Ctrl-C")
     .option("--status <status>", "only answers with this status, such as 409, 4xx or lost")
     .option("--operation <id>", "only requests of this API operation, such as createPurchase")
     .option("--purchase <id>", "only requests that name this purchase or other record")
     .addOption(
       optionWithDefault(
         "--limit <number>",
-        `the number of requests to begin with, at most ${printed.most}`,
+        `how many of the last requests to print, at most ${printed.most}`,
         printed.usual,
         wholeNumber(1, printed.most),
       ),

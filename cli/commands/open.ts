@@ -11,7 +11,7 @@ import { print } from "../print.ts";
 export function openCommand(): Command {
   return new Command("open")
     .description(
-      "open a trace in a browser, and print its URL; BROWSER names another browser than the default one",
+      "open a trace in a browser, and print its URL; the environment variable BROWSER chooses the browser",
     )
     .argument("<trace>", "the trace, such as traces/checkout.trace.html")
     .addOption(jsonOption())

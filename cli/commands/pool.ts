@@ -21,7 +21,9 @@ interface PoolFlags {
 export function poolCommand(): Command {
   const { size, mostSize, leaseSeconds, mostLeaseSeconds, waitMs, mostWaitMs } = poolLimits;
   return new Command("pool")
-    .description("lease sandboxes over HTTP to workers in any language, each one reset before, until Ctrl-C")
+    .description(
+      "lease running sandboxes over HTTP to test workers in any language, until Ctrl-C; each lease starts with a reset sandbox",
+    )
     .addOption(
       optionWithDefault(
         "--size <number>",
@@ -44,7 +46,7 @@ export function poolCommand(): Command {
     .addOption(
       optionWithDefault(
         "--lease <seconds>",
-        "the length of a lease that is not renewed",
+        "how long a lease lasts if the request does not say",
         leaseSeconds,
         wholeNumber(1, mostLeaseSeconds),
       ),
@@ -84,7 +86,7 @@ async function servePool(flags: PoolFlags): Promise<void> {
   print(
     flags,
     { url, size },
-    `Leasing ${size} sandboxes at ${url}. Take one with POST ${url}/leases; Ctrl-C stops everything.`,
+    `${size} sandboxes can be leased with POST ${url}/leases. Ctrl-C stops everything.`,
   );
   await interrupted;
   await Promise.all([listener.close(), pool.close()]);

@@ -25,7 +25,7 @@ export function resumeCommand(): Command {
     )
     .option(
       "--abandon",
-      "give up the attempt because its nonce was taken; the next request for the same effect starts another attempt",
+      "give up the current attempt, whose nonce was taken by another transaction; the next request for the same effect starts a new attempt",
     )
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())

@@ -37,7 +37,7 @@ export function startCommand(): Command {
     .addOption(
       new Option(
         "--watch",
-        "when the artifact of --registrar changes, replace the sandbox by a fresh one with the new contract, on the same ports",
+        "whenever the artifact of --registrar changes, replace the sandbox with a fresh one that uses the new contract, on the same ports",
       ).conflicts(["store", "from"]),
     )
     .hook("preAction", () => {
@@ -45,11 +45,11 @@ export function startCommand(): Command {
       if (watch && registrar === undefined)
         command.error("error: --watch needs --registrar. Name the artifact of your registrar contract.");
     })
-    .option("--detach", "run in the background; the command ends when the sandbox answers")
+    .option("--detach", "run in the background; the command returns when the sandbox answers requests")
     .addOption(
       optionWithDefault(
         "--log-file <file>",
-        "with --detach, the file that the output of the sandbox is appended to",
+        "with --detach, the file to which the sandbox appends its output",
         "sandbox.log in the data directory",
       ),
     )
@@ -72,7 +72,7 @@ async function startInBackground({
   const started = await startDetached(logFile);
   if (started === null) return;
   const { description, resumed, milliseconds } = started;
-  const stopping = `It runs in the background and writes to ${logFile}. Stop it: ${howToRun("stop", ...inFolder(dataDir))}.`;
+  const stopping = `The sandbox runs in the background and writes to ${logFile}. To stop it: ${howToRun("stop", ...inFolder(dataDir))}.`;
   print({ json }, description, welcome(description, resumed, milliseconds, dataDir, stopping));
 }
 
@@ -111,7 +111,7 @@ function tellOfReplay(began: number): (made: number, all: number) => void {
   return (made, all) => {
     if (performance.now() - told < 1_000) return;
     told = performance.now();
-    process.stdout.write(`Making the chain again: block ${made} of ${all} …\n`);
+    process.stdout.write(`Mining the stored blocks again: ${made} of ${all} …\n`);
   };
 }
 
@@ -128,9 +128,7 @@ async function stopOnSignal(
   if (!hasEnded) return;
   const { failure } = reason;
   const next =
-    failure === undefined
-      ? "Start the sandbox again."
-      : `The chain cannot be made again: ${inFlags(failure)}`;
+    failure === undefined ? "Start the sandbox again." : `The chain cannot be rebuilt: ${inFlags(failure)}`;
   process.stderr.write(`Anvil has ended, and the sandbox with it. ${next}\n`);
   process.exitCode = 1;
 }
@@ -150,7 +148,7 @@ function welcome(
     ["Explorer", `${urls.control}/`],
     ["Control", urls.control],
     ["Token (USDC)", contracts.token],
-    ["Registrar", contracts.registrar],
+    ["Registrar contract", contracts.registrar],
     ["Funding source", contracts.funding_source],
     ...accounts.map(({ id, program, key }): [string, string] => [`${id} (${program})`, key]),
     ...Object.entries(wallets).map(([name, { address }]): [string, string] => [name, address]),
@@ -163,7 +161,7 @@ function welcome(
     "",
     ...lines,
     "",
-    `All of it, private keys included, is in ${folder}/sandbox.json. See it work: ${howToRun("demo", ...inFolder(folder))}. ${stopping}`,
+    `${folder}/sandbox.json has all of this, and the private keys. To run one purchase: ${howToRun("demo", ...inFolder(folder))}. ${stopping}`,
   ].join("\n");
 }
 

@@ -21,10 +21,10 @@ interface StatusFlags extends SandboxFlags {
 /** `routing-sandbox status`: what runs in a data directory. */
 export function statusCommand(): Command {
   return new Command("status")
-    .description("print whether a sandbox runs in a data directory, with its URLs")
+    .description("print seed, mode, process id, URLs, chain, time and faults of the running sandbox")
     .addOption(dataDirectoryOption())
-    .addOption(controlOption("the control API of the sandbox, in place of --data-dir"))
-    .option("--wait", "wait until a sandbox runs and all its parts answer")
+    .addOption(controlOption("the control API of the sandbox, instead of --data-dir"))
+    .option("--wait", "first wait until a sandbox runs, and its API, relayer and Anvil answer")
     .addOption(timeoutOption("with --wait, the longest time to wait"))
     .addOption(jsonOption("print JSON on one line"))
     .action(async (flags: StatusFlags) => {

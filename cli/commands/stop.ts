@@ -21,7 +21,7 @@ export function stopCommand(): Command {
     .addOption(dataDirectoryOption())
     .addOption(
       controlOption(
-        "the control API of the sandbox to stop, in place of --data-dir; it must run on this machine",
+        "the control API of the sandbox, instead of --data-dir; the sandbox must run on this machine",
       ),
     )
     .addOption(timeoutOption("the longest time to wait"))

@@ -7,7 +7,7 @@ import { fetchControl } from "../running/call-control.ts";
 export function traceCommand(): Command {
   return new Command("trace")
     .description(
-      "write everything that has happened in the running sandbox to one HTML file that opens offline, with a snapshot file next to it",
+      "write everything that has happened in the running sandbox since its last restore to one HTML file that opens offline, with a snapshot file next to it",
     )
     .argument("<file>", "the file to write, such as checkout.trace.html; an existing file is replaced")
     .addOption(dataDirectoryOption())

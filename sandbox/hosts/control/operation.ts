@@ -41,15 +41,15 @@ export interface ControlledSandbox {
 /** The tags that group the operations, with the titles of their tables in docs/control.md. */
 export const controlTags = {
   Sandbox: "The state of the sandbox, and of its transactions.",
-  Given: "Merchants and purchases in any state, and deliveries.",
+  Given: "Merchants and purchases in a given state, and deliveries.",
   Time: "Time and blocks.",
   Faults: "Faults of all layers.",
   Snapshots: "Snapshots, in memory and as files.",
   Scenarios: "Recordings.",
   Receiver: "Deliveries that have arrived, and the keys that sign.",
   Relayer: "Relay operations that need attention.",
-  Explorer: "Everything that the explorer shows. These operations change nothing.",
-  Processes: "Requests of the other processes of a shared sandbox.",
+  Explorer: "The data that the explorer shows. These operations change nothing.",
+  Processes: "Requests that joined processes send to the first process of a shared sandbox.",
 } as const;
 
 /** The arguments of a handler. */

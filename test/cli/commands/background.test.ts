@@ -51,7 +51,7 @@ describe("a sandbox in the background", () => {
     const log = join(folder, "logs", "sandbox.txt");
     const { stdout } = await runIn(folder, "start", "--detach", "--log-file", log, ...anyPorts);
     expect(stdout).toContain(
-      `It runs in the background and writes to ${log}. Stop it: npm run -s sandbox -- stop.\n`,
+      `The sandbox runs in the background and writes to ${log}. To stop it: npm run -s sandbox -- stop.\n`,
     );
     await runIn(folder, "stop");
     expect(await readFile(log, "utf8")).toContain("Stopping after termination …");

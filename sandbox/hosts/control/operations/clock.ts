@@ -21,7 +21,7 @@ const travel = defineControl({
   tag: "Time",
   summary: "Moves API and chain time forward, and mines a block.",
   description:
-    "The body has either `seconds` or `to`, in Unix seconds. With immediate mining, it first waits until all transactions that were sent are mined.",
+    "The body has either `seconds`, the seconds to move forward by, or `to`, the time to move to in Unix seconds. If transactions are mined immediately, it first waits until all transactions that were already sent are mined.",
   page: { target: "time.md", words: "time" },
   body: travelBody,
   example: { seconds: 60 },
@@ -43,7 +43,7 @@ const mine = defineControl({
   method: "post",
   path: "/blocks",
   tag: "Time",
-  summary: "Mines blocks, one by default.",
+  summary: "Mines `blocks` blocks, or one block.",
   body: mineBody,
   example: { blocks: 5 },
   success: {
@@ -66,7 +66,7 @@ const chooseMining = defineControl({
   path: "/mining",
   tag: "Time",
   summary: "Chooses when blocks are mined: for each transaction, never, or every given number of seconds.",
-  description: '`"transaction"` first mines all waiting transactions, and then answers.',
+  description: 'With `"transaction"`, it answers when all waiting transactions are mined.',
   body: miningBody,
   example: { every: "transaction" },
   success: {

@@ -41,7 +41,7 @@ const readStream = defineControl({
   method: "get",
   path: "/stream",
   tag: "Explorer",
-  summary: "Sends an event for each change, without the records.",
+  summary: "Sends an event after each change. The event names what changed, without the records.",
   success: {
     status: 200,
     description: "Server-sent events, until the client or the sandbox ends the stream.",
@@ -55,7 +55,7 @@ const overview = defineRead({
   id: "readOverview",
   path: "/explorer/overview",
   summary:
-    "Returns block, clock, mode, chain epoch, gas budgets, unfinished relay operations by status, relay operations whose outcome is unknown, pending transactions, the set faults, and all faults that can be set.",
+    "Returns the newest block, clock, mode, chain epoch, gas budgets, unfinished relay operations by status, relay operations whose outcome is unknown, pending transactions, the current faults, and all faults that you can set.",
   success: success("The state of the sandbox.", overviewSchema),
   handle: async ({ sandbox }) => await readOverview(sandbox.explorer.sources),
 });
@@ -64,7 +64,7 @@ const timeline = defineRead({
   id: "readTimeline",
   path: "/explorer/purchases/{id}",
   summary:
-    "Returns a purchase's whole timeline: chain, routing API, relayer, wallets, deliveries and refusals.",
+    "Returns a purchase's whole timeline: what happened on the chain, in the routing API, in the relayer and in the wallets, with deliveries and refusals.",
   params: { id: z.string().meta({ description: "The purchase's id.", example: "pur_abcdefghij234567abcd" }) },
   success: success("The purchase and its timeline.", timelineSchema),
   errors: ["not_found"],
@@ -78,7 +78,7 @@ const timeline = defineRead({
 const refusals = defineRead({
   id: "listRefusals",
   path: "/explorer/refusals",
-  summary: `Lists the last ${keptRefusals} transactions that a step did not accept, with every check. They are kept in memory, and a restore deletes them.`,
+  summary: `Lists the last ${keptRefusals} refused transactions, with every check. They are kept in memory, and a restore deletes them.`,
   query: refusalsQuery,
   success: success("A page of refusals.", refusalsSchema),
   errors: ["validation_failed"],
@@ -89,7 +89,7 @@ const blocks = defineRead({
   id: "listBlocks",
   path: "/explorer/blocks",
   summary:
-    "Lists blocks with their transactions, each with its function and the accounts and purchases that it names.",
+    "Lists blocks with their transactions. Each transaction has its function, and the accounts and purchases in its call and logs.",
   query: blocksQuery,
   success: success("A page of blocks.", blocksSchema),
   errors: ["validation_failed"],
@@ -99,7 +99,7 @@ const blocks = defineRead({
 const requests = defineRead({
   id: "listRequests",
   path: "/requests",
-  summary: "Lists the last API requests with their answers.",
+  summary: "Lists the last requests to the routing API, with their answers.",
   page: { target: "control.md#the-request-log", words: "the request log" },
   query: requestsQuery,
   success: success("A page of requests.", requestsSchema),
@@ -111,8 +111,10 @@ const requests = defineRead({
 const trace = defineRead({
   id: "readTrace",
   path: "/trace",
-  summary: "Returns everything that has happened as one HTML file that opens offline.",
-  description: "`?snapshot=` is the name of the snapshot file next to the trace, which the page shows.",
+  summary:
+    "Returns a trace: everything that has happened since the last restore, as one HTML file that opens offline.",
+  description:
+    "If you keep a snapshot file next to the trace, pass its name as `?snapshot=`, and the trace shows it.",
   page: { target: "ci.md#traces-of-failed-tests", words: "traces" },
   query: z.strictObject({ snapshot: z.string().max(255).optional() }),
   success: {
@@ -131,7 +133,7 @@ const trace = defineRead({
 const find = defineRead({
   id: "search",
   path: "/explorer/search",
-  summary: "Finds the object of an id, a hash, an address or a block number, which is `?q=`.",
+  summary: "Finds what `?q=` names by an id, a hash, an address or a block number.",
   query: searchQuery,
   success: success("The found objects.", searchSchema),
   errors: ["validation_failed"],
@@ -144,7 +146,7 @@ export const explorerOperations = [
   list({
     collection: "purchases",
     summary:
-      "Lists purchases with the amount, the buyer's allowance (`approved`), and the amounts paid, reconciled and refunded, all at one block (`as_of`).",
+      "Lists purchases with the price, the buyer's allowance (`approved`), and the amounts that were paid, reconciled and refunded, all read at one block (`as_of`).",
     query: purchasesQuery,
     schema: purchasesSchema,
     read: readPurchases,
@@ -152,7 +154,7 @@ export const explorerOperations = [
   timeline,
   list({
     collection: "merchants",
-    summary: "Lists merchants with their funding at one block.",
+    summary: "Lists merchants with their funding, read at one block.",
     query: pageQuery,
     schema: merchantsSchema,
     read: readMerchants,
@@ -160,7 +162,7 @@ export const explorerOperations = [
   list({
     collection: "operations",
     summary:
-      "Lists relay operations with every transaction that was signed: the original, those with a higher fee, and cancellations.",
+      "Lists relay operations with all of their signed transactions: the original, those with a higher fee, and cancellations.",
     query: operationsQuery,
     schema: relayOperationsSchema,
     read: readRelayOperations,
@@ -168,7 +170,7 @@ export const explorerOperations = [
   list({
     collection: "events",
     summary:
-      "Lists the outbox (all events) with every delivery attempt, the delivery receipt, and what arrived at the sandbox's own receiver.",
+      "Lists all events (the outbox), each with its delivery attempts, its delivery receipt, and the deliveries that arrived at the sandbox's own receiver.",
     query: eventsQuery,
     schema: eventsSchema,
     read: readEvents,

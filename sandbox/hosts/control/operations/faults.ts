@@ -21,9 +21,9 @@ const setFault = defineControl({
   method: "post",
   path: "/faults",
   tag: "Faults",
-  summary: "Sets a fault, by its name or by layer, point and action.",
+  summary: "Sets a fault.",
   description:
-    "The member `intent` is a fault's name, such as `answer-lost`. A fault by its place has `layer`, `action` and, if needed, `point`, `match` and `count`.",
+    "The body has either `intent`, the name of a common fault such as `answer-lost`, with its options, or `layer` and `action` with, if needed, `point`, `match` and `count`.",
   page: { target: "faults.md", words: "faults" },
   describedBody: faultRequestSchema,
   example: { intent: "answer-lost", operation: "executeRefund" },
@@ -40,7 +40,7 @@ const clearFaults = defineControl({
   path: "/faults",
   tag: "Faults",
   summary: "Clears all faults and resumes mining.",
-  description: "It answers when every waiting transaction is mined.",
+  description: "It answers when all waiting transactions are mined.",
   success: { status: 200, description: "No faults.", schema: listSchema },
   gated: true,
   async handle({ sandbox: { faults } }) {

@@ -29,7 +29,7 @@ const give = defineControl({
   tag: "Given",
   summary: "Creates a merchant or a purchase in a state.",
   description:
-    "The body has either `merchant` or `purchase`, with its options. `given_invalid` has `errors` with a `pointer` to each wrong option; a refusal of the routing API is in `problem`.",
+    "The body has either `merchant` or `purchase`, with its options. The refusal `given_invalid` has a `pointer` to each wrong option in `errors`. If the routing API refuses a step, the refusal has the answer of the routing API in `problem`.",
   page: { target: "states.md", words: "states and options" },
   describedBody: givenRequestSchema,
   example: { purchase: { state: "paid" } },
@@ -45,7 +45,7 @@ const deliver = defineControl({
   path: "/deliver",
   tag: "Given",
   summary: "Delivers every undelivered event of all programs.",
-  description: "A notification is `exhausted` if it was given up after the last attempt.",
+  description: "A notification that the receiver accepted in none of its attempts is `exhausted`.",
   page: { target: "notifications.md", words: "notifications" },
   success: {
     status: 200,

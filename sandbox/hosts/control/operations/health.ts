@@ -18,9 +18,10 @@ const readHealth = defineControl({
   method: "get",
   path: "/health",
   tag: "Sandbox",
-  summary: "Returns whether API, relayer and Anvil answer.",
+  summary:
+    "Returns 200 if the API, the relayer and Anvil answer, and otherwise `503 unhealthy` with those that do not.",
   description:
-    "It takes no request id, waits for no snapshot, and is in no recording. If one does not answer, it is `503 unhealthy`.",
+    "It does not wait for snapshots, is not recorded, and does not change the ids of later requests.",
   page: { target: "ci.md#cleanup", words: "a sandbox in the background" },
   success: {
     status: 200,

@@ -15,7 +15,8 @@ const resumeOperation = defineControl({
   path: "/operations/{id}/resume",
   tag: "Relayer",
   summary: "Continues a relay operation that needs attention.",
-  description: "With `abandon`, it gives up an attempt whose nonce was taken.",
+  description:
+    "With `abandon`, it gives up the current attempt of an operation whose nonce was taken by another transaction.",
   page: { target: "relayer.md#foreign-use-of-the-signers-key", words: "foreign use of the key" },
   params: {
     id: z.string().meta({ description: "The relay operation's id.", example: "op_abcdefghij234567abcd" }),

@@ -40,7 +40,7 @@ const readStatus = defineControl({
   method: "get",
   path: "/status",
   tag: "Sandbox",
-  summary: "Returns seed, mode, process, URLs, chain, time and faults.",
+  summary: "Returns the sandbox's seed, mode, process id, URLs, chain, time and faults.",
   success: { status: 200, description: "The status of the sandbox.", schema: statusSchema },
   handle: async ({ sandbox }) => await viewStatus(sandbox),
 });
@@ -93,8 +93,8 @@ const explain = defineControl({
   method: "get",
   path: "/explain/{hash}",
   tag: "Sandbox",
-  summary: "Returns why a transaction was refused, or which step would accept it.",
-  description: "`?for=` names the merchant or purchase to compare with.",
+  summary: "Returns which step would accept a transaction, or why none would.",
+  description: "`?for=` is the id of a merchant or purchase to compare the transaction with.",
   page: { target: "explain.md", words: "explain" },
   params: { hash: hashSchema },
   query: explainQuery,
@@ -116,8 +116,8 @@ const explainUnsent = defineControl({
   method: "post",
   path: "/explain",
   tag: "Sandbox",
-  summary: "Returns as what a call would be accepted if it were sent now, or why not.",
-  description: "The call is simulated on the newest block; nothing is sent.",
+  summary: "Returns which step would accept a call if it were sent now, or why none would.",
+  description: "It simulates the call on the newest block and sends nothing.",
   page: { target: "explain.md#explain-a-call-before-it-is-sent", words: "explain a call" },
   describedBody: z.strictObject({
     call: z.strictObject({

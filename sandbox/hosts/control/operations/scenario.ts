@@ -33,7 +33,7 @@ const startRecording = defineControl({
   method: "post",
   path: "/scenario",
   tag: "Scenarios",
-  summary: "Starts to record a scenario.",
+  summary: "Starts the recording of a scenario.",
   page,
   body: startBody,
   example: { title: "A refund after a claim" },

@@ -178,7 +178,7 @@ test("the command takes one thing to explain, and a call as JSON", async () => {
     await createProgram()
       .exitOverride()
       .parseAsync(["explain", ...args], { from: "user" });
-  await expect(run()).rejects.toThrow("Pass a transaction hash, or --call.");
+  await expect(run()).rejects.toThrow("explain needs either a transaction hash or --call. Pass one of them.");
   await expect(run("--call", "{from}")).rejects.toThrow(
     `--call {from} is not JSON. Pass '{"from":"0x…","to":"0x…","data":"0x…"}'.`,
   );
