@@ -27,7 +27,7 @@ import { type OpenedTools, openTools } from "./open-tools.ts";
 import { checkTypes } from "./options/check-types.ts";
 import { resolveOptions, type SandboxOptions, type SandboxSettings } from "./options/options.ts";
 import { StartDeadline } from "./options/start-deadline.ts";
-import type { ApiClient, components } from "./service/client/api-client.ts";
+import type { ApiClient, components, OpenClientUntil } from "./service/client/api-client.ts";
 import { openCluster } from "./service/cluster/open-cluster.ts";
 import type { Faults } from "./service/faults/faults.ts";
 import type { Reviewer } from "./service/given/actors/reviewer.ts";
@@ -80,6 +80,8 @@ export interface Sandbox extends AsyncDisposable {
   receiver: SandboxReceiver;
   /** A typed client of the API with a credential of the first account, which is issued at the first request. */
   client: ApiClient;
+  /** Returns a client of the same account and credential that repeats no request after a signal aborts, as for a lease. @internal */
+  clientUntil: OpenClientUntil;
   /** Creates merchants and purchases in any state, through the API and with real transactions. */
   given: Given;
   /** The program's reviewer, who signs and records decisions. */
@@ -350,6 +352,7 @@ function sandboxOf(
     get client() {
       return tools.client();
     },
+    clientUntil: tools.clientUntil,
     receiver,
     rotateKeys,
     snapshot,

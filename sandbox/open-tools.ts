@@ -11,13 +11,13 @@ import type { FaultLog } from "./hosts/trace/fault-log.ts";
 import { closedError } from "./lib/errors/closed-error.ts";
 import { restoreParts } from "./lib/part.ts";
 import { listParts } from "./restored-state.ts";
-import { createApiClient, type SendRequest } from "./service/client/api-client.ts";
+import { createApiClient, type OpenClientUntil, type SendRequest } from "./service/client/api-client.ts";
 import { lazyAccess } from "./service/client/lazy-access.ts";
 import { retryPolicy } from "./service/client/retry-policy.ts";
 import { describe } from "./service/describe.ts";
 import { GivenAccess } from "./service/given/actors/access.ts";
 import { openMerchantReads } from "./service/given/actors/merchant-reads.ts";
-import { Given } from "./service/given/given.ts";
+import { Given, type GivenMeans } from "./service/given/given.ts";
 import { givenAccounts } from "./service/keys/keys.ts";
 import { type PublishedKeys, publishKeys } from "./service/keys/published-keys.ts";
 import { SandboxReceiver } from "./service/receiver/receiver.ts";
@@ -113,22 +113,25 @@ function openState(
     { access, given, receiver, pin, refusals, requestLog, faultLog },
     settings.parts,
   );
-  // Loading what fetches takes as long as anything here, and many sandboxes are never asked for their client.
-  const client = once(() => {
+  const clientUntil: OpenClientUntil = (end) => {
     const made = createApiClient(urls.api, undefined, {
       ...retryPolicy(chain.clock, settings.confirmations),
       nextKey: access.nextKey,
       fetch: send,
+      signal: AbortSignal.any([end, signal]),
     });
     made.use(access.middleware);
     return made;
-  });
+  };
+  // Loading what fetches takes as long as anything here, and many sandboxes are never asked for their client.
+  const client = once(() => clientUntil(signal));
+  const untilStopped: Pick<GivenMeans, "signal"> = { signal };
   const stop = () => {
     isClosed = true;
-    stopped.abort();
+    stopped.abort(closedError());
     receiver.close();
   };
-  return { parts, receiver, client, givenAccess: given, stop };
+  return { parts, receiver, client, clientUntil, givenAccess: given, untilStopped, stop };
 }
 
 /** Opens the tools that read, capture or restore the whole sandbox. */
@@ -178,7 +181,8 @@ function openGiven(
   {
     observing: services,
     givenAccess: access,
-  }: Pick<StartedService, "observing"> & Pick<ReturnType<typeof openState>, "givenAccess">,
+    untilStopped,
+  }: Pick<StartedService, "observing"> & Pick<ReturnType<typeof openState>, "givenAccess" | "untilStopped">,
 ): Given {
   const sources = {
     description,
@@ -188,5 +192,11 @@ function openGiven(
     turns: new Mutex(),
     deliveryTurns: new Mutex(),
   };
-  return new Given(sources, { wallets, clock: chain.clock, chain, guard: (calls) => calls });
+  return new Given(sources, {
+    wallets,
+    clock: chain.clock,
+    chain,
+    guard: (calls) => calls,
+    ...untilStopped,
+  });
 }

@@ -96,6 +96,16 @@ export const client: readonly MutantGroup[] = [
         find: "request.signal.aborted || ",
         replace: "",
       },
+      {
+        rule: "An abort ends the wait for the next request.",
+        find: 'signal.addEventListener("abort", settle);',
+        replace: "",
+      },
+      {
+        rule: "A client repeats nothing after its signal has aborted.",
+        find: "policy.signal === undefined ? [] : [policy.signal]",
+        replace: "policy.signal === undefined ? [] : []",
+      },
     ],
   },
   {

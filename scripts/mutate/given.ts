@@ -225,8 +225,8 @@ export const givenStates: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A given state waits for the confirmations that the sandbox requires.",
-        find: "if (isEarly) await mineBlocks(chain.client, 1);",
-        replace: "if (isEarly) await waitInRealTime({ seconds: 0, sent });",
+        find: "if (wait.isEarly) await mineBlocks(chain.client, 1);",
+        replace: "if (wait.isEarly) await waitInRealTime({ ...wait, seconds: 0 });",
         only: "confirmations",
       },
     ],

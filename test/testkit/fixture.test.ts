@@ -1,4 +1,5 @@
 import { expect, onTestFinished } from "vitest";
+import { z } from "zod";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { openPool } from "../../testkit/pool/pool.ts";
 import { sandboxTest } from "../../testkit/vitest.ts";
@@ -22,6 +23,14 @@ async function createMerchant({ client, wallets }: Sandbox) {
   const { data: merchant } = await client.POST(path, { params, body });
   if (merchant === undefined) throw new Error("The merchant was not created.");
   return merchant;
+}
+
+/** Returns the number of requests that were answered with a status. */
+async function countAnswers(control: string, status: number): Promise<number> {
+  const { data } = z
+    .object({ data: z.array(z.unknown()) })
+    .parse(await (await fetch(`${control}/requests?status=${status}`)).json());
+  return data.length;
 }
 
 test("the fixture gives a test a sandbox with a client and wallets that act", async ({ sandbox }) => {
@@ -129,6 +138,21 @@ test("what a test that is over still waited for is refused to it and left for th
   await expect(receipt).rejects.toMatchObject({ code: "not_leased" });
   await fetch(receiver.url, { method: "POST", body: "{}" });
   expect(await receiver.next()).toMatchObject({ number: 1 });
+});
+
+test("the client of a test that is over repeats no request", async () => {
+  const pool = openPool({ seed: "repeating" }, "worker");
+  onTestFinished(async () => await pool.close());
+  const { sandbox, end } = await pool.lease();
+  const { purchase } = await sandbox.given.purchase({ state: "created" });
+  const { urls } = sandbox.description;
+  await sandbox.faults.set("node-down");
+  const activated = sandbox.client.retrying.activate(purchase);
+  const sent = async () => await countAnswers(urls.control, 503);
+  await expect.poll(sent).not.toBe(0);
+  const whenItEnded = await sent();
+  await Promise.all([end(), expect(activated).rejects.toMatchObject({ code: "not_leased" })]);
+  expect(await sent()).toBeLessThanOrEqual(whenItEnded + 1);
 });
 
 test("a test may end its sandbox", async ({ sandbox }) => {

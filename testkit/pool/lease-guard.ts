@@ -9,14 +9,14 @@ export class LeaseGuard {
     return this.#over.signal.aborted;
   }
 
-  /** Aborts when the lease is over, with the error of an exploration that still runs. */
+  /** Aborts when the lease is over, with the error of what still runs then. */
   get over(): AbortSignal {
     return this.#over.signal;
   }
 
   /** @throws SandboxError not_leased once the lease is over. */
   require(call: string): void {
-    if (this.isOver) throw notLeased(call);
+    if (this.isOver) throw notLeased(`still calls ${call}()`);
   }
 
   /** Notes what a call answered, which may be a promise, until that has settled. */
@@ -31,14 +31,14 @@ export class LeaseGuard {
 
   /** Resolves when everything that was noted has settled; nothing is begun meanwhile. */
   async end(): Promise<void> {
-    this.#over.abort(notLeased("explore"));
+    this.#over.abort(notLeased("still waits for a call that it began"));
     await Promise.all(this.#underWay);
   }
 }
 
-function notLeased(call: string): SandboxError {
+function notLeased(does: string): SandboxError {
   return new SandboxError(
     "not_leased",
-    `The test that had this sandbox is over, and still calls ${call}(); await everything that a test begins.`,
+    `The test that had this sandbox is over, and ${does}; await everything that a test begins.`,
   );
 }

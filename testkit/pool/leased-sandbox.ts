@@ -3,6 +3,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import type { SandboxReceiver } from "../../sandbox/service/receiver/receiver.ts";
 import { openWallets } from "../../sandbox/service/wallets/open-wallets.ts";
 import type { TestWallet } from "../../sandbox/service/wallets/test-wallet.ts";
+import { once } from "../../server/lib/once.ts";
 import type { Sandbox } from "../create-sandbox.ts";
 import { type Explorations, refuseWhileExplored } from "../explore/explorations.ts";
 import { guardCalls } from "./guard-calls.ts";
@@ -23,7 +24,14 @@ export function leasedSandbox(sandbox: Sandbox, explorations: Explorations, guar
       isStepwise: true,
     });
   const wallets = openWallets(sandbox.chain, (account, name) => walletOf(sandbox.wallets[name], account));
-  const given = sandbox.given.using({ wallets, clock, chain, guard: (calls) => guardCalls(calls, guard) });
+  const given = sandbox.given.using({
+    wallets,
+    clock,
+    chain,
+    guard: (calls) => guardCalls(calls, guard),
+    signal: guard.over,
+  });
+  const client = once(() => sandbox.clientUntil(guard.over));
   const leased = guardCalls(sandbox, guard, {
     own: {
       chain,
@@ -39,8 +47,8 @@ export function leasedSandbox(sandbox: Sandbox, explorations: Explorations, guar
       reviewer: guardCalls(given.reviewer, guard),
       deliverAll: async () => await given.deliveries.all(),
       get client() {
-        const { client } = sandbox;
-        return guardCalls(client, guard, { own: { retrying: guardCalls(client.retrying, guard) } });
+        const own = client();
+        return guardCalls(own, guard, { own: { retrying: guardCalls(own.retrying, guard) } });
       },
       async explore(options) {
         const exploring = explorations.run(options, guard.over);

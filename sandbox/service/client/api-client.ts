@@ -24,6 +24,9 @@ export interface ApiClient extends Client<paths> {
   readonly retrying: RetryingClient;
 }
 
+/** Opens a client that repeats no request after a signal aborts. */
+export type OpenClientUntil = (end: AbortSignal) => ApiClient;
+
 /** Options of a client: how it sends, how `retrying` waits, and the idempotency keys of its writes. */
 export interface ApiClientOptions extends Partial<RetryPolicy> {
   /** Returns a unique idempotency key, of `retrying` with what it sends by; by default a random UUID. */

@@ -15,7 +15,7 @@ export function retryPolicy(
     async wait(wait) {
       if (clock.mode === "live") await waitInRealTime(wait);
       else if (wait.isEarly) await clock.travel(Math.max(1, wait.seconds ?? 1));
-      else await waitInRealTime({ seconds: undefined, sent: wait.sent });
+      else await waitInRealTime({ ...wait, seconds: undefined });
     },
   };
 }

@@ -8,6 +8,8 @@ export interface Wait {
   isEarly: boolean;
   /** The number of requests that were sent so far. */
   sent: number;
+  /** Aborts when the request must not be repeated anymore: by its own signal, or by the client's. */
+  signal: AbortSignal;
 }
 
 /**
@@ -20,6 +22,8 @@ export interface RetryPolicy {
   mostRequests: number;
   /** Resolves when the request may be repeated. */
   wait: (wait: Wait) => Promise<void>;
+  /** Ends the repetition when it aborts: a request in progress is answered, and then throws the signal's reason unless its outcome is known. */
+  signal?: AbortSignal;
 }
 
 /** The default of the largest number of identical requests. */
@@ -41,24 +45,39 @@ export class RetryLimitError extends CodedError<"retry_limit"> {
   }
 }
 
-/** Pauses in real time: as long as the answer asks for, or ever longer up to a quarter of a second. */
-export async function waitInRealTime({ seconds, sent }: Pick<Wait, "seconds" | "sent">): Promise<void> {
+/**
+ * Pauses in real time: as long as the answer asks for, or ever longer up to a quarter of a second.
+ *
+ * @throws the signal's reason when it aborts.
+ */
+export async function waitInRealTime({ seconds, sent, signal }: Omit<Wait, "isEarly">): Promise<void> {
   const milliseconds =
     seconds === undefined
       ? Math.min(250, 10 * 2 ** (sent - 1))
       : Math.min(seconds, longestRetryAfter) * 1_000;
-  await new Promise((resolve) => setTimeout(resolve, milliseconds));
+  await new Promise<void>((resolve, reject) => {
+    const settle = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", settle);
+      if (signal.aborted) reject(signal.reason);
+      else resolve();
+    };
+    const timer = setTimeout(settle, milliseconds);
+    signal.addEventListener("abort", settle);
+    if (signal.aborted) settle();
+  });
 }
 
 /**
  * Returns a fetch that sends the identical request again until its outcome is known: after a lost connection, a 5xx, a 202, and any other
  * answer with Retry-After. A write without an Idempotency-Key is sent once.
  *
- * @throws RetryLimitError when the outcome is still unknown after the most requests.
+ * @throws RetryLimitError when the outcome is still unknown after the most requests; the reason of a signal that aborts before that.
  */
 export function retryingFetch(policy: RetryPolicy, send: Send): Send {
   return async (request) => {
     if (!isRepeatable(request)) return await send(request);
+    const signal = AbortSignal.any([request.signal, ...(policy.signal === undefined ? [] : [policy.signal])]);
     for (let sent = 1; ; sent += 1) {
       const attempt = await attemptOnce(request, send);
       if ("answer" in attempt && isKnown(attempt.answer)) return attempt.answer;
@@ -66,7 +85,9 @@ export function retryingFetch(policy: RetryPolicy, send: Send): Send {
         throw "answer" in attempt
           ? new RetryLimitError(request, sent, `was answered ${await describe(attempt.answer)}`, {})
           : new RetryLimitError(request, sent, "lost its connection", { cause: attempt.lost });
-      await policy.wait({ ...(await reasonOf(attempt)), sent });
+      signal.throwIfAborted();
+      await policy.wait({ ...(await reasonOf(attempt)), sent, signal });
+      signal.throwIfAborted();
     }
   };
 }

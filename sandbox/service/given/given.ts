@@ -70,6 +70,8 @@ export interface GivenMeans {
   chain: Pick<ChainNode, "client">;
   /** Returns an object whose calls end with a lease. */
   guard: <T extends object>(calls: T) => T;
+  /** Aborts when a lease ends. */
+  signal: AbortSignal;
 }
 
 /** The sources of given states. */
@@ -186,7 +188,7 @@ export class Given {
   }
 }
 
-function actorsOf(sources: GivenSources, { wallets, clock, chain, guard }: GivenMeans): GivenActors {
+function actorsOf(sources: GivenSources, { wallets, clock, chain, guard, signal }: GivenMeans): GivenActors {
   const { description, services, access, merchants, deliveryTurns } = sources;
   const { urls, accounts } = description;
   const programs = accounts.map(({ program }) => program);
@@ -197,7 +199,13 @@ function actorsOf(sources: GivenSources, { wallets, clock, chain, guard }: Given
     if (!programs.includes(program))
       throw invalid("program", program, "is not a program of this sandbox", `Use ${list(programs)}.`);
     const { confirmations } = services.settings;
-    const { once, retrying } = openProgramApi(program, { url: urls.api, access, confirmations, chain });
+    const { once, retrying } = openProgramApi(program, {
+      url: urls.api,
+      access,
+      confirmations,
+      chain,
+      signal,
+    });
     const made = { once: guard(once), retrying: guard(retrying) };
     apis.set(program, made);
     return made;

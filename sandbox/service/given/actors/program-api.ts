@@ -19,18 +19,25 @@ const moreRequests = 10;
 /** Opens the API operations of a program. */
 export function openProgramApi(
   program: string,
-  api: { url: string; access: GivenAccess; confirmations: number; chain: Pick<ChainNode, "client"> },
+  api: {
+    url: string;
+    access: GivenAccess;
+    confirmations: number;
+    chain: Pick<ChainNode, "client">;
+    signal: AbortSignal;
+  },
 ): ProgramApi {
-  const { url, access, confirmations, chain } = api;
+  const { url, access, confirmations, chain, signal } = api;
   const nextKey = async () => await access.nextKey(program);
   const client = createApiClient(url, undefined, {
     fetch: access.authorizedFetch(program),
     nextKey,
     mostRequests: confirmations + moreRequests,
-    async wait({ isEarly, sent }) {
-      if (isEarly) await mineBlocks(chain.client, 1);
-      else await waitInRealTime({ seconds: undefined, sent });
+    async wait(wait) {
+      if (wait.isEarly) await mineBlocks(chain.client, 1);
+      else await waitInRealTime({ ...wait, seconds: undefined });
     },
+    signal,
   });
   return { once: lifecycleWrites(client, nextKey), retrying: client.retrying };
 }

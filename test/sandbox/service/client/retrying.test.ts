@@ -7,6 +7,7 @@ import {
   RetryLimitError,
   unwrap,
 } from "../../../../sandbox/service/client/api-client.ts";
+import { waitInRealTime } from "../../../../sandbox/service/client/retrying-fetch.ts";
 import { sandboxTest } from "../../../../testkit/vitest.ts";
 import { openFaultyProxy, type Treatment } from "./faulty-proxy.ts";
 
@@ -82,6 +83,33 @@ inSandbox("a request that was aborted is not sent again", async ({ sandbox }) =>
   const read = client.retrying.GET("/v1/routing/programs/{program}", { params, signal });
   expect(await reasonOf(read)).toMatchObject({ message: "The test has ended." });
   expect(proxy.seen).toHaveLength(0);
+});
+
+inSandbox("an abort ends the wait for the next request at once", async ({ sandbox }) => {
+  const { client, proxy } = await openClient(sandbox, ["answer 503"], { wait: waitInRealTime });
+  await using _ = proxy;
+  const ended = new AbortController();
+  const params = { path: { program } };
+  const read = reasonOf(
+    client.retrying.GET("/v1/routing/programs/{program}", { params, signal: ended.signal }),
+  );
+  await expect.poll(() => proxy.seen.length).toBe(1);
+  ended.abort(new Error("The test has ended."));
+  expect(await read).toMatchObject({ message: "The test has ended." });
+  expect(proxy.seen).toHaveLength(1);
+});
+
+inSandbox("a client repeats nothing after its own signal has aborted", async ({ sandbox }) => {
+  const ended = new AbortController();
+  const { client, proxy } = await openClient(sandbox, ["answer 503"], {
+    signal: ended.signal,
+    wait: async () => ended.abort(new Error("The lease has ended.")),
+  });
+  await using _ = proxy;
+  const params = { path: { program } };
+  const reason = await reasonOf(client.retrying.GET("/v1/routing/programs/{program}", { params }));
+  expect(reason).toMatchObject({ message: "The lease has ended." });
+  expect(proxy.seen).toHaveLength(1);
 });
 
 inSandbox("after the most requests the error says what was answered last", async ({ sandbox }) => {
