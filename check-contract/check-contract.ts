@@ -40,11 +40,11 @@ export interface CheckOptions {
   ownGas?: GasUse;
   /** The attacks that are run; all of them by default. */
   attacks?: readonly Attack[];
-  progress?: Progress;
+  progress?: CheckProgress;
 }
 
 /** Called with each result. */
-export type Progress = (result: CheckResult, done: number, total: number) => void;
+export type CheckProgress = (result: CheckResult, done: number, total: number) => void;
 
 /** Gas of the sandbox's own registrar contract, to compare with. */
 export async function measureOwnGas(): Promise<GasUse> {

@@ -7,7 +7,7 @@ import type { RelayOperationPage } from "./journal/relayer-journal.ts";
 import { atOneTime } from "./journal/timestamp.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
 import { readIdentity } from "./node/chain-epoch.ts";
-import { connect } from "./node/node.ts";
+import { toNode } from "./node/node.ts";
 import { abandon } from "./recovery/abandon.ts";
 import { follow, observe, readNow, unknownOutcomes } from "./recovery/follow.ts";
 import { HeadTrail } from "./recovery/head-trail.ts";
@@ -103,7 +103,7 @@ export interface Relayer {
 export function createRelayer(ports: RelayerPorts): Relayer {
   const context: RelayerContext = {
     ...ports,
-    node: connect(ports.request),
+    node: toNode(ports.request),
     accounts: new Map(ports.signers.map((account) => [account.address, account])),
     locks: new KeyedMutex(),
     trail: new HeadTrail(),

@@ -3,9 +3,9 @@ import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.
 import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
-import { type Attempt, collect, payAndClaim, type Rule, refuses, registrarCall } from "./rule.ts";
+import { type ContractCall, collect, payAndClaim, type Rule, refuses, registrarCall } from "./rule.ts";
 
-function pause({ contracts }: ContractFixture): Attempt {
+function pause({ contracts }: ContractFixture): ContractCall {
   return { to: contracts.token, data: encodeFunctionData({ abi: testUsdcAbi, functionName: "pause" }) };
 }
 

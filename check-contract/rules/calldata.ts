@@ -2,9 +2,9 @@ import { concatHex, slice } from "viem";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { hashClaim } from "../../protocol/messages/claim.ts";
 import { usdc } from "../../protocol/values/amount.ts";
-import { type Attempt, type Rule, refuses } from "./rule.ts";
+import { type ContractCall, type Rule, refuses } from "./rule.ts";
 
-function trailing({ to, data }: Attempt): Attempt {
+function trailing({ to, data }: ContractCall): ContractCall {
   return { to, data: `${data}00` };
 }
 

@@ -3,7 +3,7 @@ import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { collectRefundCall, revokeFundingCall, setPausedCall } from "../../protocol/call.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
-import { connect, traceRevert } from "../../relayer/node/node.ts";
+import { toNode, traceRevert } from "../../relayer/node/node.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
 
@@ -37,8 +37,8 @@ export function withPermit(rule: Rule): Rule {
   };
 }
 
-/** A transaction that is tried. */
-export interface Attempt {
+/** A transaction that a rule sends to the contract. */
+export interface ContractCall {
   to: Address;
   data: Hex;
   value?: bigint;
@@ -48,16 +48,16 @@ export interface Attempt {
 export async function refuses(
   fixture: ContractFixture,
   actor: Actor,
-  attempt: Attempt,
+  call: ContractCall,
   error: string,
 ): Promise<string | null> {
-  const hash = await fixture.send(actor, attempt);
+  const hash = await fixture.send(actor, call);
   const { status } = await fixture.receipt(hash);
   if (status === "success") {
     const { cause } = await fixture.sandbox.explain(hash);
     return `the contract accepted it (${hash}); it must revert with ${error}. The service says: ${cause}`;
   }
-  const { data } = await traceRevert(connect(fixture.client.request), hash);
+  const { data } = await traceRevert(toNode(fixture.client.request), hash);
   const seen = decodeRevert(data)?.name ?? "no reason";
   return seen === error ? null : `the contract reverted with ${seen} (${hash}); ${error} was expected`;
 }
@@ -66,9 +66,9 @@ export async function refuses(
 export async function accepts(
   fixture: ContractFixture,
   actor: Actor,
-  attempt: Attempt,
+  call: ContractCall,
 ): Promise<string | null> {
-  const hash = await fixture.send(actor, attempt);
+  const hash = await fixture.send(actor, call);
   const { status } = await fixture.receipt(hash);
   return status === "success" ? null : `the contract refused it (${hash})`;
 }
@@ -85,18 +85,18 @@ export async function payAndClaim(fixture: ContractFixture, purchase = fixture.p
 }
 
 /** A refund, as the program's operator sends it: always under the same decision. */
-export function collect(fixture: ContractFixture, award: bigint, purchase = fixture.purchase): Attempt {
+export function collect(fixture: ContractFixture, award: bigint, purchase = fixture.purchase): ContractCall {
   const { registrar } = fixture.contracts;
   return collectRefundCall(registrar, purchase.commitment.hash, award, `0x${"d1".repeat(32)}`);
 }
 
 /** Pauses the program, as its admin sends it. */
-export function pause(fixture: ContractFixture): Attempt {
+export function pause(fixture: ContractFixture): ContractCall {
   return setPausedCall(fixture.contracts.registrar, hashId("prg_demo"), true);
 }
 
 /** Revokes the merchant's funding. */
-export function revoke({ contracts, merchant }: ContractFixture): Attempt {
+export function revoke({ contracts, merchant }: ContractFixture): ContractCall {
   return revokeFundingCall(contracts.registrar, hashId(merchant.program), hashId(merchant.id));
 }
 
@@ -104,7 +104,7 @@ export function revoke({ contracts, merchant }: ContractFixture): Attempt {
 export function registrarCall(
   { contracts, purchase }: ContractFixture,
   functionName: "withdrawOffer" | "expire",
-): Attempt {
+): ContractCall {
   const args = [purchase.commitment.hash] as const;
   return {
     to: contracts.registrar,

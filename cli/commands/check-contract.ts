@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import type { ContractReport, Progress } from "../../check-contract/check-contract.ts";
+import type { CheckProgress, ContractReport } from "../../check-contract/check-contract.ts";
 import { addRequiredOption, jsonOption } from "../options.ts";
 import { print } from "../print.ts";
 import { writeReport } from "../running/write-report.ts";
@@ -43,7 +43,7 @@ export function checkContractCommand(): Command {
 }
 
 /** Returns a function that shows the progress on one line of a terminal, or shows nothing if stderr is no terminal. */
-function showProgress(contract: string): Progress {
+function showProgress(contract: string): CheckProgress {
   const { stderr } = process;
   if (!stderr.isTTY) return () => {};
   return (_result, done, total) => {

@@ -157,8 +157,8 @@ export async function ask<Answer extends z.ZodType>(
   return parsed.data;
 }
 
-/** The node behind an EIP-1193 request function. */
-export function connect(request: EIP1193RequestFn): Node {
+/** Returns the node behind an EIP-1193 request function. */
+export function toNode(request: EIP1193RequestFn): Node {
   return async (method, params) => {
     try {
       return await request({ method, params });

@@ -1,5 +1,5 @@
 import { awaitAutomine } from "../../relayer/node/mining.ts";
-import { connect } from "../../relayer/node/node.ts";
+import { toNode } from "../../relayer/node/node.ts";
 import type { Relayer } from "../../relayer/relayer.ts";
 import type { ChainClient } from "./client/chain-client.ts";
 
@@ -13,6 +13,6 @@ export async function catchUp(relayer: Pick<Relayer, "follow">, client: ChainCli
   do {
     seen = await readHash();
     await relayer.follow();
-    await awaitAutomine(connect(client.request));
+    await awaitAutomine(toNode(client.request));
   } while ((await readHash()) !== seen);
 }

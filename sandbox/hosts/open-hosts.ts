@@ -1,5 +1,5 @@
 import { awaitAutomine } from "../../relayer/node/mining.ts";
-import { connect } from "../../relayer/node/node.ts";
+import { toNode } from "../../relayer/node/node.ts";
 import { operations } from "../../server/api/operations/table.ts";
 import { discoveryResources } from "../../server/documentation/discovery.ts";
 import { createDocumentationHost } from "../../server/documentation/host.ts";
@@ -50,7 +50,7 @@ export function openHosts(
 
 function openRpcFront(chain: ChainNode, gate: RequestGate): RpcFront {
   const { anvil, client, request, journal, gate: miningGate } = chain;
-  const node = connect(request);
+  const node = toNode(request);
   return new RpcFront(() => anvil.url, gate, {
     interval: async () => await client.request({ method: "anvil_getIntervalMining" }),
     async mineBy(run) {

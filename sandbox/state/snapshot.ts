@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { awaitAutomine } from "../../relayer/node/mining.ts";
-import { connect } from "../../relayer/node/node.ts";
+import { toNode } from "../../relayer/node/node.ts";
 import type { Relayer } from "../../relayer/relayer.ts";
 import { absent } from "../../server/chain/head-reader.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
@@ -181,7 +181,7 @@ function gone(): SandboxError {
 /** Has the node keep its state of a block, all of it: of one that is being made it would keep the state with the number before. */
 async function snapshotChain(client: ChainClient) {
   for (;;) {
-    await awaitAutomine(connect(client.request));
+    await awaitAutomine(toNode(client.request));
     const latest = await client.getBlock({ blockTag: "latest" });
     const snapshotId = await client.snapshot();
     const [after, pending] = await Promise.all([

@@ -8,7 +8,7 @@
 import { join } from "node:path";
 import express from "express";
 import { maxUint256 } from "viem";
-import { connect } from "../../relayer/node/node.ts";
+import { toNode } from "../../relayer/node/node.ts";
 import { startAnvil } from "../../sandbox/chain/anvil/start-anvil.ts";
 import { createChainClient } from "../../sandbox/chain/client/chain-client.ts";
 import { nodeSocket } from "../../sandbox/chain/client/node-socket.ts";
@@ -98,7 +98,7 @@ async function weighAgain(keptStates: number, dataDirectory: string): Promise<vo
   await using anvil = await startAnvil({ chainId, genesisTimestamp, initialState, unlocked, keptStates });
   const socket = nodeSocket(anvil.url);
   const { request } = createChainClient(anvil.url, socket.transport);
-  await replay(connect(request), chain, 0, () => {});
+  await replay(toNode(request), chain, 0, () => {});
   await weigh(anvil.pid);
   socket.close();
 }

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connect, type Node } from "../../relayer/node/node.ts";
+import { type Node, toNode } from "../../relayer/node/node.ts";
 import { startAnvil } from "../../sandbox/chain/anvil/start-anvil.ts";
 import { createChainClient } from "../../sandbox/chain/client/chain-client.ts";
 import { nodeSocket } from "../../sandbox/chain/client/node-socket.ts";
@@ -33,7 +33,7 @@ async function rate(make: (node: Node) => Promise<void>): Promise<number> {
   });
   const socket = nodeSocket(anvil.url);
   const { request } = createChainClient(anvil.url, socket.transport);
-  const took = await elapsed(async () => await make(connect(request)));
+  const took = await elapsed(async () => await make(toNode(request)));
   socket.close();
   return blocks.length / (took / 1_000);
 }

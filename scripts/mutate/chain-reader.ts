@@ -9,7 +9,7 @@ export const chainReader: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A transaction that the node is mining is waited for.",
-        find: "pending && (await awaitAutomine(connect(node.request)))",
+        find: "pending && (await awaitAutomine(toNode(node.request)))",
         replace: "pending && hash.length === 0",
         tests: ["test/server/chain/mined.test.ts"],
       },

@@ -36,7 +36,7 @@ export const clock: readonly MutantGroup[] = [
       },
       {
         rule: "Travel comes after the block of a transaction that was sent before it.",
-        find: "      await awaitAutomine(connect(client.request));\n      return await step();",
+        find: "      await awaitAutomine(toNode(client.request));\n      return await step();",
         replace: "      return await step();",
         tests: ["test/sandbox/chain/clock/mining.test.ts"],
         only: "time travels from that block",
@@ -209,7 +209,7 @@ export const clock: readonly MutantGroup[] = [
       },
       {
         rule: "Blocks come after that of a transaction that was sent before them.",
-        find: "  await awaitAutomine(connect(client.request));\n  for (let left",
+        find: "  await awaitAutomine(toNode(client.request));\n  for (let left",
         replace: "  for (let left",
         tests: ["test/sandbox/chain/clock/mining.test.ts"],
         only: "asked for come after it",

@@ -14,7 +14,7 @@ import type {
 } from "../../protocol/binding/observed-transaction.ts";
 import { recomputeEnvelope } from "../../protocol/binding/recompute-envelope.ts";
 import { awaitAutomine } from "../../relayer/node/mining.ts";
-import { connect } from "../../relayer/node/node.ts";
+import { toNode } from "../../relayer/node/node.ts";
 import { codeAt } from "./code-at.ts";
 import { type DeployedNode, readIdentity } from "./deployed-node.ts";
 import { absent } from "./head-reader.ts";
@@ -25,7 +25,7 @@ export function transactionObserver(node: DeployedNode): (hash: Hex) => Promise<
   return async (hash) => {
     const seen = await observeAtOneHead(hash, node, hashCode);
     const pending = seen.envelope !== null && seen.receipt === null;
-    return pending && (await awaitAutomine(connect(node.request)))
+    return pending && (await awaitAutomine(toNode(node.request)))
       ? await observeAtOneHead(hash, node, hashCode)
       : seen;
   };

@@ -1,7 +1,7 @@
 import { BaseError, type EIP1193RequestFn, type Hex } from "viem";
 import { RpcRefusedError, RpcUnavailableError } from "../../relayer/errors.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
-import { connect, traceRevert } from "../../relayer/node/node.ts";
+import { toNode, traceRevert } from "../../relayer/node/node.ts";
 import {
   type BlockPoint,
   type ChainCall,
@@ -92,7 +92,7 @@ async function simulate(
 /** A node that no longer has the state before the transaction refuses to run it again. */
 async function readRevert(hash: Hex, { request }: DeployedNode): Promise<MinedRevert> {
   try {
-    const { data, message } = await traceRevert(connect(request), hash);
+    const { data, message } = await traceRevert(toNode(request), hash);
     return { message, revert: decodeRevert(data) };
   } catch (cause) {
     if (cause instanceof RpcRefusedError) return { message: "the node does not say why", revert: null };

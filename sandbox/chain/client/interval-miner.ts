@@ -1,6 +1,6 @@
 import type { EIP1193RequestFn, Transport } from "viem";
 import { z } from "zod";
-import { connect, type Node } from "../../../relayer/node/node.ts";
+import { type Node, toNode } from "../../../relayer/node/node.ts";
 
 const secondsSchema = z.tuple([z.int().nonnegative()]);
 const enabledSchema = z.tuple([z.boolean()]);
@@ -33,7 +33,7 @@ export class IntervalMiner {
   /** @param urlNow - where the node is; another one that takes its place has no interval until one is set. */
   constructor(transport: Transport, urlNow: () => string) {
     this.#urlNow = urlNow;
-    this.#node = connect(transport({}).request);
+    this.#node = toNode(transport({}).request);
     this.transport = (parameters) => {
       const inner = transport(parameters);
       const request: EIP1193RequestFn = async (question) =>

@@ -4,12 +4,12 @@ import { z } from "zod";
 import { awaitAutomine, isAutomining, startAutomine } from "../../../relayer/node/mining.ts";
 import {
   ask,
-  connect,
   countMinable,
   type Node,
   readBlockTime,
   readHead,
   readNextBlockTime,
+  toNode,
 } from "../../../relayer/node/node.ts";
 import { raiseOffset, readOffset } from "../clock/anvil-offset.ts";
 import type { ClockMode } from "../clock/clock.ts";
@@ -86,7 +86,7 @@ export class MiningGate {
 export function guardReorgs(transport: Transport, chain: ReorgedChain): Transport {
   return (parameters) => {
     const inner = transport(parameters);
-    const node = connect(inner.request);
+    const node = toNode(inner.request);
     const { gate, recorded } = chain;
     const passed = recorded?.transport(parameters) ?? inner;
     const request: EIP1193RequestFn = async (question) => {

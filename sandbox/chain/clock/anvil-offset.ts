@@ -9,7 +9,7 @@ export async function readOffset(node: Node): Promise<number> {
 /**
  * Raises Anvil's offset to a value. A time that is set in Anvil counts from when it arrives; an offset is exact.
  *
- * @example await raiseOffset(connect(client.request), clock.offset())
+ * @example await raiseOffset(toNode(client.request), clock.offset())
  */
 export async function raiseOffset(node: Node, offset: number): Promise<void> {
   const missing = offset - (await readOffset(node));

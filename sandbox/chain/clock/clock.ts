@@ -1,6 +1,6 @@
 import { Mutex } from "async-mutex";
 import { awaitAutomine } from "../../../relayer/node/mining.ts";
-import { connect } from "../../../relayer/node/node.ts";
+import { toNode } from "../../../relayer/node/node.ts";
 import { freshReading } from "../../lib/reading/fresh-reading.ts";
 import type { ChainClient } from "../client/chain-client.ts";
 import { raiseOffset } from "./anvil-offset.ts";
@@ -76,7 +76,7 @@ export async function createClock(
   const move = async (step: () => Promise<number>) =>
     await moves.runExclusive(async () => {
       // The block of a transaction that was sent before would take the time that is meant for the next one.
-      await awaitAutomine(connect(client.request));
+      await awaitAutomine(toNode(client.request));
       return await step();
     });
   return {
@@ -114,7 +114,7 @@ function deterministicClock(client: ChainClient): SandboxClock {
 
 function liveClock(client: ChainClient, kept: KeptOffset) {
   let offset = kept.read();
-  const node = connect(client.request);
+  const node = toNode(client.request);
   /** The latest time that was answered. */
   let told = 0;
   const read = () => Math.floor(Date.now() / 1_000) + offset;

@@ -1,7 +1,7 @@
 import { maxUint64, maxUint128, toHex } from "viem";
 import { z } from "zod";
 import { awaitAutomine, startAutomine } from "../../../relayer/node/mining.ts";
-import { connect } from "../../../relayer/node/node.ts";
+import { toNode } from "../../../relayer/node/node.ts";
 import type { Part } from "../../lib/part.ts";
 import type { ChainClient } from "../client/chain-client.ts";
 
@@ -22,7 +22,7 @@ export type MiningPace = "transaction" | "never" | number;
  * @example await setMining(client, "never"); // transactions stay pending
  */
 export async function setMining(client: ChainClient, every: MiningPace): Promise<void> {
-  const node = connect(client.request);
+  const node = toNode(client.request);
   if (every === "transaction") {
     await startAutomine(node);
     return;
@@ -40,7 +40,7 @@ const portion = 100;
 
 /** Mines the given number of blocks, after the block of a transaction that an automining node has been sent. */
 export async function mineBlocks(client: ChainClient, blocks: number): Promise<void> {
-  await awaitAutomine(connect(client.request));
+  await awaitAutomine(toNode(client.request));
   for (let left = blocks; left > 0; left -= portion) await client.mine({ blocks: Math.min(left, portion) });
 }
 
@@ -86,7 +86,7 @@ export async function drainMining(client: ChainClient): Promise<void> {
   // The answer tells of the block; the pool lets go of the transaction after that.
   await Promise.all([
     client.stopImpersonatingAccount({ address: flusher }),
-    awaitAutomine(connect(client.request)),
+    awaitAutomine(toNode(client.request)),
   ]);
 }
 

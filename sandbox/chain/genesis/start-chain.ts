@@ -1,6 +1,6 @@
 import type { EIP1193RequestFn } from "viem";
 import { z } from "zod";
-import { connect } from "../../../relayer/node/node.ts";
+import { toNode } from "../../../relayer/node/node.ts";
 import type { ChainChange } from "../../../server/store/chain-log.ts";
 import { AnvilError } from "../anvil/anvil-error.ts";
 import { ReplaceableAnvil } from "../anvil/replaceable-anvil.ts";
@@ -171,7 +171,7 @@ async function start(
     const beginning = () => ({ loadedBlock: anvil.loadedBlock, epochBlock });
     const bare = createChainClient(anvil.url, transport);
     const journal = journaled ? await openJournal(bare, anvil, kept) : null;
-    const gate = new MiningGate(connect(bare.request));
+    const gate = new MiningGate(toNode(bare.request));
     miner.makeWithin(async (make) => await gate.runShared(make));
     const recorded =
       journal === null
@@ -231,7 +231,7 @@ export async function makeAgain(
     signal?.addEventListener("abort", close);
     try {
       const { request } = createChainClient(anvil.url, socket.transport);
-      await replay(connect(request), changes, from?.position ?? 0, made, searches);
+      await replay(toNode(request), changes, from?.position ?? 0, made, searches);
       return anvil;
     } catch (error) {
       await anvil.stop();
@@ -286,5 +286,5 @@ async function openJournal(
   const changes = kept?.changes ?? [];
   const blocks = changes.filter((change) => change.kind === "block");
   const known = [{ number: loadedBlock, hash }, ...blocks] as const;
-  return new ChainJournal(connect(client.request), known, changes, loadedBlock);
+  return new ChainJournal(toNode(client.request), known, changes, loadedBlock);
 }

@@ -1,7 +1,7 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
 import { RpcRefusedError } from "../../../relayer/errors.ts";
-import { ask, connect, type Node, readHeadBlock } from "../../../relayer/node/node.ts";
+import { ask, type Node, readHeadBlock, toNode } from "../../../relayer/node/node.ts";
 import { hexSchema } from "../../../relayer/node/node-schemas.ts";
 import {
   type BlockChange,
@@ -53,7 +53,7 @@ export async function replay(
  * Resumes mining after a replay, once the clock is set: sends again what waited for a block, and sets when blocks are made.
  */
 export async function resumeMining(client: ChainClient, changes: readonly ChainChange[]): Promise<void> {
-  const node = connect(client.request);
+  const node = toNode(client.request);
   for (const change of changes)
     if (change.kind === "sent")
       // A transaction that is no longer possible would not have been mined.

@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import type { EIP1193RequestFn } from "viem";
-import { connect } from "../../../relayer/node/node.ts";
+import { toNode } from "../../../relayer/node/node.ts";
 import { receiveNotification } from "../../../server/api/operations/notifications/receive-notification.ts";
 import { operations } from "../../../server/api/operations/table.ts";
 import { discoveryResources } from "../../../server/documentation/discovery.ts";
@@ -132,7 +132,7 @@ function reachChain(
   const socket = nodeSocket(anvilUrl);
   opened.defer(() => socket.close());
   deadline.signal.addEventListener("abort", () => socket.close());
-  const gate = new MiningGate(connect(createChainClient(anvilUrl, socket.transport).request));
+  const gate = new MiningGate(toNode(createChainClient(anvilUrl, socket.transport).request));
   const client = createChainClient(
     anvilUrl,
     guardReorgs(socket.transport, { beginning: () => beginning, mode, gate }),

@@ -1,6 +1,6 @@
 import type { EIP1193RequestFn } from "viem";
 import { hashJson } from "../../../protocol/values/canonical-json.ts";
-import { connect } from "../../../relayer/node/node.ts";
+import { toNode } from "../../../relayer/node/node.ts";
 import { FaultInvalidError, type RelayerFaults } from "../../../relayer/relayer.ts";
 import {
   type ApiFaultAction,
@@ -74,7 +74,7 @@ export class SandboxFaults implements Faults, Part<FaultState> {
     changed: () => void;
   }) {
     this.#plan = new FaultPlan(parts.programs);
-    this.#chain = new ChainEffects(connect(parts.request));
+    this.#chain = new ChainEffects(toNode(parts.request));
     this.#receiver = parts.receiver;
     this.#changed = parts.changed;
   }

@@ -6,7 +6,7 @@ import {
   type TransactionReceipt,
   TransactionReceiptNotFoundError,
 } from "viem";
-import { connect, traceRevert } from "../../../relayer/node/node.ts";
+import { toNode, traceRevert } from "../../../relayer/node/node.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
 import { describeRevert } from "../../chain/describe-revert.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
@@ -112,7 +112,7 @@ export class Wallet {
   }
 
   async #readRevert(hash: Hex): Promise<string> {
-    const { data, message } = await traceRevert(connect(this.client.request), hash);
+    const { data, message } = await traceRevert(toNode(this.client.request), hash);
     return describeRevert(data) ?? message;
   }
 

@@ -1,5 +1,5 @@
 import { awaitAutomine } from "../../../relayer/node/mining.ts";
-import { connect } from "../../../relayer/node/node.ts";
+import { toNode } from "../../../relayer/node/node.ts";
 import type { Log } from "../../../server/services.ts";
 import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { ClosingStack } from "../../lib/closing-stack.ts";
@@ -38,7 +38,7 @@ export function keepChain(
   const checkpoints = new Checkpoints(chain, source, journal, log);
   opened.defer(async () => {
     // A transaction that is still pending after this ends with the chain.
-    await endsWithin(awaitAutomine(connect(chain.request)), mineDeadlineMs);
+    await endsWithin(awaitAutomine(toNode(chain.request)), mineDeadlineMs);
     source.end();
     await store.recordChain().catch(async (error: unknown) => {
       // Blocks that a killed node made, and no answer relied on, are lost. Its connections may end before its end is known.

@@ -1,7 +1,7 @@
 import type { EIP1193RequestFn } from "viem";
 import { describe, expect, test } from "vitest";
 import { awaitAutomine } from "../../../relayer/node/mining.ts";
-import { connect } from "../../../relayer/node/node.ts";
+import { toNode } from "../../../relayer/node/node.ts";
 import { faultPoints, operationId, type RelayerJournal } from "../../../relayer/relayer.ts";
 import { Crash, openRelayerKits, program } from "../../kit/relayer-kit.ts";
 
@@ -113,7 +113,7 @@ test("recovery takes up what has no nonce last, so that its call is tried on wha
     try {
       return await forward(args);
     } finally {
-      if (args.method === "eth_sendRawTransaction") await awaitAutomine(connect(forward));
+      if (args.method === "eth_sendRawTransaction") await awaitAutomine(toNode(forward));
     }
   };
   const relayer = await kit.restart({ request });
