@@ -70,6 +70,7 @@ export async function openTools(process: ObservedProcess, service: StartedServic
   if (saved !== null) {
     const { all } = state.parts;
     await deadline.within("Anvil to answer", restoreParts(all, decodeSnapshotParts(saved, all)));
+    process.requestLog.restoredTo = Number(await chain.client.getBlockNumber());
     await published.describe();
   }
   const heads = await followChain(() => chain.anvil.url, service, process, start);
@@ -136,7 +137,7 @@ function openState(
 
 /** Opens the tools that read, capture or restore the whole sandbox. */
 function openSnapshots(
-  { settings, chain, cluster, gate, refusals }: SandboxProcess & { refusals: RefusalLog },
+  { settings, chain, cluster, gate, refusals, requestLog }: ObservedProcess,
   { observing, relayer, store }: StartedService,
   { parts }: ReturnType<typeof openState>,
   { description, published }: { description: SandboxDescription; published: PublishedKeys },
@@ -149,8 +150,9 @@ function openSnapshots(
     parts,
     runAsOnlyProcess: async (step) => await cluster.runAsOnlyProcess(step),
     // A restore may bring back the keys and the receiver from before a rotation.
-    restored: async () => {
+    restored: async (block) => {
       recorder.restored();
+      requestLog.restoredTo = block;
       await published.refresh();
     },
   });

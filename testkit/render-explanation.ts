@@ -13,12 +13,12 @@ type Paint = (style: "bold" | "dim" | "red" | "green" | "inverse", text: string)
  */
 export function renderExplanation(explanation: Explanation, color: boolean): string {
   const paint = paintIn(color);
-  const { accepted, step, subject, cause } = explanation;
+  const { accepted, step, subject, cause, revert } = explanation;
   const verdict = accepted
     ? paint("green", `accepted as ${step} of ${subject}`)
     : paint("red", step === null ? "not accepted" : `not accepted as ${step} of ${subject}`);
   return [
-    ...(accepted ? [] : [cause]),
+    ...(accepted ? [] : [cause, ...(revert?.meaning == null ? [] : [revert.meaning])]),
     `${paint("bold", explanation.transaction_hash)}  ${verdict}`,
     ...renderSubmission(explanation),
     ...renderDetails(explanation, paint),
@@ -48,7 +48,7 @@ function paintIn(color: boolean): Paint {
 }
 
 /** The parts that explanations of transactions and of calls have in common. */
-type Details = Omit<Explanation, "transaction_hash" | "submission">;
+type Details = Omit<Explanation, "transaction_hash" | "transaction" | "submission">;
 
 function renderDetails(explanation: Details, paint: Paint): string[] {
   return [

@@ -73,15 +73,15 @@ function endedTest(task: Readonly<RunnerTestCase>, rejections: readonly TestErro
   for (let { suite } = task; suite !== undefined; suite = suite.suite)
     if (suite.name !== "") names.unshift(suite.name);
   const hasFailed = task.result?.state === "fail" || rejections.length > 0;
-  return { name: names.join(" "), file: task.file.filepath, hasFailed, errors };
+  return { name: names.join(" "), title: task.name, file: task.file.filepath, hasFailed, errors };
 }
 
 /** Collects the promises that are rejected without a handler during a test: vitest reports them when the run ends. */
 function collectRejections() {
   const rejections: TestError[] = [];
   const collect = (reason: unknown) => {
-    const { message, stack } = reason instanceof Error ? reason : new Error(String(reason));
-    rejections.push({ message: `Unhandled rejection: ${message}`, stack });
+    const { message, stack, cause } = reason instanceof Error ? reason : new Error(String(reason));
+    rejections.push({ message: `Unhandled rejection: ${message}`, stack, cause });
   };
   process.on("unhandledRejection", collect);
   return {

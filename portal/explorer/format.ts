@@ -4,6 +4,8 @@ export interface Measure {
   decimals: number;
   /** Sandbox time in milliseconds. */
   now: number;
+  /** The labels of known accounts and contracts, by address in lower case. */
+  labels: { readonly [address: string]: string };
 }
 
 /** An amount of base units with the token's decimals: at least two, no more than it has. */
@@ -15,12 +17,17 @@ export function formatAmount(units: string, { decimals, symbol }: Measure): stri
 export function formatUnits(units: string, decimals: number, least: number): string {
   const negative = units.startsWith("-");
   const digits = units.replace("-", "").padStart(decimals + 1, "0");
-  const whole = digits.slice(0, digits.length - decimals).replace(/\B(?=(\d{3})+$)/g, ",");
+  const whole = digits.slice(0, digits.length - decimals).replaceAll(/\B(?=(\d{3})+$)/g, ",");
   const fraction = digits
     .slice(digits.length - decimals)
     .replace(/0+$/, "")
     .padEnd(least, "0");
   return `${negative ? "-" : ""}${whole}${fraction && `.${fraction}`}`;
+}
+
+/** A whole number with separators. */
+export function formatCount(count: string): string {
+  return formatUnits(count, 0, 0);
 }
 
 /** Wei as ether, with as many digits as say something. */

@@ -61,7 +61,8 @@ const page: {
 };
 
 function viewOf({ view, id }: PageAddress): View | undefined {
-  return view === "purchases" && id !== "" ? purchaseTimeline : views[view];
+  if (view === "purchases" && id !== "") return purchaseTimeline;
+  return Object.hasOwn(views, view) ? views[view] : undefined;
 }
 
 function element(id: string): HTMLElement {
@@ -93,7 +94,8 @@ function banner(): TemplateResult | typeof nothing {
 function content(view: View | undefined): TemplateResult {
   const { overview, data, problem, pageAddress } = page;
   if (view === undefined)
-    return html`<h1 tabindex="-1">Nothing here</h1><p>There is no view ${pageAddress.view}. <a href="#/">To the overview</a></p>`;
+    return html`<h1 tabindex="-1">Nothing here</h1>
+      <p>The explorer has no page ${pageAddress.view}. Choose one in the menu, or find an id, a hash or an address.</p>`;
   if (problem !== null && page.connection !== "gone")
     return html`<h1 tabindex="-1">${view.title(pageAddress)}</h1>
       <div class="notice bad">
@@ -108,7 +110,7 @@ function content(view: View | undefined): TemplateResult {
 function sceneOf(overview: Overview): Scene {
   const { pageAddress } = page;
   const passed = overview.mode === "live" && recorded === null ? Date.now() - page.readAt : 0;
-  const measure = { ...overview.token, now: Date.parse(overview.now) + passed };
+  const measure = { ...overview.token, labels: overview.labels, now: Date.parse(overview.now) + passed };
   return { pageAddress, overview, measure, isRecorded: recorded !== null, redraw: draw, act };
 }
 

@@ -15,7 +15,16 @@ export interface PageAddress {
 export function parsePageAddress(hash: string): PageAddress {
   const [path = "", search = ""] = hash.replace(/^#\/?/, "").split("?");
   const [view = "", id = ""] = path.split("/");
-  return { view, id: decodeURIComponent(id), query: new URLSearchParams(search) };
+  return { view: decode(view), id: decode(id), query: new URLSearchParams(search) };
+}
+
+/** Decodes a part of an address; one that is malformed is taken as it is. */
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 /** The address of a view; what is empty is left out. */

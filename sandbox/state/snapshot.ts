@@ -57,8 +57,8 @@ export interface SnapshotSources {
   parts: RestoredParts;
   /** Runs a step while no other process is in the sandbox. @throws SandboxError sandbox_shared */
   runAsOnlyProcess: <T>(step: () => Promise<T>) => Promise<T>;
-  /** Called after each restore. */
-  restored: () => Promise<void>;
+  /** Called after each restore, with the number of the newest block. */
+  restored: (block: number) => Promise<void>;
 }
 
 /** Takes and restores snapshots of a whole sandbox. */
@@ -141,7 +141,7 @@ export class Snapshots {
       for (const other of this.#valid) if (other.number > state.number) this.#valid.delete(other);
     };
     await gate.runExclusive(async () => await runAsOnlyProcess(restore));
-    await restored();
+    await restored(Number(state.block.number));
   }
 
   /** Has the node go back, which the journal has done. */

@@ -1,13 +1,10 @@
-import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { stripVTControlCharacters } from "node:util";
 import type { TraceFailure } from "../../sandbox/hosts/trace/trace-view.ts";
 import { snapshotOf } from "../../sandbox/hosts/trace/write-trace.ts";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
-import { escapeControls } from "../../server/lib/escape-controls.ts";
 import type { Sandbox } from "../create-sandbox.ts";
+import { plain, readPlace } from "./test-place.ts";
 
 /** When a test leaves a trace. */
 export type TraceMode = "on-failure" | "always" | "never";
@@ -27,20 +24,21 @@ export interface TestError {
   message?: string;
   stack?: string | undefined;
   diff?: string | undefined;
+  /** The error behind it, as `fetch failed` has one. */
+  cause?: unknown;
 }
 
 /** A test that has ended, as far as a trace needs it. */
 export interface EndedTest {
   /** The full name, with the names of its groups. */
   name: string;
+  /** Its own title. */
+  title: string;
   /** The absolute path of its file. */
   file: string;
   hasFailed: boolean;
   errors: readonly TestError[];
 }
-
-/** The number of lines before and after the line that failed. */
-const linesAround = 5;
 
 /** @throws SandboxError option_invalid for another mode or a folder that is no text. */
 export function requireTraceOptions({
@@ -81,7 +79,7 @@ export async function traceTest(
   try {
     await sandbox.trace(file, {
       test: test.name,
-      failures: test.errors.map((error) => viewFailure(error, test.file)),
+      failures: test.errors.map((error) => viewFailure(error, test)),
     });
     if (test.hasFailed) process.stderr.write(`Trace of the failed test: ${file}\n`);
   } catch (error) {
@@ -100,45 +98,30 @@ function fileName({ name }: EndedTest): string {
   );
 }
 
-function viewFailure(
-  { message = "The test failed.", stack, diff }: TestError,
-  testFile: string,
-): TraceFailure {
-  const at = findFrame(stack ?? "", testFile);
+function viewFailure(error: TestError, test: EndedTest): TraceFailure {
+  const { message = "The test failed.", stack, diff, cause } = error;
   return {
-    message: plain(message),
+    message: plain([message, ...causesOf(cause).map((inner) => `Caused by: ${inner}`)].join("\n")),
     diff: diff === undefined ? null : plain(diff),
-    at,
-    code: at === null ? [] : readCode(at.file, at.line),
+    ...readPlace(stack ?? "", test),
   };
 }
 
-/** The place in the test's own file that an error comes from, else the first one outside of packages. */
-function findFrame(stack: string, testFile: string): TraceFailure["at"] {
-  const frames = [...stack.matchAll(/(?:\(|at )((?:file:\/\/)?\/[^():]+):(\d+):(\d+)/g)].map(
-    ([, path = "", line, column]) => ({
-      file: path.startsWith("file:") ? fileURLToPath(path) : path,
-      line: Number(line),
-      column: Number(column),
-    }),
-  );
-  const own = frames.find(({ file }) => file === testFile);
-  return own ?? frames.find(({ file }) => !file.includes("/node_modules/")) ?? null;
-}
+/** The largest number of causes of an error that are shown. */
+const mostCauses = 5;
 
-function readCode(file: string, line: number): TraceFailure["code"] {
-  try {
-    const lines = readFileSync(file, "utf8").split("\n");
-    const first = Math.max(1, line - linesAround);
-    return lines
-      .slice(first - 1, line + linesAround)
-      .map((text, index) => ({ line: first + index, text: plain(text) }));
-  } catch {
-    return [];
+/** The messages of the errors behind an error, the outermost first. */
+function causesOf(cause: unknown): string[] {
+  const causes: string[] = [];
+  for (let inner = cause; isObject(inner) && causes.length < mostCauses; inner = inner["cause"]) {
+    const { message, code } = inner;
+    // Node joins the failures to connect to each address of a host in one error without a message.
+    const said = [message, code].find((text) => typeof text === "string" && text !== "");
+    if (said !== undefined) causes.push(String(said));
   }
+  return causes;
 }
 
-/** A text without the colors of a terminal. */
-function plain(text: string): string {
-  return stripVTControlCharacters(text).split("\n").map(escapeControls).join("\n");
+function isObject(value: unknown): value is { [name: string]: unknown } {
+  return typeof value === "object" && value !== null;
 }

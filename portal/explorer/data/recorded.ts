@@ -68,6 +68,7 @@ function find(answers: TraceData["answers"], text: string): unknown[] {
     ["/explorer/operations", "operation", "A relay operation"],
     ["/explorer/events", "event", "An event"],
     ["/explorer/blocks", "block", "A block"],
+    ["/requests", "request", "A request"],
   ] as const;
   return places.flatMap(([path, type, title]) => {
     const list = answers[path];

@@ -3,7 +3,7 @@ import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";
 import type { Measure } from "../format.ts";
-import { copyable, pager, purchaseLink, time, transaction } from "../templates.ts";
+import { copyable, pager, purchaseLink, time, transaction } from "../templates/templates.ts";
 import { defineView } from "../view.ts";
 
 /** Blocks, the newest first, with their transactions named by what they do. */

@@ -2,7 +2,7 @@ import type { EventView, ViewPage } from "../../../sandbox/hosts/explorer/views.
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { ask, read } from "../api.ts";
-import { badge, copyable, empty, pager, subjectLink, time } from "../templates.ts";
+import { badge, copyable, empty, pager, subjectLink, time } from "../templates/templates.ts";
 import { defineView, type Scene } from "../view.ts";
 import { control } from "./controls/control.ts";
 

@@ -2,7 +2,7 @@ import type { MerchantView, ViewPage } from "../../../sandbox/hosts/explorer/vie
 import { html } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";
 import { formatAmount } from "../format.ts";
-import { account, badge, copyable, empty, pager, time } from "../templates.ts";
+import { account, badge, copyable, empty, pager, time } from "../templates/templates.ts";
 import { defineView } from "../view.ts";
 
 /** Merchants, the newest first, with what they cover in refunds. */

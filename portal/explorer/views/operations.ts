@@ -13,7 +13,7 @@ import {
   purchaseLink,
   time,
   transaction,
-} from "../templates.ts";
+} from "../templates/templates.ts";
 import { defineView, type Scene } from "../view.ts";
 
 /** The relayer's operations, the newest first, with every transaction that was signed for each. */

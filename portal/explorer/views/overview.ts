@@ -9,7 +9,8 @@ import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-ht
 import { read } from "../api.ts";
 import { formatWei, percent, words } from "../format.ts";
 import { hrefTo } from "../page-address.ts";
-import { copyable, empty } from "../templates.ts";
+import { copyable, empty } from "../templates/templates.ts";
+import { linked } from "../templates/text.ts";
 import { defineView } from "../view.ts";
 import { blockList } from "./blocks.ts";
 import { describeFault } from "./controls/faults.ts";
@@ -109,15 +110,10 @@ function attention(now: Overview, refusal: RefusalView | undefined) {
         <span
           ><a href=${hrefTo("refusals")}
             >${now.refusals} ${now.refusals === 1 ? "transaction was" : "transactions were"} refused</a
-          >, the last one as ${refusal.step}: ${failed(refusal)}</span
+          >, the last one as ${refusal.step}: ${linked(refusal.cause, now.labels)}</span
         >
       </p>`
   }`;
-}
-
-function failed({ checks }: RefusalView): string {
-  const names = checks.filter(({ ok }) => !ok).map(({ name }) => name);
-  return names.join(", ");
 }
 
 /** Says that Anvil has ended and was started again, if it has. */

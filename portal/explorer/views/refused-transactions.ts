@@ -3,7 +3,9 @@ import type { RefusalView, ViewPage } from "../../../sandbox/hosts/explorer/view
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { ask, read } from "../api.ts";
-import { checks, empty, pager, subjectLink, time, transaction } from "../templates.ts";
+import { checks } from "../templates/checks.ts";
+import { empty, pager, subjectLink, time, transaction } from "../templates/templates.ts";
+import { linked } from "../templates/text.ts";
 import { defineView, type Scene } from "../view.ts";
 import { explanation } from "./transaction.ts";
 
@@ -21,11 +23,11 @@ export const refusals = defineView<ViewPage<RefusalView>>({
     ${
       data.length === 0
         ? empty("Nothing was refused.")
-        : html`<ul class="stack plain">
+        : html`<ul class="rows panel">
           ${repeat(
             data,
             ({ number }) => number,
-            (refusal) => html`<li>${refusalCard(refusal, scene)}</li>`,
+            (refusal) => html`<li>${refusalRow(refusal, scene)}</li>`,
           )}
         </ul>`
     }
@@ -33,9 +35,10 @@ export const refusals = defineView<ViewPage<RefusalView>>({
   `,
 });
 
-/** One refusal: the checks with both sides, and the decoded call on demand. */
-function refusalCard(refusal: RefusalView, scene: Scene): TemplateResult {
-  const { number, at, step, subject, code, transaction_hash, times } = refusal;
+/** One refusal: the cause in one sentence; the checks with both sides and the decoded call on demand. */
+function refusalRow(refusal: RefusalView, scene: Scene): TemplateResult {
+  const { number, at, step, subject, code, cause, transaction_hash, times } = refusal;
+  const { measure } = scene;
   const key = `${transaction_hash} ${subject}`;
   const toggle = (event: Event) => {
     if (!(event.currentTarget instanceof HTMLDetailsElement) || !event.currentTarget.open) return;
@@ -45,23 +48,24 @@ function refusalCard(refusal: RefusalView, scene: Scene): TemplateResult {
       .finally(scene.redraw);
   };
   const found = explained.get(key);
-  return html`<article class="panel" aria-label=${`Refusal ${number}`}>
+  return html`<article class="entry" aria-label=${`Refusal ${number}`}>
     <p class="row">
       <strong>${step}</strong> <span class="badge bad">${code}</span>
       ${times === 1 ? nothing : html`<span class="small">${times} times</span>`}
-      <span class="small quiet">${time(at, scene.measure)}</span>
+      <span class="small quiet">${time(at, measure)}</span>
     </p>
+    <p>${linked(cause, measure.labels)}</p>
     <p class="row small">${subjectLink(subject)} ${transaction(transaction_hash)}</p>
-    ${checks(refusal.checks)}
     <details @toggle=${toggle}>
-      <summary>Decoded difference</summary>
+      <summary>Checks and decoded call</summary>
       <div class="stack">
+        ${checks(refusal.checks, measure)}
         ${
           found === undefined
             ? html`<p class="quiet">Reading …</p>`
             : typeof found === "string"
               ? html`<p class="notice bad">${found}</p>`
-              : explanation({ ...found, checks: [] })
+              : explanation({ ...found, checks: [] }, measure)
         }
       </div>
     </details>

@@ -3,7 +3,7 @@ import { html } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";
 import { shorten } from "../format.ts";
 import { hrefTo } from "../page-address.ts";
-import { badge, empty } from "../templates.ts";
+import { badge, empty } from "../templates/templates.ts";
 import { defineView } from "../view.ts";
 
 /** The view of the results for an id, a hash, an address or a block number. */
@@ -44,6 +44,8 @@ function hrefOf({ type, id }: SearchResult): string {
       return hrefTo("events", "", { q: id });
     case "block":
       return hrefTo("blocks", "", { cursor: id });
+    case "request":
+      return hrefTo("requests", "", { purchase: id });
     case "transaction":
       return hrefTo("transactions", id);
     default:

@@ -1,7 +1,19 @@
-import type { Explanation } from "../../../sandbox/hosts/explain/explanation.ts";
+import type { Explanation, Frame } from "../../../sandbox/hosts/explain/explanation.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { ask } from "../api.ts";
-import { checks, copyable, subjectLink, value } from "../templates.ts";
+import { formatCount, formatWei, type Measure } from "../format.ts";
+import { checks, value } from "../templates/checks.ts";
+import {
+  account,
+  badge,
+  blockLink,
+  copyable,
+  folded,
+  subjectLink,
+  type Template,
+  time,
+} from "../templates/templates.ts";
+import { linked } from "../templates/text.ts";
 import { defineView } from "../view.ts";
 
 /** One transaction, and whether it would be accepted. */
@@ -9,51 +21,112 @@ export const transactionView = defineView<Explanation>({
   title: () => "Transaction",
   topics: ["blocks", "purchases"],
   load: ({ id }) => ask("GET", `/explain/${encodeURIComponent(id)}`),
-  draw: (explained) => html`
+  draw: (explained, { measure }) => html`
     <div class="heading">
       <h1 tabindex="-1">Transaction</h1>
+      ${explained.transaction === null ? nothing : badge(explained.transaction.status)}
       ${copyable(explained.transaction_hash, "transaction hash")}
     </div>
-    <section class="panel" aria-label="Explanation">${explanation(explained)}</section>
+    <section class="panel" aria-label="Explanation">${explanation(explained, measure)}</section>
   `,
 });
 
-/** Renders the reason why a transaction is accepted or refused, with its call next to the expected one. */
-export function explanation(explained: Explanation): TemplateResult {
-  const { accepted, cause, call, logs } = explained;
-  return html`<p class=${`notice ${accepted ? "good" : "bad"}`}>${cause}</p>
-    ${comparison(explained)}
-    ${explained.checks.length === 0 ? nothing : checks(explained.checks)} ${call === null ? nothing : callTable(call)}
+/** Renders why a transaction is accepted or refused, who sent it where, its call next to the expected one, and the rest folded. */
+export function explanation(explained: Explanation, measure: Measure): TemplateResult {
+  return html`${verdict(explained, measure)} ${transactionDetails(explained, measure)}`;
+}
+
+/** Renders the part of an explanation below its verdict. */
+export function transactionDetails(explained: Explanation, measure: Measure): TemplateResult {
+  const { call, logs, trace, transaction } = explained;
+  return html`${facts(explained, measure)}
+    ${call === null ? nothing : callTable(call, measure)}
+    ${
+      explained.checks.length === 0
+        ? nothing
+        : folded(`Checks (${explained.checks.length})`, checks(explained.checks, measure))
+    }
+    ${
+      trace === null || trace.calls.length === 0
+        ? nothing
+        : folded("Inner calls", html`<ul class="calls plain">${callTree(trace, measure)}</ul>`)
+    }
     ${
       logs.length === 0
         ? nothing
-        : html`<details>
-          <summary>Logs</summary>
-          <ul class="plain">
-            ${logs.map(
-              ({ event, contract, fields }) =>
-                html`<li class="small">${event ?? "an unknown event"} of ${contract} ${value(fields)}</li>`,
-            )}
-          </ul>
-        </details>`
+        : folded(
+            `Logs (${logs.length})`,
+            html`<ul class="plain stack">
+              ${logs.map(
+                ({ event, contract, fields }) =>
+                  html`<li class="small"><strong>${event ?? "an unknown event"}</strong> of ${contract} ${value(fields, measure)}</li>`,
+              )}
+            </ul>`,
+          )
+    }
+    ${
+      transaction === null
+        ? nothing
+        : folded(
+            `Raw bytes (${(transaction.input.length - 2) / 2})`,
+            html`<p class="small"><code class="value">${transaction.input}</code></p>`,
+          )
     }`;
 }
 
-/** Says which step of which object the transaction is compared with, and the submission that asked for it. */
-function comparison({ step, subject, submission }: Explanation): TemplateResult | typeof nothing {
-  if (step === null || subject === null) return nothing;
-  const asked =
-    submission === null
-      ? nothing
-      : html`<br />Refused with <code>${submission.code}</code>:
-          <code class="value">${submission.request}</code>`;
-  return html`<p class="small">
-    Compared with the ${step} of ${subject.split(", ").map(subjectLink)}.${asked}
-  </p>`;
+/** The cause in one sentence, the revert in words, and the checks that failed because of it. */
+function verdict(
+  { accepted, cause, causes, revert, step }: Explanation,
+  { labels }: Measure,
+): TemplateResult {
+  const tone = accepted ? "good" : step === null ? "" : "bad";
+  const others = causes.slice(1);
+  return html`<div class=${`notice ${tone}`}>
+    <p>${linked(cause, labels)}</p>
+    ${revert?.meaning == null ? nothing : html`<p>${linked(revert.meaning, labels)}</p>`}
+    ${others.length === 0 ? nothing : html`<ul class="small">${others.map((other) => html`<li>${linked(other, labels)}</li>`)}</ul>`}
+  </div>`;
+}
+
+/** Sender, recipient, block, time and gas, and the step of the purchase that it is compared with. */
+function facts({ transaction, step, subject, submission }: Explanation, measure: Measure): TemplateResult {
+  return html`<dl class="facts small">
+    ${transaction === null ? nothing : envelope(transaction, measure)}
+    ${
+      step === null || subject === null
+        ? nothing
+        : html`<dt>Compared with</dt>
+          <dd class="row"><span>the ${step} of</span> ${subject.split(", ").map(subjectLink)}</dd>`
+    }
+    ${
+      submission === null
+        ? nothing
+        : html`<dt>Submitted</dt>
+          <dd>Refused with <code>${submission.code}</code>: <code class="value">${submission.request}</code></dd>`
+    }
+  </dl>`;
+}
+
+function envelope(transaction: NonNullable<Explanation["transaction"]>, measure: Measure): Template {
+  const { from, to, block_number, at, gas_used, fee_wei, value_wei } = transaction;
+  const named = (address: string) => ({ address, name: measure.labels[address.toLowerCase()] ?? null });
+  return html`<dt>From</dt>
+    <dd>${from === null ? "no account" : account(named(from))}</dd>
+    <dt>To</dt>
+    <dd>${to === null ? "a new contract" : account(named(to))}</dd>
+    <dt>Block</dt>
+    <dd>${block_number === null ? "not mined yet" : blockLink(block_number)}</dd>
+    ${at === null ? nothing : html`<dt>Time</dt><dd>${time(at, measure)}</dd>`}
+    ${
+      gas_used === null || fee_wei === null
+        ? nothing
+        : html`<dt>Gas</dt><dd class="amount">${formatCount(gas_used)} used, ${formatWei(fee_wei)} paid</dd>`
+    }
+    ${value_wei === "0" ? nothing : html`<dt>Ether</dt><dd class="amount">${formatWei(value_wei)}</dd>`}`;
 }
 
 /** The decoded call, field by field; what differs is marked. */
-function callTable(call: NonNullable<Explanation["call"]>): TemplateResult {
+function callTable(call: NonNullable<Explanation["call"]>, measure: Measure): TemplateResult {
   return html`<div class="scroll" tabindex="0" role="group" aria-label="The call, field by field">
     <table class="small difference">
       <caption>
@@ -70,11 +143,20 @@ function callTable(call: NonNullable<Explanation["call"]>): TemplateResult {
         ${call.fields.map(
           ({ name, expected, actual, equal }) => html`<tr class=${equal ? "" : "differs"}>
             <th scope="row">${equal ? nothing : html`<span class="error">≠ </span>`}${name}</th>
-            <td>${value(expected)}</td>
-            <td>${value(actual)}</td>
+            <td>${value(expected, measure, name)}</td>
+            <td>${value(actual, measure, name)}</td>
           </tr>`,
         )}
       </tbody>
     </table>
   </div>`;
+}
+
+/** A call with the calls that it made, and where it failed. */
+function callTree({ type, contract, call, failure, calls }: Frame, measure: Measure): TemplateResult {
+  return html`<li class="small">
+    <code>${linked(call, measure.labels)}</code> of ${contract} <span class="quiet">${type.toLowerCase()}</span>
+    ${failure === null ? nothing : html`<span class="error">${linked(failure, measure.labels)}</span>`}
+    ${calls.length === 0 ? nothing : html`<ul class="calls plain">${calls.map((inner) => callTree(inner, measure))}</ul>`}
+  </li>`;
 }

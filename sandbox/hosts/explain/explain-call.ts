@@ -3,7 +3,6 @@ import { z } from "zod";
 import { type BindingReport, type CheckName, checkBinding } from "../../../protocol/binding/check-binding.ts";
 import type { ObservedLog, ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
-import { decodeRevert } from "../../../relayer/node/decode-revert.ts";
 import { addressSchema } from "../../../server/api/schemas/primitives.ts";
 import type { BlockPoint } from "../../../server/chain/chain-reader.ts";
 import { check } from "../../../server/http/request/validate.ts";
@@ -14,7 +13,8 @@ import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
 import type { Candidate } from "./candidates/candidate.ts";
 import { findCandidates } from "./candidates/find-candidates.ts";
-import { nameCause } from "./cause/name-cause.ts";
+import { nameCauses } from "./cause/name-cause.ts";
+import { readRevert } from "./cause/read-revert.ts";
 import {
   type ExplainOptions,
   type ExplainSources,
@@ -93,12 +93,13 @@ export async function explainCall(
   const accepted = closest?.report.accepted ?? false;
   const output = reason?.data ?? "0x";
   const failure = reason === null ? null : (describeRevert(output) ?? reason.message);
-  const cause = nameCause({ checks, call: decoded, failure, isSimulated: true });
+  const causes =
+    closest === undefined
+      ? [revertsAlone(failure) ?? strangeCall]
+      : nameCauses({ checks, call: decoded, failure, isSimulated: true });
   return {
-    cause:
-      closest === undefined
-        ? (revertsAlone(failure) ?? strangeCall)
-        : (cause ?? `It would be accepted as ${closest.use.step} of ${closest.about}.`),
+    cause: causes[0] ?? `It would be accepted as ${closest?.use.step} of ${closest?.about}.`,
+    causes,
     accepted,
     step: closest?.use.step ?? null,
     subject: closest?.about ?? null,
@@ -106,7 +107,7 @@ export async function explainCall(
     not_checked: closest?.unknown ?? [...minedChecks],
     call: decoded,
     logs: (observed.receipt?.logs ?? []).map((log) => viewLog(log, services)),
-    revert: decodeRevert(output),
+    revert: await readRevert(output, closest, services),
     trace: traced === null ? null : viewTrace(traced, services.deployment),
     compared: judged.map((one) => ({
       step: one.use.step,

@@ -3,7 +3,6 @@ import type { BindingReport } from "../../../protocol/binding/check-binding.ts";
 import { decodeLog, isEvent } from "../../../protocol/binding/match-log.ts";
 import type { ObservedLog, ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
-import { decodeRevert } from "../../../relayer/node/decode-revert.ts";
 import { operations } from "../../../server/api/operations/table.ts";
 import { judge } from "../../../server/domain/binding/require-bound.ts";
 import type { Services } from "../../../server/services.ts";
@@ -11,12 +10,13 @@ import type { ChainClient } from "../../chain/client/chain-client.ts";
 import { describeRevert } from "../../chain/describe-revert.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
-import { abisFor, contractAt, contractsOf, nameOf } from "./address-book.ts";
+import { contractsOf, nameOf } from "./address-book.ts";
 import type { Candidate } from "./candidates/candidate.ts";
 import { findCandidates, findNamedCandidate } from "./candidates/find-candidates.ts";
 import { type Refusals, readSubmission, type Submission } from "./candidates/read-submission.ts";
-import { compareCalldata } from "./cause/compare-calldata.ts";
-import { nameCause, unknownTransaction } from "./cause/name-cause.ts";
+import { compareCalls } from "./cause/compare-calls.ts";
+import { nameCauses, unknownTransaction } from "./cause/name-cause.ts";
+import { readRevert } from "./cause/read-revert.ts";
 import type { Explanation } from "./explanation.ts";
 import { type TracedCall, tracedCall, viewTrace } from "./traces/read-trace.ts";
 
@@ -52,7 +52,10 @@ export async function explainTransaction(
   { services, client, refusals }: ExplainSources,
 ): Promise<Explanation> {
   const observed = await services.chain.observe(hash);
-  const traced = observed.receipt === null ? null : await trace(hash, client);
+  const [traced, transaction] = await Promise.all([
+    observed.receipt === null ? null : trace(hash, client),
+    viewTransaction(observed, client),
+  ]);
   const submission = await readSubmission(observed, id, refusals, services);
   const named =
     submission?.candidate ?? (id === undefined ? null : await requireNamed(id, observed, services));
@@ -62,13 +65,12 @@ export async function explainTransaction(
   const call = closest === undefined ? null : viewCall(observed, closest, services);
   const checks = closest?.report.checks ?? [];
   const failure = traced?.error === undefined ? null : (describeRevert(traced.output) ?? traced.error);
+  const causes = closest === undefined ? [strange(observed)] : nameCauses({ checks, call, failure });
   return {
-    cause:
-      closest === undefined
-        ? strange(observed)
-        : (nameCause({ checks, call, failure }) ??
-          `It is accepted as ${closest.use.step} of ${closest.about}.`),
+    cause: causes[0] ?? `It is accepted as ${closest?.use.step} of ${closest?.about}.`,
+    causes,
     transaction_hash: hash,
+    transaction,
     accepted: closest?.report.accepted ?? false,
     step: closest?.use.step ?? null,
     subject: closest?.about ?? null,
@@ -76,7 +78,7 @@ export async function explainTransaction(
     checks,
     call,
     logs: (observed.receipt?.logs ?? []).map((log) => viewLog(log, services)),
-    revert: decodeRevert(traced?.error === undefined ? "0x" : (traced.output ?? "0x")),
+    revert: await readRevert(traced?.error === undefined ? "0x" : (traced.output ?? "0x"), closest, services),
     trace: traced === null ? null : viewTrace(traced, services.deployment),
     compared: judged.map((one) => ({
       step: one.use.step,
@@ -84,6 +86,26 @@ export async function explainTransaction(
       accepted: one.report.accepted,
       failed: one.report.checks.filter(({ ok }) => !ok).map(({ name }) => name),
     })),
+  };
+}
+
+/** The transaction itself; null when the chain does not know its hash. */
+async function viewTransaction(
+  { hash, envelope, receipt, block }: ObservedTransaction,
+  client: ChainClient,
+): Promise<Explanation["transaction"]> {
+  if (envelope === null) return null;
+  const mined = receipt === null ? null : await client.getTransactionReceipt({ hash }).catch(() => null);
+  return {
+    status: receipt?.status ?? "pending",
+    from: envelope.sender === null ? null : getAddress(envelope.sender),
+    to: envelope.to === null ? null : getAddress(envelope.to),
+    value_wei: envelope.value.toString(),
+    input: envelope.input,
+    block_number: block === null ? null : Number(block.number),
+    at: block === null ? null : toTimestamp(block.timestamp),
+    gas_used: mined === null ? null : mined.gasUsed.toString(),
+    fee_wei: mined === null ? null : (mined.gasUsed * mined.effectiveGasPrice).toString(),
   };
 }
 
@@ -150,19 +172,8 @@ export function viewCall(
   { expectation }: Candidate,
   { deployment }: Services,
 ): Explanation["call"] {
-  const { to, data } = expectation.call;
-  const abi = contractAt(deployment, to)?.abi;
-  if (envelope === null || abi === undefined) return null;
-  const isKnown = contractAt(deployment, envelope.to) !== null;
-  // A lookalike at another address is read as what it looks like.
-  const abis = abisFor(deployment, isKnown ? envelope.to : to);
-  return {
-    to: envelope.to === null ? null : getAddress(envelope.to),
-    contract: nameOf(deployment, envelope.to),
-    expected_to: getAddress(to),
-    expected_contract: nameOf(deployment, to),
-    ...compareCalldata(abi, data, envelope.input, abis),
-  };
+  if (envelope === null) return null;
+  return compareCalls(expectation.call, { to: envelope.to, data: envelope.input }, deployment);
 }
 
 /** Shows a log as the event of the contract that emitted it. */

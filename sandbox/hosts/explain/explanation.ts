@@ -41,7 +41,13 @@ const submission = z.object({
   times: z.int(),
 });
 
-const revert = z.object({ name: z.string(), args: z.record(z.string(), jsonSchema), data: z.string() });
+const revert = z.object({
+  name: z.string(),
+  args: z.record(z.string(), jsonSchema),
+  data: z.string(),
+  /** The revert in words, as in `The purchase is fully paid.`; null when the step that it was meant for is not known. */
+  meaning: z.string().nullable(),
+});
 
 const frameFields = {
   type: z.string(),
@@ -66,7 +72,26 @@ const frame: z.ZodType<Frame> = z
 export const explanationSchema = z.object({
   /** Why it is refused, or as what it is accepted, in one sentence. */
   cause: z.string(),
+  /** A sentence for each failed check: the cause first, then what follows from it. */
+  causes: z.array(z.string()),
   transaction_hash: hashSchema,
+  /** The transaction itself; null when the chain does not know its hash. */
+  transaction: z
+    .object({
+      status: z.enum(["success", "reverted", "pending"]),
+      /** Null when its signature names no account. */
+      from: checksumAddressSchema.nullable(),
+      to: checksumAddressSchema.nullable(),
+      value_wei: z.string(),
+      /** The calldata, as it was sent. */
+      input: z.string(),
+      block_number: z.int().nullable(),
+      /** The time of its block, RFC 3339. */
+      at: z.string().nullable(),
+      gas_used: z.string().nullable(),
+      fee_wei: z.string().nullable(),
+    })
+    .nullable(),
   accepted: z.boolean(),
   /** The step that it is compared with, in the words of the service, and the merchant or purchase that this step is about. */
   step: z.string().nullable(),
@@ -110,7 +135,7 @@ export type Explanation = z.infer<typeof explanationSchema>;
 
 /** The schema of an explanation of a call that was not sent: as that of a transaction, without the checks that only a mined one can have. */
 export const callExplanationSchema = explanationSchema
-  .omit({ transaction_hash: true, submission: true })
+  .omit({ transaction_hash: true, transaction: true, submission: true })
   .extend({
     /** The checks that are not known before the call is sent. */
     not_checked: z.array(z.enum(checkNames)),

@@ -22,6 +22,11 @@ export class AddressLabels {
     return { address: getAddress(address), name: this.#names.get(address.toLowerCase()) ?? null };
   }
 
+  /** All labels, by address. */
+  all(): { [address: string]: string } {
+    return Object.fromEntries(this.#names);
+  }
+
   /** The label of an account, or its address. */
   nameOf(address: Address): string {
     return this.#names.get(address.toLowerCase()) ?? getAddress(address);

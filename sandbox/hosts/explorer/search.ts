@@ -19,7 +19,22 @@ export async function search(text: string, sources: Sources): Promise<SearchResu
   if (/^\d{1,15}$/.test(wanted)) return await findBlock(BigInt(wanted), sources);
   if (isAddress(wanted, { strict: false })) return findAccount(wanted, sources);
   if (isHash(wanted)) return await findHash(wanted.toLowerCase(), sources);
-  return await findId(wanted, sources);
+  return findRequest(wanted, sources) ?? (await findId(wanted, sources));
+}
+
+/** Finds a request that the log still has. */
+function findRequest(id: string, { requests }: Sources): SearchResult[] | null {
+  const request = requests.newest().find(({ request_id }) => request_id === id);
+  if (request === undefined) return null;
+  const { operation, method, path, status } = request;
+  return [
+    {
+      type: "request",
+      id,
+      title: `${operation ?? `${method} ${path}`}, ${status ?? "lost"}`,
+      purchase_id: null,
+    },
+  ];
 }
 
 async function findBlock(number: bigint, sources: Sources): Promise<SearchResult[]> {

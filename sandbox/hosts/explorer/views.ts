@@ -64,6 +64,9 @@ export const overviewSchema = z
     urls: urlsSchema,
     contracts: z.object({ token: text, registrar: text, funding_source: text }),
     token: z.object({ symbol: text, decimals: count }),
+    labels: texts.meta({
+      description: "The labels of known accounts and contracts, by address in lower case.",
+    }),
     programs: z.array(programSchema),
     unsettled: z.record(z.string(), count).meta({
       description: "The number of relay operations that are not settled, by status.",
@@ -244,6 +247,7 @@ const refusalSchema = z.object({
   subject: text,
   code: text,
   detail: text,
+  cause: text.meta({ description: "One sentence." }),
   transaction_hash: text,
   checks: z.array(checkSchema),
   explain: text.meta({ description: "The URL that explains the transaction field by field." }),
@@ -300,11 +304,11 @@ const requestSchema = z.object({
   body: jsonSchema,
   answer: jsonSchema,
   refusal: z
-    .object({ detail: text, checks: z.array(checkSchema) })
+    .object({ detail: text, causes: z.array(text), checks: z.array(checkSchema) })
     .nullable()
     .meta({
       description:
-        "The problem's sentence and the checks of its binding, if the answer refuses; the failed checks come first.",
+        "The problem's sentence and the checks of its binding, if the answer refuses: in words, the cause first, and with both sides, the failed ones first.",
     }),
   objects: z.array(text).meta({
     description: "The ids of the purchases, merchants and other records that it names.",
@@ -393,7 +397,7 @@ export const timelineSchema = z
 export type PurchaseTimeline = z.output<typeof timelineSchema>;
 
 const searchResultSchema = z.object({
-  type: z.enum(["purchase", "merchant", "operation", "event", "transaction", "block", "account"]),
+  type: z.enum(["purchase", "merchant", "operation", "event", "transaction", "block", "account", "request"]),
   id: text,
   title: text,
   purchase_id: text.nullable().meta({ description: "The purchase whose timeline contains it, or null." }),

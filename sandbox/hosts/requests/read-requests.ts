@@ -17,7 +17,7 @@ export const requestsQuery = z.strictObject({
     .regex(/^(?:[1-5](?:\d\d|xx)|lost)$/, 'must be a status such as 409, a class such as 4xx, or "lost"')
     .optional(),
   operation: z.string().max(100).optional(),
-  /** The id of a purchase, or of any other record. */
+  /** The id of a purchase or of any other record, or of the request itself. */
   purchase: z.string().max(100).optional(),
   /** The `next_cursor` of the page before. */
   cursor: number.optional(),
@@ -67,5 +67,5 @@ function isAsked(kept: KeptRequest, { status, operation, purchase }: RequestsQue
   const answered = kept.status === null ? "lost" : String(kept.status);
   if (status !== undefined && status !== answered && status !== `${answered.charAt(0)}xx`) return false;
   if (operation !== undefined && kept.operation !== operation) return false;
-  return purchase === undefined || namedIn(kept).includes(purchase);
+  return purchase === undefined || kept.request_id === purchase || namedIn(kept).includes(purchase);
 }

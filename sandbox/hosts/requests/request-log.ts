@@ -50,6 +50,8 @@ export interface KeptRequest extends Omit<AnsweredRequest, "body" | "answer">, O
 export class RequestLog implements Part<null> {
   readonly name = "request_log";
   readonly schema = null;
+  /** The number of the block that the last restore went back to, after which everything in the log happened. */
+  restoredTo: number | null = null;
   readonly #feed: ChangeFeed;
   readonly #current = new AsyncLocalStorage<OpenRequest>();
   readonly #open = new Set<OpenRequest>();

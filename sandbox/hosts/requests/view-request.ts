@@ -1,5 +1,6 @@
 import { type Hex, isAddress, isHex, parseTransaction } from "viem";
 import { z } from "zod";
+import { checkNames } from "../../../protocol/binding/check-binding.ts";
 import { decodeCall } from "../../../protocol/call.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
@@ -8,6 +9,8 @@ import type { Deployment } from "../../../server/chain/deployment.ts";
 import { shortenArgument } from "../../lib/errors/shorten-argument.ts";
 import { readJson } from "../../lib/read-json.ts";
 import { contractAt } from "../explain/address-book.ts";
+import { callOfChecks } from "../explain/cause/compare-calls.ts";
+import { causeFirst, nameCauses } from "../explain/cause/name-cause.ts";
 import type { NodeCallView, OpenRequestView, RequestView } from "../explorer/views.ts";
 import type { KeptCall, KeptRequest, OpenRequest } from "./request-log.ts";
 
@@ -16,7 +19,7 @@ const problem = z.object({
   binding: z
     .object({
       checks: z.array(
-        z.object({ name: z.string(), ok: z.boolean(), expected: jsonSchema, actual: jsonSchema }),
+        z.object({ name: z.enum(checkNames), ok: z.boolean(), expected: jsonSchema, actual: jsonSchema }),
       ),
     })
     .optional(),
@@ -48,7 +51,7 @@ export function viewRequest(kept: KeptRequest, deployment: Deployment): RequestV
     code,
     body: read(kept.body),
     answer,
-    refusal: code === null ? null : viewRefusal(answer),
+    refusal: code === null ? null : viewRefusal(answer, deployment),
     objects: namedIn(kept),
     more_calls: kept.moreCalls,
   };
@@ -87,11 +90,14 @@ function redact(text: string): string {
   return text.replaceAll(secrets, (secret) => `${secret.slice(0, 4)}redacted`);
 }
 
-function viewRefusal(answer: unknown): RequestView["refusal"] {
+function viewRefusal(answer: unknown, deployment: Deployment): RequestView["refusal"] {
   const { data } = problem.safeParse(answer);
   if (data === undefined) return null;
   const checks = data.binding?.checks ?? [];
-  return { detail: data.detail, checks: checks.toSorted((a, b) => Number(a.ok) - Number(b.ok)) };
+  const call = callOfChecks(checks, deployment);
+  // The problem's own sentence has the reason of a revert.
+  const causes = nameCauses({ checks: checks.filter(({ name }) => name !== "status"), call, failure: null });
+  return { detail: data.detail, causes, checks: causeFirst(checks) };
 }
 
 function viewCall({ method, params, durationMs, failed }: KeptCall, deployment: Deployment): NodeCallView {

@@ -1,6 +1,7 @@
 import type { Sources } from "../explorer/sources.ts";
 import { collectAnswers, type Explain } from "./collect-answers.ts";
 import type { FaultLog } from "./fault-log.ts";
+import { readCourse } from "./read-course.ts";
 import { renderTrace } from "./render-trace.ts";
 import { orderEntries } from "./trace-timeline.ts";
 import type { TraceSubject } from "./trace-view.ts";
@@ -19,12 +20,14 @@ export async function makeTrace(
   { faults, explain }: { faults: FaultLog; explain: Explain },
 ): Promise<string> {
   const answers = await collectAnswers(sources, explain);
+  const entries = orderEntries(answers, faults);
   const trace = {
     format: "routing-sandbox-trace" as const,
     version: 1 as const,
     written: new Date().toISOString(),
     ...subject,
-    entries: orderEntries(answers, faults),
+    entries,
+    ...readCourse(entries, answers, sources.requests.restoredTo),
   };
-  return renderTrace({ trace, answers: answers.byPath }, sources.description.urls.docs);
+  return renderTrace({ trace, answers: answers.byPath }, answers.overview.labels);
 }

@@ -3,7 +3,8 @@ import { renderTemplate } from "../../../server/documentation/render-template.ts
 import { escapeMarkup } from "../../../server/lib/escape-markup.ts";
 import { once } from "../../../server/lib/once.ts";
 import { readAsset } from "../../../server/pages/assets.ts";
-import type { TraceData, TraceView } from "./trace-view.ts";
+import { annotate } from "./annotate.ts";
+import type { TraceData, TraceEntry, TraceFailure, TraceView } from "./trace-view.ts";
 
 /** Nothing of the page asks another host, or any host. */
 const policy =
@@ -12,22 +13,19 @@ const policy =
 /**
  * Writes a trace as one HTML file: the explorer's page with its modules, its styles and all data in it.
  *
- * @example renderTrace({ trace, answers }, docsUrl)
+ * @param labels - the labels of addresses.
+ * @example renderTrace({ trace, answers }, overview.labels)
  */
-export function renderTrace(data: TraceData, docsUrl: string): string {
+export function renderTrace(data: TraceData, labels: { [address: string]: string }): string {
   const { trace } = data;
   // The data must not end its element.
   const json = JSON.stringify(data).replaceAll("<", "\\u003c");
   const [before = "", after = ""] = template().split(mark);
   const title = escapeMarkup(trace.test ?? "Trace");
-  const filled = (text: string) => text.replaceAll("{{docs_url}}", () => escapeMarkup(docsUrl));
   return [
-    filled(before).replace(/<title>.*?<\/title>/, () => `<title>${title}</title>`),
-    `<pre>${escapeMarkup(summarize(trace))}</pre>`,
-    filled(after).replace(
-      "</body>",
-      () => `<script type="application/json" id="trace">${json}</script></body>`,
-    ),
+    before.replace(/<title>.*?<\/title>/, () => `<title>${title}</title>`),
+    `<pre>${escapeMarkup(summarize(trace, labels))}</pre>`,
+    after.replace("</body>", () => `<script type="application/json" id="trace">${json}</script></body>`),
   ].join("");
 }
 
@@ -36,7 +34,9 @@ const mark = "<p>Reading the overview …</p>";
 
 /** The page with its files in it. */
 const template = once(() =>
-  renderTemplate("explorer/page.html", { docs_url: "{{docs_url}}" })
+  renderTemplate("explorer/page.html", { docs_url: "" })
+    // The documentation host is not there when a trace is read.
+    .replace(/ <a href="\/portal\/docs\.md">Guide<\/a>/, "")
     .replace("<head>", () => `<head><meta http-equiv="Content-Security-Policy" content="${policy}">`)
     .replaceAll(
       /<link rel="stylesheet" href="\/assets\/([^"]+)">/g,
@@ -85,31 +85,46 @@ function asUrl(type: string, text: string): string {
   return `data:${type};base64,${Buffer.from(text).toString("base64")}`;
 }
 
-/** A trace as text, for readers without a browser: the failures, then what was refused or failed, then everything. */
-function summarize({ test, failures, entries, snapshot }: TraceView): string {
+/** A trace as text, for readers without a browser: the failures with the decisive entry, then what was refused or failed, then everything. */
+function summarize(
+  { test, failures, entries, snapshot, decisive, fault, preparation }: TraceView,
+  labels: { [address: string]: string },
+): string {
   const bad = entries.filter(({ outcome }) => outcome !== "ok");
-  const line = ({ number, layer, outcome, title, detail, checks }: TraceView["entries"][number]) =>
-    [
-      `${number}. [${layer}, ${outcome}] ${title}`,
-      ...(detail === null ? [] : [`   ${detail}`]),
-      ...checks
-        .filter(({ ok }) => !ok)
-        .map(
-          ({ name, expected, actual }) => `   ${name}: expected ${show(expected)}, actual ${show(actual)}`,
-        ),
-    ].join("\n");
+  const line = (entry: TraceEntry) => annotate(describeEntry(entry), labels);
+  const numbered = (wanted: number | null) =>
+    entries.filter(({ number }) => number === wanted).map((entry) => line(entry));
   return [
     test ?? "A trace of a sandbox",
-    ...failures.flatMap(({ message, diff, at, code }) => [
-      message,
-      ...(diff === null ? [] : [diff]),
-      ...(at === null ? [] : [`${at.file}:${at.line}:${at.column}`]),
-      code.map(({ line: n, text }) => `${n === at?.line ? ">" : " "} ${n} | ${text}`).join("\n"),
-    ]),
-    ...(snapshot === null ? [] : [`Continue from this moment: routing-sandbox start --from ${snapshot}`]),
+    ...failures.flatMap(describeFailure),
+    ...numbered(decisive).map((text) => `Last failure\n${text}`),
+    ...numbered(fault).map((text) => `Fault\n${text}`),
+    ...(snapshot === null
+      ? []
+      : [
+          `The snapshot file ${snapshot} is in the folder of this file. To continue from the moment of the failure, run there: npx routing-sandbox start --from ${snapshot}`,
+        ]),
     `Refused or failed\n${bad.length === 0 ? "nothing" : bad.map(line).join("\n")}`,
-    `Timeline\n${entries.map(line).join("\n")}`,
+    `Timeline${preparation === 0 ? "" : `, of which ${preparation} prepared the test`}\n${entries.map(line).join("\n")}`,
   ].join("\n\n");
+}
+
+function describeFailure({ message, diff, at, code }: TraceFailure): string[] {
+  const place = at === null ? [] : [[at.file, at.line, at.column].filter((part) => part !== null).join(":")];
+  const excerpt = code.map(({ line, text }) => `${line === at?.line ? ">" : " "} ${line} | ${text}`);
+  return [message, ...(diff === null ? [] : [diff]), ...place, excerpt.join("\n")];
+}
+
+function describeEntry({ number, layer, outcome, title, detail, causes, checks }: TraceEntry): string {
+  const failed = checks.filter(({ ok }) => !ok);
+  return [
+    `${number}. [${layer}, ${outcome}] ${title}`,
+    ...(detail === null ? [] : [`   ${detail}`]),
+    ...causes.map((sentence) => `   ${sentence}`),
+    ...failed.map(
+      ({ name, expected, actual }) => `   ${name}: expected ${show(expected)}, actual ${show(actual)}`,
+    ),
+  ].join("\n");
 }
 
 function show(value: unknown): string {

@@ -15,7 +15,12 @@ import type { TraceEntry } from "./trace-view.ts";
 export type UnplacedEntry = Omit<TraceEntry, "number">;
 
 /** The fields that most entries leave empty. */
-const plain = { outcome: "ok", detail: null, checks: [], purchases: [], about: null } as const;
+const plain = { outcome: "ok", detail: null, about: null } as const;
+
+/** The lists that most entries leave empty. */
+function none(): Pick<TraceEntry, "causes" | "checks" | "purchases"> {
+  return { causes: [], checks: [], purchases: [] };
+}
 
 /** Returns the entry of an answered request. */
 export function requestEntry(request: RequestView): UnplacedEntry {
@@ -23,11 +28,13 @@ export function requestEntry(request: RequestView): UnplacedEntry {
   const answered = status === null ? "answer lost" : `${status}${code === null ? "" : ` ${code}`}`;
   const isRefused = status !== null && status >= 400 && status < 500;
   return {
+    ...none(),
     layer: "api",
     outcome: status === null || status >= 500 ? "failed" : isRefused ? "refused" : "ok",
     at: request.at,
     title: `${operation ?? `${method} ${path}`}: ${answered}${replayed ? ", replayed" : ""} (${duration_ms} ms)`,
     detail: status === null ? "A fault dropped the answer." : (refusal?.detail ?? null),
+    causes: refusal?.causes ?? [],
     checks: refusal?.checks ?? [],
     purchases: purchasesIn(request.objects),
     about: { type: "request", number: request.number },
@@ -35,15 +42,18 @@ export function requestEntry(request: RequestView): UnplacedEntry {
 }
 
 /** Returns the entry of a request that has no answer yet. */
-export function openRequestEntry({ method, path }: OpenRequestView, index: number): UnplacedEntry {
+export function openRequestEntry(
+  { method, path, received }: OpenRequestView,
+  index: number,
+  now: number,
+): UnplacedEntry {
   return {
-    ...plain,
+    ...none(),
     layer: "api",
-    outcome: "failed",
+    outcome: "open",
     at: null,
-    title: `${method} ${path}: no answer yet`,
+    title: `${method} ${path}: no answer for ${Math.round(now - Date.parse(received))} ms`,
     detail: "The request was in progress when the trace was written.",
-    checks: [],
     purchases: purchasesIn(path.match(/\bpur_[a-z2-7]{20}\b/g) ?? []),
     about: { type: "open_request", index },
   };
@@ -68,17 +78,14 @@ export function blockEntries(
       : [
           {
             ...plain,
+            ...none(),
             layer: "clock",
             at,
             title: `Time moved ${inWords(seconds)} ahead.`,
-            checks: [],
-            purchases: [],
           },
         ];
   if (sent.length > 0 || jump.length > 0) return [...jump, ...sent];
-  return [
-    { ...plain, layer: "clock", at, title: `Block ${number} was mined, empty.`, checks: [], purchases: [] },
-  ];
+  return [{ ...plain, ...none(), layer: "clock", at, title: `Block ${number} was mined, empty.` }];
 }
 
 function transactionEntry(
@@ -89,17 +96,30 @@ function transactionEntry(
   const what = explanation?.trace?.call ?? called ?? "a transaction";
   const sender = from.name ?? from.address;
   const recipient = to === null ? "a new contract" : (to.name ?? to.address);
-  const failure = explanation?.trace == null ? null : deepestFailure(explanation.trace);
   return {
+    ...none(),
     layer: "chain",
     outcome: succeeded ? "ok" : "failed",
     at,
     title: `${sender} called ${what} of ${recipient} in block ${number}: ${succeeded ? "succeeded" : "reverted"}`,
-    detail: succeeded ? null : `It reverted: ${failure ?? "without a reason"}.`,
-    checks: [],
+    detail: succeeded ? null : describeFailure(explanation),
+    causes: succeeded ? [] : causesOf(explanation),
     purchases: about,
     about: { type: "transaction", hash, block: number },
   };
+}
+
+/** Says why a transaction reverted: with the error of the contract, and in words. */
+function describeFailure(explanation: Explanation | undefined): string {
+  const failure = explanation?.trace == null ? null : deepestFailure(explanation.trace);
+  const meaning = explanation?.revert?.meaning ?? null;
+  const reverted = `It reverted: ${failure ?? "without a reason"}.`;
+  return meaning === null ? reverted : `${meaning} ${reverted}`;
+}
+
+/** The failed checks of a reverted transaction in words, apart from the one that says that it reverted. */
+function causesOf(explanation: Explanation | undefined): string[] {
+  return (explanation?.causes ?? []).filter((sentence) => !sentence.startsWith("It reverted"));
 }
 
 /** The failure of the innermost call that failed, which is the cause of those around it. */
@@ -116,12 +136,12 @@ export function operationEntry(operation: RelayOperationView): UnplacedEntry {
   const again = attempt === 1 ? "" : `, attempt ${attempt}`;
   const reason = status_reason === null ? null : `${words(status_reason)}.`;
   return {
+    ...none(),
     layer: "relayer",
     outcome: isFailed ? "failed" : "ok",
     at: created_at,
     title: `The relayer's ${words(kind)}: ${words(status)}${again}`,
     detail: [error, reason].filter((part) => part !== null).join(" ") || null,
-    checks: [],
     purchases: purchase_id === null ? [] : [purchase_id],
     about: { type: "operation", id },
   };
@@ -143,6 +163,7 @@ export function deliveryEntries({
       status_code === null ? (error ?? (ended ? "no answer" : "no outcome yet")) : `${status_code}`;
     const given = delivery === "exhausted" && number === attempts.length ? " It has no attempts left." : "";
     return {
+      ...none(),
       layer: "delivery",
       outcome: isDelivered && !isForged ? "ok" : "failed",
       at,
@@ -152,7 +173,6 @@ export function deliveryEntries({
         : isDelivered
           ? null
           : `The receiver did not accept the event: ${error ?? answer}.${given}`,
-      checks: [],
       purchases: purchasesIn([subject]),
       about: { type: "event", id },
     };
@@ -166,17 +186,22 @@ export function faultEntry({ change, fault }: KeptFault, now: readonly Fault[]):
     .map(([name, text]) => `${name.replaceAll("_", " ")} ${text}`)
     .join(", ");
   const current = now.find((one) => one.point === point && one.action === action && one.layer === layer);
-  const hits = current === undefined ? "" : ` It has acted ${current.hits} times.`;
+  const hits = change === "set" ? (current?.hits ?? 0) : 0;
+  const acted = hits === 0 ? "It has not acted." : `It has acted ${hits === 1 ? "once" : `${hits} times`}.`;
   return {
     ...plain,
+    ...none(),
     layer: "fault",
-    outcome: change === "set" ? "failed" : "ok",
     at: null,
-    title: `Fault ${change}: ${layer} ${action.replaceAll("_", " ")} at ${point.replaceAll("_", " ")}${who && `, for ${who}`}`,
-    detail: change === "set" ? `The sandbox misbehaves on purpose.${hits}` : null,
-    checks: [],
-    purchases: [],
+    title: `Fault ${change}: ${layer} ${action.replaceAll("_", " ")} ${atPoint(point)}${who && `, for ${who}`}`,
+    detail: change === "set" ? acted : null,
+    about: { type: "fault", hits },
   };
+}
+
+/** Says where a fault acts, as in `at broadcast` or `after commit`. */
+function atPoint(point: string): string {
+  return `${/^(?:after|before|at)_/.test(point) ? "" : "at "}${point.replaceAll("_", " ")}`;
 }
 
 function purchasesIn(ids: readonly string[]): string[] {

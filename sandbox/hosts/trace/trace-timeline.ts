@@ -45,10 +45,11 @@ function place(entries: readonly UnplacedEntry[], rank: number): PlacedEntry[] {
 
 /** Requests and faults by the wall clock; one whose sandbox time is not known has that of the request before it. */
 function asked({ requests, overview }: CollectedAnswers, faults: FaultLog): PlacedEntry[] {
+  const now = performance.timeOrigin + performance.now();
   const byWallClock = [
     ...requests.data.map((request) => ({ entry: requestEntry(request), wall: Date.parse(request.received) })),
     ...requests.in_progress.map((open, index) => ({
-      entry: openRequestEntry(open, index),
+      entry: openRequestEntry(open, index, now),
       wall: Date.parse(open.received),
     })),
     ...faults.changes().map((change) => ({

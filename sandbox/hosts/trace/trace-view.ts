@@ -5,8 +5,8 @@ import type { CheckView } from "../explorer/views.ts";
 /** The layers of a trace's timeline. */
 export type TraceLayer = "api" | "chain" | "relayer" | "delivery" | "fault" | "clock";
 
-/** The outcome of an entry: `refused` is the service's answer no, `failed` is everything else that went wrong. */
-export type TraceOutcome = "ok" | "refused" | "failed";
+/** The outcome of an entry: `refused` is the service's answer no, `open` has no answer yet, `failed` is everything else that went wrong. */
+export type TraceOutcome = "ok" | "refused" | "open" | "failed";
 
 /** One entry of the timeline. */
 export interface TraceEntry {
@@ -20,6 +20,8 @@ export interface TraceEntry {
   title: string;
   /** The reason, for an entry that is refused or failed. */
   detail: string | null;
+  /** A sentence for each check that failed: the cause first, then what follows from it. */
+  causes: string[];
   /** The checks of a refusal, the failed ones first. */
   checks: CheckView[];
   purchases: string[];
@@ -30,6 +32,7 @@ export interface TraceEntry {
     | { type: "transaction"; hash: string; block: number }
     | { type: "operation"; id: string }
     | { type: "event"; id: string }
+    | { type: "fault"; hits: number }
     | null;
 }
 
@@ -38,9 +41,9 @@ export interface TraceFailure {
   message: string;
   /** The expected and the actual value, line by line, as the test runner shows them. */
   diff: string | null;
-  /** The line in the test. */
-  at: { file: string; line: number; column: number } | null;
-  /** The code around that line. */
+  /** The line in the test, or the line that its title is on; line and column are null when neither is known. */
+  at: { file: string; line: number | null; column: number | null } | null;
+  /** The code of the test around that line. */
   code: { line: number; text: string }[];
 }
 
@@ -62,6 +65,12 @@ export interface TraceView extends TraceSubject {
   /** The wall clock, RFC 3339 in UTC. */
   written: string;
   entries: TraceEntry[];
+  /** The number of the first entries that only prepared the test: those of given states and of a restored snapshot. */
+  preparation: number;
+  /** The number of the last entry that was refused, failed or has no answer; null when there is none. */
+  decisive: number | null;
+  /** The number of the entry of the last fault that has acted; null when none has. */
+  fault: number | null;
 }
 
 /** All data of a trace's page: the trace, and the answers of the control API that the explorer draws, by path. */

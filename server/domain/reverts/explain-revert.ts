@@ -106,10 +106,13 @@ const causes: { readonly [error: string]: (args: Args, step: ExplainedStep) => C
     wrong: "the purchase is not on chain yet",
     remedy: "Let the relayer offer it (POST …/activate) or its merchant register it",
   }),
-  WrongCaller: ({ actual, expected }) => ({
-    wrong: `the program's operator on chain is ${expected}, and the relayer is ${actual}`,
-    remedy: "Let the program's admin set the relayer as operator again",
-  }),
+  WrongCaller: ({ actual, expected }, step) =>
+    step === "offer" || step === "refund"
+      ? {
+          wrong: `the program's operator on chain is ${expected}, and the relayer is ${actual}`,
+          remedy: "Let the program's admin set the relayer as operator again",
+        }
+      : { wrong: `only ${expected} may send it, and ${actual} did`, remedy: `Let ${expected} send it` },
   WrongStatus: ({ actual }) => ({
     wrong:
       String(actual) === "2"

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { usdc } from "../../../protocol/values/amount.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
+import type { RequestViews } from "../../../sandbox/hosts/explorer/views.ts";
 import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
@@ -112,7 +113,7 @@ test("a purchase's timeline at its own address is complete, and live", async () 
     await page.getByTitle(String(hash), { exact: true }).first().waitFor();
 });
 
-test("a refused transaction shows each check with both sides, and the decoded difference", async () => {
+test("a refused transaction has its cause in one sentence, and on demand each check with both sides and the decoded call", async () => {
   const page = await kit.open();
   const session = await kit.begin();
   const purchase = await refused(session);
@@ -120,17 +121,21 @@ test("a refused transaction shows each check with both sides, and the decoded di
   const refusal = page.getByRole("article", { name: "Refusal 1" });
   await refusal.getByText("binding_mismatch").waitFor();
   const { buyer, stranger } = session.actors;
-  await refusal.getByText(buyer.address, { exact: true }).waitFor();
-  await refusal.getByText(stranger.address, { exact: true }).waitFor();
-  await refusal.getByText("Decoded difference").click();
-  await refusal
-    .getByText(`It was sent by ${stranger.address}; the bound wallet is ${buyer.address}.`)
-    .waitFor();
-  await refusal.getByText("Compared with the payment of").waitFor();
+  const cause = refusal.getByText(
+    /^It was sent by stranger 0x\w+…\w+; the bound wallet is buyer 0x\w+…\w+\.$/,
+  );
+  await cause.waitFor();
+  expect(
+    await cause.getByRole("link").evaluateAll((links) => links.map((link) => link.getAttribute("title"))),
+  ).toEqual([stranger.address, buyer.address]);
+  expect(await refusal.getByText("✗ wallet").isVisible()).toBe(false);
+  await refusal.getByText("Checks and decoded call").click();
+  await refusal.getByText("✗ wallet").waitFor();
+  await refusal.getByText("the payment of").waitFor();
   await refusal.getByText("POST /v1/routing/programs/{program}/purchases/{id}/reconcile").waitFor();
   await refusal.getByRole("rowheader", { name: "amount" }).waitFor();
   await refusal.getByTitle(purchase.id).first().click();
-  await page.getByText("A payment was refused: status, wallet, log.").waitFor();
+  await page.getByText(/^A payment was refused: it was sent by stranger/).waitFor();
   expect(page.url()).toMatch(new RegExp(`#/purchases/${purchase.id}$`));
 });
 
@@ -148,6 +153,12 @@ test("search leads to what an id, a hash or an address belongs to", async () => 
   await find(session.actors.buyer.address);
   await page.getByRole("link", { name: "buyer", exact: true }).click();
   await page.getByTitle(purchase.id).waitFor();
+  const { data: asked }: RequestViews = await (
+    await fetch(`${kit.sandbox.description.urls.control}/requests`)
+  ).json();
+  await find(String(asked[0]?.id));
+  await page.getByRole("link", { name: /, 20\d$/ }).click();
+  await page.getByRole("article", { name: `Request ${asked[0]?.number}`, exact: true }).waitFor();
   await find("absent");
   await page.getByText("Found nothing for absent.").waitFor();
   expect(page.url()).toMatch(/#\/search\?q=absent$/);
@@ -162,6 +173,40 @@ test("a hash is copied whole", async () => {
   await page.getByRole("button", { name: "Copy commitment hash" }).first().click();
   await page.getByText("Copied.").waitFor();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(purchase.commitment.hash);
+});
+
+test("a transaction has its status, cause, sender, recipient, block, time, gas and purchase, then the call and the raw bytes", async () => {
+  const session = await kit.begin();
+  const purchase = await offered(session);
+  const hash = await payFromStranger(session, purchase, usdc);
+  const page = await kit.open(`#/transactions/${hash}`);
+  const explained = page.getByRole("region", { name: "Explanation" });
+  await page.locator("main > .heading").getByText("reverted", { exact: true }).waitFor();
+  await explained.getByText(/^It was sent by stranger/).waitFor();
+  await explained.getByText(/^Only buyer 0x\w+…\w+ may send it/).waitFor();
+  expect(await explained.locator("dt:visible").allTextContents()).toEqual([
+    "From",
+    "To",
+    "Block",
+    "Time",
+    "Gas",
+    "Compared with",
+  ]);
+  await explained.getByTitle(purchase.id).waitFor();
+  await explained.getByRole("rowheader", { name: "amount" }).waitFor();
+  await explained.getByText("Raw bytes (68)").click();
+  await explained.getByText(/^0x[0-9a-f]{136}$/).waitFor();
+});
+
+test("an address that names no page, or that is malformed, says what to do", async () => {
+  const page = await kit.open("#/__proto__");
+  for (const view of ["__proto__", "constructor", "%E0%A4%A"]) {
+    await page.goto(`${kit.sandbox.description.urls.control}/#/${view}`);
+    await page.getByText(`The explorer has no page ${view}.`).waitFor();
+  }
+  await page.goto(`${kit.sandbox.description.urls.control}/#/purchases?q=%E0%A4%A`);
+  await page.getByText("No purchase is like that.").waitFor();
+  expect(await page.getByRole("searchbox", { name: "Id, hash, address or reference" }).count()).toBe(1);
 });
 
 test("what cannot be read is said, with a way to try again", async () => {
@@ -249,6 +294,6 @@ test("requests have their refusal, their records as links, and the decoded calls
   await page.getByLabel("Answer", { exact: true }).first().selectOption("2xx");
   await page.getByRole("button", { name: "Filter" }).click();
   await row.getByText("activatePurchase", { exact: true }).first().waitFor();
-  await row.first().locator(`a[href="#/purchases/${id}"]`).click();
+  await row.first().locator(`> .row a[href="#/purchases/${id}"]`).click();
   await page.getByRole("heading", { name: "Purchase", exact: true }).waitFor();
 });

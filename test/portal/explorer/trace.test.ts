@@ -1,18 +1,24 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
+import type { RequestViews } from "../../../sandbox/hosts/explorer/views.ts";
+import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { accessibilityFaults, openBrowser, type TestBrowser } from "../browser.ts";
 
 let sandbox: Sandbox;
+let start: Snapshot;
 let browser: TestBrowser;
 
 beforeAll(async () => {
   sandbox = await createSandbox({ seed: "trace-page" });
+  start = await sandbox.snapshot();
   // The origin of a file.
   browser = await openBrowser(["null"]);
 });
+
+beforeEach(async () => await start.restore());
 
 afterAll(async () => {
   await browser[Symbol.asyncDispose]();
@@ -45,14 +51,65 @@ test("a trace opens from the disk and asks no host, with filters, links to entri
     await page.getByLabel("Failure").getByText("<b>expected</b>").waitFor();
     const all = await page.locator(".moment").count();
     await page.getByLabel("Outcome").selectOption("refused");
-    await page.getByText("✗ wallet").first().waitFor();
+    await page.getByText("✗ contract").first().waitFor();
     expect(await page.locator(".moment").count()).toBeLessThan(all);
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
     await page.getByRole("link", { name: "Purchases", exact: true }).click();
     await page.locator("main .badge").getByText("active", { exact: true }).first().waitFor();
     await page.getByRole("link", { name: "Trace", exact: true }).click();
+    await page.getByText(/^Preparation/).click();
     await page.getByRole("link", { name: "Link to entry 3", exact: true }).click();
     await page.locator("#entry-3.linked").waitFor();
   }
 });
+
+test("a failure leads to the entries that caused it; what prepared the test is folded, and a reverted transaction is explained", async () => {
+  const { purchase } = await sandbox.given.purchase({ state: "paid" });
+  const { program, merchant_id, buyer } = purchase;
+  await sandbox.faults.set("answer-lost", { operation: "createPurchase" });
+  const lost = sandbox.client.POST("/v1/routing/programs/{program}/purchases", {
+    params: { path: { program }, header: { "Idempotency-Key": "create-1" } },
+    body: { merchant_id, buyer, amount: "1000000", terms: {} },
+  });
+  await expect(lost).rejects.toThrow();
+  const { requests } = await readRequests();
+  await sandbox.wallets.buyer.pay(purchase, 1n);
+  const folder = await temporaryFolder();
+  const file = join(folder, "late.trace.html");
+  const failure = { message: `refused: ${requests[0]?.id}`, diff: null, at: null, code: [] };
+  await sandbox.trace(file, { test: "pays twice", failures: [failure] });
+  const page = await browser.open();
+  await page.goto(pathToFileURL(file).href);
+
+  const failed = page.getByLabel("Failure");
+  await failed.getByText("The purchase is fully paid. Nothing is left to pay.").waitFor();
+  await failed.getByText("Fault set: api reset after commit").waitFor();
+  await page.getByText("Preparation: ").waitFor();
+  expect(await page.locator("#entry-1").isVisible()).toBe(false);
+  await failed
+    .getByRole("link", { name: /^Entry/ })
+    .first()
+    .click();
+  const entry = page.locator(".moment.linked");
+  await entry.getByText("The bound contracts did not emit exactly the expected logs.").waitFor();
+  await entry.getByRole("rowheader", { name: "amount" }).waitFor();
+  expect(await entry.locator(".name").allTextContents()).toEqual(["buyer", "the registrar contract"]);
+  expect(await accessibilityFaults(page)).toEqual([]);
+
+  expect(await page.getByLabel("Command").textContent()).toBe(
+    `npx routing-sandbox start --from ${join(folder, "late.snapshot")}`,
+  );
+  expect(await page.locator('a[href^="http"]').count()).toBe(0);
+  await failed.getByTitle(String(requests[0]?.id)).click();
+  await page.getByRole("article", { name: `Request ${requests[0]?.number}`, exact: true }).waitFor();
+  expect(await page.getByRole("article", { name: /^Request/ }).count()).toBe(1);
+  await page.goto(`${pathToFileURL(file).href}#/timeline/1`);
+  await page.locator("#entry-1.linked").waitFor();
+});
+
+async function readRequests(): Promise<{ requests: RequestViews["data"] }> {
+  const answer = await fetch(`${sandbox.description.urls.control}/requests`);
+  const { data }: RequestViews = await answer.json();
+  return { requests: data };
+}

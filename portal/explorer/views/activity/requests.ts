@@ -7,8 +7,11 @@ import type {
 import { repeat } from "../../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
 import { ask } from "../../api.ts";
+import type { Measure } from "../../format.ts";
 import { hrefTo } from "../../page-address.ts";
-import { checks, copyable, empty, pager, subjectLink, time } from "../../templates.ts";
+import { checks } from "../../templates/checks.ts";
+import { copyable, empty, pager, subjectLink, type Template, time } from "../../templates/templates.ts";
+import { linked } from "../../templates/text.ts";
 import { defineView, type Scene } from "../../view.ts";
 
 /** The requests of the API with their answers, the newest answer first. */
@@ -20,7 +23,7 @@ export const requests = defineView<RequestViews>({
     <h1 tabindex="-1">Requests</h1>
     <p class="quiet">Requests of the API with their answers. The last 1,000 are kept until a restore or a restart.</p>
     ${filter(scene)}
-    ${in_progress.map(openRequest)}
+    ${in_progress.map((open) => openRequest(open, scene.measure))}
     ${
       data.length === 0
         ? empty(
@@ -49,9 +52,9 @@ export function requestRow(request: RequestView, scene: Scene): TemplateResult {
           <code class="small path">${method} ${path}</code>
         </span>
       </summary>
-      <div class="stack">${exchange(request)}</div>
+      <div class="stack">${exchange(request, scene.measure)}</div>
     </details>
-    ${refusal === null ? nothing : html`<p class="error">${refusal.detail}</p>`}
+    ${refusal === null ? nothing : html`<p class="error">${linked(refusal.detail, scene.measure.labels)}</p>`}
     <p class="row small quiet">
       ${request.at === null ? nothing : time(request.at, scene.measure)}
       <span>${duration_ms} ms</span>
@@ -70,19 +73,22 @@ function answered({ status, code }: RequestView): TemplateResult {
 }
 
 /** Everything that was sent and answered, and the calls to the node; the checks that failed come first. */
-function exchange({ id, refusal, body, answer, calls, more_calls }: RequestView): TemplateResult {
-  return html`${refusal === null || refusal.checks.length === 0 ? nothing : checks(refusal.checks)}
-    ${body === null ? nothing : json("Body", body)} ${answer === null ? nothing : json("Answer", answer)}
-    ${nodeCalls(calls, more_calls)}
+function exchange(
+  { id, refusal, body, answer, calls, more_calls }: RequestView,
+  measure: Measure,
+): TemplateResult {
+  return html`${refusal === null || refusal.checks.length === 0 ? nothing : checks(refusal.checks, measure)}
+    ${body === null ? nothing : json("Body", body, measure)}
+    ${answer === null ? nothing : json("Answer", answer, measure)} ${nodeCalls(calls, more_calls, measure)}
     <p class="small row">Request ${copyable(id, "request id")}</p>`;
 }
 
-function json(name: string, data: unknown): TemplateResult {
+function json(name: string, data: unknown, { labels }: Measure): TemplateResult {
   const text = typeof data === "string" ? data : JSON.stringify(data, null, 2);
-  return html`<div><p class="small quiet">${name}</p><pre tabindex="0" aria-label=${name}>${text}</pre></div>`;
+  return html`<div><p class="small quiet">${name}</p><pre tabindex="0" aria-label=${name}>${linked(text, labels)}</pre></div>`;
 }
 
-function nodeCalls(calls: readonly NodeCallView[], more: number): TemplateResult | typeof nothing {
+function nodeCalls(calls: readonly NodeCallView[], more: number, { labels }: Measure): Template {
   if (calls.length === 0) return nothing;
   const count = calls.length + more;
   return html`<div>
@@ -90,7 +96,7 @@ function nodeCalls(calls: readonly NodeCallView[], more: number): TemplateResult
     <ol class="small calls">
       ${calls.map(
         ({ method, call, duration_ms, failed }) => html`<li>
-          <code>${method}</code> ${call ?? nothing}
+          <code>${method}</code> ${call === null ? nothing : linked(call, labels)}
           <span class="quiet">${duration_ms === null ? "in progress" : `${duration_ms} ms`}</span>
           ${failed ? html`<span class="error">failed</span>` : nothing}
         </li>`,
@@ -99,10 +105,10 @@ function nodeCalls(calls: readonly NodeCallView[], more: number): TemplateResult
   </div>`;
 }
 
-function openRequest({ method, path, received, calls }: OpenRequestView): TemplateResult {
+function openRequest({ method, path, received, calls }: OpenRequestView, measure: Measure): TemplateResult {
   return html`<div class="notice warn">
     <p><code>${method} ${path}</code> has no answer yet. It arrived at ${received.slice(11, 23)} UTC.</p>
-    ${nodeCalls(calls, 0)}
+    ${nodeCalls(calls, 0, measure)}
   </div>`;
 }
 

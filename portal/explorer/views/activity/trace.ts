@@ -1,22 +1,25 @@
-import type { Explanation, Frame } from "../../../../sandbox/hosts/explain/explanation.ts";
+import type { Explanation } from "../../../../sandbox/hosts/explain/explanation.ts";
 import type {
   EventView,
   RelayOperationView,
   RequestViews,
   ViewPage,
 } from "../../../../sandbox/hosts/explorer/views.ts";
-import type { TraceEntry, TraceFailure, TraceView } from "../../../../sandbox/hosts/trace/trace-view.ts";
+import type { TraceEntry, TraceView } from "../../../../sandbox/hosts/trace/trace-view.ts";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
 import { ask, read } from "../../api.ts";
 import { recordedTrace } from "../../data/recorded.ts";
-import { formatTime, shorten } from "../../format.ts";
+import { shorten } from "../../format.ts";
 import { hrefTo } from "../../page-address.ts";
-import { checks, empty, purchaseLink, transaction } from "../../templates.ts";
+import { checks } from "../../templates/checks.ts";
+import { empty, folded, purchaseLink, type Template, transaction } from "../../templates/templates.ts";
+import { linked } from "../../templates/text.ts";
 import { defineView, type Scene } from "../../view.ts";
 import { eventCard } from "../events.ts";
 import { operationCard } from "../operations.ts";
-import { explanation } from "../transaction.ts";
+import { explanation, transactionDetails } from "../transaction.ts";
 import { requestRow } from "./requests.ts";
+import { failures, outcomeBadge, source } from "./trace-failure.ts";
 
 /** A trace with the objects that its entries are about. */
 interface TraceParts {
@@ -29,7 +32,7 @@ interface TraceParts {
 }
 
 const layers = ["api", "chain", "relayer", "delivery", "fault", "clock"];
-const outcomes = ["ok", "refused", "failed"];
+const outcomes = ["ok", "refused", "open", "failed"];
 
 /** The first page of a trace: the failed test with its code, and everything that happened on one timeline. */
 export const trace = defineView<TraceParts>({
@@ -42,14 +45,14 @@ export const trace = defineView<TraceParts>({
     const entries = shown.entries.filter((entry) => isAsked(entry, query));
     requestAnimationFrame(() => document.getElementById(`entry-${id}`)?.scrollIntoView({ block: "center" }));
     return html`<h1 tabindex="-1">${shown.test ?? "Trace"}</h1>
-      ${shown.failures.map(failure)} ${source(shown)}
+      ${failures(shown, scene.measure)} ${source(shown)}
       <section class="stack" aria-labelledby="timeline">
         <h2 id="timeline">Timeline</h2>
         ${filter(shown, scene)}
         ${
           entries.length === 0
             ? empty(query.size > 0 ? "Nothing is like that." : "Nothing has happened.")
-            : html`<div class="panel"><ol class="timeline">${entries.map((entry) => row(entry, parts, scene))}</ol></div>`
+            : html`<div class="panel">${timeline(entries, parts, scene)}</div>`
         }
       </section>`;
   },
@@ -76,36 +79,6 @@ function isAsked({ layer, outcome, purchases }: TraceEntry, query: URLSearchPara
   return wanted("purchase") === "" || purchases.includes(wanted("purchase"));
 }
 
-/** The assertion that failed, with the code around it. */
-function failure({ message, diff, at, code }: TraceFailure): TemplateResult {
-  return html`<section class="panel failure" aria-label="Failure">
-    <pre class="error" tabindex="0">${message}</pre>
-    ${diff === null ? nothing : html`<pre tabindex="0" aria-label="Difference">${diff}</pre>`}
-    ${at === null ? nothing : html`<p class="small quiet">${at.file}:${at.line}:${at.column}</p>`}
-    ${
-      code.length === 0
-        ? nothing
-        : html`<pre class="frame" tabindex="0" aria-label="Code">${code.map(
-            ({ line, text }) =>
-              html`<span class=${line === at?.line ? "differs" : ""}>${`${line === at?.line ? ">" : " "} ${String(line).padStart(4)} | ${text}\n`}</span>`,
-          )}</pre>`
-    }
-  </section>`;
-}
-
-function source({ snapshot, snapshot_problem, written }: TraceView): TemplateResult {
-  return html`<p class="small quiet">
-    Written at ${formatTime(written)} UTC.
-    ${
-      snapshot === null
-        ? snapshot_problem === null
-          ? nothing
-          : html`There is no snapshot file: ${snapshot_problem}`
-        : html`Continue from this moment: <code>routing-sandbox start --from ${snapshot}</code>`
-    }
-  </p>`;
-}
-
 function filter({ entries }: TraceView, { pageAddress: { query } }: Scene): TemplateResult {
   const narrow = (event: Event) => {
     if (!(event.currentTarget instanceof HTMLFormElement)) return;
@@ -129,7 +102,7 @@ function filter({ entries }: TraceView, { pageAddress: { query } }: Scene): Temp
     </div>`;
   return html`<form class="filter" role="search" aria-label="Timeline" @change=${narrow}>
     ${choice("outcome", "Outcome", "any", [
-      ["bad", "refused or failed"] as const,
+      ["bad", "all but ok"] as const,
       ...outcomes.map((name) => [name, name] as const),
     ])}
     ${choice(
@@ -147,12 +120,32 @@ function filter({ entries }: TraceView, { pageAddress: { query } }: Scene): Temp
   </form>`;
 }
 
-const tones = { ok: "", refused: "bad", failed: "bad" } as const;
-const dots = { ok: "created", refused: "refused", failed: "refused" } as const;
+const dots = { ok: "created", refused: "refused", open: "claimed", failed: "refused" } as const;
+
+/** The entries: those that only prepared the test are folded, unless a link leads to one of them. */
+function timeline(entries: readonly TraceEntry[], parts: TraceParts, scene: Scene): TemplateResult {
+  const { preparation } = parts.trace;
+  const isFolded = scene.pageAddress.query.size === 0 && preparation > 0;
+  const list = (some: readonly TraceEntry[]) =>
+    html`<ol class="timeline">${some.map((entry) => row(entry, parts, scene))}</ol>`;
+  if (!isFolded) return list(entries);
+  const isLinked = entries.some(
+    ({ number }) => number <= preparation && String(number) === scene.pageAddress.id,
+  );
+  return html`<div class="preparation">
+      ${folded(
+        `Preparation: ${preparation} ${preparation === 1 ? "entry" : "entries"} of given states or a snapshot`,
+        list(entries.slice(0, preparation)),
+        isLinked,
+      )}
+    </div>
+    ${list(entries.slice(preparation))}`;
+}
 
 /** One entry: its sentence, the reason with the differing fields, and everything else folded. */
 function row(entry: TraceEntry, parts: TraceParts, scene: Scene): TemplateResult {
-  const { number, layer, outcome, at, title, detail, purchases } = entry;
+  const { number, layer, outcome, at, title, detail, causes, purchases } = entry;
+  const { labels } = scene.measure;
   const failed = entry.checks.filter(({ ok }) => !ok);
   const isLinked = scene.pageAddress.id === String(number);
   return html`<li id=${`entry-${number}`} class=${`moment ${dots[outcome]} ${layer} ${isLinked ? "linked" : ""}`}>
@@ -162,20 +155,20 @@ function row(entry: TraceEntry, parts: TraceParts, scene: Scene): TemplateResult
     </p>
     <div class="what">
       <p class="row">
-        <span class="badge">${layer}</span>
-        ${outcome === "ok" ? nothing : html`<span class=${`badge ${tones[outcome]}`}>${outcome}</span>`}
-        <strong>${title}</strong>
+        <span class="badge">${layer}</span> ${outcomeBadge(outcome)} <strong>${linked(title, labels)}</strong>
       </p>
-      ${detail === null ? nothing : html`<p class=${outcome === "ok" ? "" : "error"}>${detail}</p>`}
-      ${failed.length === 0 ? nothing : checks(failed)}
+      ${detail === null ? nothing : html`<p class=${outcome === "ok" ? "" : "error"}>${linked(detail, labels)}</p>`}
+      ${causes.length === 0 ? nothing : html`<ul class="small">${causes.map((sentence) => html`<li>${linked(sentence, labels)}</li>`)}</ul>`}
+      ${failed.length === 0 ? nothing : checks(failed.slice(0, 1), scene.measure)}
+      ${failed.length < 2 ? nothing : folded(`Other failed checks (${failed.length - 1})`, checks(failed.slice(1), scene.measure))}
       ${purchases.length === 0 ? nothing : html`<p class="row small">${purchases.map(purchaseLink)}</p>`}
       ${more(entry, parts, scene)}
     </div>
   </li>`;
 }
 
-/** Everything about an entry's object, by the templates of its own view. */
-function more({ about }: TraceEntry, parts: TraceParts, scene: Scene): TemplateResult | typeof nothing {
+/** Everything about an entry's object, by the templates of its own view; of a transaction that failed it is open. */
+function more({ about, outcome }: TraceEntry, parts: TraceParts, scene: Scene): Template {
   if (about === null) return nothing;
   switch (about.type) {
     case "request": {
@@ -185,8 +178,13 @@ function more({ about }: TraceEntry, parts: TraceParts, scene: Scene): TemplateR
     case "transaction": {
       const explained = parts.explanations.get(about.hash);
       return html`<p class="row small">${transaction(about.hash)}</p>
-        ${explained?.trace == null ? nothing : folded("Calls", html`<ul class="calls plain">${callTree(explained.trace)}</ul>`)}
-        ${explained === undefined ? nothing : folded("Explanation", explanation(explained))}`;
+        ${
+          explained === undefined
+            ? nothing
+            : outcome === "ok"
+              ? folded("Explanation", explanation(explained, scene.measure))
+              : folded("Explanation", transactionDetails(explained, scene.measure), true)
+        }`;
     }
     case "operation": {
       const found = parts.operations.data.find(({ id }) => id === about.id);
@@ -199,17 +197,4 @@ function more({ about }: TraceEntry, parts: TraceParts, scene: Scene): TemplateR
     default:
       return nothing;
   }
-}
-
-function folded(name: string, content: TemplateResult): TemplateResult {
-  return html`<details><summary>${name}</summary><div class="stack">${content}</div></details>`;
-}
-
-/** A call with the calls that it made, and where it failed. */
-function callTree({ type, contract, call, failure: reason, calls }: Frame): TemplateResult {
-  return html`<li class="small">
-    <code>${call}</code> of ${contract} <span class="quiet">${type.toLowerCase()}</span>
-    ${reason === null ? nothing : html`<span class="error">${reason}</span>`}
-    ${calls.length === 0 ? nothing : html`<ul class="calls plain">${calls.map(callTree)}</ul>`}
-  </li>`;
 }

@@ -24,7 +24,8 @@ export function describeFault({
 }: Overview["faults"][number]): string {
   const who = Object.values(match).join(", ");
   const left = remaining === null ? "until it is cleared" : `${remaining} more`;
-  return `${layer}: ${words(action)} at ${words(point)}${who && ` for ${who}`}: acted ${hits}, ${left}`;
+  const where = /^(?:after|before|at)_/.test(point) ? words(point) : `at ${words(point)}`;
+  return `${layer}: ${words(action)} ${where}${who && ` for ${who}`}: acted ${hits}, ${left}`;
 }
 
 /** Renders the faults: those that are set, the button that clears them, a form for the common ones, and one for all others. */

@@ -2,7 +2,9 @@ import type { PurchaseTimeline, TimelineEntry } from "../../../../sandbox/hosts/
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
 import { read } from "../../api.ts";
 import { formatAmount, formatTime, type Measure, words } from "../../format.ts";
-import { badge, blockLink, checks, copyable, payments, time, transaction } from "../../templates.ts";
+import { checks } from "../../templates/checks.ts";
+import { badge, blockLink, copyable, payments, time, transaction } from "../../templates/templates.ts";
+import { linked } from "../../templates/text.ts";
 import type { Scene } from "../../view.ts";
 import { defineView } from "../../view.ts";
 import { operationCard } from "../operations.ts";
@@ -34,7 +36,10 @@ export const purchaseTimeline = defineView<PurchaseTimeline>({
   `,
 });
 
-function facts({ purchase, merchant_name, wallet_url, terms, as_of }: PurchaseTimeline, { measure }: Scene) {
+function facts(
+  { purchase, merchant_name, wallet_url, terms, as_of }: PurchaseTimeline,
+  { measure, isRecorded }: Scene,
+) {
   const { figures, deadlines } = purchase;
   return html`<dl class="facts">
       <dt>Approved now</dt>
@@ -58,7 +63,8 @@ function facts({ purchase, merchant_name, wallet_url, terms, as_of }: PurchaseTi
       <dd><code class="value">${JSON.stringify(terms)}</code></dd>
     </dl>
     <p class="small quiet">
-      Figures as of ${blockLink(as_of.number)}. <a href=${wallet_url}>Open the wallet page</a>
+      Figures as of ${blockLink(as_of.number)}.
+      ${isRecorded ? nothing : html`<a href=${wallet_url}>Open the wallet page</a>`}
     </p>`;
 }
 
@@ -70,11 +76,11 @@ function timeline(entries: readonly TimelineEntry[], measure: Measure): Template
       return html`<li class=${`moment ${entry.kind} ${told ? "same" : ""}`}>
         <p class="when">${told ? html`<span class="unseen">${formatTime(entry.at)}</span>` : time(entry.at, measure)}</p>
         <div class="what">
-          <p><strong>${entry.title}</strong></p>
+          <p><strong>${linked(entry.title, measure.labels)}</strong></p>
           <p class="small quiet row">
             <span>${entry.actor}</span>${blockLink(entry.block_number)}${transaction(entry.transaction_hash)}
           </p>
-          ${details(entry, measure)} ${entry.checks.length === 0 ? nothing : checks(entry.checks)}
+          ${details(entry, measure)} ${entry.checks.length === 0 ? nothing : checks(entry.checks, measure)}
         </div>
       </li>`;
     })}

@@ -4,7 +4,16 @@ import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit
 import { read } from "../../api.ts";
 import { type Measure, words } from "../../format.ts";
 import { hrefTo } from "../../page-address.ts";
-import { account, badge, blockLink, copyable, empty, pager, payments, time } from "../../templates.ts";
+import {
+  account,
+  badge,
+  blockLink,
+  copyable,
+  empty,
+  pager,
+  payments,
+  time,
+} from "../../templates/templates.ts";
 import { defineView } from "../../view.ts";
 
 const statuses = ["created", "active", "claimed", "approved", "denied", "refund_due", "refunded"];

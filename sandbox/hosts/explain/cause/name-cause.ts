@@ -20,13 +20,12 @@ export interface Facts {
 export const unknownTransaction =
   "The chain knows no transaction with this hash: it was never sent here, was replaced, or left with a reorganization.";
 
-/** Returns the one sentence that says why a transaction is refused, or null when no check failed. */
-export function nameCause(facts: Facts): string | null {
-  for (const [name, sentence] of Object.entries(sentences)) {
+/** Returns a sentence for each failed check, the cause first; none when no check failed. */
+export function nameCauses(facts: Facts): string[] {
+  return Object.entries(sentences).flatMap(([name, sentence]) => {
     const check = facts.checks.find((one) => one.name === name);
-    if (check !== undefined && !check.ok) return sentence(check, facts);
-  }
-  return null;
+    return check === undefined || check.ok ? [] : [sentence(check, facts)];
+  });
 }
 
 /** The sentence for each check. Of several failed checks the topmost one is named: it explains those below it best. */
@@ -93,6 +92,15 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
   },
   confirmations: ({ expected, actual }) => `It has ${String(actual)} of ${String(expected)} confirmations.`,
 };
+
+/** Sorts checks: the failed ones first, of these the cause first. */
+export function causeFirst<C extends { name: string; ok: boolean }>(checks: readonly C[]): C[] {
+  const order = Object.keys(sentences);
+  const rank = ({ name }: C) => order.indexOf(name);
+  return checks.toSorted(
+    (left, right) => Number(left.ok) - Number(right.ok) || (left.ok ? 0 : rank(left) - rank(right)),
+  );
+}
 
 /** Says which function of which contract is called, and which one was expected; null when the called contract is unknown. */
 function nameCalls(call: NonNullable<Facts["call"]>): string | null {

@@ -45,6 +45,7 @@ export async function readOverview(sources: Sources): Promise<Overview> {
     urls,
     contracts,
     token: { symbol, decimals },
+    labels: sources.labels.all(),
     programs,
     unsettled: counts,
     unknown: unknown.map(({ message }) => `${message}.`),

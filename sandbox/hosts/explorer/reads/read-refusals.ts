@@ -1,4 +1,6 @@
 import { toTimestamp } from "../../../../protocol/values/time.ts";
+import { callOfChecks } from "../../explain/cause/compare-calls.ts";
+import { causeFirst, nameCauses } from "../../explain/cause/name-cause.ts";
 import type { KeptRefusal } from "../live/refusal-log.ts";
 import type { Sources } from "../sources.ts";
 import type { RefusalView, ViewPage } from "../views.ts";
@@ -19,12 +21,16 @@ export function readRefusals(query: PageQuery, sources: Sources): ViewPage<Refus
 }
 
 /** A refusal in the shape that is answered. */
-export function viewRefusal(refusal: KeptRefusal, { description }: Sources): RefusalView {
+export function viewRefusal(refusal: KeptRefusal, { description, services }: Sources): RefusalView {
   const { at, request_id: _, checks, ...told } = refusal;
+  const call = callOfChecks(checks, services.deployment);
+  // Of a transaction that reverted or is not there, the checks do not have the reason.
+  const cause = told.code === "binding_mismatch" ? nameCauses({ checks, call, failure: null })[0] : undefined;
   return {
     ...told,
+    cause: cause ?? told.detail,
     at: toTimestamp(at),
-    checks: checks.map((check) => ({ ...check })),
+    checks: causeFirst(checks),
     explain: `${description.urls.control}/explain/${refusal.transaction_hash}`,
   };
 }

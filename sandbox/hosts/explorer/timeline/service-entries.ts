@@ -63,11 +63,10 @@ function outcomeOf({ ended, status_code, error }: EventView["attempts"][number])
 }
 
 function refusalEntry(refusal: ReturnType<typeof viewRefusal>): OrderedEntry {
-  const failed = refusal.checks.filter(({ ok }) => !ok).map(({ name }) => name);
   return timelineEntry("refused", {
     at: refusal.at,
     kind: "refused",
-    title: `A ${refusal.step} was refused: ${failed.join(", ")}.`,
+    title: `A ${refusal.step} was refused: ${refusal.cause.replace(/^It /, "it ")}`,
     actor: "the service",
     transaction_hash: refusal.transaction_hash,
     details: { code: refusal.code, times: String(refusal.times) },

@@ -284,7 +284,19 @@ export interface components {
     };
     Explanation: {
       cause: string;
+      causes: string[];
       transaction_hash: components["schemas"]["Hash"];
+      transaction: ({
+        status: "success" | "reverted" | "pending";
+        from: (components["schemas"]["Address"] | null);
+        to: (components["schemas"]["Address"] | null);
+        value_wei: string;
+        input: string;
+        block_number: number | null;
+        at: string | null;
+        gas_used: string | null;
+        fee_wei: string | null;
+      } | null);
       accepted: boolean;
       step: string | null;
       subject: string | null;
@@ -338,6 +350,7 @@ export interface components {
           [name: string]: components["schemas"]["Json"];
         };
         data: string;
+        meaning: string | null;
       } | null);
       trace: (components["schemas"]["CallFrame"] | null);
       compared: {
@@ -360,6 +373,7 @@ export interface components {
     };
     CallExplanation: {
       cause: string;
+      causes: string[];
       accepted: boolean;
       step: string | null;
       subject: string | null;
@@ -404,6 +418,7 @@ export interface components {
           [name: string]: components["schemas"]["Json"];
         };
         data: string;
+        meaning: string | null;
       } | null);
       trace: (components["schemas"]["CallFrame"] | null);
       compared: {
@@ -894,6 +909,10 @@ export interface components {
         symbol: string;
         decimals: number;
       };
+      /** The labels of known accounts and contracts, by address in lower case. */
+      labels: {
+        [name: string]: string;
+      };
       programs: {
         id: string;
         name: string;
@@ -1106,6 +1125,8 @@ export interface components {
         subject: string;
         code: string;
         detail: string;
+        /** One sentence. */
+        cause: string;
         transaction_hash: string;
         checks: components["schemas"]["Check"][];
         /** The URL that explains the transaction field by field. */
@@ -1136,7 +1157,7 @@ export interface components {
     };
     SearchResults: {
       data: {
-        type: "purchase" | "merchant" | "operation" | "event" | "transaction" | "block" | "account";
+        type: "purchase" | "merchant" | "operation" | "event" | "transaction" | "block" | "account" | "request";
         id: string;
         title: string;
         /** The purchase whose timeline contains it, or null. */
@@ -1169,9 +1190,10 @@ export interface components {
         code: string | null;
         body: components["schemas"]["Json"];
         answer: components["schemas"]["Json"];
-        /** The problem's sentence and the checks of its binding, if the answer refuses; the failed checks come first. */
+        /** The problem's sentence and the checks of its binding, if the answer refuses: in words, the cause first, and with both sides, the failed ones first. */
         refusal: ({
           detail: string;
+          causes: string[];
           checks: components["schemas"]["Check"][];
         } | null);
         /** The ids of the purchases, merchants and other records that it names. */

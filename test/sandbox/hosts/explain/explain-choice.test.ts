@@ -8,7 +8,7 @@ import { purchaseRegistrarAbi } from "../../../../protocol/abi.generated.ts";
 import { type BindingCheck, type CheckName, checkNames } from "../../../../protocol/binding/check-binding.ts";
 import { collectRefundCall, expireCall } from "../../../../protocol/call.ts";
 import { usdc } from "../../../../protocol/values/amount.ts";
-import { nameCause } from "../../../../sandbox/hosts/explain/cause/name-cause.ts";
+import { nameCauses } from "../../../../sandbox/hosts/explain/cause/name-cause.ts";
 import { type Explanation, explanationSchema } from "../../../../sandbox/hosts/explain/explanation.ts";
 
 let fixture: ContractFixture;
@@ -404,7 +404,7 @@ describe("of several causes, explain names", () => {
           [other, ...failed.slice(0, 1), ...passed],
           failed.toReversed(),
         ])
-          expect(nameCause({ checks, call: null, failure: null })).toMatch(sentence);
+          expect(nameCauses({ checks, call: null, failure: null })[0]).toMatch(sentence);
     },
   );
 });

@@ -78,6 +78,16 @@ test.each([
   ["timeout", "Fault set: api delay"],
   ["unhandled-rejection", "Unhandled rejection: no test awaits the refund"],
   ["wrong-chain-state", "reverted: \\w+"],
+  ["wrong-wallet", "It was sent by 0x\\w+ \\(stranger\\); the bound wallet is 0x\\w+ \\(buyer\\)\\."],
+  ["lost-answer", "fetch failed\nCaused by: other side closed"],
+  ["lost-answer", "Last failure\n\\d+\\. \\[api, failed\\] activatePurchase"],
+  [
+    "lost-answer",
+    "Fault\n\\d+\\. \\[fault, ok\\] Fault set: api reset after commit.*\n +It has acted once\\.",
+  ],
+  ["late-claim", "deadline \\d{10} \\(2026-01-\\d\\dT"],
+  ["timeout", "\\[api, open\\] POST .*merchants: no answer for \\d+ ms"],
+  ["wrong-chain-state", "Nothing is left to pay\\. It reverted: .*\n +The bound contracts did not emit"],
 ])("the trace of %s names the cause: %s", async (name, cause) => {
   const text = await summary(name);
   expect(text).toMatch(new RegExp(cause));
@@ -86,6 +96,25 @@ test.each([
 
 test("a trace shows the line of the test that failed, in its code", async () => {
   expect(await summary("wrong-amount")).toMatch(/> \d+ \| {3}expect\(unwrap\(read\)\.figures\.paid\)/);
+});
+
+test.each(["lost-answer", "timeout", "unhandled-rejection"])(
+  "the trace of %s has a place in the test, and of the code only that test",
+  async (name) => {
+    const text = await summary(name);
+    const title = name.replace("-", " ");
+    const [, excerpt = ""] = /failing-suite\.ts:\d+:\d+\n\n([\s\S]*?)\n\n/.exec(text) ?? [];
+    expect(excerpt).toContain(`test("${title}"`);
+    expect(excerpt.match(/\| test\(/g)).toHaveLength(1);
+  },
+);
+
+test("the entries of given states are counted as preparation, up to the first own step", async () => {
+  const entries = (await summary("wrong-chain-state")).split("Timeline, of which ")[1]?.split("\n") ?? [];
+  const [, prepared] = /^(\d+) prepared the test$/.exec(entries[0] ?? "") ?? [];
+  expect(entries.at(Number(prepared))).toMatch(/readPurchase: 200/);
+  expect(entries.at(Number(prepared) + 1)).toMatch(/buyer called pay\(.*reverted$/);
+  expect(await summary("wrong-wallet")).toMatch(/of which 9 prepared/);
 });
 
 test("a trace is at most a megabyte and what has happened, and its snapshot file continues from there", async () => {

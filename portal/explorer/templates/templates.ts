@@ -1,5 +1,5 @@
-import type { AccountView, CheckView, FiguresView } from "../../sandbox/hosts/explorer/views.ts";
-import { html, nothing, svg, type TemplateResult } from "../vendor/lit-html/lit-html.js";
+import type { AccountView, FiguresView } from "../../../sandbox/hosts/explorer/views.ts";
+import { html, nothing, svg, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import {
   formatAmount,
   formatDistance,
@@ -9,8 +9,9 @@ import {
   percent,
   shorten,
   words,
-} from "./format.ts";
-import { hrefTo } from "./page-address.ts";
+} from "../format.ts";
+import { hrefTo } from "../page-address.ts";
+import { hrefOfId } from "./text.ts";
 
 /** The result of a template, or nothing. */
 export type Template = TemplateResult | typeof nothing;
@@ -52,7 +53,7 @@ export function blockLink(number: number | null): Template {
 /** Renders a link to the subject of an event or an operation. */
 export function subjectLink(id: string): TemplateResult {
   if (id.startsWith("pur_")) return purchaseLink(id);
-  return id.startsWith("mer_") ? copyable(id, "merchant id", hrefTo("merchants")) : copyable(id, "id");
+  return copyable(id, id.startsWith("mer_") ? "merchant id" : "id", hrefOfId(id));
 }
 
 /** An account by its name and its address. */
@@ -86,6 +87,8 @@ const tones: { readonly [state: string]: string } = {
   broadcast: "warn",
   mined: "accent",
   replaced: "warn",
+  pending: "warn",
+  success: "good",
   denied: "bad",
   reverted: "bad",
   failed: "bad",
@@ -124,32 +127,13 @@ export function payments(figures: FiguresView, measure: Measure): TemplateResult
   </div>`;
 }
 
-/** A JSON value as a person reads it. */
-export function value(data: unknown): TemplateResult {
-  const text = typeof data === "string" ? data : (JSON.stringify(data, null, 1) ?? "nothing");
-  return html`<code class="value">${text}</code>`;
-}
-
-/** The checks of a binding: those that failed with both sides, the others by name. */
-export function checks(list: readonly CheckView[]): TemplateResult {
-  const failed = list.filter(({ ok }) => !ok);
-  const passed = list.filter(({ ok }) => ok);
-  return html`<div class="checks">
-    ${failed.map(
-      ({ name, expected, actual }) => html`<div class="check">
-        <p><span class="badge bad">✗ ${name}</span></p>
-        <dl class="sides">
-          <div><dt>expected</dt><dd>${value(expected)}</dd></div>
-          <div><dt>found</dt><dd>${value(actual)}</dd></div>
-        </dl>
-      </div>`,
-    )}
-    ${
-      passed.length === 0
-        ? nothing
-        : html`<p class="small quiet">✓ ${passed.map(({ name }) => name).join(", ")}</p>`
-    }
-  </div>`;
+/** Renders something that is shown on demand. */
+export function folded(
+  name: string | TemplateResult,
+  content: TemplateResult,
+  isOpen = false,
+): TemplateResult {
+  return html`<details ?open=${isOpen}><summary>${name}</summary><div class="stack">${content}</div></details>`;
 }
 
 /** Renders the message of an empty list. */
