@@ -10,6 +10,7 @@ import {
   markdownTable,
   operationsTable,
 } from "../server/documentation/tables.ts";
+import { contractLimits, contractTables } from "./contract-tables.ts";
 import { controlTables } from "./control-tables.ts";
 import { otherErrorsTable } from "./errors-table.ts";
 import { exploreOptionsTable, optionsTable } from "./options-table.ts";
@@ -35,6 +36,7 @@ const tables: { readonly [page: string]: Texts } = {
     events: eventsTable(),
     limits: limitsTable(),
   },
+  "contracts.md": contractTables,
   "control.md": controlTables,
   "rpc.md": rpcTables,
   "tests.md": { answers: answersTable(operations) },
@@ -49,7 +51,7 @@ const tables: { readonly [page: string]: Texts } = {
   },
 };
 
-const limits: Texts = { ...limitValues(), ...pageLimits };
+const limits: Texts = { ...limitValues(), ...pageLimits, ...contractLimits };
 
 /**
  * Returns a page of docs/ with its tables (between `<!-- generated:name -->` and `<!-- /generated -->`) and the limits in its prose

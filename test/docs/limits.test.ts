@@ -33,6 +33,13 @@ test("no page of the documentation has a limit that is not generated", () => {
   expect(typed("{README.md,docs/!(cli|performance).md,portal/docs.md}", strip)).toEqual([]);
 });
 
+test("no line of a page begins with the mark of a limit, which would end the paragraph as a block of HTML", () => {
+  const pages = globSync("docs/*.md", { cwd: root });
+  const broken = pages.filter((page) => /^\s*<!-- limit:/m.test(readFileSync(`${root}/${page}`, "utf8")));
+  expect(pages.length).toBeGreaterThan(20);
+  expect(broken).toEqual([]);
+});
+
 test("no message, description or comment has a limit that is not the constant's", () => {
   expect(
     typed("{protocol,relayer,server,sandbox,testkit,check-contract,cli,portal}/**/*.ts", (source) => source),

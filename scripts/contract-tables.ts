@@ -1,0 +1,153 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { size } from "viem";
+import { z } from "zod";
+import { packageRoot } from "../sandbox/lib/package-root.ts";
+import { markdownTable } from "../server/documentation/tables.ts";
+
+/** A row of the gas table: the step, its labels in gas-snapshot.json (a sum, if it has several), and figures to compare with. */
+interface GasRow {
+  step: string;
+  labels: readonly string[];
+  /** The gas in an earlier version of the contracts. */
+  before?: number;
+  /** The public figure of base/commerce-payments for the nearest step. */
+  other?: string;
+}
+
+const charge = "`charge` 165,167";
+const authorize = "`authorize` 155,657";
+const annul = "`void` 55,079";
+
+const gasRows: readonly GasRow[] = [
+  { step: "`pay`, an offer, in full or in part", labels: ["pay, in full"], before: 84_333, other: charge },
+  { step: "`pay`, a direct purchase", labels: ["pay, a direct purchase"], before: 81_033, other: charge },
+  { step: "`payBatch`, three purchases", labels: ["payBatch, three purchases"], before: 147_653 },
+  {
+    step: "`payWithPermit`, the buyer's first permit",
+    labels: ["payWithPermit, the first permit"],
+    other: charge,
+  },
+  { step: "`pay` of the whole allowance", labels: ["pay, after an approval of exactly that"] },
+  {
+    step: "`approve` of exactly the payment, and `pay`: the transactions that `payWithPermit` replaces",
+    labels: ["TestUSDC approve, of exactly a payment", "pay, after an approval of exactly that"],
+  },
+  {
+    step: "`collectRefund`, to a holder of the token",
+    labels: ["collectRefund, to a holder of the token"],
+    before: 115_361,
+    other: "`refund` 80,064",
+  },
+  {
+    step: "`collectRefund`, to an account that does not hold the token yet",
+    labels: ["collectRefund, to a newcomer to the token"],
+    before: 132_449,
+  },
+  { step: "`offer`", labels: ["offer"], before: 165_000, other: authorize },
+  { step: "`register`", labels: ["register"], before: 157_048, other: authorize },
+  { step: "`withdrawOffer`", labels: ["withdrawOffer"], before: 45_629, other: annul },
+  { step: "`expire`", labels: ["expire"], before: 43_142, other: annul },
+  { step: "`claim`", labels: ["claim"], before: 57_497 },
+  { step: "no step: a payment goes directly to the merchant", labels: [], other: "`capture` 69,915" },
+  { step: "`enroll`", labels: ["enroll"], before: 270_689 },
+  { step: "`revokeFunding`", labels: ["revokeFunding"], before: 34_860 },
+  { step: "`openProgram`", labels: ["openProgram"], before: 116_774 },
+  { step: "`setBounds`", labels: ["setBounds"], before: 36_792 },
+  {
+    step: "`setPaused`, ending a pause while no offer is open",
+    labels: ["setPaused, ending a pause"],
+    before: 26_888,
+  },
+  {
+    step: "`setPaused`, ending a pause while offers are open",
+    labels: ["setPaused, ending a pause while offers are open"],
+  },
+  { step: "TestUSDC `approve`", labels: ["TestUSDC approve"], before: 48_444 },
+  { step: "TestUSDC `transfer`", labels: ["TestUSDC transfer"], before: 37_184 },
+  {
+    step: "TestUSDC `transferWithAuthorization`",
+    labels: ["TestUSDC transferWithAuthorization"],
+    before: 74_412,
+  },
+  { step: "deploying `PurchaseRegistrar`", labels: ["deploy PurchaseRegistrar"], before: 4_855_106 },
+  { step: "deploying `TestUSDC`", labels: ["deploy TestUSDC"], before: 4_029_884 },
+];
+
+const snapshotSchema = z.object({ tolerance_percent: z.number(), gas: z.record(z.string(), z.int()) });
+const artifactSchema = z.object({ bytecode: z.string(), deployedBytecode: z.string() });
+
+/** The largest code of a deployed contract (EIP-170), and of a creation (EIP-3860), in bytes. */
+const codeLimits = { deployed: 24_576, creation: 49_152 } as const;
+
+const snapshot = snapshotSchema.parse(JSON.parse(read("contracts/gas-snapshot.json")));
+const count = (value: number) => value.toLocaleString("en-US");
+
+/** The tables of docs/contracts.md, by their names. */
+export const contractTables = { gas: gasTable(), sizes: sizesTable() };
+
+/** The figures that the prose of docs/contracts.md names, by the name in the mark around each. */
+export const contractLimits = {
+  gas_permit_saves: count(
+    gasOf("TestUSDC approve, of exactly a payment") +
+      gasOf("pay, after an approval of exactly that") -
+      gasOf("payWithPermit, the first permit"),
+  ),
+  gas_tolerance: `${snapshot.tolerance_percent}%`,
+  registrar_creation: `${count(sizesOf("PurchaseRegistrar").creation)} bytes`,
+  registrar_creation_most: count(codeLimits.creation),
+};
+
+function gasTable(): string {
+  return markdownTable(
+    ["Step", "Before", "Gas", "Change", "Public figure of base/commerce-payments for the nearest step"],
+    gasRows.map(({ step, labels, before, other = "" }) => {
+      const gas = labels.reduce((sum, label) => sum + gasOf(label), 0);
+      return [
+        step,
+        before === undefined ? "" : count(before),
+        gas === 0 ? "" : count(gas),
+        change(gas, before),
+        other,
+      ];
+    }),
+  );
+}
+
+function change(gas: number, before: number | undefined): string {
+  if (before === undefined || before === gas) return "";
+  const percent = ((gas - before) / before) * 100;
+  return `${percent > 0 ? "+" : ""}${percent.toFixed(1)} %`;
+}
+
+function sizesTable(): string {
+  const contracts = ["PurchaseRegistrar", "FundingSource", "TestUSDC"];
+  return markdownTable(
+    ["Contract", "Deployed bytes", `Share of EIP-170's limit of ${count(codeLimits.deployed)}`],
+    contracts.map((name) => {
+      const { deployed } = sizesOf(name);
+      return [`\`${name}\``, count(deployed), `${Math.round((deployed / codeLimits.deployed) * 100)} %`];
+    }),
+  );
+}
+
+function sizesOf(contract: string): { creation: number; deployed: number } {
+  const artifact = artifactSchema.parse(
+    JSON.parse(read(`artifacts/contracts/${contract}.sol/${contract}.json`)),
+  );
+  return {
+    creation: size(artifact.bytecode as `0x${string}`),
+    deployed: size(artifact.deployedBytecode as `0x${string}`),
+  };
+}
+
+function gasOf(label: string): number {
+  const gas = snapshot.gas[label];
+  if (gas === undefined)
+    throw new Error(`contracts/gas-snapshot.json has no ${label}. Run npm run gas:contracts -- --write.`);
+  return gas;
+}
+
+function read(file: string): string {
+  return readFileSync(join(packageRoot(), file), "utf8");
+}
