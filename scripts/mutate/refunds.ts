@@ -45,23 +45,17 @@ export const refunds: readonly MutantGroup[] = [
     tests: [errors],
     mutants: [
       {
-        rule: "A claim that the chain has by another transaction is distinguished from one that it does not have.",
-        find: "if (missing === null)",
-        replace: "if (missing !== null)",
-        tests: [decisions],
+        rule: "The event of a decision tells the award.",
+        find: "decision_id, outcome, award } },",
+        replace: "decision_id, outcome, award: statement.decided_at } },",
+        tests: ["test/server/outbox/events.test.ts"],
       },
-      {
-        rule: "A decision is retryable only while a missing claim can still be sent again.",
-        find: "missing.remedy !== null);",
-        replace: "missing.remedy === null);",
-        tests: [decisions],
-      },
-      {
-        rule: "A decision is refused while the chain has another claim.",
-        find: "  assertFiledClaim(claim, onChain, {",
-        replace: "  assertFiledClaim(claim, { claimHash: onChain.decisionHash }, {",
-        tests: [decisions],
-      },
+    ],
+  },
+  {
+    file: "server/domain/refunds/check-decision.ts",
+    tests: [errors],
+    mutants: [
       {
         rule: "An approval counts once.",
         find: "if (used !== undefined)",
@@ -142,30 +136,6 @@ export const refunds: readonly MutantGroup[] = [
         tests: [decisions],
       },
       {
-        rule: "A decision is recorded only while the chain has the claim's transaction.",
-        find: "await requireBound(hash, expected, use, services);",
-        replace: "",
-        tests: [decisions],
-      },
-      {
-        rule: "A decision is recorded only while the chain has the payments that it counts on.",
-        find: "await assertPaymentsOnChain(purchase, onChain, services);",
-        replace: "",
-        tests: [decisions],
-      },
-      {
-        rule: "A claim that was sent again after a reorg can be decided.",
-        find: "return again?.value.transaction_hash ?? transaction_hash;",
-        replace: "return transaction_hash;",
-        tests: [moved],
-      },
-      {
-        rule: "The event of a decision tells the award.",
-        find: "decision_id, outcome, award } },",
-        replace: "decision_id, outcome, award: statement.decided_at } },",
-        tests: ["test/server/outbox/events.test.ts"],
-      },
-      {
         rule: "The refusal of an award names what was claimed or what is paid, the smaller of both.",
         find: "must be at most ${most}, what",
         replace: "must be at most ${requested}, what",
@@ -192,6 +162,48 @@ export const refunds: readonly MutantGroup[] = [
         replace: "must be at least ${toTimestamp(now)}",
         tests: ["test/server/api/operations/refunds/decisions.test.ts"],
         only: "decided_at",
+      },
+    ],
+  },
+  {
+    file: "server/domain/refunds/still-on-chain.ts",
+    tests: [errors],
+    mutants: [
+      {
+        rule: "A claim that the chain has by another transaction is distinguished from one that it does not have.",
+        find: "if (missing === null)",
+        replace: "if (missing !== null)",
+        tests: [decisions],
+      },
+      {
+        rule: "A decision is retryable only while a missing claim can still be sent again.",
+        find: "missing.remedy !== null);",
+        replace: "missing.remedy === null);",
+        tests: [decisions],
+      },
+      {
+        rule: "A decision is refused while the chain has another claim.",
+        find: "  assertFiledClaim(claim, onChain, {",
+        replace: "  assertFiledClaim(claim, { claimHash: onChain.decisionHash }, {",
+        tests: [decisions],
+      },
+      {
+        rule: "A decision is recorded only while the chain has the claim's transaction.",
+        find: "await requireBound(hash, expected, use, services);",
+        replace: "",
+        tests: [decisions],
+      },
+      {
+        rule: "A decision is recorded only while the chain has the payments that it counts on.",
+        find: "await assertPaymentsOnChain(purchase, onChain, services);",
+        replace: "",
+        tests: [decisions],
+      },
+      {
+        rule: "A claim that was sent again after a reorg can be decided.",
+        find: "return again?.value.transaction_hash ?? transaction_hash;",
+        replace: "return transaction_hash;",
+        tests: [moved],
       },
     ],
   },

@@ -253,23 +253,58 @@ async function checkClaim(
 ): Promise<CheckedSubmission> {
   const again = await checkClaimAgain({ services, id, body }, purchase, onChain);
   if (again !== null) return again;
-  await assertStep(purchase, "claims", services);
-  await assertPaymentsOnChain(purchase, onChain, services);
+  await assertClaimable(purchase, onChain, services);
   const { transaction_hash, signature } = body;
   const before = pickClaim(submissions, purchase, onChain, services.deployment);
   const amount = body.amount ?? before?.amount;
   const reason = body.reason ?? before?.reason;
   if (amount === undefined || reason === undefined) throw missingClaim({ amount, reason });
-  assertReconciled(purchase, amount, "/amount");
   const claim = claimOf(purchase, { amount: BigInt(amount), reason });
   const claimHash = hashClaim(domainOf(services.deployment), claim);
-  const { beneficiary: wallet } = purchase;
+  await assertClaim(purchase, onChain, { amount, claimHash, transaction_hash, signature }, services);
+  const { beneficiary: signer } = purchase;
+  return { about: claimHash, transaction_hash, signature, amount, reason, signer };
+}
+
+/**
+ * Asks whether a purchase takes a claim now.
+ *
+ * @throws Problem state_conflict
+ */
+export async function assertClaimable(
+  purchase: PurchaseRecord,
+  onChain: ChainPurchase,
+  services: Services,
+): Promise<void> {
+  await assertStep(purchase, "claims", services);
+  await assertPaymentsOnChain(purchase, onChain, services);
+}
+
+/** A claim by its digest, with its evidence. */
+interface ClaimEvidence
+  extends Pick<Extract<SubmitPurchaseAction, { action: "claim" }>, "transaction_hash" | "signature"> {
+  amount: string;
+  claimHash: Hex;
+}
+
+/**
+ * Checks the amount, the transaction and the signature of a claim, as far as they are given.
+ *
+ * @throws Problem that says what is wrong.
+ */
+export async function assertClaim(
+  purchase: PurchaseRecord,
+  onChain: ChainPurchase,
+  { amount, claimHash, transaction_hash, signature }: ClaimEvidence,
+  services: Services,
+): Promise<void> {
+  assertReconciled(purchase, amount, "/amount");
+  const { id, beneficiary: wallet } = purchase;
   if (transaction_hash !== undefined) {
     const expected = expectClaim(purchase, claimHash, onChain.exists, services);
     await requireTransaction(transaction_hash, "claim", expected, { services, id });
   } else await assertNoOtherClaim(claimHash, wallet, onChain, services);
   if (signature !== undefined) await requireSignature({ wallet, digest: claimHash, signature }, services);
-  return { about: claimHash, transaction_hash, signature, amount, reason, signer: wallet };
 }
 
 /** The filed claim, sent again after a reorg; null for anything else, which is judged as a claim that is not filed yet. */

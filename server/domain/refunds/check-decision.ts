@@ -1,0 +1,109 @@
+import { type Decision, verifyDecision } from "../../../protocol/signatures/decision.ts";
+import { fromTimestamp, toTimestamp } from "../../../protocol/values/time.ts";
+import { Problem } from "../../api/errors/problem.ts";
+import type { RecordDecision } from "../../api/schemas/refunds.ts";
+import type { Services } from "../../services.ts";
+import type { ClaimRecord, PurchaseRecord } from "../../store/records.ts";
+import { reconciledOf } from "../payments/payment-receipts.ts";
+import { assertStep } from "../purchases/purchase-steps.ts";
+import { findParts } from "../records/find.ts";
+import { assertStillOnChain } from "./still-on-chain.ts";
+
+/**
+ * Checks a decision: that it is the next step of the purchase, its claim, award and time, the reviewer's approval, and that the chain
+ * still has what is decided on.
+ *
+ * @returns the statement that the reviewer has signed.
+ * @throws Problem that says what is wrong.
+ */
+export async function checkDecision(
+  purchase: PurchaseRecord,
+  body: RecordDecision,
+  now: number,
+  services: Services,
+): Promise<Decision> {
+  const { store, keyRing } = services;
+  const { id, program } = purchase;
+  const used = await store.get("used_transactions", `approval/${body.approval}`);
+  if (used !== undefined)
+    throw new Problem("approval_replayed", `This approval is already in ${used.value.subject}.`);
+  await assertStep(purchase, "decisions", services);
+  const { claim } = await findParts(services, purchase);
+  if (claim === null || claim.id !== body.claim_id)
+    throw new Problem("not_found", `There is no claim ${body.claim_id} of ${id}.`);
+  const reviewer = await keyRing.reviewer(program);
+  if (reviewer.keyId !== body.reviewer_key_id)
+    throw new Problem(
+      "reviewer_not_designated",
+      `${body.reviewer_key_id} is not the designated reviewer of ${program}.`,
+    );
+  assertAward(body, claim, purchase);
+  assertTimely(body.decided_at, claim, now);
+  const statement = statementOf(body, claim, purchase, services);
+  if (!verifyDecision(reviewer.publicKey, statement, body.approval)) throw notApproved(statement);
+  await assertStillOnChain(claim, purchase, services);
+  return statement;
+}
+
+/** Returns the statement that the reviewer signs. */
+function statementOf(
+  body: RecordDecision,
+  claim: ClaimRecord,
+  purchase: PurchaseRecord,
+  { deployment }: Services,
+): Decision {
+  return {
+    award: body.award,
+    chain_id: deployment.chainId,
+    claim_hash: claim.claim_hash,
+    claim_id: claim.id,
+    commitment_hash: purchase.commitment_hash,
+    decided_at: body.decided_at,
+    outcome: body.outcome,
+    program: purchase.program,
+    purchase: purchase.id,
+    reviewer_key_id: body.reviewer_key_id,
+  };
+}
+
+function notApproved(statement: Decision): Problem {
+  return new Problem(
+    "signature_invalid",
+    "The approval does not verify over the decision bytes with the reviewer's key.",
+    {
+      errors: [{ pointer: "/approval", code: "signature", detail: "must sign exactly this decision" }],
+      members: { signed_statement: { ...statement } },
+    },
+  );
+}
+
+function assertAward(
+  body: Pick<RecordDecision, "outcome" | "award">,
+  claim: ClaimRecord,
+  purchase: PurchaseRecord,
+): void {
+  const paid = reconciledOf(purchase);
+  const award = BigInt(body.award);
+  const requested = BigInt(claim.requested_amount);
+  const most = requested < paid ? requested : paid;
+  const refuse = (code: string, detail: string) =>
+    new Problem("validation_failed", `/award ${detail}`, { errors: [{ pointer: "/award", code, detail }] });
+  if (body.outcome === "denied" && award !== 0n)
+    throw refuse("not_zero", "must be 0 when the claim is denied");
+  if (body.outcome === "approved" && award === 0n)
+    throw refuse("zero", "must be above 0 when the claim is approved");
+  if (award > most) throw refuse("above_claim", `must be at most ${most}, what was claimed and paid`);
+}
+
+/** A decision is made after its claim and before it is recorded; sandbox time has whole seconds. */
+function assertTimely(decidedAt: string, claim: ClaimRecord, now: number): void {
+  const at = fromTimestamp(decidedAt);
+  const refuse = (code: string, detail: string) =>
+    new Problem("timestamp_out_of_tolerance", `/decided_at ${detail}`, {
+      errors: [{ pointer: "/decided_at", code, detail }],
+    });
+  if (at < claim.created_at)
+    throw refuse("before_claim", `must be at least ${toTimestamp(claim.created_at)}, the time of the claim`);
+  if (Math.floor(at) > now)
+    throw refuse("later_than_now", `must be at most ${toTimestamp(now)}, the time now`);
+}
