@@ -1,6 +1,6 @@
 /**
  * The flags of the options of createSandbox, joinSandbox, explore and listeners, and of the fields of POST /faults whose flags have other
- * names.
+ * names, and of the fields of POST /explain.
  */
 const flags: ReadonlyMap<string, string> = new Map([
   ["seed", "--seed"],
@@ -34,6 +34,8 @@ const flags: ReadonlyMap<string, string> = new Map([
   ["status", "--status"],
   ["headers", "--header"],
   ["body", "--body"],
+  ["typed_data", "--typed-data"],
+  ["signature", "--signature"],
 ]);
 
 /**

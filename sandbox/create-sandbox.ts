@@ -10,6 +10,8 @@ import { AutoDelivery } from "./hosts/auto-delivery.ts";
 import type { ExplainCall } from "./hosts/explain/explain.ts";
 import type { ExplainOptions } from "./hosts/explain/explain-transaction.ts";
 import type { CallExplanation, Explanation } from "./hosts/explain/explanation.ts";
+import type { ExplainTypedData } from "./hosts/explain/signatures/explain-typed-data.ts";
+import type { TypedDataExplanation } from "./hosts/explain/signatures/signature-explanation.ts";
 import type { Explorer } from "./hosts/explorer/explorer.ts";
 import { Watch } from "./hosts/explorer/live/watch.ts";
 import { openHosts } from "./hosts/open-hosts.ts";
@@ -167,6 +169,14 @@ export interface Sandbox extends AsyncDisposable {
    * @example const { cause, not_checked } = await sandbox.explain({ call: { from: buyer, to: registrar, data } })
    */
   explain(request: ExplainCall): Promise<CallExplanation>;
+  /**
+   * Explains typed data (EIP-712) and its signature before they are submitted: the hashes, the signer, each mistake by its name, and the answers
+   * of the service and the contract now.
+   *
+   * @throws SandboxError argument_invalid when the typed data or the signature is malformed.
+   * @example const { mistakes, signer } = await sandbox.explain({ typed_data, signature })
+   */
+  explain(request: ExplainTypedData): Promise<TypedDataExplanation>;
   /**
    * Returns digests of the newest block, the stored records, the faults that can still act, and your own parts. Two equal runs have equal
    * fingerprints.

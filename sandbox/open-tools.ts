@@ -4,6 +4,7 @@ import type { KeyUse } from "../server/keys/key-use.ts";
 import { once } from "../server/lib/once.ts";
 import type { ChainNode } from "./chain/genesis/start-chain.ts";
 import { openExplain } from "./hosts/explain/explain.ts";
+import { AddressLabels } from "./hosts/explorer/address-labels.ts";
 import type { RefusalLog } from "./hosts/explorer/live/refusal-log.ts";
 import { Recorder } from "./hosts/recorder/recorder.ts";
 import type { RequestLog } from "./hosts/requests/request-log.ts";
@@ -161,7 +162,12 @@ function openSnapshots(
     forgetSnapshots: () => snapshots.forget(),
     rotateKeys: async (...uses: KeyUse[]) => await published.rotate(...uses),
     recorder,
-    explain: openExplain({ services: observing, client: chain.client, refusals: () => refusals.newest() }),
+    explain: openExplain({
+      services: observing,
+      client: chain.client,
+      refusals: () => refusals.newest(),
+      labels: new AddressLabels(chain),
+    }),
     fingerprint: async () => await takeFingerprint(chain, parts.all),
     encodeSnapshot: async () =>
       await encodeSnapshot(await captureContent({ settings, gate, chain, relayer, parts: parts.all })),

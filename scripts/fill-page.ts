@@ -1,3 +1,4 @@
+import { signatureMistakes } from "../sandbox/hosts/explain/signatures/mistakes.ts";
 import { sandboxErrors } from "../sandbox/lib/errors/sandbox-error.ts";
 import { operations } from "../server/api/operations/table.ts";
 import { limitValues } from "../server/documentation/limit-values.ts";
@@ -40,6 +41,12 @@ const tables: { readonly [page: string]: Texts } = {
   "control.md": controlTables,
   "rpc.md": rpcTables,
   "tests.md": { answers: answersTable(operations) },
+  "explain.md": {
+    mistakes: markdownTable(
+      ["Name", "Mistake"],
+      Object.entries(signatureMistakes).map(([name, mistake]) => [`\`${name}\``, mistake]),
+    ),
+  },
   "explore.md": { options: exploreOptionsTable() },
   "options.md": {
     options: optionsTable(),

@@ -6,7 +6,7 @@ import { describeProblem, isProblem, ProblemError } from "../sandbox/service/cli
 import type { Fingerprint } from "../sandbox/state/fingerprint.ts";
 import { type ErrorCode, errorCatalogue } from "../server/api/errors/catalogue.ts";
 import { type ExplainedStep, explainedSteps } from "../server/domain/reverts/explain-revert.ts";
-import { renderExplanation } from "./render-explanation.ts";
+import { renderExplanation } from "./explanations/render-explanation.ts";
 
 /** The part of a sandbox that the matchers use. */
 export type MatchedSandbox = Pick<Sandbox, "explain">;

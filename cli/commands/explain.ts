@@ -1,4 +1,7 @@
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
 import { Command } from "commander";
+import { messageOf } from "../../protocol/coded-error.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
 import { callControl } from "../running/call-control.ts";
@@ -6,13 +9,15 @@ import { callControl } from "../running/call-control.ts";
 interface ExplainFlags extends SandboxFlags {
   readonly for?: string;
   readonly call?: unknown;
+  readonly typedData?: string;
+  readonly signature?: string;
 }
 
-/** `routing-sandbox explain`: whether a transaction or a call would be accepted and for what, and if not why. */
+/** `routing-sandbox explain`: whether a transaction, a call or typed data would be accepted and for what, and if not why. */
 export function explainCommand(): Command {
   return new Command("explain")
     .description(
-      "print which step would accept a transaction, or why none would; with --call, the same for a call that was not sent",
+      "print which step would accept a transaction, or why none would; with --call or --typed-data, the same for a call or a signature that was not sent",
     )
     .argument("[hash]", "the transaction's hash", hash)
     .option(
@@ -21,8 +26,13 @@ export function explainCommand(): Command {
       call,
     )
     .option(
+      "--typed-data <file>",
+      "typed data (EIP-712) that a wallet signs, as JSON in a file; - reads standard input",
+    )
+    .option("--signature <hex>", "with --typed-data: the signature of the wallet")
+    .option(
       "--for <id>",
-      "the purchase or merchant to compare it with; default: that of the refused submission",
+      "the purchase or merchant to compare it with; default: that of the refused submission, or the closest",
     )
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
@@ -35,16 +45,24 @@ export function explainCommand(): Command {
 }
 
 /** Asks the running sandbox about the one thing that was named. */
-async function ask(transaction: string | undefined, { dataDir, for: id, call: unsent }: ExplainFlags) {
+async function ask(transaction: string | undefined, flags: ExplainFlags) {
+  const { dataDir, for: id, call: unsent, typedData, signature } = flags;
+  const named = [transaction, unsent, typedData].filter((one) => one !== undefined);
+  if (named.length !== 1)
+    throw new Error("explain needs a transaction hash, --call or --typed-data. Pass one of them.");
+  if (signature !== undefined && typedData === undefined)
+    throw new Error("--signature belongs to --typed-data. Name the file of the typed data.");
+  const color = process.stdout.isTTY ?? false;
+  const about = id === undefined ? {} : { for: id };
+  if (typedData !== undefined) return await askTypedData(typedData, { ...about, signature }, dataDir, color);
   const { callExplanationSchema, explanationSchema } = await import(
     "../../sandbox/hosts/explain/explanation.ts"
   );
-  const { renderCallExplanation, renderExplanation } = await import("../../testkit/render-explanation.ts");
-  const color = process.stdout.isTTY ?? false;
-  if (Number(transaction !== undefined) + Number(unsent !== undefined) !== 1)
-    throw new Error("explain needs either a transaction hash or --call. Pass one of them.");
+  const { renderCallExplanation, renderExplanation } = await import(
+    "../../testkit/explanations/render-explanation.ts"
+  );
   if (unsent !== undefined) {
-    const body = { call: unsent, ...(id === undefined ? {} : { for: id }) };
+    const body = { call: unsent, ...about };
     const answer = callExplanationSchema.parse(await callControl(dataDir, "POST", "/explain", body));
     return { answer, text: renderCallExplanation(answer, color) };
   }
@@ -52,6 +70,33 @@ async function ask(transaction: string | undefined, { dataDir, for: id, call: un
   const path = `/explain/${transaction}${query}`;
   const answer = explanationSchema.parse(await callControl(dataDir, "GET", path));
   return { answer, text: renderExplanation(answer, color) };
+}
+
+async function askTypedData(file: string, about: object, dataDir: string, color: boolean) {
+  const { typedDataExplanationSchema } = await import(
+    "../../sandbox/hosts/explain/signatures/signature-explanation.ts"
+  );
+  const { renderTypedDataExplanation } = await import("../../testkit/explanations/render-signature.ts");
+  const body = { typed_data: await readJson("--typed-data", file), ...about };
+  const answer = typedDataExplanationSchema.parse(await callControl(dataDir, "POST", "/explain", body));
+  return { answer, text: renderTypedDataExplanation(answer, color) };
+}
+
+/** Reads JSON from a file, or from standard input for `-`. */
+async function readJson(flag: string, file: string): Promise<unknown> {
+  const source = file === "-" ? "standard input" : file;
+  const json = await (file === "-" ? text(process.stdin) : readFile(file, "utf8")).catch((error) => {
+    throw new Error(
+      `${flag} ${file} cannot be read (${messageOf(error)}). Name a file, or - for standard input.`,
+    );
+  });
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new Error(
+      `${flag} ${file}: ${source} is not JSON. Write types, primaryType, domain and message there.`,
+    );
+  }
 }
 
 function hash(text: string): string {

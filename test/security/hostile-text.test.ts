@@ -1,7 +1,7 @@
 import { concatHex, encodeErrorResult, type Hex, numberToHex, parseAbi, size } from "viem";
 import { expect, test } from "vitest";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { renderExplanation } from "../../testkit/render-explanation.ts";
+import { renderExplanation } from "../../testkit/explanations/render-explanation.ts";
 
 /** Code that reverts with these bytes. */
 function revertWith(data: Hex): Hex {

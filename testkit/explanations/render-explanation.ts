@@ -1,9 +1,6 @@
-import { styleText } from "node:util";
-import type { CallExplanation, Explanation, Frame } from "../sandbox/hosts/explain/explanation.ts";
-import { describeCheck } from "../sandbox/service/client/describe-check.ts";
-
-/** Colors a text, or leaves it as it is. */
-type Paint = (style: "bold" | "dim" | "red" | "green" | "inverse", text: string) => string;
+import type { CallExplanation, Explanation, Frame } from "../../sandbox/hosts/explain/explanation.ts";
+import { describeCheck } from "../../sandbox/service/client/describe-check.ts";
+import { type Paint, paintIn, section, text } from "./paint.ts";
 
 /**
  * An explanation for a terminal.
@@ -43,10 +40,6 @@ export function renderCallExplanation(explanation: CallExplanation, color: boole
   ].join("\n");
 }
 
-function paintIn(color: boolean): Paint {
-  return (style, text) => (color ? styleText(style, text, { validateStream: false }) : text);
-}
-
 /** The parts that explanations of transactions and of calls have in common. */
 type Details = Omit<Explanation, "transaction_hash" | "transaction" | "submission">;
 
@@ -77,10 +70,6 @@ function renderSubmission({ submission }: Explanation): string[] {
   const { request, step, subject, code, at, times } = submission;
   const often = times === 1 ? "" : `, ${times} times in a row`;
   return [`Refused with ${code} as ${step} of ${subject} at ${at}${often}: ${request}`];
-}
-
-function section(title: string, paint: Paint, lines: readonly string[]): string[] {
-  return lines.length === 0 ? [] : ["", paint("bold", title), ...lines.map((line) => `  ${line}`)];
 }
 
 function renderCheck(check: Explanation["checks"][number], paint: Paint): string {
@@ -153,8 +142,4 @@ function renderFrame({ type, to, contract, call, failure, calls }: Frame, paint:
   const line = `${"  ".repeat(depth)}${type.toLowerCase()} ${contract} (${to ?? "created"}): ${call}`;
   const failed = failure === null ? "" : paint("red", `  ✗ ${failure}`);
   return [line + failed, ...calls.flatMap((inner) => renderFrame(inner, paint, depth + 1))];
-}
-
-function text(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -5,6 +5,7 @@ import type { ObservedLog, ObservedTransaction } from "../../../protocol/binding
 import { toTimestamp } from "../../../protocol/values/time.ts";
 import { addressSchema } from "../../../server/api/schemas/primitives.ts";
 import type { BlockPoint } from "../../../server/chain/chain-reader.ts";
+import type { Expectation } from "../../../server/domain/binding/expectations.ts";
 import { check } from "../../../server/http/request/validate.ts";
 import type { Services } from "../../../server/services.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
@@ -66,6 +67,7 @@ const stepsAfterwards: readonly string[] = ["payment approval", "funding approva
  * Says of a call whether its transaction would be accepted if it were mined in the next block, and if not why. The call is simulated on the
  * newest block; nothing is sent.
  *
+ * @param expectation - of the step of the named purchase, where it is known better than from the call.
  * @throws SandboxError argument_invalid when the call is malformed, or the id to compare it with is unknown.
  * @example (await explainCall({ from: buyer, to: registrar, data }, {}, sources)).cause
  */
@@ -73,6 +75,7 @@ export async function explainCall(
   unsent: unknown,
   { for: id }: ExplainOptions,
   { services, client }: ExplainSources,
+  expectation?: Expectation,
 ): Promise<CallExplanation> {
   const call = parseCall(unsent);
   const at = await services.chain.head();
@@ -82,6 +85,7 @@ export async function explainCall(
     traceCall(call, at, time, client),
   ]);
   const named = id === undefined ? [] : [await requireNamed(id, observed, services)];
+  if (expectation !== undefined) for (const candidate of named) candidate.expectation = expectation;
   const candidates = named.length > 0 ? named : await findCandidates(observed, traced, services);
   const judged = await Promise.all(
     candidates.map(async (candidate) => await judgeCall(candidate, observed, at, services)),

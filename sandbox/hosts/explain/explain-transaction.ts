@@ -10,6 +10,7 @@ import type { ChainClient } from "../../chain/client/chain-client.ts";
 import { describeRevert } from "../../chain/describe-revert.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
+import type { AddressLabels } from "../explorer/address-labels.ts";
 import { contractsOf, nameOf } from "./address-book.ts";
 import type { Candidate } from "./candidates/candidate.ts";
 import { findCandidates, findNamedCandidate } from "./candidates/find-candidates.ts";
@@ -31,6 +32,7 @@ export interface ExplainSources {
   services: Services;
   client: ChainClient;
   refusals: Refusals;
+  labels: AddressLabels;
 }
 
 /** The settings of an explanation. */

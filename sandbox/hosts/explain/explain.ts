@@ -4,6 +4,8 @@ import { showValue } from "../../lib/errors/show-value.ts";
 import { explainCall, type UnsentCall } from "./explain-call.ts";
 import { type ExplainOptions, type ExplainSources, explainTransaction } from "./explain-transaction.ts";
 import type { CallExplanation, Explanation } from "./explanation.ts";
+import { type ExplainTypedData, explainTypedData } from "./signatures/explain-typed-data.ts";
+import type { TypedDataExplanation } from "./signatures/signature-explanation.ts";
 
 /** A call to explain before it is sent. */
 export interface ExplainCall extends ExplainOptions {
@@ -14,6 +16,7 @@ export interface ExplainCall extends ExplainOptions {
 export interface Explain {
   (hash: Hex, options?: ExplainOptions): Promise<Explanation>;
   (request: ExplainCall): Promise<CallExplanation>;
+  (request: ExplainTypedData): Promise<TypedDataExplanation>;
 }
 
 /**
@@ -24,9 +27,11 @@ export interface Explain {
 export function openExplain(sources: ExplainSources): Explain {
   async function explain(hash: Hex, options?: ExplainOptions): Promise<Explanation>;
   async function explain(request: ExplainCall): Promise<CallExplanation>;
+  async function explain(request: ExplainTypedData): Promise<TypedDataExplanation>;
   async function explain(about: unknown, options: ExplainOptions = {}) {
     if (typeof about === "string" && isHash(about)) return await explainTransaction(about, options, sources);
     if (isRequest(about, "call")) return await explainCall(about.call, { for: about.for }, sources);
+    if (isRequest(about, "typed_data")) return await explainTypedData(about, sources);
     throw new SandboxError(
       "argument_invalid",
       `${showValue(about)} is not a transaction hash. Pass 0x and 64 hex digits.`,
@@ -39,6 +44,6 @@ export function openExplain(sources: ExplainSources): Explain {
 function isRequest<K extends string>(
   value: unknown,
   member: K,
-): value is { [M in K]: unknown } & { for?: string } {
+): value is { [M in K]: unknown } & { signature?: unknown; for?: string } {
   return typeof value === "object" && value !== null && member in value;
 }

@@ -31,4 +31,10 @@ export class AddressLabels {
   nameOf(address: Address): string {
     return this.#names.get(address.toLowerCase()) ?? getAddress(address);
   }
+
+  /** The label of an account with its address, or its address. */
+  describe(address: Address): string {
+    const { name, address: shown } = this.view(address);
+    return name === null ? shown : `${name} (${shown})`;
+  }
 }

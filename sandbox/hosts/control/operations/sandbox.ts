@@ -3,12 +3,16 @@ import {
   addressSchema,
   bytesSchema,
   hashSchema,
+  signatureSchema,
   weiSchema,
 } from "../../../../server/api/schemas/primitives.ts";
 import { validate } from "../../../../server/http/request/validate.ts";
 import { faultSchema } from "../../../service/faults/fault.ts";
 import type { UnsentCall } from "../../explain/explain-call.ts";
 import { callExplanationSchema, explanationSchema } from "../../explain/explanation.ts";
+import type { ExplainTypedData } from "../../explain/signatures/explain-typed-data.ts";
+import { typedDataExplanationSchema } from "../../explain/signatures/signature-explanation.ts";
+import { givenTypedDataSchema } from "../../explain/signatures/typed-data.ts";
 import { urlsSchema } from "../../explorer/views.ts";
 import { type ControlledSandbox, defineControl } from "../operation.ts";
 
@@ -109,25 +113,38 @@ const explain = defineControl({
 });
 
 /** The body as it is taken: each kind of request is checked where it is explained. */
-const unsentSchema = z.strictObject({ call: z.unknown(), for: z.string().optional() });
+const unsentSchema = z.union([
+  z.strictObject({ call: z.unknown(), for: z.string().optional() }),
+  z.strictObject({ typed_data: z.unknown(), signature: z.unknown().optional(), for: z.string().optional() }),
+]);
+
+const { for: forId } = explainQuery.shape;
 
 const explainUnsent = defineControl({
   id: "explainUnsent",
   method: "post",
   path: "/explain",
   tag: "Sandbox",
-  summary: "Returns which step would accept a call if it were sent now, or why none would.",
-  description: "It simulates the call on the newest block and sends nothing.",
+  summary: "Returns which step would accept a call or a signature if it were sent now, or why none would.",
+  description:
+    "The body has either `call` or `typed_data`, with its `signature` if it is signed. Nothing is sent: the call is simulated on the newest block.",
   page: { target: "explain.md#explain-a-call-before-it-is-sent", words: "explain a call" },
-  describedBody: z.strictObject({
-    call: z.strictObject({
-      from: addressSchema,
-      to: addressSchema,
-      data: bytesSchema.optional(),
-      value: weiSchema.optional(),
+  describedBody: z.union([
+    z.strictObject({
+      call: z.strictObject({
+        from: addressSchema,
+        to: addressSchema,
+        data: bytesSchema.optional(),
+        value: weiSchema.optional(),
+      }),
+      for: forId,
     }),
-    for: explainQuery.shape.for,
-  }),
+    z.strictObject({
+      typed_data: givenTypedDataSchema,
+      signature: signatureSchema.optional(),
+      for: forId,
+    }),
+  ]),
   example: {
     call: {
       from: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
@@ -138,13 +155,18 @@ const explainUnsent = defineControl({
   success: {
     status: 200,
     description: "The explanation.",
-    schema: callExplanationSchema.meta({ id: "CallExplanation" }),
+    schema: z.union([
+      callExplanationSchema.meta({ id: "CallExplanation" }),
+      typedDataExplanationSchema.meta({ id: "TypedDataExplanation" }),
+    ]),
   },
   errors: ["validation_failed", "argument_invalid"],
   recorded: false,
   async handle({ sandbox, body }) {
-    const { call, for: id } = validate(unsentSchema, body, "");
-    return await sandbox.explain({ call: z.custom<UnsentCall>().parse(call), for: id });
+    const { for: id, ...about } = validate(unsentSchema, body, "");
+    return "call" in about
+      ? await sandbox.explain({ call: z.custom<UnsentCall>().parse(about.call), for: id })
+      : await sandbox.explain({ ...z.custom<ExplainTypedData>().parse(about), for: id });
   },
 });
 

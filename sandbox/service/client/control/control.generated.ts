@@ -9,6 +9,14 @@ export interface components {
     Bytes: `0x${string}`;
     /** Wei, as a decimal string. */
     Wei: string;
+    /** Any JSON object. */
+    JsonObject: {
+      [name: string]: components["schemas"]["Json"];
+    };
+    /** Any JSON value. */
+    Json: unknown;
+    /** A wallet's signature (EOA or ERC-1271) as hexadecimal. */
+    Signature: `0x${string}`;
     Give: ({
       merchant: components["schemas"]["MerchantOptions"];
     } | {
@@ -188,8 +196,6 @@ export interface components {
         actual: components["schemas"]["Json"];
       }[];
     };
-    /** Any JSON value. */
-    Json: unknown;
     KeepChain: {
       commits: number;
     };
@@ -208,10 +214,6 @@ export interface components {
       }[];
       /** The refusal of the routing API, if that refused a step of a given state. */
       problem?: components["schemas"]["JsonObject"];
-    };
-    /** Any JSON object. */
-    JsonObject: {
-      [name: string]: components["schemas"]["Json"];
     };
     Status: {
       version: 1;
@@ -433,6 +435,115 @@ export interface components {
         at: string;
       };
     };
+    TypedDataExplanation: {
+      cause: string;
+      accepted: boolean;
+      subject: string | null;
+      mistakes: components["schemas"]["SignatureMistake"][];
+      fields: {
+        name: string;
+        expected: components["schemas"]["Json"];
+        actual: components["schemas"]["Json"];
+        equal: boolean;
+      }[];
+      answer: (components["schemas"]["ServiceAnswer"] | null);
+      simulated: {
+        block_number: number;
+        at: string;
+      };
+      primary_type: string;
+      domain_separator: components["schemas"]["Hash"];
+      struct_hash: components["schemas"]["Hash"];
+      digest: components["schemas"]["Hash"];
+      signer: ({
+        address: components["schemas"]["Address"];
+        name: string | null;
+      } | null);
+      expected_signer: ({
+        address: components["schemas"]["Address"];
+        name: string | null;
+      } | null);
+      signature: ({
+        given: components["schemas"]["Bytes"];
+        canonical: (components["schemas"]["Bytes"] | null);
+        over: ("given" | "known" | "other" | null);
+      } | null);
+      call: ({
+        cause: string;
+        causes: string[];
+        accepted: boolean;
+        step: string | null;
+        subject: string | null;
+        checks: {
+          name: "chain" | "mined" | "confirmations" | "canonical" | "status" | "wallet" | "contract" | "value" | "calldata" | "purchase" | "log" | "unused" | "timely";
+          ok: boolean;
+          expected: components["schemas"]["Json"];
+          actual: components["schemas"]["Json"];
+        }[];
+        call: ({
+          to: (components["schemas"]["Address"] | null);
+          contract: string;
+          function: string | null;
+          expected_to: components["schemas"]["Address"];
+          expected_contract: string;
+          expected_function: string;
+          canonical: boolean;
+          fields: {
+            name: string;
+            expected: components["schemas"]["Json"];
+            actual: components["schemas"]["Json"];
+            equal: boolean;
+          }[];
+          words: {
+            offset: number;
+            expected: string;
+            actual: string;
+            differing: number[];
+            field: string | null;
+          }[];
+        } | null);
+        logs: {
+          address: components["schemas"]["Address"];
+          contract: string;
+          log_index: number;
+          event: string | null;
+          fields: components["schemas"]["Json"];
+        }[];
+        revert: ({
+          name: string;
+          args: {
+            [name: string]: components["schemas"]["Json"];
+          };
+          data: string;
+          meaning: string | null;
+        } | null);
+        trace: (components["schemas"]["CallFrame"] | null);
+        compared: {
+          step: string;
+          subject: string;
+          accepted: boolean;
+          failed: ("chain" | "mined" | "confirmations" | "canonical" | "status" | "wallet" | "contract" | "value" | "calldata" | "purchase" | "log" | "unused" | "timely")[];
+        }[];
+        not_checked: ("chain" | "mined" | "confirmations" | "canonical" | "status" | "wallet" | "contract" | "value" | "calldata" | "purchase" | "log" | "unused" | "timely")[];
+        simulated: {
+          block_number: number;
+          at: string;
+        };
+      } | null);
+    };
+    SignatureMistake: {
+      name: "wrong_chain_id" | "wrong_verifying_contract" | "wrong_domain_version" | "wrong_domain_name" | "missing_domain_type" | "wrong_types" | "unknown_primary_type" | "changed_field" | "personal_sign" | "eth_sign" | "unprefixed_hash" | "typed_data_for_enrollment" | "compact_signature" | "high_s" | "wrong_v" | "other_message" | "wrong_signer";
+      field: string;
+      expected: components["schemas"]["Json"];
+      actual: components["schemas"]["Json"];
+      detail: string;
+    };
+    ServiceAnswer: {
+      request: string;
+      status: number;
+      code: string | null;
+      detail: string | null;
+    };
     Health: {
       status: "ok";
       parts: ("api" | "relayer" | "anvil")[];
@@ -502,8 +613,6 @@ export interface components {
       primaryType: string;
       message: components["schemas"]["JsonObject"];
     };
-    /** A wallet's signature (EOA or ERC-1271) as hexadecimal. */
-    Signature: `0x${string}`;
     /** A transaction that a wallet sends without changes. */
     TransactionRequest: {
       chain_id: number;
@@ -1416,7 +1525,7 @@ export interface paths {
     put?: never;
     post: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
-      requestBody: { content: { "application/json": {
+      requestBody: { content: { "application/json": ({
           call: {
             /** An address, checksummed by EIP-55 or all lower case. */
             from: `0x${string}`;
@@ -1427,9 +1536,24 @@ export interface paths {
           };
           /** The id of a merchant or a purchase. */
           for?: string;
-        } } };
+        } | {
+          typed_data: {
+            types: {
+              [name: string]: {
+                name: string;
+                type: string;
+              }[];
+            };
+            primaryType: string;
+            domain: components["schemas"]["JsonObject"];
+            message: components["schemas"]["JsonObject"];
+          };
+          signature?: components["schemas"]["Signature"];
+          /** The id of a merchant or a purchase. */
+          for?: string;
+        }) } };
       responses: {
-        200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["CallExplanation"] } };
+        200: { headers: { [name: string]: string }; content: { "application/json": (components["schemas"]["CallExplanation"] | components["schemas"]["TypedDataExplanation"]) } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];

@@ -8,7 +8,7 @@ import {
   type CallExplanation,
   callExplanationSchema,
 } from "../../../../sandbox/hosts/explain/explanation.ts";
-import { renderCallExplanation } from "../../../../testkit/render-explanation.ts";
+import { renderCallExplanation } from "../../../../testkit/explanations/render-explanation.ts";
 
 let fixture: ContractFixture;
 beforeAll(async () => {
@@ -178,7 +178,9 @@ test("the command takes one thing to explain, and a call as JSON", async () => {
     await createProgram()
       .exitOverride()
       .parseAsync(["explain", ...args], { from: "user" });
-  await expect(run()).rejects.toThrow("explain needs either a transaction hash or --call. Pass one of them.");
+  await expect(run()).rejects.toThrow(
+    "explain needs a transaction hash, --call or --typed-data. Pass one of them.",
+  );
   await expect(run("--call", "{from}")).rejects.toThrow(
     `--call {from} is not JSON. Pass '{"from":"0x…","to":"0x…","data":"0x…"}'.`,
   );

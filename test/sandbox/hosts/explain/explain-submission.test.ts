@@ -4,7 +4,7 @@ import { ContractFixture } from "../../../../check-contract/fixture/contract-fix
 import { testUsdcAbi } from "../../../../protocol/abi.generated.ts";
 import { usdc } from "../../../../protocol/values/amount.ts";
 import { type Explanation, explanationSchema } from "../../../../sandbox/hosts/explain/explanation.ts";
-import { renderExplanation } from "../../../../testkit/render-explanation.ts";
+import { renderExplanation } from "../../../../testkit/explanations/render-explanation.ts";
 
 let fixture: ContractFixture;
 beforeAll(async () => {

@@ -10,7 +10,7 @@ import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { explanationSchema } from "../../../../sandbox/hosts/explain/explanation.ts";
 import { isProblem, ProblemError } from "../../../../sandbox/service/client/problem-error.ts";
 import { problemSchema } from "../../../../server/api/schemas/problem.ts";
-import { renderExplanation } from "../../../../testkit/render-explanation.ts";
+import { renderExplanation } from "../../../../testkit/explanations/render-explanation.ts";
 import { cli } from "../../../cli/program.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 

@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { jsonSchema } from "../../../../server/api/schemas/primitives.ts";
+
+/** The mistakes that are recognized in typed data and in its signature, by name. */
+export const signatureMistakes = {
+  wrong_chain_id: "The domain has the id of a different chain.",
+  wrong_verifying_contract: "The domain names a different contract.",
+  wrong_domain_version: "The domain has a different version.",
+  wrong_domain_name: "The domain has a different name.",
+  missing_domain_type: "`types` has no `EIP712Domain`, so `eth_signTypedData_v4` signs an empty domain.",
+  wrong_types: "A type has other members, or the same ones in another order.",
+  unknown_primary_type: "No step takes a message of this type.",
+  changed_field: "A field differs from the one that the sandbox knows; `field` names it.",
+  personal_sign: "`personal_sign` (EIP-191) signed a text instead of the typed data.",
+  eth_sign: "`eth_sign` or `personal_sign` signed the digest, with the prefix of EIP-191.",
+  unprefixed_hash:
+    "A hash other than the digest was signed, such as the struct hash without `0x1901` and the domain.",
+  typed_data_for_enrollment:
+    "The merchant's wallet signed the funding authorization instead of the enrollment text.",
+  compact_signature: "The signature has 64 bytes (EIP-2098) instead of 65.",
+  high_s: "The signature has an s in the upper half of the curve's order (EIP-2).",
+  wrong_v: "The signature ends with another v than 27 or 28.",
+  other_message: "The signature is one of another object, such as another purchase.",
+  wrong_signer: "Another account signed, or other data was signed.",
+} as const;
+
+/** The name of a mistake. */
+export type SignatureMistakeName = keyof typeof signatureMistakes;
+
+const names = z.enum(Object.keys(signatureMistakes) as [SignatureMistakeName, ...SignatureMistakeName[]]);
+
+/** The schema of a mistake, with both sides. */
+export const signatureMistakeSchema = z
+  .object({
+    name: names,
+    /** The member that is wrong, such as `domain.chainId` or `message.amount`; `signature` for the signature. */
+    field: z.string(),
+    expected: jsonSchema,
+    actual: jsonSchema,
+    /** The mistake in one sentence. */
+    detail: z.string(),
+  })
+  .meta({ id: "SignatureMistake" });
+
+/** A mistake in what is signed or in the signature, with both sides. */
+export type SignatureMistake = z.infer<typeof signatureMistakeSchema>;

@@ -1,0 +1,140 @@
+import {
+  getTypesForEIP712Domain,
+  type Hex,
+  hashDomain,
+  hashStruct,
+  hashTypedData,
+  type TypedData,
+  type TypedDataDomain,
+} from "viem";
+import { z } from "zod";
+import { type Json, toJson } from "../../../../protocol/values/json.ts";
+import { jsonObjectSchema } from "../../../../server/api/schemas/primitives.ts";
+import { check } from "../../../../server/http/request/validate.ts";
+import { SandboxError } from "../../../lib/errors/sandbox-error.ts";
+import { showValue } from "../../../lib/errors/show-value.ts";
+
+/** The members of the types of typed data, by the types' names. */
+export interface TypeMembers {
+  readonly [name: string]: readonly { readonly name: string; readonly type: string }[];
+}
+
+/** The schema of typed data that is given to be explained, in the form of `eth_signTypedData_v4`. */
+export const givenTypedDataSchema = z.strictObject({
+  types: z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() }))),
+  primaryType: z.string(),
+  domain: jsonObjectSchema,
+  message: jsonObjectSchema,
+});
+
+/** Typed data that is given to be explained. Bigints are taken as decimal strings are. */
+export interface UnsignedTypedData {
+  types: TypeMembers;
+  primaryType: string;
+  domain: object;
+  message: object;
+}
+
+/** Typed data in JSON, as it was given. */
+export type GivenTypedData = z.output<typeof givenTypedDataSchema>;
+
+/** The hashes of typed data (EIP-712). */
+export interface TypedDataHashes {
+  domain_separator: Hex;
+  struct_hash: Hex;
+  digest: Hex;
+}
+
+const remedy = "Pass the JSON of eth_signTypedData_v4: types, primaryType, domain and message.";
+
+/**
+ * Reads typed data that can be hashed.
+ *
+ * @throws SandboxError argument_invalid that names the member that is wrong.
+ */
+export function readTypedData(value: unknown): GivenTypedData {
+  const { data, errors } = check(givenTypedDataSchema, asJson(value), "");
+  if (data === null) {
+    const [first] = errors;
+    const member = first?.pointer.slice(1).replaceAll("/", ".") ?? "";
+    const wrong = first?.detail.split(";")[0] ?? "";
+    throw wrongTypedData(member === "" ? `is ${showValue(value)}` : `is wrong: ${member} ${wrong}`);
+  }
+  const { types, primaryType, message } = data;
+  if (!Object.hasOwn(types, primaryType)) {
+    const known = Object.keys(types).filter((name) => name !== domainType);
+    const named = known.length === 0 ? "no type of a message" : known.join(", ");
+    throw wrongTypedData(`has the primaryType ${showValue(primaryType)}, and its types have ${named}`);
+  }
+  const missing = findMissing(types, primaryType, message, "message");
+  if (missing !== null) throw wrongTypedData(`has no ${missing}, which is a member of ${primaryType}`);
+  return data;
+}
+
+const domainType = "EIP712Domain";
+
+/** Returns whether the types have the type of the domain, without which a wallet hashes an empty domain. */
+export function hasDomainType({ types }: Pick<GivenTypedData, "types">): boolean {
+  return Object.hasOwn(types, domainType);
+}
+
+/**
+ * Returns the hashes of typed data; without the type of the domain in `types`, that type follows from the domain.
+ *
+ * @throws SandboxError argument_invalid for a value that is none of its type.
+ */
+export function hashesOf(given: GivenTypedData): TypedDataHashes {
+  const { primaryType, message } = given;
+  const domain: TypedDataDomain = withChainId(given.domain);
+  const types = { [domainType]: getTypesForEIP712Domain({ domain }), ...given.types };
+  try {
+    return {
+      domain_separator: hashDomain<TypedData>({ domain, types }),
+      struct_hash: hashStruct<TypedData, string>({ data: message, primaryType, types }),
+      digest: hashTypedData<TypedData, string>({ domain, types, primaryType, message }),
+    };
+  } catch (error) {
+    const reason = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
+    throw wrongTypedData(`cannot be hashed: ${reason.replace(/\.$/, "")}`);
+  }
+}
+
+/** Returns the digest that `eth_signTypedData_v4` makes of typed data without the type of the domain: that of an empty domain. */
+export function digestWithoutDomain(given: GivenTypedData): Hex {
+  return hashesOf({ ...given, domain: {}, types: { ...given.types, [domainType]: [] } }).digest;
+}
+
+/** viem derives the type of a chain id that is a number, and knows none that is a text. */
+function withChainId(domain: GivenTypedData["domain"]): { [name: string]: Json | bigint } {
+  const { chainId } = domain;
+  const isText = typeof chainId === "string" && /^(0x[0-9a-fA-F]+|[0-9]+)$/.test(chainId);
+  return isText ? { ...domain, chainId: BigInt(chainId) } : domain;
+}
+
+function asJson(value: unknown): unknown {
+  try {
+    return toJson(value);
+  } catch {
+    return value;
+  }
+}
+
+/** Returns the path of the first member of a message that its type has and the message has not. */
+function findMissing(types: GivenTypedData["types"], type: string, value: Json, path: string): string | null {
+  for (const member of types[type] ?? []) {
+    const inner = memberOf(value, member.name);
+    const at = `${path}.${member.name}`;
+    if (inner === undefined) return at;
+    const missing = Object.hasOwn(types, member.type) ? findMissing(types, member.type, inner, at) : null;
+    if (missing !== null) return missing;
+  }
+  return null;
+}
+
+function memberOf(value: Json, name: string): Json | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value[name] : undefined;
+}
+
+function wrongTypedData(wrong: string): SandboxError {
+  return new SandboxError("argument_invalid", `The option typed_data ${wrong}. ${remedy}`);
+}
