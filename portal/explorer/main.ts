@@ -46,6 +46,8 @@ const page: {
   readAt: number;
   /** The result of the view's own load; undefined until it was read. */
   data: unknown;
+  /** Whether the data is of another query of the same view, until it was read again. */
+  isStale: boolean;
   problem: string | null;
   connection: Connection;
   /** The result of the last action. */
@@ -55,6 +57,7 @@ const page: {
   overview: null,
   readAt: 0,
   data: undefined,
+  isStale: false,
   problem: null,
   connection: recorded === null ? "connecting" : "recorded",
   notice: null,
@@ -77,7 +80,7 @@ function draw(): void {
   document.title = `${view?.title(pageAddress) ?? "Not found"} · Routing sandbox`;
   render(frame(pageAddress, overview, connection), element("top"));
   const main = element("main");
-  main.setAttribute("aria-busy", String(page.data === undefined && page.problem === null));
+  main.setAttribute("aria-busy", String(page.problem === null && (page.data === undefined || page.isStale)));
   render(html`${banner()} ${content(view)}`, main);
 }
 
@@ -162,7 +165,7 @@ async function readOnce(): Promise<void> {
       view === undefined ? null : view.load(pageAddress),
     ]);
     Object.assign(page, { overview, readAt: Date.now() });
-    if (pageAddress === page.pageAddress) Object.assign(page, { data, problem: null });
+    if (pageAddress === page.pageAddress) Object.assign(page, { data, isStale: false, problem: null });
   } catch (error) {
     if (error instanceof Unreachable) page.connection = "gone";
     if (pageAddress === page.pageAddress)
@@ -181,14 +184,15 @@ function concerns({ topics, purchases: changed }: ExplorerChange): boolean {
 }
 
 addEventListener("hashchange", async () => {
-  Object.assign(page, {
-    pageAddress: parsePageAddress(location.hash),
-    data: undefined,
-    problem: null,
-    notice: null,
-  });
+  const before = page.pageAddress;
+  const pageAddress = parsePageAddress(location.hash);
+  // Another filter of the same list: what is there stays until the new list was read, and the focus stays in the filter.
+  const isSame = before.view === pageAddress.view && before.id === pageAddress.id;
+  const data = isSame ? page.data : undefined;
+  Object.assign(page, { pageAddress, data, isStale: isSame, problem: null, notice: null });
   draw();
   await refresh();
+  if (isSame) return;
   // Screen readers and the keyboard continue at the new view.
   document.querySelector<HTMLElement>("h1")?.focus();
 });

@@ -30,7 +30,14 @@ export function answerRecorded(
   if (path === "/explorer/search") return { data: find(answers, query.get("q") ?? "") };
   const answer = answers[path];
   if (answer === undefined) throw new Error("The trace does not have this.");
-  return isList(answer) ? { ...answer, data: answer.data.filter((item) => isAsked(item, query)) } : answer;
+  if (!isList(answer)) return answer;
+  return {
+    ...answer,
+    data: inOrder(
+      answer.data.filter((item) => isAsked(item, query)),
+      query.get("order"),
+    ),
+  };
 }
 
 function continued({ snapshot }: TraceView): string {
@@ -45,10 +52,16 @@ function isList(answer: unknown): answer is List {
   return typeof answer === "object" && answer !== null && "data" in answer && Array.isArray(answer.data);
 }
 
+function inOrder(data: List["data"], order: string | null): List["data"] {
+  if (order === "oldest") return data.toReversed();
+  if (order !== "slowest") return data;
+  return data.toSorted((left, right) => Number(right["duration_ms"]) - Number(left["duration_ms"]));
+}
+
 /** Returns whether an item of a list matches each part of a query. */
 function isAsked(item: List["data"][number], query: URLSearchParams): boolean {
   return [...query].every(([name, wanted]) => {
-    if (wanted === "") return true;
+    if (wanted === "" || name === "order" || name === "limit") return true;
     if (name === "cursor") return Number(item["number"]) <= Number(wanted);
     if (name === "q" || name === "purchase") return JSON.stringify(item).includes(wanted);
     if (name !== "status") return item[name] === wanted;

@@ -1,15 +1,6 @@
-import type { AccountView, FiguresView } from "../../../sandbox/hosts/explorer/views.ts";
-import { html, nothing, svg, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
-import {
-  formatAmount,
-  formatDistance,
-  formatTime,
-  formatUnits,
-  type Measure,
-  percent,
-  shorten,
-  words,
-} from "../format.ts";
+import type { AccountView } from "../../../sandbox/hosts/explorer/views.ts";
+import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
+import { formatDistance, formatTime, type Measure, shorten, words } from "../format.ts";
 import { hrefTo } from "../page-address.ts";
 import { hrefOfId } from "./text.ts";
 
@@ -99,32 +90,6 @@ const tones: { readonly [state: string]: string } = {
 /** A state as a badge. */
 export function badge(state: string): TemplateResult {
   return html`<span class=${`badge ${tones[state] ?? ""}`}>${words(state)}</span>`;
-}
-
-/** The payments of a purchase against its amount: approved, paid, reconciled and refunded, as a bar and in words. */
-export function payments(figures: FiguresView, measure: Measure): TemplateResult {
-  const { amount, approved, paid, reconciled, refunded } = figures;
-  const share = (part: string) => percent(part, amount);
-  const bare = (units: string) => formatUnits(units, measure.decimals, 2);
-  const spoken = `${bare(paid)} of ${formatAmount(amount, measure)} paid, ${bare(reconciled)} reconciled, ${bare(refunded)} refunded, ${bare(approved)} more approved`;
-  return html`<div class="payments">
-    <svg viewBox="0 0 100 8" preserveAspectRatio="none" role="img" aria-label=${spoken}>
-      <rect class="track" width="100" height="8"></rect>
-      ${svg`<rect class="approved" width=${share(String(BigInt(paid) + BigInt(approved)))} height="8"></rect>
-        <rect class="paid" width=${share(paid)} height="8"></rect>
-        <rect class="reconciled" y="5" width=${share(reconciled)} height="3"></rect>
-        <rect class="refunded" x=${100 - share(refunded)} width=${share(refunded)} height="8"></rect>`}
-    </svg>
-    <p class="small">
-      <span class="amount"
-        ><strong>${bare(paid)}</strong> of ${formatAmount(amount, measure)} paid</span
-      >
-      ${refunded === "0" ? nothing : html`<span class="amount quiet">${bare(refunded)} refunded</span>`}
-      ${
-        paid === reconciled ? nothing : html`<span class="amount quiet">${bare(reconciled)} reconciled</span>`
-      }
-    </p>
-  </div>`;
 }
 
 /** Renders something that is shown on demand. */

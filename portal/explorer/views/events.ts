@@ -2,9 +2,21 @@ import type { EventView, ViewPage } from "../../../sandbox/hosts/explorer/views.
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { ask, read } from "../api.ts";
-import { badge, copyable, empty, pager, subjectLink, time } from "../templates/templates.ts";
+import { emptyList, type ListField, listFilter, orderField, recordRow } from "../templates/lists.ts";
+import { badge, copyable, folded, pager, subjectLink, time } from "../templates/templates.ts";
+import { linked } from "../templates/text.ts";
 import { defineView, type Scene } from "../view.ts";
 import { control } from "./controls/control.ts";
+
+const fields: readonly ListField[] = [
+  { name: "q", label: "Id, type or subject" },
+  {
+    name: "status",
+    label: "Delivery",
+    choices: [["", "any"], ...["undelivered", "delivered", "exhausted"].map((name) => [name, name] as const)],
+  },
+  orderField,
+];
 
 /** The outbox, the newest event first, with every attempt to deliver it. */
 export const events = defineView<ViewPage<EventView>>({
@@ -13,15 +25,19 @@ export const events = defineView<ViewPage<EventView>>({
   load: ({ query }) => read("/events", Object.fromEntries(query)),
   draw: ({ data, next_cursor }, scene) => html`
     <h1 tabindex="-1">Events</h1>
-    ${deliverAll(data, scene)}
+    ${listFilter("events", "Events", scene.pageAddress.query, fields)} ${deliverAll(data, scene)}
     ${
       data.length === 0
-        ? empty("No event was written yet.", "Every write of the API adds an event.")
+        ? emptyList("events", scene.pageAddress.query, {
+            sentence: "No event was written yet.",
+            more: "Every write of the API adds an event.",
+            unmatched: "No event is like that.",
+          })
         : html`<ul class="rows panel">
           ${repeat(
             data,
             ({ id }) => id,
-            (event) => html`<li>${eventCard(event, scene)}</li>`,
+            (event) => html`<li>${eventRow(event, data.length === 1, scene)}</li>`,
           )}
         </ul>`
     }
@@ -39,19 +55,28 @@ function deliverAll(events: readonly EventView[], scene: Scene): TemplateResult 
   });
 }
 
-/** One event with every attempt to deliver it, and where it arrived. */
-export function eventCard(event: EventView, scene: Scene): TemplateResult {
-  const { id, type, sequence, delivery, subject, attempts, receipt_id, arrivals } = event;
+/** One event on one line. */
+function eventRow(event: EventView, isOpen: boolean, scene: Scene): TemplateResult {
+  const { type, sequence, delivery, subject, attempts, created_at } = event;
+  const failed = attempts.filter(({ status_code }) => status_code === null || status_code >= 300);
+  return recordRow({
+    name: `${type} ${sequence}`,
+    summary: html`<strong>${type}</strong> ${badge(delivery)}
+      ${failed.length === 0 ? nothing : html`<span class="badge bad">${failed.length} failed</span>`}`,
+    meta: html`${subjectLink(subject)} <span class="number">number ${sequence}</span> ${time(created_at, scene.measure)}`,
+    details: eventDetails(event, scene),
+    isOpen,
+  });
+}
+
+/** Everything about an event: every attempt to deliver it, where it arrived, and its body. */
+export function eventDetails(event: EventView, scene: Scene): TemplateResult {
+  const { id, sequence, subject, attempts, receipt_id, arrivals } = event;
   const resendEvent = () =>
     scene.act(`Event ${sequence} was sent once more.`, async () => {
       await ask("POST", "/receiver/resend", { event_id: id });
     });
-  return html`<article class="entry" aria-label=${`${type} ${sequence}`}>
-    <p class="row">
-      <strong>${type}</strong> ${badge(delivery)}
-      <span class="small quiet">number ${sequence}, ${time(event.created_at, scene.measure)}</span>
-    </p>
-    <p class="row small">${subjectLink(subject)} ${copyable(id, "event id")}</p>
+  return html`<p class="row small">${subjectLink(subject)} ${copyable(id, "event id")}</p>
     ${
       attempts.length === 0
         ? nothing
@@ -69,7 +94,7 @@ export function eventCard(event: EventView, scene: Scene): TemplateResult {
         </ol>`
     }
     ${
-      attempts.length === 0 || arrivals.length > 0
+      attempts.length === 0 || arrivals.length > 0 || scene.isRecorded
         ? nothing
         : html`<button type="button" class="small" @click=${resendEvent}>Send event ${sequence} again</button>`
     }
@@ -89,9 +114,5 @@ export function eventCard(event: EventView, scene: Scene): TemplateResult {
         }
       </p>`;
     })}
-    <details>
-      <summary>Body</summary>
-      <pre tabindex="0">${JSON.stringify(event.body, null, 2)}</pre>
-    </details>
-  </article>`;
+    ${folded("Body", html`<pre tabindex="0" aria-label="Body">${linked(JSON.stringify(event.body, null, 2), scene.measure.labels)}</pre>`)}`;
 }

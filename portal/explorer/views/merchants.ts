@@ -1,44 +1,66 @@
 import type { MerchantView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
-import { html } from "../../vendor/lit-html/lit-html.js";
+import { repeat } from "../../vendor/lit-html/directives/repeat.js";
+import { html, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";
-import { formatAmount } from "../format.ts";
-import { account, badge, copyable, empty, pager, time } from "../templates/templates.ts";
+import { formatAmount, type Measure } from "../format.ts";
+import { hrefTo } from "../page-address.ts";
+import { emptyList, type ListField, listFilter, orderField, recordRow } from "../templates/lists.ts";
+import { account, badge, copyable, pager, time } from "../templates/templates.ts";
 import { defineView } from "../view.ts";
+
+const fields: readonly ListField[] = [{ name: "q", label: "Id, name, address or reference" }, orderField];
 
 /** Merchants, the newest first, with what they cover in refunds. */
 export const merchants = defineView<ViewPage<MerchantView>>({
   title: () => "Merchants",
   topics: ["merchants", "blocks"],
   load: ({ query }) => read("/merchants", Object.fromEntries(query)),
-  draw: ({ data, next_cursor }, { pageAddress, measure }) => html`
+  draw: ({ data, next_cursor }, { pageAddress: { query }, measure }) => html`
     <h1 tabindex="-1">Merchants</h1>
+    ${listFilter("merchants", "Merchants", query, fields)}
     ${
       data.length === 0
-        ? empty("There are no merchants yet.", "Create one over the API, or run: npm run demo")
-        : html`<ul class="stack plain">
-          ${data.map(
-            ({ id, name, status, wallet, funding, created_at }) => html`<li class="panel">
-              <p class="row"><strong>${name}</strong> ${badge(status)} ${copyable(id, "merchant id")}</p>
-              <dl class="facts small">
-                <dt>Wallet</dt>
-                <dd>${account(wallet)}</dd>
-                <dt>Funding cap</dt>
-                <dd class="amount">${formatAmount(funding.cap, measure)}</dd>
-                <dt>Collected</dt>
-                <dd class="amount">${formatAmount(funding.collected, measure)}</dd>
-                <dt>Allowance</dt>
-                <dd class="amount">${formatAmount(funding.allowance, measure)}</dd>
-                <dt>Balance</dt>
-                <dd class="amount">${formatAmount(funding.balance, measure)}</dd>
-                <dt>${funding.revoked_at === null ? "Valid until" : "Revoked"}</dt>
-                <dd>${time(funding.revoked_at ?? funding.valid_until, measure)}</dd>
-                <dt>Created</dt>
-                <dd>${time(created_at, measure)}</dd>
-              </dl>
-            </li>`,
+        ? emptyList("merchants", query, {
+            sentence: "There are no merchants yet.",
+            more: "Create one over the API, or run: npm run demo",
+            unmatched: "No merchant is like that.",
+          })
+        : html`<ul class="rows panel">
+          ${repeat(
+            data,
+            ({ id }) => id,
+            (merchant) => html`<li>${merchantRow(merchant, data.length === 1, measure)}</li>`,
           )}
         </ul>`
     }
-    ${pager("merchants", pageAddress.query, next_cursor)}
+    ${pager("merchants", query, next_cursor)}
   `,
 });
+
+/** One merchant on one line; its funding on demand. */
+function merchantRow(merchant: MerchantView, isOpen: boolean, measure: Measure): TemplateResult {
+  const { id, name, status, wallet, funding, created_at } = merchant;
+  return recordRow({
+    name,
+    summary: html`<strong>${name}</strong> ${badge(status)}`,
+    meta: html`${copyable(id, "merchant id")} <a href=${hrefTo("purchases", "", { q: id })}>purchases</a>
+      ${time(created_at, measure)}`,
+    details: html`<dl class="facts small">
+      <dt>Wallet</dt>
+      <dd>${account(wallet)}</dd>
+      <dt>Funding cap</dt>
+      <dd class="amount">${formatAmount(funding.cap, measure)}</dd>
+      <dt>Collected</dt>
+      <dd class="amount">${formatAmount(funding.collected, measure)}</dd>
+      <dt>Allowance</dt>
+      <dd class="amount">${formatAmount(funding.allowance, measure)}</dd>
+      <dt>Balance</dt>
+      <dd class="amount">${formatAmount(funding.balance, measure)}</dd>
+      <dt>${funding.revoked_at === null ? "Valid until" : "Revoked"}</dt>
+      <dd>${time(funding.revoked_at ?? funding.valid_until, measure)}</dd>
+      <dt>Created</dt>
+      <dd>${time(created_at, measure)}</dd>
+    </dl>`,
+    isOpen,
+  });
+}

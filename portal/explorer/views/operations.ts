@@ -3,18 +3,39 @@ import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { ask, read } from "../api.ts";
 import { formatWei, words } from "../format.ts";
+import { emptyList, type ListField, listFilter, orderField, recordRow } from "../templates/lists.ts";
 import {
   account,
   badge,
   blockLink,
   copyable,
-  empty,
   pager,
   purchaseLink,
   time,
   transaction,
 } from "../templates/templates.ts";
 import { defineView, type Scene } from "../view.ts";
+
+const statuses = [
+  "accepted",
+  "signed",
+  "broadcast",
+  "mined",
+  "confirmed",
+  "reverted",
+  "failed",
+  "needs_attention",
+];
+
+const fields: readonly ListField[] = [
+  { name: "q", label: "Id, purchase or hash" },
+  {
+    name: "status",
+    label: "State",
+    choices: [["", "any"], ...statuses.map((name) => [name, words(name)] as const)],
+  },
+  orderField,
+];
 
 /** The relayer's operations, the newest first, with every transaction that was signed for each. */
 export const operations = defineView<ViewPage<RelayOperationView>>({
@@ -23,17 +44,19 @@ export const operations = defineView<ViewPage<RelayOperationView>>({
   load: ({ query }) => read("/operations", Object.fromEntries(query)),
   draw: ({ data, next_cursor }, scene) => html`
     <h1 tabindex="-1">Relayer</h1>
+    ${listFilter("operations", "Relay operations", scene.pageAddress.query, fields)}
     ${
       data.length === 0
-        ? empty(
-            "There are no relay operations yet.",
-            "The relayer offers purchases that are activated, and collects refunds.",
-          )
-        : html`<ul class="stack plain">
+        ? emptyList("operations", scene.pageAddress.query, {
+            sentence: "There are no relay operations yet.",
+            more: "The relayer offers purchases that are activated, and collects refunds.",
+            unmatched: "No relay operation is like that.",
+          })
+        : html`<ul class="rows panel">
           ${repeat(
             data,
             ({ id }) => id,
-            (operation) => html`<li>${operationCard(operation, scene)}</li>`,
+            (operation) => html`<li>${operationRow(operation, data.length === 1, scene)}</li>`,
           )}
         </ul>`
     }
@@ -41,18 +64,26 @@ export const operations = defineView<ViewPage<RelayOperationView>>({
   `,
 });
 
-/** One relay operation with every hash; one that needs attention has the button for it. */
-export function operationCard(operation: RelayOperationView, scene: Scene): TemplateResult {
-  const { id, kind, status, status_reason, error, purchase_id, transactions, from, nonce } = operation;
+/** One relay operation on one line; one that needs attention is open, with the button for it. */
+export function operationRow(operation: RelayOperationView, isOpen: boolean, scene: Scene): TemplateResult {
+  const { kind, sequence, status, status_reason, purchase_id, block_number, hash, created_at } = operation;
+  return recordRow({
+    name: `${words(kind)} ${sequence}`,
+    summary: html`<strong>${words(kind)}</strong> ${badge(status)}
+      ${status_reason === null ? nothing : html`<span class="small">${words(status_reason)}</span>`}`,
+    meta: html`${transaction(hash)} ${purchase_id === null ? nothing : purchaseLink(purchase_id)}
+      ${blockLink(block_number)} ${time(created_at, scene.measure)}`,
+    details: operationDetails(operation, scene),
+    isOpen: isOpen || status === "needs_attention",
+  });
+}
+
+/** Everything about a relay operation, with every transaction that was signed for it. */
+export function operationDetails(operation: RelayOperationView, scene: Scene): TemplateResult {
+  const { id, status, error, purchase_id, transactions, from, nonce } = operation;
   const resume = () =>
     scene.act("The relay operation continues.", async () => await ask("POST", `/operations/${id}/resume`));
-  return html`<article class="panel" aria-label=${`${words(kind)} ${operation.sequence}`}>
-    <p class="row">
-      <strong>${words(kind)}</strong> ${badge(status)}
-      ${status_reason === null ? nothing : html`<span class="small">${words(status_reason)}</span>`}
-      <span class="small quiet">${time(operation.created_at, scene.measure)}</span>
-    </p>
-    ${error === null ? nothing : html`<p class="notice bad">${error}</p>`}
+  return html`${error === null ? nothing : html`<p class="notice bad">${error}</p>`}
     <ul class="plain hashes">
       ${transactions.map(
         ({ hash, attempt, purpose, outcome }) => html`<li class="row">
@@ -91,6 +122,5 @@ export function operationCard(operation: RelayOperationView, scene: Scene): Temp
       status === "needs_attention" && !scene.isRecorded
         ? html`<p><button type="button" class="primary" @click=${resume}>Resume</button></p>`
         : nothing
-    }
-  </article>`;
+    }`;
 }

@@ -9,6 +9,7 @@ import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-ht
 import { read } from "../api.ts";
 import { formatWei, percent, words } from "../format.ts";
 import { hrefTo } from "../page-address.ts";
+import { legend } from "../templates/payments.ts";
 import { copyable, empty } from "../templates/templates.ts";
 import { linked } from "../templates/text.ts";
 import { defineView } from "../view.ts";
@@ -46,7 +47,7 @@ export const overview = defineView<Glance>({
         ${
           purchases.data.length === 0
             ? empty("There are no purchases yet.", "Create one over the API, or run: npm run demo")
-            : purchaseList(purchases.data.slice(0, few), measure)
+            : html`${legend()} ${purchaseList(purchases.data.slice(0, few), measure)}`
         }
         ${purchases.data.length > few ? html`<p><a href=${hrefTo("purchases")}>All purchases</a></p>` : nothing}
       </section>

@@ -4,13 +4,16 @@ import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { ask, read } from "../api.ts";
 import { checks } from "../templates/checks.ts";
-import { empty, pager, subjectLink, time, transaction } from "../templates/templates.ts";
+import { emptyList, type ListField, listFilter, orderField } from "../templates/lists.ts";
+import { pager, subjectLink, time, transaction } from "../templates/templates.ts";
 import { linked } from "../templates/text.ts";
 import { defineView, type Scene } from "../view.ts";
 import { explanation } from "./transaction.ts";
 
 /** The explanations that were asked for, by transaction hash and subject; a text says why there is none. */
 const explained = new Map<string, Explanation | string>();
+
+const fields: readonly ListField[] = [{ name: "q", label: "Id, hash, step or code" }, orderField];
 
 /** The transactions that a step did not accept, the newest first. */
 export const refusals = defineView<ViewPage<RefusalView>>({
@@ -20,9 +23,13 @@ export const refusals = defineView<ViewPage<RefusalView>>({
   draw: ({ data, next_cursor }, scene) => html`
     <h1 tabindex="-1">Refused</h1>
     <p class="quiet">Transactions that the API has refused. The last 500 are kept until a restore or a restart.</p>
+    ${listFilter("refusals", "Refusals", scene.pageAddress.query, fields)}
     ${
       data.length === 0
-        ? empty("Nothing was refused.")
+        ? emptyList("refusals", scene.pageAddress.query, {
+            sentence: "Nothing was refused.",
+            unmatched: "No refusal is like that.",
+          })
         : html`<ul class="rows panel">
           ${repeat(
             data,

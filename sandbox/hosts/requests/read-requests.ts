@@ -21,6 +21,8 @@ export const requestsQuery = z.strictObject({
   purchase: z.string().max(100).optional(),
   /** The `next_cursor` of the page before. */
   cursor: number.optional(),
+  /** `slowest` sorts all kept requests by their duration, and answers one page. */
+  order: z.enum(["newest", "slowest"]).optional(),
   /** Only requests that were answered after this number, the oldest of them first. */
   after: number.optional(),
   limit: z
@@ -47,15 +49,18 @@ export function readRequests(
   log: RequestLog,
   { deployment }: Pick<Services, "deployment">,
 ): RequestViews {
-  const { cursor, after, limit = requestPageSizes.usual } = query;
+  const { cursor, after, order, limit = requestPageSizes.usual } = query;
   const before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor);
   const newest = log
     .newest()
     .filter((kept) => kept.number < before && kept.number > Number(after ?? 0) && isAsked(kept, query));
-  const found = after === undefined ? newest : newest.toReversed();
+  const isPaged = after === undefined && order !== "slowest";
+  const byTime = after === undefined ? newest : newest.toReversed();
+  const found =
+    order === "slowest" ? newest.toSorted((left, right) => right.durationMs - left.durationMs) : byTime;
   const data = found.slice(0, limit).map((kept) => viewRequest(kept, deployment));
   const last = data.at(-1);
-  const next = after === undefined && found.length > limit && last !== undefined ? String(last.number) : null;
+  const next = isPaged && found.length > limit && last !== undefined ? String(last.number) : null;
   return {
     data,
     in_progress: log.inProgress().map((open) => viewOpen(open, deployment)),

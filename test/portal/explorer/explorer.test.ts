@@ -66,7 +66,13 @@ test("a purchase's steps appear as they happen, without a reload", async () => {
   await entry.getByText("active", { exact: true }).waitFor();
   await entry.getByRole("img", { name: "0.00 of 25.00 USDC paid" }).waitFor();
   await approve(session, session.actors.buyer, purchase, 25n * usdc);
-  await entry.getByRole("img", { name: "25.00 more approved" }).waitFor();
+  await page.getByRole("list", { name: "Colors of the bars" }).getByText("reconciled").waitFor();
+  // The allowance is the wallet's: it fills no bar.
+  expect(
+    await entry
+      .locator("rect:not(.track)")
+      .evaluateAll((bars) => bars.map((bar) => bar.getAttribute("width"))),
+  ).toEqual(["0", "0", "0"]);
   await pay(session, purchase, 10n * usdc);
   await entry.getByRole("img", { name: "10.00 of 25.00 USDC paid, 0.00 reconciled" }).waitFor();
   await pay(session, purchase, 15n * usdc);
@@ -105,12 +111,68 @@ test("a purchase's timeline at its own address is complete, and live", async () 
     "The refund was collected.",
     "Delivery of refund.collected, attempt 1: answered 200.",
   ]);
+  await page.getByText("shared by all purchases of the buyer's wallet").waitFor();
+  await page.getByText("The relayer sent the offer. 3 steps").click();
+  await page.getByText("The relayer signed the offer.").waitFor();
+  await page
+    .getByRole("article", { name: "collect refund 2" })
+    .getByText("collect refund", { exact: true })
+    .click();
   await page.getByRole("article", { name: "collect refund 2" }).getByText("succeeded").waitFor();
   const { data } = await kit.sandbox.client.GET("/v1/routing/programs/{program}/transactions", {
     params: { path: { program: "prg_demo" } },
   });
   for (const { hash } of data?.data ?? [])
-    await page.getByTitle(String(hash), { exact: true }).first().waitFor();
+    await page.getByTitle(String(hash), { exact: true }).filter({ visible: true }).first().waitFor();
+});
+
+test("a purchase's timeline is narrowed to its money, its chain, its relayer, its webhooks or its requests, also after a reload", async () => {
+  const session = await kit.begin();
+  const purchase = await refunded(session);
+  const page = await kit.open(`#/purchases/${purchase.id}`);
+  const course = page.getByRole("region", { name: "What happened" });
+  const parts = page.getByRole("navigation", { name: "Parts of the timeline" });
+  for (const [part, has, hasNot] of [
+    ["money", "The buyer paid on chain.", "The relayer sent the offer."],
+    ["chain", "The operator offered it on chain.", "A payment was reconciled."],
+    ["relayer", "The relayer signed the refund.", "The buyer paid on chain."],
+    ["webhooks", "The outbox took the event refund.collected.", "The buyer paid on chain."],
+    ["requests", "activatePurchase", "The buyer paid on chain."],
+  ] as const) {
+    await parts.getByRole("link", { name: part }).click();
+    await course.getByText(has, { exact: true }).first().waitFor();
+    expect(await course.getByText(hasNot, { exact: true }).count()).toBe(0);
+    expect(await page.evaluate(() => document.activeElement?.textContent?.trim())).toBe(part);
+  }
+  await page.reload();
+  await course.getByText("activatePurchase", { exact: true }).waitFor();
+  expect(await parts.getByRole("link", { name: "requests" }).getAttribute("aria-current")).toBe("true");
+  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test("the filter and the order of a list are in its address, and survive a reload", async () => {
+  const session = await kit.begin();
+  await offered(session);
+  const page = await kit.open("#/events");
+  const rows = page.getByRole("article");
+  const names = async () =>
+    await rows.evaluateAll((found) => found.map((row) => row.getAttribute("aria-label")));
+  const newest = await names();
+  await page.getByLabel("Order").selectOption("oldest first");
+  await expect.poll(names).toEqual(newest.toReversed());
+  await page.getByLabel("Id, type or subject").fill("purchase.created");
+  await page.keyboard.press("Enter");
+  await expect.poll(names).toHaveLength(1);
+  await page.reload();
+  await expect.poll(names).toHaveLength(1);
+  expect(await page.getByLabel("Order").inputValue()).toBe("oldest");
+  expect(await page.getByLabel("Id, type or subject").inputValue()).toBe("purchase.created");
+  // The only entry is open.
+  await rows.getByText("Body").waitFor();
+  await page.getByLabel("Delivery").selectOption("exhausted");
+  await page.getByText("No event is like that.").waitFor();
+  await page.getByRole("link", { name: "Show all" }).click();
+  await expect.poll(names).toEqual(newest);
 });
 
 test("a refused transaction has its cause in one sentence, and on demand each check with both sides and the decoded call", async () => {
@@ -287,7 +349,6 @@ test("requests have their refusal, their records as links, and the decoded calls
   const page = await kit.open(`#/requests?status=4xx&purchase=${id}`);
   const row = page.getByRole("article", { name: /^Request/ });
   await row.getByText("422 binding_mismatch").waitFor();
-  await row.locator("summary").click();
   await row.getByText("✗ wallet").waitFor();
   await row.getByText(/^eth_/).first().waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);

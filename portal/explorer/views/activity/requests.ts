@@ -8,9 +8,9 @@ import { repeat } from "../../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
 import { ask } from "../../api.ts";
 import type { Measure } from "../../format.ts";
-import { hrefTo } from "../../page-address.ts";
 import { checks } from "../../templates/checks.ts";
-import { copyable, empty, pager, subjectLink, type Template, time } from "../../templates/templates.ts";
+import { emptyList, type ListField, listFilter, recordRow } from "../../templates/lists.ts";
+import { copyable, pager, subjectLink, type Template, time } from "../../templates/templates.ts";
 import { linked } from "../../templates/text.ts";
 import { defineView, type Scene } from "../../view.ts";
 
@@ -22,18 +22,19 @@ export const requests = defineView<RequestViews>({
   draw: ({ data, in_progress, next_cursor }, scene) => html`
     <h1 tabindex="-1">Requests</h1>
     <p class="quiet">Requests of the API with their answers. The last 1,000 are kept until a restore or a restart.</p>
-    ${filter(scene)}
+    ${listFilter("requests", "Requests", scene.pageAddress.query, fieldsOf(scene))}
     ${in_progress.map((open) => openRequest(open, scene.measure))}
     ${
       data.length === 0
-        ? empty(
-            scene.pageAddress.query.size > 0 ? "No request is like that." : "No request was answered yet.",
-          )
+        ? emptyList("requests", scene.pageAddress.query, {
+            sentence: "No request was answered yet.",
+            unmatched: "No request is like that.",
+          })
         : html`<ul class="rows panel">
           ${repeat(
             data,
             ({ number }) => number,
-            (request) => html`<li>${requestRow(request, scene)}</li>`,
+            (request) => html`<li>${requestRow(request, data.length === 1, scene)}</li>`,
           )}
         </ul>`
     }
@@ -42,28 +43,24 @@ export const requests = defineView<RequestViews>({
 });
 
 /** One request on one line, with what was sent and answered folded below it. */
-export function requestRow(request: RequestView, scene: Scene): TemplateResult {
-  const { method, path, caller, idempotency_key, replayed, objects, refusal, duration_ms } = request;
-  return html`<article class="entry request" aria-label=${`Request ${request.number}`}>
-    <details>
-      <summary>
-        <span class="row">
-          ${answered(request)} <strong>${request.operation ?? method}</strong>
-          <code class="small path">${method} ${path}</code>
-        </span>
-      </summary>
-      <div class="stack">${exchange(request, scene.measure)}</div>
-    </details>
-    ${refusal === null ? nothing : html`<p class="error">${linked(refusal.detail, scene.measure.labels)}</p>`}
-    <p class="row small quiet">
-      ${request.at === null ? nothing : time(request.at, scene.measure)}
-      <span>${duration_ms} ms</span>
-      <span>by ${caller}</span>
-      ${idempotency_key === null ? nothing : html`<span>key <code>${idempotency_key}</code></span>`}
-      ${replayed ? html`<span class="badge">replayed</span>` : nothing}
+export function requestRow(request: RequestView, isOpen: boolean, { measure }: Scene): TemplateResult {
+  const { number, method, path, replayed, objects, refusal, duration_ms, at } = request;
+  return recordRow({
+    name: `Request ${number}`,
+    summary: html`${answered(request)} <strong>${request.operation ?? method}</strong>
+      <code class="small path">${method} ${path}</code>`,
+    meta: html`${replayed ? html`<span class="badge">replayed</span>` : nothing}
       ${objects.filter((id) => id.startsWith("pur_") || id.startsWith("mer_")).map(subjectLink)}
-    </p>
-  </article>`;
+      <span class="amount">${duration_ms} ms</span> ${at === null ? nothing : time(at, measure)}`,
+    below:
+      refusal === null ? nothing : html`<p class="error">${linked(reasonOf(refusal), measure.labels)}</p>`,
+    details: requestDetails(request, measure),
+    isOpen,
+  });
+}
+
+function reasonOf({ detail, causes }: NonNullable<RequestView["refusal"]>): string {
+  return causes[0] ?? detail;
 }
 
 function answered({ status, code }: RequestView): TemplateResult {
@@ -73,14 +70,21 @@ function answered({ status, code }: RequestView): TemplateResult {
 }
 
 /** Everything that was sent and answered, and the calls to the node; the checks that failed come first. */
-function exchange(
-  { id, refusal, body, answer, calls, more_calls }: RequestView,
-  measure: Measure,
-): TemplateResult {
-  return html`${refusal === null || refusal.checks.length === 0 ? nothing : checks(refusal.checks, measure)}
+export function requestDetails(request: RequestView, measure: Measure): TemplateResult {
+  const { id, refusal, body, answer, calls, more_calls, caller, idempotency_key, method, path } = request;
+  return html`<dl class="facts small">
+      <dt>Request</dt>
+      <dd><code>${method} ${path}</code></dd>
+      <dt>Id</dt>
+      <dd>${copyable(id, "request id")}</dd>
+      <dt>Caller</dt>
+      <dd>${caller}</dd>
+      ${idempotency_key === null ? nothing : html`<dt>Key</dt><dd><code>${idempotency_key}</code></dd>`}
+    </dl>
+    ${refusal === null ? nothing : html`<p class="error">${linked(refusal.detail, measure.labels)}</p>`}
+    ${refusal === null || refusal.checks.length === 0 ? nothing : checks(refusal.checks, measure)}
     ${body === null ? nothing : json("Body", body, measure)}
-    ${answer === null ? nothing : json("Answer", answer, measure)} ${nodeCalls(calls, more_calls, measure)}
-    <p class="small row">Request ${copyable(id, "request id")}</p>`;
+    ${answer === null ? nothing : json("Answer", answer, measure)} ${nodeCalls(calls, more_calls, measure)}`;
 }
 
 function json(name: string, data: unknown, { labels }: Measure): TemplateResult {
@@ -112,39 +116,23 @@ function openRequest({ method, path, received, calls }: OpenRequestView, measure
   </div>`;
 }
 
-function filter({ pageAddress: { query }, overview }: Scene): TemplateResult {
-  const narrow = (event: Event) => {
-    event.preventDefault();
-    if (!(event.currentTarget instanceof HTMLFormElement)) return;
-    const form = new FormData(event.currentTarget);
-    const given = (name: string) => String(form.get(name)).trim();
-    const wanted = { purchase: given("purchase"), status: given("status"), operation: given("operation") };
-    location.hash = hrefTo("requests", "", wanted);
-  };
-  const chosen = (name: string, value: string) => query.get(name) === value;
-  return html`<form class="filter" role="search" aria-label="Requests" @submit=${narrow}>
-    <div class="field">
-      <label for="purchase">Purchase or other id</label>
-      <input id="purchase" name="purchase" type="search" autocomplete="off" .value=${query.get("purchase") ?? ""} />
-    </div>
-    <div class="field">
-      <label for="status">Answer</label>
-      <select id="status" name="status">
-        <option value="">any</option>
-        ${["2xx", "4xx", "5xx", "lost"].map(
-          (status) => html`<option value=${status} ?selected=${chosen("status", status)}>${status}</option>`,
-        )}
-      </select>
-    </div>
-    <div class="field">
-      <label for="operation">Write</label>
-      <select id="operation" name="operation">
-        <option value="">any request</option>
-        ${overview.fault_choices.operations.map(
-          (id) => html`<option value=${id} ?selected=${chosen("operation", id)}>${id}</option>`,
-        )}
-      </select>
-    </div>
-    <button type="submit">Filter</button>
-  </form>`;
+function fieldsOf({ overview }: Scene): ListField[] {
+  const asIs = (names: readonly string[]) => names.map((name) => [name, name] as const);
+  return [
+    { name: "purchase", label: "Purchase or other id" },
+    { name: "status", label: "Answer", choices: [["", "any"], ...asIs(["2xx", "4xx", "5xx", "lost"])] },
+    {
+      name: "operation",
+      label: "Write",
+      choices: [["", "any request"], ...asIs(overview.fault_choices.operations)],
+    },
+    {
+      name: "order",
+      label: "Order",
+      choices: [
+        ["", "newest first"],
+        ["slowest", "slowest first"],
+      ],
+    },
+  ];
 }

@@ -15,10 +15,10 @@ import { checks } from "../../templates/checks.ts";
 import { empty, folded, purchaseLink, type Template, transaction } from "../../templates/templates.ts";
 import { linked } from "../../templates/text.ts";
 import { defineView, type Scene } from "../../view.ts";
-import { eventCard } from "../events.ts";
-import { operationCard } from "../operations.ts";
+import { eventDetails } from "../events.ts";
+import { operationDetails } from "../operations.ts";
 import { explanation, transactionDetails } from "../transaction.ts";
-import { requestRow } from "./requests.ts";
+import { requestDetails } from "./requests.ts";
 import { failures, outcomeBadge, source } from "./trace-failure.ts";
 
 /** A trace with the objects that its entries are about. */
@@ -173,7 +173,9 @@ function more({ about, outcome }: TraceEntry, parts: TraceParts, scene: Scene): 
   switch (about.type) {
     case "request": {
       const found = parts.requests.data.find(({ number }) => number === about.number);
-      return found === undefined ? nothing : folded("Request and answer", requestRow(found, scene));
+      return found === undefined
+        ? nothing
+        : folded("Request and answer", requestDetails(found, scene.measure));
     }
     case "transaction": {
       const explained = parts.explanations.get(about.hash);
@@ -188,11 +190,11 @@ function more({ about, outcome }: TraceEntry, parts: TraceParts, scene: Scene): 
     }
     case "operation": {
       const found = parts.operations.data.find(({ id }) => id === about.id);
-      return found === undefined ? nothing : folded("Relay operation", operationCard(found, scene));
+      return found === undefined ? nothing : folded("Relay operation", operationDetails(found, scene));
     }
     case "event": {
       const found = parts.events.data.find(({ id }) => id === about.id);
-      return found === undefined ? nothing : folded("Event", eventCard(found, scene));
+      return found === undefined ? nothing : folded("Event", eventDetails(found, scene));
     }
     default:
       return nothing;

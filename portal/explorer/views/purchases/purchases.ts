@@ -4,19 +4,22 @@ import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit
 import { read } from "../../api.ts";
 import { type Measure, words } from "../../format.ts";
 import { hrefTo } from "../../page-address.ts";
-import {
-  account,
-  badge,
-  blockLink,
-  copyable,
-  empty,
-  pager,
-  payments,
-  time,
-} from "../../templates/templates.ts";
+import { emptyList, type ListField, listFilter, orderField } from "../../templates/lists.ts";
+import { legend, payments } from "../../templates/payments.ts";
+import { account, badge, blockLink, copyable, pager, time } from "../../templates/templates.ts";
 import { defineView } from "../../view.ts";
 
 const statuses = ["created", "active", "claimed", "approved", "denied", "refund_due", "refunded"];
+
+const fields: readonly ListField[] = [
+  { name: "q", label: "Id, hash, address or reference" },
+  {
+    name: "status",
+    label: "State",
+    choices: [["", "any"], ...statuses.map((name) => [name, words(name)] as const)],
+  },
+  orderField,
+];
 
 /** All purchases, the newest first, with a filter. */
 export const purchases = defineView<PurchaseViews>({
@@ -25,13 +28,18 @@ export const purchases = defineView<PurchaseViews>({
   load: ({ query }) => read("/purchases", Object.fromEntries(query)),
   draw: ({ data, next_cursor, as_of }, { pageAddress: { query }, measure }) => html`
     <h1 tabindex="-1">Purchases</h1>
-    ${filter(query)}
+    ${listFilter("purchases", "Purchases", query, fields)}
     ${
       data.length === 0
-        ? query.size > 0
-          ? empty("No purchase is like that.", next_cursor === null ? undefined : "There may be older ones.")
-          : empty("There are no purchases yet.", "Create one over the API, or run: npm run demo")
-        : purchaseList(data, measure)
+        ? emptyList("purchases", query, {
+            sentence: "There are no purchases yet.",
+            more: "Create one over the API, or run: npm run demo",
+            unmatched:
+              next_cursor === null
+                ? "No purchase is like that."
+                : "No purchase is like that so far. There may be older ones.",
+          })
+        : html`${legend()} ${purchaseList(data, measure)}`
     }
     <p class="small quiet">Figures as of ${blockLink(as_of.number)}.</p>
     ${pager("purchases", query, next_cursor)}
@@ -59,32 +67,6 @@ export function purchaseList(list: readonly PurchaseView[], measure: Measure): T
       </li>`,
     )}
   </ul>`;
-}
-
-function filter(query: URLSearchParams): TemplateResult {
-  const narrow = (event: Event) => {
-    event.preventDefault();
-    if (!(event.currentTarget instanceof HTMLFormElement)) return;
-    const form = new FormData(event.currentTarget);
-    location.hash = hrefTo("purchases", "", { q: String(form.get("q")), status: String(form.get("status")) });
-  };
-  return html`<form class="filter" role="search" aria-label="Purchases" @submit=${narrow}>
-    <div class="field">
-      <label for="q">Id, hash, address or reference</label>
-      <input id="q" name="q" type="search" autocomplete="off" .value=${query.get("q") ?? ""} />
-    </div>
-    <div class="field">
-      <label for="status">State</label>
-      <select id="status" name="status">
-        <option value="">any</option>
-        ${statuses.map(
-          (status) =>
-            html`<option value=${status} ?selected=${query.get("status") === status}>${words(status)}</option>`,
-        )}
-      </select>
-    </div>
-    <button type="submit">Show</button>
-  </form>`;
 }
 
 /** Renders the participants of a purchase. */

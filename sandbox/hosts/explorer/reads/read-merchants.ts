@@ -1,4 +1,5 @@
 import { toTimestamp } from "../../../../protocol/values/time.ts";
+import type { MerchantRecord } from "../../../../server/store/records.ts";
 import type { Sources } from "../sources.ts";
 import type { MerchantView, ViewPage } from "../views.ts";
 import { type PageQuery, readPage } from "./page.ts";
@@ -7,9 +8,13 @@ import { readFundings } from "./read-figures.ts";
 /** Reads a page of the merchants of all programs, with their funding at one block. */
 export async function readMerchants(query: PageQuery, sources: Sources): Promise<ViewPage<MerchantView>> {
   const { services, node, reader, labels } = sources;
-  const { cursor, program } = query;
+  const { cursor, program, q, order } = query;
   const filter = program === undefined ? {} : { program };
-  const { data, next_cursor } = await readPage(services.store, "merchants", filter, { cursor });
+  const { data, next_cursor } = await readPage(services.store, "merchants", filter, {
+    cursor,
+    order,
+    ...(q === undefined || q === "" ? {} : { keep: (merchant) => mentions(merchant, q) }),
+  });
   const records = data.map(({ value }) => value);
   return await reader.atOneHead(async (head) => {
     const fundings = await readFundings(records, head, node, services.deployment);
@@ -34,4 +39,9 @@ export async function readMerchants(query: PageQuery, sources: Sources): Promise
       next_cursor,
     };
   });
+}
+
+function mentions({ id, name, wallet, reference }: MerchantRecord, text: string): boolean {
+  const wanted = text.toLowerCase();
+  return [id, name, wallet, reference ?? ""].some((field) => field.toLowerCase().includes(wanted));
 }

@@ -27,6 +27,7 @@ export async function readPurchases(
   const filter = program === undefined ? {} : { program };
   const page = await readPage(services.store, "purchases", filter, {
     cursor,
+    order: query.order,
     ...(searching ? { keep } : {}),
   });
   const records = await Promise.all(

@@ -8,11 +8,12 @@ import { type PageQuery, pageSize } from "./page.ts";
 
 /** Reads a page of the transactions that were refused, the newest first; the cursor is a refusal's number. */
 export function readRefusals(query: PageQuery, sources: Sources): ViewPage<RefusalView> {
-  const { cursor, program, q } = query;
-  const before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor);
-  const found = sources.refusals
-    .newest()
-    .filter((refusal) => refusal.number < before)
+  const { cursor, program, q, order } = query;
+  const kept = sources.refusals.newest();
+  const isAfter = ({ number }: KeptRefusal) =>
+    cursor === undefined || (order === "oldest" ? number > Number(cursor) : number < Number(cursor));
+  const found = (order === "oldest" ? kept.toReversed() : kept)
+    .filter(isAfter)
     .filter((refusal) => program === undefined || refusal.program === program)
     .filter((refusal) => mentions(refusal, q));
   const data = found.slice(0, pageSize).map((refusal) => viewRefusal(refusal, sources));

@@ -31,6 +31,7 @@ export async function readRelayOperations(
   const purchase = q === undefined ? undefined : await services.store.get("purchases", q.toLowerCase());
   const { data, next_cursor } = await readPage(services.store, "operations", filter, {
     cursor,
+    order: query.order,
     ...(q === undefined || q === "" ? {} : { keep: (operation) => mentions(operation, q, purchase?.value) }),
   });
   const unknown = await services.relayer.unknownOutcomes();

@@ -2015,7 +2015,7 @@ export interface paths {
   "/explorer/purchases": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
-      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "status"?: "created" | "active" | "claimed" | "approved" | "denied" | "refund_due" | "refunded" }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest"; "status"?: "created" | "active" | "claimed" | "approved" | "denied" | "refund_due" | "refunded" }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["PurchaseViews"] } };
@@ -2060,7 +2060,7 @@ export interface paths {
   "/explorer/merchants": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
-      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest" }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["MerchantViews"] } };
@@ -2083,7 +2083,7 @@ export interface paths {
   "/explorer/operations": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
-      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "status"?: "accepted" | "signed" | "broadcast" | "mined" | "confirmed" | "reverted" | "failed" | "needs_attention" }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest"; "status"?: "accepted" | "signed" | "broadcast" | "mined" | "confirmed" | "reverted" | "failed" | "needs_attention" }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["RelayOperationViews"] } };
@@ -2106,7 +2106,7 @@ export interface paths {
   "/explorer/events": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
-      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "status"?: "undelivered" | "delivered" | "exhausted" }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest"; "status"?: "undelivered" | "delivered" | "exhausted" }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["EventViews"] } };
@@ -2129,7 +2129,7 @@ export interface paths {
   "/explorer/refusals": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
-      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest" }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["RefusalViews"] } };
@@ -2195,7 +2195,7 @@ export interface paths {
   "/requests": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
-      parameters: { query?: { "status"?: string; "operation"?: string; "purchase"?: string; "cursor"?: string; "after"?: string; "limit"?: string }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { "status"?: string; "operation"?: string; "purchase"?: string; "cursor"?: string; "order"?: "newest" | "slowest"; "after"?: string; "limit"?: string }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["RequestViews"] } };

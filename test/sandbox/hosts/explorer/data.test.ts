@@ -88,6 +88,18 @@ test("purchases are found by state, id, hash, address and reference", async () =
   await expect(ids("color=red")).rejects.toThrow("422");
 });
 
+test("lists are read oldest first, and merchants and refusals are found by their fields", async () => {
+  for (const list of ["purchases", "merchants", "operations", "events", "refusals"]) {
+    const newest = await read<ViewPage<unknown>>(`/${list}`);
+    const oldest = await read<ViewPage<unknown>>(`/${list}?order=oldest`);
+    expect(oldest.data, list).toEqual(newest.data.toReversed());
+  }
+  const found = async (query: string) => (await read<ViewPage<MerchantView>>(`/merchants?${query}`)).data;
+  expect(await found("q=corner")).toMatchObject([{ name: "Corner Books" }]);
+  expect(await found("q=absent")).toEqual([]);
+  await expect(found("order=random")).rejects.toThrow("422");
+});
+
 describe("a purchase's timeline", () => {
   test("is complete from creation to refund, in order, with blocks, hashes and actors", async () => {
     const { refunded } = await purchases();

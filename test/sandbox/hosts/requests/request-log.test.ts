@@ -91,6 +91,16 @@ describe("the request log", () => {
     await expect(read("?status=teapot")).rejects.toThrow("must be a status such as 409, a class such as 4xx");
   });
 
+  test("is found by the id of a request, and sorted by duration", async () => {
+    await sandbox.given.purchase({ state: "active" });
+    const { data } = await read();
+    expect((await read(`?purchase=${data[1]?.id}`)).data).toEqual([data[1]]);
+    const slowest = await read("?order=slowest&limit=3");
+    const durations = data.map(({ duration_ms }) => duration_ms).toSorted((a, b) => b - a);
+    expect(slowest.data.map(({ duration_ms }) => duration_ms)).toEqual(durations.slice(0, 3));
+    expect(slowest.next_cursor).toBeNull();
+  });
+
   test("has an answer that a fault dropped as lost", async () => {
     const { purchase } = await sandbox.given.purchase({ state: "created" });
     await sandbox.faults.set("answer-lost", { operation: "activatePurchase" });

@@ -1,0 +1,105 @@
+import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
+import { hrefTo } from "../page-address.ts";
+import type { Template } from "./templates.ts";
+
+/** A field that narrows or sorts a list. */
+export interface ListField {
+  /** The name in the query. */
+  name: string;
+  label: string;
+  /** The values that can be chosen, each with its text, the first of them empty; a search without. */
+  choices?: readonly (readonly [string, string])[];
+}
+
+/** The order of a list whose newest entry comes first by default. */
+export const orderField: ListField = {
+  name: "order",
+  label: "Order",
+  choices: [
+    ["", "newest first"],
+    ["oldest", "oldest first"],
+  ],
+};
+
+/** Renders the fields of a list. Their values are in the address, so that they survive a reload and can be sent to others. */
+export function listFilter(
+  view: string,
+  label: string,
+  query: URLSearchParams,
+  fields: readonly ListField[],
+): TemplateResult {
+  const narrow = (event: Event) => {
+    event.preventDefault();
+    if (!(event.currentTarget instanceof HTMLFormElement)) return;
+    const form = new FormData(event.currentTarget);
+    const wanted = fields.map(({ name }) => [name, String(form.get(name)).trim()]);
+    location.hash = hrefTo(view, "", Object.fromEntries(wanted));
+  };
+  const choose = (event: Event) => {
+    if (event.target instanceof HTMLSelectElement) narrow(event);
+  };
+  return html`<form class="filter" role="search" aria-label=${label} @submit=${narrow} @change=${choose}>
+    ${fields.map((field) => html`<div class="field">${input(field, query.get(field.name) ?? "")}</div>`)}
+    <button type="submit">Filter</button>
+  </form>`;
+}
+
+function input({ name, label, choices }: ListField, current: string): TemplateResult {
+  const id = `by-${name}`;
+  return html`<label for=${id}>${label}</label>
+    ${
+      choices === undefined
+        ? html`<input id=${id} name=${name} type="search" autocomplete="off" .value=${current} />`
+        : html`<select id=${id} name=${name}>
+          ${choices.map(
+            ([value, text]) => html`<option value=${value} .selected=${value === current}>${text}</option>`,
+          )}
+        </select>`
+    }`;
+}
+
+/** Renders a list without entries: what to do, or the way out of a filter that nothing matches. */
+export function emptyList(
+  view: string,
+  query: URLSearchParams,
+  { sentence, more, unmatched }: { sentence: string; more?: string; unmatched: string },
+): TemplateResult {
+  const isFiltered = [...query.keys()].some((name) => name !== "order");
+  return html`<div class="panel empty">
+    <p>${isFiltered ? unmatched : sentence}</p>
+    ${isFiltered ? html`<p><a href=${hrefTo(view)}>Show all</a></p>` : more ? html`<p class="quiet">${more}</p>` : nothing}
+  </div>`;
+}
+
+/** The parts of a row. */
+export interface RecordRow {
+  /** The accessible name. */
+  name: string;
+  /** What is in the row, and opens it. */
+  summary: TemplateResult;
+  /** What is at the end of the row, with the links. */
+  meta: TemplateResult;
+  /** What is always below the row. */
+  below?: Template;
+  details: TemplateResult;
+  isOpen?: boolean;
+}
+
+/** Renders an entry of a list on one line, with its details on demand. */
+export function recordRow({
+  name,
+  summary,
+  meta,
+  below,
+  details,
+  isOpen = false,
+}: RecordRow): TemplateResult {
+  return html`<article class="record" aria-label=${name}>
+    <details ?open=${isOpen}>
+      <summary><span class="row">${summary}</span></summary>
+      <div class="stack">${details}</div>
+    </details>
+    <p class="row small quiet">${meta}</p>
+    ${below ?? nothing}
+  </article>`;
+}
