@@ -75,11 +75,11 @@ export function emptyList(
 export interface RecordRow {
   /** The accessible name. */
   name: string;
-  /** What is in the row, and opens it. */
+  /** The content of the row, which opens it. */
   summary: TemplateResult;
-  /** What is at the end of the row, with the links. */
+  /** The end of the row, with the links. */
   meta: TemplateResult;
-  /** What is always below the row. */
+  /** The part that is always below the row. */
   below?: Template;
   details: TemplateResult;
   isOpen?: boolean;
