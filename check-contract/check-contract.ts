@@ -1,7 +1,12 @@
 import { messageOf } from "../protocol/coded-error.ts";
+import { readContractArtifact } from "../sandbox/chain/contracts.ts";
 import type { Artifact } from "../sandbox/chain/registrar/artifact.ts";
+import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import { type Attack, findFailure } from "./attack.ts";
 import { attacksWithPermit, attacks as everyAttack } from "./attacks/all.ts";
+import { callSequences } from "./calls/all.ts";
+import type { RecordedCall } from "./calls/call-recorder.ts";
+import { type CallSequence, describeDifference, recordSequence } from "./calls/call-sequence.ts";
 import { ContractFixture } from "./fixture/contract-fixture.ts";
 import { InstallationError, installRegistrar } from "./install-registrar.ts";
 import { type GasUse, runLifecycle } from "./lifecycle.ts";
@@ -31,78 +36,198 @@ export interface ContractReport {
   contract: string;
   passed: boolean;
   results: CheckResult[];
+  /** The number of checks that did not run: after a call that differs, the calls that start from its state; with `bail`, all after a failure. */
+  not_run: number;
   gas: GasComparison[];
 }
 
 /** The options of a contract check. */
 export interface CheckOptions {
-  /** The gas that the sandbox's own registrar contract uses, to compare with; see {@link measureOwnGas}. */
-  ownGas?: GasUse;
+  /** The effects on the sandbox's own registrar contract; see {@link readReference}. By default it is read first. */
+  reference?: Reference;
   /** The attacks that are run; all of them by default. */
   attacks?: readonly Attack[];
+  /** Runs only the checks that have this text in their suite and name, such as `rules/a second claim`; the deployment is always one of them. */
+  only?: string;
+  /** Whether to stop at the first check that fails. */
+  bail?: boolean;
   progress?: CheckProgress;
 }
 
 /** Called with each result. */
 export type CheckProgress = (result: CheckResult, done: number, total: number) => void;
 
-/** Gas of the sandbox's own registrar contract, to compare with. */
-export async function measureOwnGas(): Promise<GasUse> {
-  const fixture = await ContractFixture.open();
+/** The effects of the lifecycle and the call sequences on the sandbox's own registrar contract, to compare with. */
+export interface Reference {
+  /** The gas of its functions. */
+  gas: GasUse;
+  /** The effect of each call. */
+  calls: ReadonlyMap<CallSequence, readonly RecordedCall[]>;
+}
+
+/**
+ * Runs the lifecycle and all call sequences on the sandbox's own registrar contract.
+ *
+ * @example const reference = await readReference();
+ */
+export async function readReference(): Promise<Reference> {
+  const own = await readContractArtifact("PurchaseRegistrar");
+  const fixture = await ContractFixture.open(
+    async (chain) => await installRegistrar(chain, { ...own, contractName: "PurchaseRegistrar" }),
+  );
   try {
-    return await runLifecycle(fixture);
+    const gas = await runLifecycle(fixture);
+    const calls = new Map<CallSequence, readonly RecordedCall[]>();
+    for (const sequence of callSequences) calls.set(sequence, await recordOwn(sequence, fixture));
+    return { gas, calls };
   } finally {
     await fixture.close();
   }
 }
 
 /**
- * Deploys a registrar contract to a fresh sandbox and runs the lifecycle, the contract-level rules and every attack against it.
+ * Deploys a registrar contract to a fresh sandbox and runs the lifecycle, the contract-level rules, the call sequences and every attack
+ * against it.
  *
- * @example (await checkContract(await readArtifact(file), { ownGas: await measureOwnGas() })).passed
+ * @throws CodedError argument_invalid when `only` matches no check.
+ * @example (await checkContract(await readArtifact(file), { reference: await readReference() })).passed
  */
 export async function checkContract(artifact: Artifact, options: CheckOptions = {}): Promise<ContractReport> {
-  const { ownGas = {}, attacks = allAttacks, progress } = options;
-  const results: CheckResult[] = [];
-  const total = 2 + rules.length + attacks.length;
-  const run = async (suite: string, name: string, check: () => Promise<string | null>) => {
-    const began = performance.now();
-    const failure = await check().catch((error: unknown) => messageOf(error));
-    const result = { suite, name, failure, duration_ms: Math.round(performance.now() - began) };
-    results.push(result);
-    progress?.(result, results.length, total);
-  };
-  let fixture: ContractFixture | undefined;
-  let gas: GasUse = {};
-  await run("deployment", "takes the place of the sandbox's own registrar contract", async () => {
-    fixture = await ContractFixture.open(async (chain) => await installRegistrar(chain, artifact)).catch(
-      explained,
-    );
-    return null;
-  });
-  const opened = fixture;
-  if (opened !== undefined)
+  const { reference = await readReference(), attacks = allAttacks } = options;
+  const checks = listChecks(reference, attacks).filter(({ names }) => isChosen(options.only, names));
+  if (checks.length === 0) throw nothingChosen(options.only);
+  const total = 1 + checks.reduce((sum, { names }) => sum + names.length, 0);
+  const run = new CheckRun(total, options);
+  const fixture = await run.open(artifact);
+  if (fixture !== null)
     try {
-      await run(
-        "lifecycle",
-        "enrollment to refund, by both routes, the money right to the unit",
-        async () => {
-          gas = await runLifecycle(opened);
-          return null;
-        },
-      );
-      for (const rule of rules) await run("rules", rule.name, async () => await findBreach(rule, opened));
-      for (const attack of attacks)
-        await run(`attacks: ${attack.area}`, attack.name, async () => await findFailure(attack, opened));
+      for (const { check } of checks) if (!run.isOver) await check(fixture, run);
     } finally {
-      await opened.close();
+      await fixture.close();
     }
+  const { results, gas } = run;
   return {
     contract: artifact.contractName,
     passed: results.every(({ failure }) => failure === null),
     results,
-    gas: Object.entries(gas).map(([name, used]) => ({ function: name, gas: used, ours: ownGas[name] ?? 0 })),
+    not_run: total - results.length,
+    gas: Object.entries(gas).map(([name, used]) => ({
+      function: name,
+      gas: used,
+      ours: reference.gas[name] ?? 0,
+    })),
   };
+}
+
+/** Checks that run together. */
+interface Check {
+  /** The suite and the name of each. */
+  names: readonly string[];
+  check: (fixture: ContractFixture, run: CheckRun) => Promise<void>;
+}
+
+/** The results of checking one contract, in their order. */
+class CheckRun {
+  readonly results: CheckResult[] = [];
+  gas: GasUse = {};
+  readonly #total: number;
+  readonly #options: CheckOptions;
+
+  constructor(total: number, options: CheckOptions) {
+    this.#total = total;
+    this.#options = options;
+  }
+
+  /** Whether a check has failed and no more are run. */
+  get isOver(): boolean {
+    return this.#options.bail === true && this.results.some(({ failure }) => failure !== null);
+  }
+
+  /** Opens a sandbox with the contract; null when that failed. */
+  async open(artifact: Artifact): Promise<ContractFixture | null> {
+    let fixture: ContractFixture | null = null;
+    await this.add("deployment", "takes the place of the sandbox's own registrar contract", async () => {
+      fixture = await ContractFixture.open(async (chain) => await installRegistrar(chain, artifact)).catch(
+        explained,
+      );
+      return null;
+    });
+    return fixture;
+  }
+
+  async add(suite: string, name: string, check: () => Promise<string | null>): Promise<void> {
+    if (this.isOver) return;
+    const began = performance.now();
+    const failure = await check().catch((error: unknown) => messageOf(error));
+    const result = { suite, name, failure, duration_ms: Math.round(performance.now() - began) };
+    this.results.push(result);
+    this.#options.progress?.(result, this.results.length, this.#total);
+  }
+}
+
+/** Lists everything that is tried on a deployed contract. */
+function listChecks(reference: Reference, attacks: readonly Attack[]): readonly Check[] {
+  const one = (
+    suite: string,
+    name: string,
+    check: (fixture: ContractFixture) => Promise<string | null>,
+  ): Check => ({
+    names: [`${suite}/${name}`],
+    check: async (fixture, run) => await run.add(suite, name, async () => await check(fixture)),
+  });
+  const lifecycle = "enrollment to refund, by both routes, the money right to the unit";
+  return [
+    {
+      names: [`lifecycle/${lifecycle}`],
+      check: async (fixture, run) =>
+        await run.add("lifecycle", lifecycle, async () => {
+          run.gas = await runLifecycle(fixture);
+          return null;
+        }),
+    },
+    ...rules.map((rule) => one("rules", rule.name, async (fixture) => await findBreach(rule, fixture))),
+    ...[...reference.calls].map(([sequence, expected]) => ({
+      names: expected.map(({ rule }) => `calls: ${sequence.name}/${rule}`),
+      check: async (fixture: ContractFixture, run: CheckRun) =>
+        await compareCalls(sequence, expected, fixture, run),
+    })),
+    ...attacks.map((attack) =>
+      one(`attacks: ${attack.area}`, attack.name, async (fixture) => await findFailure(attack, fixture)),
+    ),
+  ];
+}
+
+function isChosen(only: string | undefined, names: readonly string[]): boolean {
+  return only === undefined || names.some((name) => name.includes(only));
+}
+
+function nothingChosen(only = ""): SandboxError {
+  return new SandboxError(
+    "argument_invalid",
+    `No check has "${only}" in its name. Use a suite or a name of the report, such as rules/ or "rules/a second claim".`,
+  );
+}
+
+/** Compares the effect of each call, up to the first that differs: those after it start from another state. */
+async function compareCalls(
+  sequence: CallSequence,
+  expected: readonly RecordedCall[],
+  fixture: ContractFixture,
+  run: CheckRun,
+): Promise<void> {
+  const { recorded, error } = await recordSequence(sequence, fixture);
+  for (const [index, one] of expected.entries()) {
+    const actual = recorded[index];
+    const difference = actual === undefined ? (error ?? "was not sent") : describeDifference(actual, one);
+    await run.add(`calls: ${sequence.name}`, one.rule, async () => difference);
+    if (difference !== null) return;
+  }
+}
+
+async function recordOwn(sequence: CallSequence, fixture: ContractFixture): Promise<readonly RecordedCall[]> {
+  const { recorded, error } = await recordSequence(sequence, fixture);
+  if (error !== null) throw new Error(`The calls of ${sequence.name} cannot be sent: ${error}`);
+  return recorded;
 }
 
 function explained(error: unknown): never {

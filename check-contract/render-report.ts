@@ -2,13 +2,22 @@ import { styleText } from "node:util";
 import { renderJunit } from "../server/lib/render-junit.ts";
 import type { ContractReport } from "./check-contract.ts";
 
+/** The properties of a contract that no check looks at. */
+export const notChecked = [
+  "functions that the interface does not declare",
+  "who can upgrade or destroy the contract",
+  "the constructor's arguments",
+  "tokens other than the test USDC and one that calls the contract back",
+] as const;
+
 /** A report for a terminal: what failed and why, then gas compared with the sandbox's own registrar contract. */
 export function renderReport(report: ContractReport, color: boolean): string {
   const paint = (style: "bold" | "red" | "green" | "dim", text: string) =>
     color ? styleText(style, text, { validateStream: false }) : text;
   const failed = report.results.filter(({ failure }) => failure !== null);
+  const notRun = report.not_run === 0 ? "" : `, ${report.not_run} not run`;
   const lines = [
-    `${paint("bold", report.contract)}: ${report.results.length - failed.length} passed, ${failed.length} failed`,
+    `${paint("bold", report.contract)}: ${report.results.length - failed.length} passed, ${failed.length} failed${notRun}`,
     ...failed.flatMap(({ suite, name, failure }) => [
       "",
       `${paint("red", "✗")} ${paint("dim", suite)}  ${name}`,
@@ -25,6 +34,7 @@ export function renderReport(report: ContractReport, color: boolean): string {
   }
   lines.push(
     "",
+    paint("dim", `Not checked: ${notChecked.join("; ")}.`),
     report.passed ? paint("green", "Everything passed.") : paint("red", "The contract is not safe to use."),
     "",
   );

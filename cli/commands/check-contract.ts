@@ -1,11 +1,14 @@
 import { Command, Option } from "commander";
 import type { CheckProgress, ContractReport } from "../../check-contract/check-contract.ts";
+import { definedOnly } from "../../sandbox/lib/defined-only.ts";
 import { addRequiredOption, jsonOption } from "../options.ts";
 import { print } from "../print.ts";
 import { writeReport } from "../running/write-report.ts";
 
 interface CheckFlags {
   artifact: string[];
+  only?: string;
+  bail?: boolean;
   json?: boolean;
   junit?: string;
 }
@@ -18,19 +21,25 @@ export function checkContractCommand(): Command {
   );
   return addRequiredOption(new Command("check-contract"), artifactOption)
     .description("run the lifecycle, the rules and every attack against your registrar contract")
+    .option(
+      "--only <text>",
+      "run only the checks that have this text in their suite and name, such as rules/a second claim",
+    )
+    .option("--bail", "stop at the first check that fails")
     .addOption(jsonOption("print the reports as JSON"))
     .option("--junit <file>", "write the reports as JUnit XML")
-    .action(async ({ artifact: files, json, junit }: CheckFlags) => {
+    .action(async ({ artifact: files, json, junit, only, bail }: CheckFlags) => {
       const { readArtifact } = await import("../../sandbox/chain/registrar/artifact.ts");
-      const { checkContract, measureOwnGas } = await import("../../check-contract/check-contract.ts");
+      const { checkContract, readReference } = await import("../../check-contract/check-contract.ts");
       const { renderReport, toJunit } = await import("../../check-contract/render-report.ts");
       const artifacts = await Promise.all(files.map(readArtifact));
-      const ownGas = await measureOwnGas();
+      const reference = await readReference();
       const reports: ContractReport[] = [];
       const color = process.stdout.isTTY ?? false;
       for (const artifact of artifacts) {
         const report = await checkContract(artifact, {
-          ownGas,
+          reference,
+          ...definedOnly({ only, bail }),
           progress: showProgress(artifact.contractName),
         });
         reports.push(report);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
 import { attacks, attacksWithPermit } from "../../check-contract/attacks/all.ts";
-import { type ContractReport, checkContract } from "../../check-contract/check-contract.ts";
+import { type ContractReport, checkContract, readReference } from "../../check-contract/check-contract.ts";
 import { toJunit } from "../../check-contract/render-report.ts";
 import { rules } from "../../check-contract/rules/all.ts";
 import { readArtifact } from "../../sandbox/chain/registrar/artifact.ts";
@@ -21,13 +21,16 @@ const adversary = join(
 /** One area for all contracts; every attack on the sandbox's own registrar is a test of its own. */
 const tried = [...attacks, ...attacksWithPermit].filter(({ area }) => area === "calldata");
 let reports: ContractReport[];
+/** The number of calls that are compared with those of the sandbox's own contract. */
+let compared: number;
 
 beforeAll(async () => {
   const artifacts = [own, ...(await brokenArtifacts())];
+  const reference = { ...(await readReference()), gas: { pay: 80_000 } };
+  compared = [...reference.calls.values()].reduce((sum, calls) => sum + calls.length, 0);
   reports = await Promise.all(
     artifacts.map(
-      async (file) =>
-        await checkContract(await readArtifact(file), { ownGas: { pay: 80_000 }, attacks: tried }),
+      async (file) => await checkContract(await readArtifact(file), { reference, attacks: tried }),
     ),
   );
   // Seven sandboxes at once take as long as seven tests.
@@ -39,16 +42,18 @@ function reportOf(contract: string): ContractReport {
   return report;
 }
 
-function failuresOf(contract: string): [string, string | null][] {
+/** The failures of the rules and attacks, or of the compared calls. */
+function failuresOf(contract: string, { calls = false } = {}): [string, string | null][] {
   return reportOf(contract)
-    .results.filter(({ failure }) => failure !== null)
+    .results.filter(({ suite, failure }) => failure !== null && suite.startsWith("calls:") === calls)
     .map(({ name, failure }) => [name, failure?.replaceAll(/0x[0-9a-f]{64}/g, "HASH") ?? null]);
 }
 
 test("the sandbox's own registrar contract passes everything", () => {
   expect(failuresOf("PurchaseRegistrar")).toEqual([]);
+  expect(failuresOf("PurchaseRegistrar", { calls: true })).toEqual([]);
   expect(reportOf("PurchaseRegistrar")).toMatchObject({ passed: true });
-  expect(reportOf("PurchaseRegistrar").results).toHaveLength(2 + rules.length + tried.length);
+  expect(reportOf("PurchaseRegistrar").results).toHaveLength(2 + rules.length + compared + tried.length);
 });
 
 test("gas is compared with the sandbox's own", () => {
@@ -139,6 +144,48 @@ test.each([
   expect(failuresOf(contract).map(([name]) => name)).toEqual(rulesBroken);
 });
 
+test("a call whose effect differs from the sandbox's own contract is named, with both effects", () => {
+  expect(failuresOf("MissingBuyerCheck", { calls: true })).toMatchInlineSnapshot(`
+    [
+      [
+        "only the buyer pays",
+        "the call should have reverted with WrongCaller(actual 0x976EA74026E726554dB657fA54763abd0C3a0aa9, expected 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC); it reverted with Error(message ERC20: transfer amount exceeds allowance) (HASH)",
+      ],
+    ]
+  `);
+  expect(failuresOf("RevocationEndsCover", { calls: true })).toMatchInlineSnapshot(`
+    [
+      [
+        "the rest of the funding is collected in its last second",
+        "the call should have succeeded; it reverted with DeadlinePassed(timestamp 1769826620, deadline 1769820625) (HASH)",
+      ],
+    ]
+  `);
+});
+
+test("the calls after one that differs do not run, since they start from another state", () => {
+  const { results, not_run } = reportOf("MissingDeadline");
+  expect(results.length + not_run).toBe(2 + rules.length + compared + tried.length);
+  expect(not_run).toBe(3);
+});
+
+test("with bail the check ends with the first failure, and with only it runs the checks that are named", async () => {
+  const artifact = await readArtifact(own);
+  const reference = { gas: {}, calls: new Map() };
+  const only = { reference, attacks: [], only: "rules/a second claim" };
+  expect((await checkContract(artifact, only)).results.map(({ name }) => name)).toEqual([
+    "takes the place of the sandbox's own registrar contract",
+    "a second claim is refused",
+  ]);
+  const [, ...broken] = await brokenArtifacts();
+  const pauses = broken.find((file) => file.includes("PauseBlocksRefunds")) ?? "";
+  const { results } = await checkContract(await readArtifact(pauses), { reference, attacks: [], bail: true });
+  expect(results.filter(({ failure }) => failure !== null)).toEqual([results.at(-1)]);
+  await expect(checkContract(artifact, { ...only, only: "rules/no such rule" })).rejects.toThrow(
+    'No check has "rules/no such rule" in its name. Use a suite or a name of the report, such as rules/ or "rules/a second claim".',
+  );
+});
+
 test("JUnit lists each case, and escapes text that would break XML", () => {
   const xml = toJunit([
     {
@@ -148,6 +195,7 @@ test("JUnit lists each case, and escapes text that would break XML", () => {
         { suite: "rules", name: "kept", failure: null, duration_ms: 12 },
         { suite: "rules", name: "broken", failure: "1 < 2 & more", duration_ms: 3 },
       ],
+      not_run: 0,
       gas: [],
     },
   ]);

@@ -2,6 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { attacks, attacksWithPermit } from "../../check-contract/attacks/all.ts";
+import { readReference } from "../../check-contract/check-contract.ts";
+import { notChecked } from "../../check-contract/render-report.ts";
 import { rules } from "../../check-contract/rules/all.ts";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
@@ -28,10 +30,17 @@ test("the page lists every attack with what stops it, in their order, and no oth
   expect(rowsOf("attacks")).toEqual(expected);
 });
 
-test("the report on the page has as many results as a run", () => {
-  const [, passed, failed] = /MissingDeadline: (\d+) passed, (\d+) failed/.exec(page) ?? [];
+test("the report on the page has as many results as a run", async () => {
+  const { calls } = await readReference();
+  const compared = [...calls.values()].reduce((sum, { length }) => sum + length, 0);
+  const counts = /MissingDeadline: (\d+) passed, (\d+) failed, (\d+) not run/.exec(page)?.slice(1) ?? [];
+  const all = counts.reduce((sum, count) => sum + Number(count), 0);
   // A run also has the deployment and the lifecycle.
-  expect(Number(passed) + Number(failed)).toBe(2 + rules.length + attacks.length + attacksWithPermit.length);
+  expect(all).toBe(2 + rules.length + compared + attacks.length + attacksWithPermit.length);
+});
+
+test("the page says what is not checked, as each report does", () => {
+  for (const one of notChecked) expect(page).toContain(`- ${one}`);
 });
 
 test("no two attacks have one name", () => {

@@ -1,0 +1,20 @@
+import type { CallSequence } from "./call-sequence.ts";
+import { closingCalls } from "./closing.ts";
+import { offerCalls, registrationCalls } from "./commitments.ts";
+import { enrollmentCalls } from "./enrollment.ts";
+import { paymentCalls } from "./payments.ts";
+import { programCalls } from "./programs.ts";
+import { reentrancyCalls } from "./reentrancy.ts";
+import { refundCalls } from "./refunds.ts";
+
+/** All sequences of calls that a registrar contract is compared by. */
+export const callSequences: readonly CallSequence[] = [
+  programCalls,
+  enrollmentCalls,
+  registrationCalls,
+  offerCalls,
+  paymentCalls,
+  closingCalls,
+  refundCalls,
+  reentrancyCalls,
+];

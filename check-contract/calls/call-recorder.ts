@@ -1,0 +1,245 @@
+import { type Address, decodeEventLog, type Hex, type TransactionReceipt } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
+import { type Commitment, commitmentTypedData, hashCommitment } from "../../protocol/messages/commitment.ts";
+import {
+  type FundingAuthorization,
+  fundingAuthorizationTypedData,
+} from "../../protocol/messages/funding-authorization.ts";
+import { usdc } from "../../protocol/values/amount.ts";
+import { hashId } from "../../protocol/values/id.ts";
+import { contractJson, type Json } from "../../protocol/values/json.ts";
+import { decodeRevert } from "../../relayer/node/decode-revert.ts";
+import { toNode, traceRevert } from "../../relayer/node/node.ts";
+import type { ContractFixture } from "../fixture/contract-fixture.ts";
+import type { Actor } from "../fixture/fixture-chain.ts";
+import { at, type ContractCall } from "../rules/rule.ts";
+
+/** One call, and everything that it did. */
+export interface RecordedCall {
+  /** The rule that it tries, as a sentence. */
+  rule: string;
+  /** Null when it was not sent. */
+  hash: Hex | null;
+  /** Outcome, events, and the answers of the contract's views after it. */
+  effect: { [name: string]: Json };
+}
+
+/** A commitment with the signature of the program's commitment signer. */
+export interface SignedCommitment {
+  id: Hex;
+  commitment: Commitment;
+  signature: Hex;
+}
+
+/** The arguments of the views that are read after each call. */
+interface Watched {
+  programs: Set<Hex>;
+  purchases: Set<Hex>;
+  fundings: Map<string, readonly [program: Hex, merchantRef: Hex]>;
+  wallets: Map<string, readonly [program: Hex, wallet: Address]>;
+}
+
+const eventAbi = [...purchaseRegistrarAbi, ...testUsdcAbi].filter((entry) => entry.type === "event");
+
+/** Sends calls to a registrar contract, one after the other, and records the effect of each. */
+export class CallRecorder {
+  readonly fixture: ContractFixture;
+  readonly recorded: RecordedCall[] = [];
+  readonly #watched: Watched = {
+    programs: new Set([hashId("prg_demo")]),
+    purchases: new Set(),
+    fundings: new Map(),
+    wallets: new Map(),
+  };
+
+  constructor(fixture: ContractFixture) {
+    this.fixture = fixture;
+    const { merchant, purchase, second } = fixture;
+    this.watchFunding(hashId(merchant.id));
+    this.watchWallet(fixture.address("merchant"));
+    for (const { commitment } of [purchase, second]) this.watchPurchase(commitment.hash);
+  }
+
+  get registrar(): Address {
+    return this.fixture.contracts.registrar;
+  }
+
+  /** Unix seconds of the newest block. */
+  async now(): Promise<bigint> {
+    return (await this.fixture.client.getBlock()).timestamp;
+  }
+
+  /** The state of the program prg_demo, as the contract has it now. */
+  async programState() {
+    const query = {
+      address: this.registrar,
+      abi: purchaseRegistrarAbi,
+      functionName: "programState",
+    } as const;
+    return await this.fixture.client.readContract({ ...query, args: [hashId("prg_demo")] });
+  }
+
+  watchProgram(program: Hex): void {
+    this.#watched.programs.add(program);
+  }
+
+  watchPurchase(id: Hex): void {
+    this.#watched.purchases.add(id);
+  }
+
+  watchFunding(merchantRef: Hex, program = hashId("prg_demo")): void {
+    this.#watched.fundings.set(program + merchantRef, [program, merchantRef]);
+  }
+
+  watchWallet(wallet: Address, program = hashId("prg_demo")): void {
+    this.#watched.wallets.set(program + wallet, [program, wallet]);
+  }
+
+  /**
+   * Sends a call and records its effect.
+   *
+   * @param timestamp - the Unix second of its block; by default the next one.
+   */
+  async call(rule: string, actor: Actor, call: ContractCall, timestamp?: bigint): Promise<void> {
+    if (timestamp !== undefined) await at(this.fixture, Number(timestamp));
+    const hash = await this.fixture.send(actor, call);
+    const receipt = await this.fixture.receipt(hash);
+    this.recorded.push({
+      rule,
+      hash,
+      effect: {
+        outcome: await this.#outcomeOf(receipt),
+        events: receipt.logs.map((log) => this.#describeLog(log)),
+        ...(await this.#readViews()),
+      },
+    });
+  }
+
+  /** Adds what was read after the last call to its effect. */
+  note(name: string, value: Json): void {
+    const last = this.recorded.at(-1);
+    if (last !== undefined) last.effect[name] = value;
+  }
+
+  /** Records what a call returns, or what it reverts with, without sending it. */
+  async returns(rule: string, actor: Actor, { to, data }: ContractCall): Promise<void> {
+    const from = this.fixture.address(actor);
+    const answer = await this.fixture.client
+      .request({ method: "eth_call", params: [{ from, to, data }, "latest"] })
+      .catch(() => "reverts");
+    this.recorded.push({ rule, hash: null, effect: { returned: answer } });
+  }
+
+  /** Signs a commitment of the merchant and the buyer, with other fields instead of its own, and watches the purchase. */
+  async sign(fields: Partial<Commitment> = {}, signedBy = "prg_demo"): Promise<SignedCommitment> {
+    const { fixture } = this;
+    const now = await this.now();
+    const commitment: Commitment = {
+      program: hashId("prg_demo"),
+      purchaseRef: hashId(`pur_calls_${this.recorded.length}`),
+      merchant: fixture.address("merchant"),
+      buyer: fixture.address("buyer"),
+      beneficiary: fixture.address("beneficiary"),
+      token: fixture.contracts.token,
+      amount: 10n * usdc,
+      termsHash: hashId("terms"),
+      offerDeadline: now + 1_000n,
+      payDeadline: now + 2_000n,
+      claimDeadline: now + 3_000n,
+      salt: hashId("salt"),
+      ...fields,
+    };
+    const signature = await this.#signer(signedBy).signTypedData(
+      commitmentTypedData(fixture.domain, commitment),
+    );
+    const id = hashCommitment(fixture.domain, commitment);
+    this.watchPurchase(id);
+    return { id, commitment, signature };
+  }
+
+  /** Signs the authorization of another merchant's wallet, with other fields instead of its own, and watches the funding. */
+  async authorize(
+    fields: Partial<FundingAuthorization> = {},
+    signedBy = "prg_demo",
+  ): Promise<{ authorization: FundingAuthorization; signature: Hex }> {
+    const { fixture } = this;
+    const authorization: FundingAuthorization = {
+      program: hashId("prg_demo"),
+      merchantRef: hashId("mrc_calls"),
+      wallet: fixture.address("other_merchant"),
+      token: fixture.contracts.token,
+      cap: 50n * usdc,
+      validUntil: (await this.now()) + 5_000n,
+      salt: hashId("salt"),
+      ...fields,
+    };
+    const typedData = fundingAuthorizationTypedData(fixture.domain, authorization);
+    const signature = await this.#signer(signedBy).signTypedData(typedData);
+    this.watchFunding(authorization.merchantRef, authorization.program);
+    this.watchWallet(authorization.wallet, authorization.program);
+    return { authorization, signature };
+  }
+
+  #signer(program: string) {
+    const keys = this.fixture.sandbox.chain.accounts.programs[program];
+    if (keys === undefined) throw new Error(`The sandbox has no program ${program}.`);
+    return privateKeyToAccount(keys.commitmentSigner.privateKey);
+  }
+
+  /** Returns `succeeded`, or the error that the call reverted with. */
+  async #outcomeOf({ status, transactionHash }: TransactionReceipt): Promise<string> {
+    if (status === "success") return "succeeded";
+    const { data } = await traceRevert(toNode(this.fixture.client.request), transactionHash);
+    const revert = decodeRevert(data);
+    if (revert === null) return "reverted without a reason";
+    const args = Object.entries(revert.args).map(([name, value]) => `${name} ${value}`);
+    return `reverted with ${revert.name}(${args.join(", ")})`;
+  }
+
+  #describeLog({ address, topics, data }: TransactionReceipt["logs"][number]): Json {
+    const { registrar, token } = this.fixture.contracts;
+    const emitter =
+      address === registrar.toLowerCase() ? "registrar" : address === token.toLowerCase() ? "token" : address;
+    try {
+      const { eventName, args } = decodeEventLog({ abi: eventAbi, topics, data, strict: true });
+      return { emitter, event: eventName, ...named(args) };
+    } catch {
+      return { emitter, topics: [...topics], data };
+    }
+  }
+
+  async #readViews(): Promise<{ [name: string]: Json }> {
+    const { programs, purchases, fundings, wallets } = this.#watched;
+    const read = async (functionName: ViewName, args: readonly unknown[]) => [
+      `${functionName}(${args.map(shorten).join(", ")})`,
+      contractJson(await this.#view(functionName, args)),
+    ];
+    const answers = await Promise.all([
+      ...[...programs].map(async (program) => await read("programState", [program])),
+      ...[...purchases].flatMap((id) => [read("purchase", [id]), read("figures", [id])]),
+      ...[...fundings.values()].map(async (key) => await read("funding", key)),
+      ...[...wallets.values()].map(async (key) => await read("enrolledAs", key)),
+    ]);
+    return Object.fromEntries(answers);
+  }
+
+  async #view(functionName: ViewName, args: readonly unknown[]): Promise<unknown> {
+    const { client } = this.fixture;
+    const query = { address: this.registrar, abi: purchaseRegistrarAbi, functionName, args } as const;
+    return await client
+      .readContract(query as Parameters<typeof client.readContract>[0])
+      .catch(() => "reverts");
+  }
+}
+
+type ViewName = "programState" | "purchase" | "figures" | "funding" | "enrolledAs";
+
+function named(args: unknown): { [name: string]: Json } {
+  const json = contractJson(args ?? {});
+  return typeof json === "object" && json !== null && !Array.isArray(json) ? json : { args: json };
+}
+
+function shorten(value: unknown): string {
+  return String(value).slice(0, 10);
+}

@@ -1,0 +1,67 @@
+import { messageOf } from "../../protocol/coded-error.ts";
+import type { Json } from "../../protocol/values/json.ts";
+import type { ContractFixture } from "../fixture/contract-fixture.ts";
+import { CallRecorder, type RecordedCall } from "./call-recorder.ts";
+
+/**
+ * Calls that are sent one after the other, from the fixture's state on. Each one must have the effect on a registrar contract that it has on
+ * the sandbox's own: the same outcome, revert reason, events and answers of the views.
+ */
+export interface CallSequence {
+  name: string;
+  run(recorder: CallRecorder): Promise<void>;
+}
+
+/** Sends the calls of a sequence, and returns the effect of each, up to an error. */
+export async function recordSequence(
+  { run }: CallSequence,
+  fixture: ContractFixture,
+): Promise<{ recorded: readonly RecordedCall[]; error: string | null }> {
+  await fixture.reset();
+  const recorder = new CallRecorder(fixture);
+  const error = await run(recorder).then(
+    () => null,
+    (cause: unknown) => messageOf(cause),
+  );
+  return { recorded: recorder.recorded, error };
+}
+
+/** Returns the first difference between the effect of a call and that of the same call of the sandbox's own contract; null when there is none. */
+export function describeDifference(actual: RecordedCall, expected: RecordedCall): string | null {
+  const difference = findDifference(expected.effect, actual.effect, []);
+  if (difference === null) return null;
+  const { path, values } = difference;
+  const transaction = actual.hash === null ? "" : ` (${actual.hash})`;
+  const [shouldBe, is] = values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+  const subject = path[0] === "outcome" ? "the call" : path.join(".");
+  const [must, instead] = path[0] === "outcome" ? ["should have", "it"] : ["must be", "it is"];
+  return `${subject} ${must} ${shouldBe ?? "missing"}; ${instead} ${is ?? "missing"}${transaction}`;
+}
+
+interface Difference {
+  path: readonly string[];
+  values: readonly [expected: Json | undefined, actual: Json | undefined];
+}
+
+/** An event differs as a whole when it is another one; of the same one, the field that differs. */
+function findDifference(
+  expected: Json | undefined,
+  actual: Json | undefined,
+  path: readonly string[],
+): Difference | null {
+  if (!isTree(expected) || !isTree(actual) || kindOf(expected) !== kindOf(actual))
+    return expected === actual ? null : { path, values: [expected, actual] };
+  for (const name of new Set([...Object.keys(expected), ...Object.keys(actual)])) {
+    const difference = findDifference(expected[name], actual[name], [...path, name]);
+    if (difference !== null) return difference;
+  }
+  return null;
+}
+
+function isTree(value: Json | undefined): value is { [name: string]: Json } {
+  return typeof value === "object" && value !== null;
+}
+
+function kindOf(tree: { [name: string]: Json }): Json | undefined {
+  return tree["event"] ?? Array.isArray(tree);
+}

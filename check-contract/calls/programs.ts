@@ -1,0 +1,78 @@
+import { openProgramCall, type ProgramTerms, setBoundsCall, setPausedCall } from "../../protocol/call.ts";
+import { hashId } from "../../protocol/values/id.ts";
+import type { CallRecorder } from "./call-recorder.ts";
+import type { CallSequence } from "./call-sequence.ts";
+
+const unknown = hashId("prg_unknown");
+const opened = hashId("prg_opened");
+const largest = 2n ** 128n - 1n;
+
+/** The terms of a program of the stranger. */
+function termsOf({ fixture }: CallRecorder, bounds: Partial<ProgramTerms["bounds"]> = {}): ProgramTerms {
+  return {
+    operator: fixture.address("other_buyer"),
+    commitmentSigner: fixture.address("other_merchant"),
+    bounds: { maxPurchase: 70n, openBudget: 900n, validUntil: 1_900_000_000, ...bounds },
+  };
+}
+
+/** The calls of a program's admin. */
+export const programCalls: CallSequence = {
+  name: "programs",
+  async run(recorder) {
+    const { registrar } = recorder;
+    recorder.watchProgram(opened);
+    recorder.watchProgram(unknown);
+    const open = (bounds: Partial<ProgramTerms["bounds"]> = {}, program = opened) =>
+      openProgramCall(registrar, program, termsOf(recorder, bounds));
+    const set = (bounds: Partial<ProgramTerms["bounds"]> = {}, program = opened) =>
+      setBoundsCall(registrar, program, {
+        ...termsOf(recorder, bounds),
+        operator: recorder.fixture.address("buyer"),
+      });
+    const zero = `0x${"00".repeat(32)}` as const;
+    await recorder.call("a program with a zero id is refused", "stranger", open({}, zero));
+    await recorder.call(
+      "a largest purchase above 128 bits is refused",
+      "stranger",
+      open({ maxPurchase: largest + 1n }),
+    );
+    await recorder.call("a budget above 128 bits is refused", "stranger", open({ openBudget: largest + 1n }));
+    await recorder.call("the caller that opens a program is its admin", "stranger", open());
+    await recorder.call("a program cannot be opened twice", "other_buyer", open({ maxPurchase: 1n }));
+    await recorder.call("only the admin sets the bounds", "other_buyer", set());
+    await recorder.call("the bounds of an unknown program cannot be set", "stranger", set({}, unknown));
+    await recorder.call(
+      "new bounds above 128 bits are refused",
+      "stranger",
+      set({ maxPurchase: largest + 1n }),
+    );
+    await recorder.call(
+      "a new budget above 128 bits is refused",
+      "stranger",
+      set({ openBudget: largest + 1n }),
+    );
+    await recorder.call(
+      "the admin sets operator, commitment signer and bounds",
+      "stranger",
+      set({ maxPurchase: largest, openBudget: largest, validUntil: 1_950_000_000 }),
+    );
+    await recorder.call(
+      "bounds may be zero",
+      "stranger",
+      set({ maxPurchase: 0n, openBudget: 0n, validUntil: 0 }),
+    );
+    await recorder.call("only the admin pauses", "other_buyer", setPausedCall(registrar, opened, true));
+    await recorder.call(
+      "an unknown program cannot be paused",
+      "stranger",
+      setPausedCall(registrar, unknown, true),
+    );
+    await recorder.call("the admin pauses the program", "stranger", setPausedCall(registrar, opened, true));
+    await recorder.call("new bounds do not end a pause", "stranger", set());
+    await recorder.call("the admin ends the pause", "stranger", setPausedCall(registrar, opened, false));
+    await recorder.call("new bounds leave the open offers as they are", "deployer", {
+      ...setBoundsCall(registrar, hashId("prg_demo"), termsOf(recorder)),
+    });
+  },
+};

@@ -1,0 +1,101 @@
+import { beforeAll, expect, test } from "vitest";
+import type { RecordedCall } from "../../../check-contract/calls/call-recorder.ts";
+import { describeDifference } from "../../../check-contract/calls/call-sequence.ts";
+import { readReference } from "../../../check-contract/check-contract.ts";
+
+let calls: readonly (RecordedCall & { sequence: string })[];
+
+beforeAll(async () => {
+  const reference = await readReference();
+  calls = [...reference.calls].flatMap(([{ name }, recorded]) =>
+    recorded.map((one) => ({ ...one, sequence: name })),
+  );
+});
+
+/** Sentences of calls that must revert. */
+const refusal = /^only | (is|are) refused$|cannot /;
+
+test("a call reverts on the sandbox's own registrar contract exactly if its rule says so", () => {
+  const wrong = calls.filter(({ rule, sequence, effect: { outcome } }) => {
+    if (outcome === undefined) return false;
+    // There the call from inside the transfer is refused, not the payment.
+    const isRefused = refusal.test(rule) && sequence !== "reentrancy";
+    return isRefused !== String(outcome).startsWith("reverted with ");
+  });
+  expect(wrong.map(({ rule, effect }) => `${rule}: ${effect["outcome"]}`)).toEqual([]);
+  expect(calls.length).toBeGreaterThan(200);
+});
+
+test("every call from inside a token's transfer is refused by the guard against it", () => {
+  const inner = calls.flatMap(({ effect }) =>
+    effect["inner call"] === undefined ? [] : [effect["inner call"]],
+  );
+  // The selector of ReentrancyGuardReentrantCall().
+  expect(inner).toEqual(Array.from({ length: 14 }, () => "0x3ee5aeb5"));
+});
+
+test("each rule is broken by an error of its own, in every program, funding, offer, payment, claim and refund", () => {
+  const errors = new Set(
+    calls.flatMap(({ effect }) => /^reverted with (\w+)/.exec(String(effect["outcome"]))?.[1] ?? []),
+  );
+  expect([...errors].sort()).toMatchInlineSnapshot(`
+    [
+      "AlreadyClaimed",
+      "AlreadyEnrolled",
+      "AlreadyRefunded",
+      "AlreadyRevoked",
+      "AmountOutOfRange",
+      "BatchLengths",
+      "BudgetExceeded",
+      "DeadlineNotPassed",
+      "DeadlinePassed",
+      "DeadlinesOutOfOrder",
+      "Error",
+      "FundingInsufficient",
+      "FundingTooShort",
+      "InvalidSignature",
+      "MerchantRefTaken",
+      "NotClaimed",
+      "NotEnrolled",
+      "NothingOutstanding",
+      "NothingPaid",
+      "PermitRefused",
+      "ProgramAlreadyOpen",
+      "ProgramNotOpen",
+      "ProgramPaused",
+      "PurchaseExists",
+      "SameParty",
+      "TokenMismatch",
+      "UnknownFunding",
+      "UnknownPurchase",
+      "WrongCaller",
+      "WrongRoute",
+      "WrongStatus",
+      "ZeroValue",
+    ]
+  `);
+});
+
+const call = (effect: RecordedCall["effect"]): RecordedCall => ({ rule: "a rule", hash: "0xaa", effect });
+
+test.each([
+  [
+    { outcome: "succeeded" },
+    { outcome: "reverted with X()" },
+    "the call should have reverted with X(); it succeeded (0xaa)",
+  ],
+  [
+    { events: [{ event: "Paid", amount: "1" }] },
+    { events: [{ event: "Paid", amount: "2" }] },
+    "events.0.amount must be 2; it is 1 (0xaa)",
+  ],
+  [
+    { events: [{ event: "Paid", amount: "1" }] },
+    { events: [{ event: "Claimed", amount: "1" }] },
+    'events.0 must be {"event":"Claimed","amount":"1"}; it is {"event":"Paid","amount":"1"} (0xaa)',
+  ],
+  [{ events: [] }, { events: ["a"] }, "events.0 must be a; it is missing (0xaa)"],
+  [{ "figures(0x12)": { paid: "1" } }, { "figures(0x12)": { paid: "1" } }, null],
+])("the difference between %j and %j is described", (actual, expected, described) => {
+  expect(describeDifference(call(actual), call(expected))).toBe(described);
+});
