@@ -5,8 +5,8 @@ import { print } from "../print.ts";
 /** The message for each outcome of a checkpoint. */
 const checkpoints = {
   none: "There is no checkpoint.",
-  used: "The checkpoint leads to the same blocks.",
-  unused: "The checkpoint is missing or damaged and is not used; the next start makes all blocks again.",
+  used: "The blocks after the checkpoint are the same when they are mined from it.",
+  unused: "The checkpoint is missing or damaged, so the next start mines all blocks again.",
 } as const;
 
 /** `routing-sandbox data verify`: whether a data directory is whole. */
@@ -29,7 +29,7 @@ function verifyCommand(): Command {
       print(
         { json },
         verified,
-        `${dataDir} is whole: seed "${seed}" in mode ${mode}, ${records} records, ${blocks} blocks made again with equal hashes${newest}. ${checkpoints[checkpoint]}`,
+        `${dataDir} is complete: seed "${seed}" in mode ${mode}, ${records} records, ${blocks} blocks mined again with equal hashes${newest}. ${checkpoints[checkpoint]}`,
       );
     });
 }

@@ -48,6 +48,6 @@ function render(findings: readonly Finding[]): string {
   ]);
   const wrong = findings.filter(({ ok }) => !ok).length;
   const end =
-    wrong === 0 ? "Nothing is wrong." : wrong === 1 ? "One thing is wrong." : `${wrong} things are wrong.`;
+    wrong === 0 ? "No problem found." : wrong === 1 ? "1 problem found." : `${wrong} problems found.`;
   return [...lines, "", end].join("\n");
 }

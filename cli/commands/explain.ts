@@ -101,7 +101,7 @@ async function readJson(flag: string, file: string): Promise<unknown> {
 
 function hash(text: string): string {
   if (/^0x[0-9a-f]{64}$/i.test(text)) return text;
-  throw new Error(`hash "${text}" is not a transaction hash. Pass 0x and 64 hex digits.`);
+  throw new Error(`hash "${text}" is not a transaction hash. Pass 0x and 64 hexadecimal digits.`);
 }
 
 function call(text: string): unknown {

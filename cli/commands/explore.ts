@@ -56,5 +56,5 @@ function describe({ steps, seed, counts, digest }: Exploration): string {
     const list = Object.entries(answers).map(([answer, count]) => `${answer} (${count})`);
     return `  ${kind}: ${list.join(", ")}`;
   });
-  return [...lines, `All as documented in ${steps} steps with the seed ${seed}: ${digest}`].join("\n");
+  return [...lines, `All ${steps} steps with the seed ${seed} are as documented: ${digest}`].join("\n");
 }

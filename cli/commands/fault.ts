@@ -130,9 +130,9 @@ function setCommand(): Command {
 
 async function setFault(name: string | undefined, flags: FaultFlags, command: Command): Promise<void> {
   if (name === undefined && (flags.layer === undefined || flags.action === undefined))
-    command.error("error: fault set needs a name, or --layer and --action");
+    command.error("error: fault set needs a fault. Pass its name, or --layer and --action.");
   if (name !== undefined && (flags.layer !== undefined || flags.action !== undefined))
-    command.error(`error: fault set takes ${name}, or --layer and --action, not both`);
+    command.error(`error: fault set takes either ${name} or --layer and --action. Leave one of them out.`);
   try {
     const set = fault.parse(await callControl(flags.dataDir, "POST", "/faults", bodyOf(name, flags)));
     print(flags, set, describe(set));
@@ -191,21 +191,21 @@ function clearCommand(): Command {
     .addOption(jsonOption())
     .action(async (flags: SandboxFlags) => {
       const answer = list.parse(await callControl(flags.dataDir, "DELETE", "/faults"));
-      print(flags, answer, "No faults are set any more.");
+      print(flags, answer, "All faults are cleared.");
     });
 }
 
 function describe(one: z.output<typeof fault>): string {
   const { layer, point, action, match, remaining, hits, depth, delay_ms, status } = one;
   const who = Object.entries(match).map(([field, value]) => `${field} ${value}`);
-  const left = remaining === null ? "until it is cleared" : `${remaining} more`;
+  const left = remaining === null ? "acts until it is cleared" : `acts ${remaining} more`;
   return [
     `${layer}: ${action} at ${point}`,
     ...(depth === undefined ? [] : [`${depth} deep`]),
     ...(delay_ms === undefined ? [] : [`${delay_ms} ms`]),
     ...(status === undefined ? [] : [`status ${status}`]),
     ...(who.length === 0 ? [] : [`for ${who.join(", ")}`]),
-    `acted ${hits}, ${left}`,
+    `has acted ${hits} ${hits === 1 ? "time" : "times"}, ${left}`,
   ].join("; ");
 }
 

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { z } from "zod";
 import type { MiningPace } from "../../sandbox/chain/clock/mining.ts";
 import { mostBlocks, mostMiningSeconds } from "../../sandbox/chain/clock/mining-limits.ts";
+import { howToRun } from "../../sandbox/lib/package-root.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags, wholeNumber } from "../options.ts";
 import { print } from "../print.ts";
 import { callControl } from "../running/call-control.ts";
@@ -47,7 +48,7 @@ function pace(text: string): MiningPace {
 }
 
 function describe(every: MiningPace): string {
-  if (every === "transaction") return "A block is mined at each transaction.";
-  if (every === "never") return "Blocks are mined by routing-sandbox mine only.";
+  if (every === "transaction") return "A block is mined for each transaction, immediately.";
+  if (every === "never") return `Blocks are mined only when you run ${howToRun("mine")}.`;
   return `A block is mined every ${every} s.`;
 }

@@ -22,7 +22,7 @@ export function openCommand(): Command {
       print(
         { json },
         { url, opened: isOpened },
-        isOpened ? url : `${url}\nNo browser could be started. Open this URL in one.`,
+        isOpened ? url : `${url}\nNo browser could be started. Open this URL in a browser.`,
       );
     });
 }

@@ -38,6 +38,6 @@ export function resumeCommand(): Command {
 
 function tell({ operation_id, attempt, status, status_reason }: z.infer<typeof resumed>): string {
   if (status_reason === "abandoned")
-    return `${operation_id} is abandoned. Send its request again to begin attempt ${attempt}.`;
+    return `The attempt of ${operation_id} is abandoned. Send its request again to start attempt ${attempt}.`;
   return `${operation_id} is ${status} now${status_reason === null ? "" : `: ${status_reason}`}.`;
 }

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { Command } from "commander";
+import { howToRun } from "../../sandbox/lib/package-root.ts";
 import { interruption } from "../interruption.ts";
 import { dataDirectoryOption, jsonOption, optionWithDefault, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
@@ -31,7 +32,7 @@ function recordCommand(): Command {
     .action(async (file: string, { dataDir, title = basename(file), json }: RecordFlags) => {
       const interrupted = interruption();
       await callControl(dataDir, "POST", "/scenario", { title });
-      print({ json }, { recording: true }, "Recording. Ctrl-C ends and writes the file.");
+      print({ json }, { recording: true }, "Recording. Ctrl-C ends the recording and writes the file.");
       // A signal handler alone keeps no process alive.
       const alive = setInterval(() => {}, 60_000);
       await interrupted;
@@ -44,7 +45,7 @@ function recordCommand(): Command {
       print(
         { json },
         { file, steps },
-        `Wrote ${steps} steps to ${file}. Repeat them: routing-sandbox scenario play ${file}`,
+        `Wrote ${steps} steps to ${file}. To play them: ${howToRun("scenario", "play", file)}`,
       );
     });
 }

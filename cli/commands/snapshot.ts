@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { howToRun } from "../../sandbox/lib/package-root.ts";
 import { dataDirectoryOption, freshOption, jsonOption, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
 import { fetchControl } from "../running/call-control.ts";
@@ -31,7 +32,7 @@ function saveCommand(): Command {
       print(
         { json },
         { file, bytes: content.length },
-        `Saved to ${file} (${Math.ceil(content.length / 1024)} KiB). Test keys are in it. Continue from it: routing-sandbox snapshot load ${file}`,
+        `Saved to ${file} (${Math.ceil(content.length / 1024)} KiB), which contains test keys. To continue from it in another data directory: ${howToRun("snapshot", "load", file, "--data-dir", "<folder>")}`,
       );
     });
 }
@@ -53,7 +54,7 @@ function loadCommand(): Command {
       print(
         { json },
         fingerprint,
-        `Loaded into ${dataDir}: block ${fingerprint.block.number}, fingerprint ${fingerprint.digest}. Continue: routing-sandbox start --data-dir ${dataDir}`,
+        `Loaded into ${dataDir}: block ${fingerprint.block.number}, fingerprint ${fingerprint.digest}. To continue: ${howToRun("start", "--data-dir", dataDir)}`,
       );
     });
 }

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { howToRun } from "../../sandbox/lib/package-root.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
 import { fetchControl } from "../running/call-control.ts";
@@ -22,7 +23,7 @@ export function traceCommand(): Command {
           return await (await fetchControl(dataDir, "GET", `/trace${query}`)).text();
         },
       });
-      const next = written.snapshot === null ? "" : ` and ${written.snapshot}. Test keys are in the latter`;
-      print({ json }, written, `Wrote ${file}${next}. Open it: routing-sandbox open ${file}`);
+      const next = written.snapshot === null ? "" : `, and ${written.snapshot}, which contains test keys`;
+      print({ json }, written, `Wrote ${file}${next}. To open the trace: ${howToRun("open", file)}`);
     });
 }

@@ -35,7 +35,7 @@ export async function examineOrphans(): Promise<Finding> {
   try {
     binary = anvilBinary();
   } catch {
-    return healthy(check, "There is no Anvil that could have been left behind.");
+    return healthy(check, "No Anvil process runs.");
   }
   const processes = await listProcesses();
   const guards = new Set(
@@ -44,7 +44,7 @@ export async function examineOrphans(): Promise<Finding> {
   const orphans = processes.filter(
     ({ command, parentPid }) => command.startsWith(binary) && !guards.has(parentPid),
   );
-  if (orphans.length === 0) return healthy(check, "No Anvil was left behind.");
+  if (orphans.length === 0) return healthy(check, "Every Anvil process belongs to a sandbox.");
   const pids = orphans.map(({ pid }) => pid).join(" ");
-  return broken(check, `Anvil runs without a sandbox: process ${pids}.`, `End it: kill ${pids}`);
+  return broken(check, `Anvil runs without a sandbox: process ${pids}.`, `End this process: kill ${pids}`);
 }

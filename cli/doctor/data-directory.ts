@@ -49,7 +49,7 @@ async function examineWriting(folder: string): Promise<Finding> {
     return broken(
       check,
       `${folder} cannot be written to: ${reason}.`,
-      "Make it belong to you and writable, or choose another folder with --data-dir.",
+      "Make it a folder that you can write to, or choose another folder with --data-dir.",
     );
   }
 }
@@ -62,7 +62,7 @@ async function examineFiles(folder: string): Promise<Finding[]> {
     return [];
   } catch (error) {
     return [
-      broken("data directory", messageOf(error), "Do as it says; nothing in the directory was changed."),
+      broken("data directory", messageOf(error), "Follow the message. Nothing in the directory was changed."),
     ];
   }
 }
@@ -81,13 +81,16 @@ async function examineOwner(folder: string, running: SandboxDescription | null):
   const check = "lock";
   if (running !== null) return healthy(check, `The sandbox of process ${running.pid} runs in ${folder}.`);
   const owner = await readOwner(folder);
-  if (owner === null) return healthy(check, "No process holds the data directory.");
+  if (owner === null) return healthy(check, "No process uses the data directory.");
   if (!isRunning(owner))
-    return healthy(check, `Process ${owner.pid}, which held it, is gone; the next start takes it over.`);
+    return healthy(
+      check,
+      `Process ${owner.pid} had the lock and has ended. The next start takes the lock over.`,
+    );
   return broken(
     check,
-    `Process ${owner.pid} holds ${folder} and does not answer.`,
-    `Wait if it is just starting or stopping; otherwise end it: kill ${owner.pid}`,
+    `Process ${owner.pid} has the lock of ${folder} and does not answer.`,
+    `If it is starting or stopping, wait. Otherwise end it: kill ${owner.pid}`,
   );
 }
 
@@ -95,15 +98,15 @@ async function examineStore(folder: string): Promise<Finding> {
   const check = "store";
   try {
     const begun = await readBeginning(folder);
-    if (begun === null) return healthy(check, "There is none yet; the next start creates a new sandbox.");
+    if (begun === null) return healthy(check, "There is no store yet. The next start creates a new sandbox.");
     await requireState(folder, begun);
     const { collections, chain = [] } = await readDirectory(journalIn(folder));
     const records = Object.values(collections).reduce((sum, kept) => sum + Object.keys(kept).length, 0);
     const blocks = chain.filter(({ kind }) => kind === "block").length;
     const { seed, mode } = begun.settings;
     const held = `seed "${seed}" in mode ${mode}, ${blocks} blocks, ${records} records`;
-    return healthy(check, `${journalIn(folder)} is whole (${held}); the next start continues from it.`);
+    return healthy(check, `${journalIn(folder)} is complete (${held}). The next start continues from it.`);
   } catch (error) {
-    return broken(check, messageOf(error), "Do as it says; nothing in the directory was changed.");
+    return broken(check, messageOf(error), "Follow the message. Nothing in the directory was changed.");
   }
 }

@@ -13,7 +13,7 @@ const secondsOfGrace = 5;
 /** Checks that the package runs on this version of Node. */
 export function examineNode(): Finding {
   const needed = oldestNode();
-  const found = `Node ${process.versions.node} runs this, ${needed} is the oldest that can.`;
+  const found = `This is Node ${process.versions.node}; the oldest supported version is ${needed}.`;
   return explainOldNode() === null
     ? healthy("Node", found)
     : broken("Node", found, `Install Node ${needed} or newer.`);
@@ -48,8 +48,8 @@ export async function examineClock(dataDirectory: string): Promise<Finding> {
     ? healthy("clock", `It is ${toTimestamp(now)}.`)
     : broken(
         "clock",
-        `It is ${toTimestamp(now)} by this machine's clock, but the sandbox was already there at ${toTimestamp(latest)}.`,
-        "Set the clock (is it synchronized?), or use --mode deterministic, which does not look at it.",
+        `This machine's clock is at ${toTimestamp(now)}, but the data of the sandbox is from ${toTimestamp(latest)}.`,
+        "Set the clock, or use --mode deterministic, which does not use it.",
       );
 }
 
@@ -60,7 +60,7 @@ export function examineProxies(environment: { readonly [name: string]: string | 
   const exceptions = (read("no_proxy") ?? "").split(/[\s,]+/);
   if (proxies.length === 0) return healthy("proxy", "No proxy is set for 127.0.0.1.");
   const spared = exceptions.some((one) => ["*", "127.0.0.1", "127.0.0.0/8"].includes(one));
-  const found = `${proxies.join(" and ")} is set, ${spared ? "with 127.0.0.1 spared" : "and no_proxy does not name 127.0.0.1"}.`;
+  const found = `${proxies.join(" and ")} is set, and no_proxy ${spared ? "names" : "does not name"} 127.0.0.1.`;
   return spared
     ? healthy("proxy", found)
     : broken(

@@ -19,7 +19,7 @@ export async function examinePort(
     return broken(
       check,
       `It may not be used (${refusal}).`,
-      `Choose another with ${option}; 0 lets the system choose.`,
+      `Choose another port with ${option}, or 0 for any free port.`,
     );
   const owner = await findListener(port);
   const who =
@@ -29,7 +29,7 @@ export async function examinePort(
   return broken(
     check,
     `${who} listens there.`,
-    `End it, or choose another with ${option}; 0 lets the system choose.`,
+    `End that process, or choose another port with ${option}, or 0 for any free port.`,
   );
 }
 

@@ -71,6 +71,6 @@ export async function requireRunning(dataDirectory: string): Promise<SandboxDesc
   const running = await findRunning(dataDirectory);
   if (running !== null) return running;
   throw new Error(
-    `No sandbox runs in ${dataDirectory}; start one with ${howToRun("start")}, or name its --data-dir.`,
+    `No sandbox runs in ${dataDirectory}. Start one with ${howToRun("start")}, or name the data directory of a running sandbox with --data-dir.`,
   );
 }

@@ -59,7 +59,7 @@ async function prepare(flags: StartFlags): Promise<Registrar | null> {
     await loadRegistrarGenesis(registrar);
     return registrar;
   } catch (error) {
-    process.stderr.write(`${inFlags(messageOf(error))}\nThe sandbox still runs on the earlier contract.\n`);
+    process.stderr.write(`${inFlags(messageOf(error))}\nThe sandbox still runs with the earlier contract.\n`);
     return null;
   }
 }

@@ -149,9 +149,9 @@ export const walletCodeReasons: { readonly [C in Exclude<WalletCode, "none">]: s
   contract:
     "The bound wallet is a contract, which sends no transaction of its own; only an account without code is accepted.",
   delegated:
-    "The bound wallet runs delegated code (EIP-7702), through which others can act as it; end the delegation and send again.",
+    "The bound wallet delegates to code (EIP-7702), so other accounts can act as it. End the delegation and send a new transaction.",
   unknown:
-    "The bound wallet has signed delegations (EIP-7702) since, and the node no longer has the state of this block, so its code then is unknown; send a new transaction.",
+    "The bound wallet has signed a delegation (EIP-7702) after this block, whose state the node no longer has, so its code at the block is unknown. Send a new transaction.",
 };
 
 function wallet(observed: ObservedTransaction, expected: ExpectedTransaction): Judgement {

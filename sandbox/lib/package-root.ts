@@ -24,9 +24,10 @@ export function howToRepair(): string {
 }
 
 /** Returns a command of this program as it is run here, as in `npx routing-sandbox demo`. */
-export function howToRun(command: "start" | "demo" | "stop", ...flags: string[]): string {
+export function howToRun(command: string, ...flags: string[]): string {
   if (!inCheckout()) return ["npx routing-sandbox", command, ...flags].join(" ");
-  if (command === "stop") return ["npm run -s sandbox -- stop", ...flags].join(" ");
+  if (command !== "start" && command !== "demo")
+    return ["npm run -s sandbox --", command, ...flags].join(" ");
   const script = command === "start" ? "npm start" : "npm run demo";
   return flags.length === 0 ? script : [script, "--", ...flags].join(" ");
 }

@@ -80,7 +80,7 @@ export function requireUsableNames(parts: readonly Part[]): void {
   if (twice !== undefined)
     throw new SandboxError(
       "option_invalid",
-      `Two parts are named "${twice}"; give the one in the option parts another name.`,
+      `Two parts have the name "${twice}". Give the part in the option parts another name.`,
     );
 }
 

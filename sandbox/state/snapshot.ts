@@ -109,7 +109,7 @@ export class Snapshots {
       if (!this.#valid.has(state))
         throw new SandboxError(
           "stale_snapshot",
-          "An older snapshot was restored after this one was taken, which ended it; take a new one.",
+          "This snapshot is no longer valid, because an older one was restored after it was taken. Take a new one.",
         );
       await relayer.drain();
       const { client } = chain;
@@ -169,13 +169,13 @@ export class Snapshots {
     if (there?.hash === block.hash) return;
     throw new SandboxError(
       "stale_snapshot",
-      `A reorg took block ${block.number} off the chain, at which this snapshot was taken, and ended it; take a new one.`,
+      `This snapshot is no longer valid, because a reorg removed block ${block.number}, at which it was taken. Take a new one.`,
     );
   }
 }
 
 function gone(): SandboxError {
-  return new SandboxError("stale_snapshot", "The node no longer holds this snapshot; take a new one.");
+  return new SandboxError("stale_snapshot", "The node no longer has this snapshot. Take a new one.");
 }
 
 /** Has the node keep its state of a block, all of it: of one that is being made it would keep the state with the number before. */

@@ -111,7 +111,7 @@ export function createDocumentationHost(services: Services, operations: readonly
 /** Answers a page as the client prefers it: as HTML, or as it is written. */
 function answerPage(request: Request, { contentType, body, html }: Page): Answer {
   if (request.method !== "GET" && request.method !== "HEAD")
-    throw new Problem("method_not_allowed", "The documentation is read-only; use GET or HEAD.", {
+    throw new Problem("method_not_allowed", "The documentation is read-only. Use GET or HEAD.", {
       headers: { Allow: "GET, HEAD" },
     });
   const shown = html && prefersHtml(request, contentType) ? html : body;

@@ -23,7 +23,7 @@ export function readIdempotencyKey(values: readonly string[] | undefined): strin
   if (key === undefined)
     throw new Problem(
       "idempotency_key_missing",
-      `The Idempotency-Key header is missing; send a new text of ${least} to ${most} characters for each write.`,
+      `The Idempotency-Key header is missing. Send a new text of ${least} to ${most} characters for each write.`,
     );
   if (more.length > 0)
     throw new Problem("idempotency_key_invalid", "The Idempotency-Key header was sent more than once.");

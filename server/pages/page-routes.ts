@@ -57,7 +57,7 @@ function decodePath(path: string): string {
 }
 
 function refuseMethod(): never {
-  throw new Problem("method_not_allowed", "Pages are read-only; use GET or HEAD.", {
+  throw new Problem("method_not_allowed", "Pages are read-only. Use GET or HEAD.", {
     headers: { Allow: "GET, HEAD" },
   });
 }

@@ -52,7 +52,9 @@ test("mine makes as many blocks as it is asked for", async () => {
 });
 
 test("mine says when blocks are mined from now on", async () => {
-  expect(await run("mine", "--every", "never")).toBe("Blocks are mined by routing-sandbox mine only.\n");
+  expect(await run("mine", "--every", "never")).toBe(
+    "Blocks are mined only when you run npm run -s sandbox -- mine.\n",
+  );
   const { client } = sandbox.chain;
   expect(await client.getAutomine()).toBe(false);
   expect(JSON.parse(await run("mine", "--every", "transaction", "--json"))).toEqual({ every: "transaction" });
@@ -117,7 +119,7 @@ test("scenario play --junit reports each step, the differing field, and which st
 test("a command takes no other sandbox for that of its directory, which has gone", async () => {
   const gone = await temporaryFolder();
   const { urls, ...rest } = JSON.parse(await readFile(join(folder, "sandbox.json"), "utf8"));
-  const none = expect.stringContaining("start one with npm start");
+  const none = expect.stringContaining("Start one with npm start");
   for (const left of [JSON.stringify({ ...rest, urls, pid: rest.pid + 1 }), '{"version":1', "{}"]) {
     await writeFile(join(gone, "sandbox.json"), left);
     const before = await sandbox.clock.now();
@@ -144,7 +146,7 @@ test("a command says what is wrong and what to do, and fails", async () => {
     stderr: expect.stringContaining("It is empty. Name a folder, or leave the option out."),
   });
   const nowhere = await failed("status", "--data-dir", `${folder}/none`);
-  expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining("start one with npm start") });
+  expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining("Start one with npm start") });
   const unclear = await failed("travel", "soon");
   expect(unclear).toMatchObject({ code: 1, stderr: expect.stringContaining("such as 8d, 36h") });
 });
@@ -175,7 +177,7 @@ test.for<[command: string, message: string]>([
   ],
   [
     "start --data-dir FOLDER",
-    "runs a sandbox in FOLDER; stop it, or choose another directory with --data-dir.\n",
+    "runs a sandbox in FOLDER. Stop it, or choose another directory with --data-dir.\n",
   ],
   [
     "data verify --data-dir FOLDER/new",
@@ -186,8 +188,11 @@ test.for<[command: string, message: string]>([
     "--store takes schema and host after the question mark, not table.\n",
   ],
   ["check-contract", "error: required option '--artifact <path...>' not specified"],
-  ["fault set", "error: fault set needs a name, or --layer and --action"],
-  ["fault set slow --layer api", "error: fault set takes slow, or --layer and --action, not both"],
+  ["fault set", "error: fault set needs a fault. Pass its name, or --layer and --action."],
+  [
+    "fault set slow --layer api",
+    "error: fault set takes either slow or --layer and --action. Leave one of them out.",
+  ],
   ["fault set slow --delay 60001", "It must be a whole number from 1 to 60000."],
   ["fault set slow --header x", 'Write a name and a value, such as "Retry-After: 3".'],
   [
@@ -215,8 +220,8 @@ test.for<[command: string, message: string]>([
     "fault set --layer relay",
     "error: option '--layer <layer>' argument 'relay' is invalid. Allowed choices are api, ",
   ],
-  ["explain 0x12", 'hash "0x12" is not a transaction hash. Pass 0x and 64 hex digits.\n'],
-  ["demo --data-dir FOLDER/none", "No sandbox runs in FOLDER/none; start one with npm start"],
+  ["explain 0x12", 'hash "0x12" is not a transaction hash. Pass 0x and 64 hexadecimal digits.\n'],
+  ["demo --data-dir FOLDER/none", "No sandbox runs in FOLDER/none. Start one with npm start"],
   [
     "resume op_x --data-dir FOLDER",
     "There is no relay operation op_x. GET …/transactions and the explorer's Relayer view list the ids.\n",

@@ -95,10 +95,10 @@ test("start and listen name the flag of a port that is in use", async () => {
     runCli("start", "--data-dir", dataDirectory, "--api-port", port, ...zero),
   ).rejects.toMatchObject({
     code: 1,
-    stderr: `Port ${port} on 127.0.0.1 is in use; choose another with --api-port; 0 lets the system choose.\n`,
+    stderr: `Port ${port} on 127.0.0.1 is in use. Choose another port with --api-port, or 0 for any free port.\n`,
   });
   await expect(runCli("listen", "--port", port)).rejects.toMatchObject({
     code: 1,
-    stderr: `Port ${port} on 127.0.0.1 is in use; choose another with --port; 0 lets the system choose.\n`,
+    stderr: `Port ${port} on 127.0.0.1 is in use. Choose another port with --port, or 0 for any free port.\n`,
   });
 });

@@ -51,7 +51,7 @@ test("an Anvil that gets SIGKILL, alone or through its guard, is replaced while 
   const { timestamp } = pending.parse(await rpc("eth_getBlockByNumber", "pending", false));
   expect(timestamp - Date.now() / 1_000).toBeGreaterThan(86_000);
   await expect(controlSandbox(description, "POST", "/snapshots/1/restore", {})).rejects.toThrow(
-    "The node no longer holds this snapshot",
+    "The node no longer has this snapshot",
   );
   const all = await readBlocks(description);
   await kill(sandbox, "all at once");

@@ -321,11 +321,11 @@ test("the command line sets, lists and clears faults", async () => {
   ]);
   expect(JSON.parse(await fault("list", "--json"))).toEqual({ data: sandbox.faults.list() });
   expect(await fault("list")).toBe(
-    "relayer: drop at broadcast; for subject_id pur_a, kind offer; acted 0, until it is cleared\n" +
-      "relayer: reorg at after_mined; 3 deep; acted 0, 1 more\n" +
-      "api: reset at after_commit; for operation executeRefund; acted 0, 1 more\n" +
-      "api: delay at before_commit; 20 ms; acted 0, 1 more\n" +
-      "delivery: answer at at_receiver; status 410; acted 0, 2 more\n",
+    "relayer: drop at broadcast; for subject_id pur_a, kind offer; has acted 0 times, acts until it is cleared\n" +
+      "relayer: reorg at after_mined; 3 deep; has acted 0 times, acts 1 more\n" +
+      "api: reset at after_commit; for operation executeRefund; has acted 0 times, acts 1 more\n" +
+      "api: delay at before_commit; 20 ms; has acted 0 times, acts 1 more\n" +
+      "delivery: answer at at_receiver; status 410; has acted 0 times, acts 2 more\n",
   );
   await expect(fault("set", ...drop, "--point", "simulate")).rejects.toMatchObject({
     code: 1,
@@ -342,6 +342,6 @@ test("the command line sets, lists and clears faults", async () => {
   await expect(fault("set", ...drop, "--count", "0")).rejects.toMatchObject({
     stderr: expect.stringContaining("always, or a whole number from 1 to 999999"),
   });
-  expect(await fault("clear")).toBe("No faults are set any more.\n");
+  expect(await fault("clear")).toBe("All faults are cleared.\n");
   expect(sandbox.faults.list()).toEqual([]);
 });

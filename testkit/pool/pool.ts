@@ -47,7 +47,7 @@ export function openPool(options: SandboxOptions, scope: "worker" | "test"): Poo
       if (isLeased)
         throw new SandboxError(
           "not_leased",
-          'Two tests want the sandbox of this worker at once, as with test.concurrent; give each its own: sandboxTest({ scope: "test" }).',
+          'Two tests use the sandbox of this worker at once, as with test.concurrent. Give each test its own sandbox: sandboxTest({ scope: "test" }).',
         );
       isLeased = true;
       try {

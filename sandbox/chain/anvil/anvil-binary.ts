@@ -31,7 +31,7 @@ export function anvilBinary(): string {
   } catch (cause) {
     throw new AnvilError(
       "binary_missing",
-      `${name} is not installed; remove node_modules and install again, with optional packages allowed in npm's settings.`,
+      `${name} is not installed. Remove node_modules and install again, with optional packages allowed in npm's settings.`,
       { cause },
     );
   }

@@ -114,7 +114,7 @@ export async function loadGenesis(signal?: AbortSignal): Promise<Genesis> {
   if (built === undefined) {
     throw new GenesisError(
       "not_built",
-      `The genesis was built but is not in ${genesisFolder(key)}; start again.`,
+      `The genesis was built but is not in ${genesisFolder(key)}. Start again.`,
     );
   }
   return built;

@@ -103,7 +103,7 @@ async function send(
   if (status !== "success")
     throw new GenesisError(
       "mismatch",
-      "The PurchaseRegistrar opens no program; remove .genesis and start again.",
+      "The registrar contract refuses to open a program. Remove .genesis and start again.",
     );
 }
 

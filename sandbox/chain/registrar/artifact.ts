@@ -62,7 +62,7 @@ function describeIncomplete(file: string, content: unknown): string {
     Object.keys(named).map((library) => `${library} (${source})`),
   );
   if (libraries.length === 0)
-    return `${file} is no artifact with complete bytecode (of an interface, or with unlinked libraries?); name that of the contract.`;
+    return `${file} has no complete bytecode, as the artifact of an interface. Name the artifact of your contract.`;
   return `${file} has unlinked libraries: ${libraries.join(", ")}. Make the libraries' functions internal, or link the libraries before you compile the artifact.`;
 }
 
@@ -70,7 +70,7 @@ function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw unusable(`${file} is not JSON; name the artifact that the compiler wrote.`, cause);
+    throw unusable(`${file} is not JSON. Name the artifact that the compiler wrote.`, cause);
   }
 }
 

@@ -43,7 +43,7 @@ export class KeptSnapshots {
   async restore(wanted: string): Promise<void> {
     const entry = this.#kept.find(({ number }) => String(number) === wanted);
     if (entry === undefined)
-      throw new Problem("not_found", `There is no snapshot ${wanted}; take one with POST /snapshots.`);
+      throw new Problem("not_found", `There is no snapshot ${wanted}. Take one with POST /snapshots.`);
     await entry.snapshot.restore();
     // A snapshot taken after it belongs to a state that no longer exists.
     this.#kept = this.#kept.filter(({ number }) => number <= entry.number);

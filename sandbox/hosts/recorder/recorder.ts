@@ -72,7 +72,7 @@ export class Recorder {
    */
   async start(title: string): Promise<void> {
     const { chain, store, settings } = this.#sources;
-    if (this.#recording !== null) throw refusal("A recording is under way; stop that one first.");
+    if (this.#recording !== null) throw refusal("A recording is in progress. Stop it first.");
     if (title === "") throw refusal("A scenario needs a title.");
     const head = await requireFresh({ settings, chain, store });
     this.#recording = { title, steps: [], head, credentials: new Map(), unrepeatable: null };

@@ -74,7 +74,7 @@ function bind(server: Server, port: number, option: string): Promise<void> {
       reject(
         new SandboxError(
           "port_in_use",
-          `Port ${port} on 127.0.0.1 ${reason}; choose another with the option ${option}; 0 lets the system choose.`,
+          `Port ${port} on 127.0.0.1 ${reason}. Choose another port with the option ${option}, or 0 for any free port.`,
           { cause },
         ),
       );

@@ -163,7 +163,7 @@ export class SharedStore implements Cluster {
     if (text === null)
       throw new SandboxError(
         "database_mismatch",
-        `No sandbox runs on the database (${this.store.database.name}); start one there with routing-sandbox start --store.`,
+        `No sandbox runs on the database (${this.store.database.name}). Start one with routing-sandbox start --store.`,
       );
     return z.decode(sharedSandbox, JSON.parse(text));
   }

@@ -99,7 +99,7 @@ async function requireFree(directory: string): Promise<void> {
   if (owner !== null && isRunning(owner))
     throw new SandboxError(
       "data_directory_in_use",
-      `Process ${owner.pid} runs a sandbox in ${directory}; stop it, or choose another directory with the option dataDirectory.`,
+      `Process ${owner.pid} runs a sandbox in ${directory}. Stop it, or choose another directory with the option dataDirectory.`,
     );
 }
 

@@ -40,7 +40,7 @@ export async function completeOptions(given: SandboxOptions): Promise<CompletedO
   if (kept !== null)
     throw new SandboxError(
       "snapshot_refused",
-      `${dataDirectory} holds a sandbox already. Choose another data directory with the option dataDirectory.`,
+      `${dataDirectory} already contains a sandbox. Choose another data directory with the option dataDirectory, or delete this sandbox with the option fresh.`,
     );
   const saved = await readSnapshot(from);
   const { seed, mode, programs, registrar, confirmations, gas_budget_wei } = saved.settings;

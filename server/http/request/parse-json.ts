@@ -84,7 +84,7 @@ function assertExact(token: string): void {
   if (!isExact(token))
     throw new Problem(
       "body_malformed",
-      `The number ${token.slice(0, 40)} cannot be kept exactly; send amounts as strings.`,
+      `The number ${token.slice(0, 40)} cannot be represented exactly. Send amounts as strings.`,
     );
 }
 

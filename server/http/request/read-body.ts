@@ -45,7 +45,7 @@ async function collect(request: Request): Promise<Buffer> {
 function assertEncoding(values: readonly string[] | undefined): void {
   const [encoding, ...more] = values ?? [];
   if (encoding === undefined || (encoding.toLowerCase() === "identity" && more.length === 0)) return;
-  throw new Problem("content_encoding_unsupported", "The body is encoded; send it as it is.");
+  throw new Problem("content_encoding_unsupported", "The body has a Content-Encoding. Send it without one.");
 }
 
 /**
@@ -59,7 +59,7 @@ export function requireJsonType({ headersDistinct }: Pick<Request, "headersDisti
   if (more.length === 0 && /^application\/json(?:\s*;\s*charset=(?:utf-8|"utf-8"))?\s*$/i.test(type)) return;
   throw new Problem(
     "content_type_unsupported",
-    type === "" ? "The content type is missing; send application/json." : "Send application/json in UTF-8.",
+    type === "" ? "The content type is missing. Send application/json." : "Send application/json in UTF-8.",
   );
 }
 

@@ -62,7 +62,7 @@ export class ClusterMember {
     await client.end();
     throw new ClusterMemberError(
       "database_in_use",
-      "Another sandbox runs on this database and schema; stop it, choose another schema, or join it with routing-sandbox join.",
+      "Another sandbox runs on this database and schema. Stop it, choose another schema, or join it with routing-sandbox join.",
     );
   }
 

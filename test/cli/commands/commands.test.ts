@@ -60,7 +60,9 @@ test("resume --abandon gives an operation up whose nonce was taken", async () =>
   const still = await runCli("resume", operation_id, "--data-dir", folder);
   expect(still).toBe(`${operation_id} is needs_attention now: nonce_taken.\n`);
   const abandoned = await runCli("resume", operation_id, "--abandon", "--data-dir", folder);
-  expect(abandoned).toBe(`${operation_id} is abandoned. Send its request again to begin attempt 2.\n`);
+  expect(abandoned).toBe(
+    `The attempt of ${operation_id} is abandoned. Send its request again to start attempt 2.\n`,
+  );
   expect((await send(sandbox.description, storefront.credential, taken)).status).toBe(200);
 });
 

@@ -32,7 +32,7 @@ test("start --watch replaces the sandbox on the same ports when the artifact cha
     expect((await reported.next()).value).toMatch(
       /^MyRegistrar does not have the interface IPurchaseRegistrar\. Missing: function expire\(bytes32\)\./,
     );
-    expect((await reported.next()).value).toBe("The sandbox still runs on the earlier contract.");
+    expect((await reported.next()).value).toBe("The sandbox still runs with the earlier contract.");
     expect(JSON.parse(await runCli("status", "--json", ...dataDir))).toMatchObject({
       chain: { epoch: first.chain.epoch },
     });

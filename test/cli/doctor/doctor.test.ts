@@ -84,8 +84,8 @@ test("on a broken machine each thing is named with what to do, and the exit code
     remedy: expect.stringContaining("Remove node_modules and run node scripts/setup.mjs"),
   });
   expect(found["prepared chain"]).toMatchObject({
-    found: "It is missing, damaged, or of other contracts or another Anvil.",
-    remedy: "Have it made again: run node scripts/setup.mjs.",
+    found: "It is missing, damaged, or was built with other contracts or another Anvil.",
+    remedy: "To build the prepared chain again, run node scripts/setup.mjs.",
   });
   expect(found["data directory"]).toMatchObject({
     found: expect.stringContaining("/sys/routing-sandbox cannot be written to"),
@@ -93,7 +93,7 @@ test("on a broken machine each thing is named with what to do, and the exit code
   });
   expect(found[`port ${port} (--api-port)`]).toMatchObject({
     found: expect.stringContaining(`Process ${process.pid} (`),
-    remedy: "End it, or choose another with --api-port; 0 lets the system choose.",
+    remedy: "End that process, or choose another port with --api-port, or 0 for any free port.",
   });
 });
 
@@ -124,7 +124,7 @@ test("a store without its snapshot or its journal is found with the file, and is
         check: "store",
         ok: false,
         found: `${path(name)} is missing, although ${path(there)} is there. Restore it from a backup; to begin with a new sandbox, choose another directory with --data-dir, or copy this one away and start with --fresh.`,
-        remedy: "Do as it says; nothing in the directory was changed.",
+        remedy: "Follow the message. Nothing in the directory was changed.",
       },
     ]);
     await rename(`${path(name)}.kept`, path(name));
@@ -145,7 +145,7 @@ test("a data directory that is a file, a loop of links or a link to nothing is n
         check: "data directory",
         ok: false,
         found: expect.stringContaining(`${path(name)} cannot be written to: `),
-        remedy: "Make it belong to you and writable, or choose another folder with --data-dir.",
+        remedy: "Make it a folder that you can write to, or choose another folder with --data-dir.",
       },
     ]);
   }

@@ -245,7 +245,7 @@ test("a start from a snapshot file names the part that cannot be restored", asyn
 test("two parts of the same name are refused", async () => {
   const twice = createSandbox({ parts: [{ ...cartPart(), name: "store" }] });
   await expect(twice).rejects.toThrow(
-    'Two parts are named "store"; give the one in the option parts another name.',
+    'Two parts have the name "store". Give the part in the option parts another name.',
   );
 });
 

@@ -233,7 +233,7 @@ test("a snapshot from before a newer restore is refused", async () => {
   const older = await sandbox.snapshot();
   const newer = await sandbox.snapshot();
   await older.restore();
-  await expect(newer.restore()).rejects.toThrow("An older snapshot was restored");
+  await expect(newer.restore()).rejects.toThrow("because an older one was restored");
   await older.restore();
   expect(await sandbox.clock.now()).toBeGreaterThan(0);
 });
@@ -248,7 +248,7 @@ test("a snapshot whose block a reorg took away is refused, and the chain continu
   const before = await sandbox.fingerprint();
   await expect(snapshot.restore()).rejects.toMatchObject({
     code: "stale_snapshot",
-    message: expect.stringContaining("A reorg took block"),
+    message: expect.stringContaining("because a reorg removed block"),
   });
   expect(await sandbox.fingerprint()).toEqual(before);
   expect(sandbox.faults.list()).toHaveLength(1);
@@ -265,7 +265,7 @@ test("a snapshot that the node no longer holds is refused, and nothing is change
   const faults = sandbox.faults.list();
   await expect(snapshot.restore()).rejects.toMatchObject({
     code: "stale_snapshot",
-    message: "The node no longer holds this snapshot; take a new one.",
+    message: "The node no longer has this snapshot. Take a new one.",
   });
   expect(await sandbox.fingerprint()).toEqual(before);
   expect(sandbox.faults.list()).toEqual(faults);

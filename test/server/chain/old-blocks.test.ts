@@ -75,8 +75,8 @@ describe("a payment of a block whose state the node has dropped", () => {
   }
 
   const since =
-    "The bound wallet has signed delegations (EIP-7702) since, and the node no longer has the state of this block, so its code " +
-    "then is unknown; send a new transaction.";
+    "The bound wallet has signed a delegation (EIP-7702) after this block, whose state the node no longer has, so its code at " +
+    "the block is unknown. Send a new transaction.";
 
   async function expectWallet(paid: Hex, reason: string): Promise<void> {
     const { body, code } = await fixture.reconcile(fixture.purchase, [paid]);
@@ -131,7 +131,7 @@ describe("a payment of a block whose state the node has dropped", () => {
     await mineBlocks(fixture.client, beyondMemory);
     await expectWallet(
       paid,
-      "The bound wallet runs delegated code (EIP-7702), through which others can act as it; end the delegation and send again.",
+      "The bound wallet delegates to code (EIP-7702), so other accounts can act as it. End the delegation and send a new transaction.",
     );
   });
 

@@ -70,7 +70,7 @@ describe("a key", () => {
     const headers = { Authorization: `Bearer ${kit.credential}`, "Content-Type": "application/json" };
     const answer = await kit.raw(purchases, { method: "POST", headers, body: "{}" });
     expect(problem(answer).detail).toBe(
-      "The Idempotency-Key header is missing; send a new text of 8 to 100 characters for each write.",
+      "The Idempotency-Key header is missing. Send a new text of 8 to 100 characters for each write.",
     );
   });
 

@@ -192,7 +192,7 @@ export class ServedPool {
     if (held === undefined)
       throw new Problem(
         "not_found",
-        `There is no lease ${id}; it has ended or expired. Take one with POST /leases.`,
+        `There is no lease ${id}: it has ended or expired. Take a lease with POST /leases.`,
       );
     return held;
   }

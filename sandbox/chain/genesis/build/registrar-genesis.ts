@@ -64,7 +64,7 @@ export async function loadRegistrarGenesis(registrar: Registrar, signal?: AbortS
   );
   const built = await findGenesis(key, folder);
   if (built !== undefined) return built;
-  throw new GenesisError("not_built", `The genesis was built but is not in ${folder}; start again.`);
+  throw new GenesisError("not_built", `The genesis was built but is not in ${folder}. Start again.`);
 }
 
 /** Creates the contract, and its proxy, whose constructor calls `initialize`. */

@@ -224,7 +224,7 @@ function list<Q extends { cursor?: string | undefined }>({
       if (cursor !== undefined && !(await store.get(collection, cursor)))
         throw new Problem(
           "not_found",
-          "The cursor is not one of this list any more; read it from its start.",
+          "The cursor is no longer valid for this list. Read the list again from its start.",
         );
       return await read(asked, explorer.sources);
     },

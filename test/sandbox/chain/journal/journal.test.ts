@@ -489,7 +489,7 @@ test("a copy of a directory whose sandbox runs can be verified and started; the 
   const mined = runCli("mine", "3", "--data-dir", copy);
   await expect(mined).rejects.toMatchObject({
     code: 1,
-    stderr: expect.stringContaining(`No sandbox runs in ${copy};`),
+    stderr: expect.stringContaining(`No sandbox runs in ${copy}.`),
   });
   expect((await sandbox.chain.client.getBlock()).number).toBe(number);
   expect(await verifyDirectory(copy)).toMatchObject({ seed: "copied" });
@@ -499,7 +499,7 @@ test("a copy of a directory whose sandbox runs can be verified and started; the 
   await rename(first, moved);
   await expect(createSandbox({ dataDirectory: moved })).rejects.toMatchObject({
     code: "data_directory_in_use",
-    message: `Process ${process.pid} runs a sandbox in ${moved}; stop it, or choose another directory with the option dataDirectory.`,
+    message: `Process ${process.pid} runs a sandbox in ${moved}. Stop it, or choose another directory with the option dataDirectory.`,
   });
   await rename(moved, first);
   await sandbox.close();

@@ -382,7 +382,7 @@ test("a port that is in use is named with the option that chooses another", asyn
   const { port } = z.object({ port: z.int() }).parse(other.address());
   await expect(createSandbox({ ports: { rpc: port } })).rejects.toMatchObject({
     code: "port_in_use",
-    message: `Port ${port} on 127.0.0.1 is in use; choose another with the option ports.rpc; 0 lets the system choose.`,
+    message: `Port ${port} on 127.0.0.1 is in use. Choose another port with the option ports.rpc, or 0 for any free port.`,
   });
 });
 

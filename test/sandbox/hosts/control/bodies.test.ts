@@ -181,7 +181,7 @@ describe("the control API", () => {
     });
     expect(await response.json()).toMatchObject({
       status: 415,
-      detail: "The content type is missing; send application/json.",
+      detail: "The content type is missing. Send application/json.",
     });
   });
 

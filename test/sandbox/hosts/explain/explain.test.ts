@@ -292,7 +292,9 @@ test("the command explains on the running sandbox, in words and as JSON, and ans
   });
   expect(unknown).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('hash "0x12" is not a transaction hash. Pass 0x and 64 hex digits.'),
+    stderr: expect.stringContaining(
+      'hash "0x12" is not a transaction hash. Pass 0x and 64 hexadecimal digits.',
+    ),
   });
 });
 

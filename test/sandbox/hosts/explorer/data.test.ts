@@ -328,5 +328,7 @@ test("a list is read fifty at a time, the newest first", async () => {
   const blocks = await read<ViewPage<BlockView>>("/blocks");
   expect(blocks.data.length).toBeLessThanOrEqual(50);
   await snapshot.restore();
-  await expect(read(`/purchases?cursor=${first.next_cursor}`)).rejects.toThrow("read it from its start");
+  await expect(read(`/purchases?cursor=${first.next_cursor}`)).rejects.toThrow(
+    "Read the list again from its start",
+  );
 });

@@ -32,7 +32,7 @@ test("a recording needs a title, a fresh sandbox and no restore within", async (
   const snapshot = await sandbox.snapshot();
   await expect(sandbox.record("")).rejects.toThrow("A scenario needs a title");
   await sandbox.record("Restored");
-  await expect(sandbox.record("Twice")).rejects.toThrow("A recording is under way");
+  await expect(sandbox.record("Twice")).rejects.toThrow("A recording is in progress");
   await createMerchant(sandbox, "first");
   await sandbox.wallets.buyer.faucet(1n);
   await createMerchant(sandbox, "second");

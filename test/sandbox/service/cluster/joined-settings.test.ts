@@ -54,7 +54,7 @@ describe.skipIf(!hasPostgres)(`a sandbox ${inPostgres} and a process that joined
       name: "SandboxError",
       code: "database_in_use",
       message:
-        "Another sandbox runs on this database and schema; stop it, choose another schema, or join it with routing-sandbox join.",
+        "Another sandbox runs on this database and schema. Stop it, choose another schema, or join it with routing-sandbox join.",
     });
   });
 

@@ -131,7 +131,7 @@ test("a snapshot file can be loaded into a data directory, which keeps it", asyn
   await using resumed = await createSandbox({ dataDirectory });
   expect(await resumed.fingerprint()).toEqual(await sandbox.fingerprint());
   await expect(createSandbox({ from: file, dataDirectory })).rejects.toThrow(
-    `${dataDirectory} holds a sandbox already`,
+    `${dataDirectory} already contains a sandbox`,
   );
   await expect(createSandbox({ from: file, seed: "other" })).rejects.toThrow('was saved with seed "saved"');
 });

@@ -369,7 +369,7 @@ test("a sender is reported with its address, and with the reason when it has cod
     actual: {
       address: buyer,
       reason:
-        "The bound wallet runs delegated code (EIP-7702), through which others can act as it; end the delegation and send again.",
+        "The bound wallet delegates to code (EIP-7702), so other accounts can act as it. End the delegation and send a new transaction.",
     },
   });
 });

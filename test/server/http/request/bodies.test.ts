@@ -243,7 +243,7 @@ describe("a body", () => {
       "Content-Encoding",
       "identity",
       "content_encoding_unsupported",
-      "The body is encoded; send it as it is.",
+      "The body has a Content-Encoding. Send it without one.",
     ],
   ])("whose header %s is sent twice is refused", async (name, value, code, detail) => {
     const answer = await createWith(purchase(',"terms":{}'), { [name]: [value, value] });
