@@ -35,6 +35,7 @@ const flags: ReadonlyMap<string, string> = new Map([
   ["headers", "--header"],
   ["body", "--body"],
   ["typed_data", "--typed-data"],
+  ["decision", "--decision"],
   ["signature", "--signature"],
 ]);
 

@@ -7,6 +7,8 @@ import type { Store } from "../server/store/store.ts";
 import type { SandboxClock } from "./chain/clock/clock.ts";
 import type { ChainNode } from "./chain/genesis/start-chain.ts";
 import { AutoDelivery } from "./hosts/auto-delivery.ts";
+import type { DecisionExplanation } from "./hosts/explain/decisions/decision-explanation.ts";
+import type { ExplainDecision } from "./hosts/explain/decisions/explain-decision.ts";
 import type { ExplainCall } from "./hosts/explain/explain.ts";
 import type { ExplainOptions } from "./hosts/explain/explain-transaction.ts";
 import type { CallExplanation, Explanation } from "./hosts/explain/explanation.ts";
@@ -177,6 +179,14 @@ export interface Sandbox extends AsyncDisposable {
    * @example const { mistakes, signer } = await sandbox.explain({ typed_data, signature })
    */
   explain(request: ExplainTypedData): Promise<TypedDataExplanation>;
+  /**
+   * Explains a reviewer's decision and its signature (Ed25519) before they are recorded: the signed bytes, each mistake by its name, and the
+   * answer of the service now.
+   *
+   * @throws SandboxError argument_invalid when the decision or the signature is malformed.
+   * @example const { mistakes, decision_bytes } = await sandbox.explain({ decision, signature })
+   */
+  explain(request: ExplainDecision): Promise<DecisionExplanation>;
   /**
    * Returns digests of the newest block, the stored records, the faults that can still act, and your own parts. Two equal runs have equal
    * fingerprints.

@@ -5,6 +5,8 @@ export { AnvilError, type AnvilErrorCode } from "./chain/anvil/anvil-error.ts";
 export { ClockError } from "./chain/clock/clock-error.ts";
 export { GenesisError, type GenesisErrorCode } from "./chain/genesis/genesis-error.ts";
 export type { WalletName } from "./chain/genesis/roles.ts";
+export type { DecisionExplanation } from "./hosts/explain/decisions/decision-explanation.ts";
+export type { ExplainDecision } from "./hosts/explain/decisions/explain-decision.ts";
 export type { ExplainCall } from "./hosts/explain/explain.ts";
 export type { UnsentCall } from "./hosts/explain/explain-call.ts";
 export type { ExplainOptions } from "./hosts/explain/explain-transaction.ts";

@@ -10,6 +10,7 @@ interface ExplainFlags extends SandboxFlags {
   readonly for?: string;
   readonly call?: unknown;
   readonly typedData?: string;
+  readonly decision?: string;
   readonly signature?: string;
 }
 
@@ -17,7 +18,7 @@ interface ExplainFlags extends SandboxFlags {
 export function explainCommand(): Command {
   return new Command("explain")
     .description(
-      "print which step would accept a transaction, or why none would; with --call or --typed-data, the same for a call or a signature that was not sent",
+      "print which step would accept a transaction, or why none would; with --call, --typed-data or --decision, the same for a call or a signature that was not sent",
     )
     .argument("[hash]", "the transaction's hash", hash)
     .option(
@@ -29,7 +30,14 @@ export function explainCommand(): Command {
       "--typed-data <file>",
       "typed data (EIP-712) that a wallet signs, as JSON in a file; - reads standard input",
     )
-    .option("--signature <hex>", "with --typed-data: the signature of the wallet")
+    .option(
+      "--decision <file>",
+      "a decision that a reviewer signs, as JSON in a file; - reads standard input",
+    )
+    .option(
+      "--signature <text>",
+      "with --typed-data: the signature of the wallet, in hex; with --decision: that of the reviewer, in base64url",
+    )
     .option(
       "--for <id>",
       "the purchase or merchant to compare it with; default: that of the refused submission, or the closest",
@@ -46,15 +54,19 @@ export function explainCommand(): Command {
 
 /** Asks the running sandbox about the one thing that was named. */
 async function ask(transaction: string | undefined, flags: ExplainFlags) {
-  const { dataDir, for: id, call: unsent, typedData, signature } = flags;
-  const named = [transaction, unsent, typedData].filter((one) => one !== undefined);
+  const { dataDir, for: id, call: unsent, typedData, decision, signature } = flags;
+  const named = [transaction, unsent, typedData, decision].filter((one) => one !== undefined);
   if (named.length !== 1)
-    throw new Error("explain needs a transaction hash, --call or --typed-data. Pass one of them.");
-  if (signature !== undefined && typedData === undefined)
-    throw new Error("--signature belongs to --typed-data. Name the file of the typed data.");
+    throw new Error(
+      "explain needs a transaction hash, --call, --typed-data or --decision. Pass one of them.",
+    );
+  if (signature !== undefined && typedData === undefined && decision === undefined)
+    throw new Error("--signature is of typed data or of a decision. Pass --typed-data or --decision too.");
   const color = process.stdout.isTTY ?? false;
   const about = id === undefined ? {} : { for: id };
-  if (typedData !== undefined) return await askTypedData(typedData, { ...about, signature }, dataDir, color);
+  const signed = { ...about, signature };
+  if (typedData !== undefined) return await askTypedData(typedData, signed, dataDir, color);
+  if (decision !== undefined) return await askDecision(decision, signed, dataDir, color);
   const { callExplanationSchema, explanationSchema } = await import(
     "../../sandbox/hosts/explain/explanation.ts"
   );
@@ -82,6 +94,16 @@ async function askTypedData(file: string, about: object, dataDir: string, color:
   return { answer, text: renderTypedDataExplanation(answer, color) };
 }
 
+async function askDecision(file: string, about: object, dataDir: string, color: boolean) {
+  const { decisionExplanationSchema } = await import(
+    "../../sandbox/hosts/explain/decisions/decision-explanation.ts"
+  );
+  const { renderDecisionExplanation } = await import("../../testkit/explanations/render-signature.ts");
+  const body = { decision: await readJson("--decision", file), ...about };
+  const answer = decisionExplanationSchema.parse(await callControl(dataDir, "POST", "/explain", body));
+  return { answer, text: renderDecisionExplanation(answer, color) };
+}
+
 /** Reads JSON from a file, or from standard input for `-`. */
 async function readJson(flag: string, file: string): Promise<unknown> {
   const source = file === "-" ? "standard input" : file;
@@ -93,9 +115,7 @@ async function readJson(flag: string, file: string): Promise<unknown> {
   try {
     return JSON.parse(json);
   } catch {
-    throw new Error(
-      `${flag} ${file}: ${source} is not JSON. Write types, primaryType, domain and message there.`,
-    );
+    throw new Error(`${flag} ${file}: ${source} is not JSON. Write the JSON object there that is signed.`);
   }
 }
 

@@ -1,7 +1,12 @@
 import { concatHex, encodeErrorResult, type Hex, numberToHex, parseAbi, size } from "viem";
 import { expect, test } from "vitest";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
+import { hashSchema } from "../../server/api/schemas/primitives.ts";
 import { renderExplanation } from "../../testkit/explanations/render-explanation.ts";
+import {
+  renderDecisionExplanation,
+  renderTypedDataExplanation,
+} from "../../testkit/explanations/render-signature.ts";
 
 /** Code that reverts with these bytes. */
 function revertWith(data: Hex): Hex {
@@ -38,4 +43,34 @@ test("control characters in a token's revert reach no answer, and no text for a 
     body: { transaction_hashes: [transaction_hash] },
   });
   expect(error?.detail).toContain(escaped);
+});
+
+test("control characters in typed data and in a decision reach no text for a terminal", async () => {
+  await using sandbox = await createSandbox({ seed: "hostile-text" });
+  const { purchase, claim } = await sandbox.given.purchase({ state: "claimed" });
+  const { typed_data } = purchase.commitment;
+  const hostile = "\u001b[2J\u0007\u009b";
+  const changed = {
+    ...typed_data,
+    domain: { ...typed_data.domain, name: hostile },
+    message: { ...typed_data.message, [hostile]: hostile },
+  };
+  const shown = renderTypedDataExplanation(await sandbox.explain({ typed_data: changed }), false);
+  expect(shown).toContain(String.raw`\u001b[2J\u0007\u009b, expected PurchaseRegistrar`);
+  expect(shown.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
+
+  const decision = {
+    award: hostile,
+    chain_id: 31_337,
+    claim_hash: hashSchema.parse(claim.claim_hash),
+    claim_id: claim.id,
+    commitment_hash: hashSchema.parse(purchase.commitment.hash),
+    decided_at: hostile,
+    outcome: "approved" as const,
+    program: purchase.program,
+    purchase: purchase.id,
+    reviewer_key_id: hostile,
+  };
+  const decided = renderDecisionExplanation(await sandbox.explain({ decision }), false);
+  expect(decided.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
 });

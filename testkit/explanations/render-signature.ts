@@ -1,4 +1,7 @@
+import { hexToString } from "viem";
+import type { DecisionExplanation } from "../../sandbox/hosts/explain/decisions/decision-explanation.ts";
 import type { TypedDataExplanation } from "../../sandbox/hosts/explain/signatures/signature-explanation.ts";
+import { escapeControls } from "../../server/lib/escape-controls.ts";
 import { type Paint, paintIn, section, text } from "./paint.ts";
 
 /**
@@ -11,7 +14,7 @@ export function renderTypedDataExplanation(explanation: TypedDataExplanation, co
   const paint = paintIn(color);
   const { accepted, cause, domain_separator, struct_hash, digest } = explanation;
   return [
-    paint(accepted ? "green" : "red", cause),
+    paint(accepted ? "green" : "red", escapeControls(cause)),
     comparedWith(explanation, explanation.primary_type),
     ...section("Mistakes", paint, explanation.mistakes.map(renderMistake)),
     ...section("Hashes", paint, [
@@ -25,10 +28,32 @@ export function renderTypedDataExplanation(explanation: TypedDataExplanation, co
   ].join("\n");
 }
 
-type Explained = Pick<
-  TypedDataExplanation,
-  "subject" | "simulated" | "mistakes" | "fields" | "answer" | "signer" | "expected_signer"
->;
+/**
+ * An explanation of a decision and its signature, for a terminal.
+ *
+ * @param color - whether the terminal shows colors.
+ * @example console.log(renderDecisionExplanation(await sandbox.explain({ decision, signature }), false))
+ */
+export function renderDecisionExplanation(explanation: DecisionExplanation, color: boolean): string {
+  const paint = paintIn(color);
+  const { accepted, cause, decision_hash, decision_bytes, signature, expected_key_id } = explanation;
+  const { given, canonical } = signature ?? {};
+  return [
+    paint(accepted ? "green" : "red", escapeControls(cause)),
+    comparedWith(explanation, "decision"),
+    ...section("Mistakes", paint, explanation.mistakes.map(renderMistake)),
+    ...section("Signed", paint, [
+      `decision hash   ${decision_hash}`,
+      ...(expected_key_id === null ? [] : [`reviewer's key  ${expected_key_id}`]),
+      ...(canonical == null || canonical === given ? [] : [`accepted form   ${canonical}`]),
+      ...hexToString(decision_bytes).split("\n").map(escapeControls),
+    ]),
+    ...section("Members", paint, renderMembers(explanation, paint)),
+    ...section("Answer now", paint, renderAnswer(explanation)),
+  ].join("\n");
+}
+
+type Explained = Pick<TypedDataExplanation, "subject" | "simulated" | "mistakes" | "fields" | "answer">;
 
 function comparedWith({ subject, simulated }: Explained, type: string): string {
   const compared = subject === null ? "" : `, compared with the ${type} of ${subject}`;
@@ -36,7 +61,7 @@ function comparedWith({ subject, simulated }: Explained, type: string): string {
 }
 
 function renderMistake({ name, field, detail }: Explained["mistakes"][number]): string {
-  return `${name} (${field}): ${detail}`;
+  return escapeControls(`${name} (${field}): ${detail}`);
 }
 
 function renderSignature({ signature, signer, expected_signer }: TypedDataExplanation): string[] {
@@ -54,26 +79,28 @@ function renderSignature({ signature, signer, expected_signer }: TypedDataExplan
 
 function renderMembers({ fields }: Explained, paint: Paint): string[] {
   const width = Math.max(0, ...fields.map(({ name }) => name.length));
+  const show = (value: unknown) => escapeControls(text(value));
   return fields.map(({ name, expected, actual, equal }) => {
-    if (equal) return `${name.padEnd(width)}  ${text(actual)}`;
-    const label = paint("red", name.padEnd(width));
-    if (actual === null) return `${label}  absent, expected ${text(expected)}`;
-    return `${label}  ${text(actual)}, expected ${expected === null ? "no such member" : text(expected)}`;
+    const label = escapeControls(name).padEnd(width);
+    if (equal) return `${label}  ${show(actual)}`;
+    if (actual === null) return `${paint("red", label)}  absent, expected ${show(expected)}`;
+    const wanted = expected === null ? "no such member" : show(expected);
+    return `${paint("red", label)}  ${show(actual)}, expected ${wanted}`;
   });
 }
 
-function renderAnswers({ answer, call }: TypedDataExplanation): string[] {
-  const service =
-    answer === null
-      ? []
-      : [
-          `${answer.request}: ${answer.status}${answer.code === null ? "" : ` ${answer.code}`}${answer.detail === null ? "" : `, ${answer.detail}`}`,
-        ];
-  if (call === null) return service;
+function renderAnswer({ answer }: Explained): string[] {
+  if (answer === null) return [];
+  const { request, status, code, detail } = answer;
+  const refused = `${code === null ? "" : ` ${code}`}${detail === null ? "" : `, ${detail}`}`;
+  return [escapeControls(`${request}: ${status}${refused}`)];
+}
+
+function renderAnswers(explanation: TypedDataExplanation): string[] {
+  const { call } = explanation;
+  if (call === null) return renderAnswer(explanation);
   const failed = call.checks.filter(({ ok }) => !ok).map(({ name }) => name);
   const checks = failed.length === 0 ? "" : ` Failed checks: ${failed.join(", ")}.`;
-  return [
-    ...service,
-    `${call.call?.function ?? "call"} on ${call.call?.contract ?? "the contract"}: ${call.cause}${checks}`,
-  ];
+  const { function: name, contract } = call.call ?? { function: "call", contract: "the contract" };
+  return [...renderAnswer(explanation), escapeControls(`${name} on ${contract}: ${call.cause}${checks}`)];
 }

@@ -1,6 +1,8 @@
 import { type Hex, isHash } from "viem";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
+import type { DecisionExplanation } from "./decisions/decision-explanation.ts";
+import { type ExplainDecision, explainDecision } from "./decisions/explain-decision.ts";
 import { explainCall, type UnsentCall } from "./explain-call.ts";
 import { type ExplainOptions, type ExplainSources, explainTransaction } from "./explain-transaction.ts";
 import type { CallExplanation, Explanation } from "./explanation.ts";
@@ -17,6 +19,7 @@ export interface Explain {
   (hash: Hex, options?: ExplainOptions): Promise<Explanation>;
   (request: ExplainCall): Promise<CallExplanation>;
   (request: ExplainTypedData): Promise<TypedDataExplanation>;
+  (request: ExplainDecision): Promise<DecisionExplanation>;
 }
 
 /**
@@ -28,10 +31,12 @@ export function openExplain(sources: ExplainSources): Explain {
   async function explain(hash: Hex, options?: ExplainOptions): Promise<Explanation>;
   async function explain(request: ExplainCall): Promise<CallExplanation>;
   async function explain(request: ExplainTypedData): Promise<TypedDataExplanation>;
+  async function explain(request: ExplainDecision): Promise<DecisionExplanation>;
   async function explain(about: unknown, options: ExplainOptions = {}) {
     if (typeof about === "string" && isHash(about)) return await explainTransaction(about, options, sources);
     if (isRequest(about, "call")) return await explainCall(about.call, { for: about.for }, sources);
     if (isRequest(about, "typed_data")) return await explainTypedData(about, sources);
+    if (isRequest(about, "decision")) return await explainDecision(about, sources.services);
     throw new SandboxError(
       "argument_invalid",
       `${showValue(about)} is not a transaction hash. Pass 0x and 64 hex digits.`,

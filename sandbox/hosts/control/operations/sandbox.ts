@@ -8,6 +8,9 @@ import {
 } from "../../../../server/api/schemas/primitives.ts";
 import { validate } from "../../../../server/http/request/validate.ts";
 import { faultSchema } from "../../../service/faults/fault.ts";
+import { decisionExplanationSchema } from "../../explain/decisions/decision-explanation.ts";
+import type { ExplainDecision } from "../../explain/decisions/explain-decision.ts";
+import { givenDecisionSchema } from "../../explain/decisions/known-decision.ts";
 import type { UnsentCall } from "../../explain/explain-call.ts";
 import { callExplanationSchema, explanationSchema } from "../../explain/explanation.ts";
 import type { ExplainTypedData } from "../../explain/signatures/explain-typed-data.ts";
@@ -116,6 +119,7 @@ const explain = defineControl({
 const unsentSchema = z.union([
   z.strictObject({ call: z.unknown(), for: z.string().optional() }),
   z.strictObject({ typed_data: z.unknown(), signature: z.unknown().optional(), for: z.string().optional() }),
+  z.strictObject({ decision: z.unknown(), signature: z.unknown().optional(), for: z.string().optional() }),
 ]);
 
 const { for: forId } = explainQuery.shape;
@@ -127,7 +131,7 @@ const explainUnsent = defineControl({
   tag: "Sandbox",
   summary: "Returns which step would accept a call or a signature if it were sent now, or why none would.",
   description:
-    "The body has either `call` or `typed_data`, with its `signature` if it is signed. Nothing is sent: the call is simulated on the newest block.",
+    "The body has either `call`, or `typed_data` or `decision` with its `signature` if it is signed. Nothing is sent: a call is simulated on the newest block.",
   page: { target: "explain.md#explain-a-call-before-it-is-sent", words: "explain a call" },
   describedBody: z.union([
     z.strictObject({
@@ -144,6 +148,7 @@ const explainUnsent = defineControl({
       signature: signatureSchema.optional(),
       for: forId,
     }),
+    z.strictObject({ decision: givenDecisionSchema, signature: z.string().optional(), for: forId }),
   ]),
   example: {
     call: {
@@ -158,14 +163,17 @@ const explainUnsent = defineControl({
     schema: z.union([
       callExplanationSchema.meta({ id: "CallExplanation" }),
       typedDataExplanationSchema.meta({ id: "TypedDataExplanation" }),
+      decisionExplanationSchema.meta({ id: "DecisionExplanation" }),
     ]),
   },
   errors: ["validation_failed", "argument_invalid"],
   recorded: false,
   async handle({ sandbox, body }) {
     const { for: id, ...about } = validate(unsentSchema, body, "");
-    return "call" in about
-      ? await sandbox.explain({ call: z.custom<UnsentCall>().parse(about.call), for: id })
+    if ("call" in about)
+      return await sandbox.explain({ call: z.custom<UnsentCall>().parse(about.call), for: id });
+    return "decision" in about
+      ? await sandbox.explain({ ...z.custom<ExplainDecision>().parse(about), for: id })
       : await sandbox.explain({ ...z.custom<ExplainTypedData>().parse(about), for: id });
   },
 });

@@ -1,5 +1,4 @@
 import type { Hex } from "viem";
-import { toTimestamp } from "../../../../protocol/values/time.ts";
 import { type Expectation, expectClaim } from "../../../../server/domain/binding/expectations.ts";
 import { readOnChain } from "../../../../server/domain/records/find.ts";
 import type { Services } from "../../../../server/services.ts";
@@ -15,7 +14,13 @@ import { digestOf, findSigned, type Signed } from "./find-signed.ts";
 import { type KnownMessage, type KnownType, knownTypes, possibleMessages } from "./known-messages.ts";
 import type { SignatureMistake } from "./mistakes.ts";
 import { type ReadSignature, readSignature } from "./read-signature.ts";
-import { answerOfClaim, answerOfPermit, type ServiceAnswer } from "./service-answer.ts";
+import {
+  answerOfClaim,
+  answerOfPermit,
+  refusalOf,
+  type ServiceAnswer,
+  simulatedAt,
+} from "./service-answer.ts";
 import type { TypedDataExplanation } from "./signature-explanation.ts";
 import { type GivenTypedData, hashesOf, readTypedData, type UnsignedTypedData } from "./typed-data.ts";
 
@@ -213,14 +218,4 @@ function judge(
   return signed === null
     ? { cause: `It is ${about}; ${signedBy} (${signer}) signs it.`, accepted: true }
     : { cause: `It would be accepted as ${about}.`, accepted: true };
-}
-
-function refusalOf({ request, status, code, detail }: ServiceAnswer): string {
-  return code === null ? `${detail}` : `${request} would answer ${status} ${code}: ${detail}`;
-}
-
-async function simulatedAt({ chain }: Services): Promise<TypedDataExplanation["simulated"]> {
-  const { number, timestamp } = await chain.head();
-  const time = Math.max(await chain.nextTime(), timestamp);
-  return { block_number: number, at: toTimestamp(time) };
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { jsonSchema } from "../../../../server/api/schemas/primitives.ts";
 
-/** The mistakes that are recognized in typed data and in its signature, by name. */
+/** The mistakes that are recognized in typed data, in decisions and in their signatures, by name. */
 export const signatureMistakes = {
   wrong_chain_id: "The domain has the id of a different chain.",
   wrong_verifying_contract: "The domain names a different contract.",
@@ -11,6 +11,7 @@ export const signatureMistakes = {
   wrong_types: "A type has other members, or the same ones in another order.",
   unknown_primary_type: "No step takes a message of this type.",
   changed_field: "A field differs from the one that the sandbox knows; `field` names it.",
+  wrong_claim_hash: "The decision has another claim hash than the filed claim.",
   personal_sign: "`personal_sign` (EIP-191) signed a text instead of the typed data.",
   eth_sign: "`eth_sign` or `personal_sign` signed the digest, with the prefix of EIP-191.",
   unprefixed_hash:
@@ -22,6 +23,15 @@ export const signatureMistakes = {
   wrong_v: "The signature ends with another v than 27 or 28.",
   other_message: "The signature is one of another object, such as another purchase.",
   wrong_signer: "Another account signed, or other data was signed.",
+  wrong_reviewer: "The decision names another reviewer's key than the designated one.",
+  wrong_key: "Another Ed25519 key signed, such as a rotated one.",
+  wrong_encoding: "The signature of the decision is not base64url without padding.",
+  ecdsa_signature: "A wallet's signature (ECDSA) was given for a decision, which needs Ed25519.",
+  hex_text_signed: "The text of the bytes or of their hash in hex or base64 was signed instead of the bytes.",
+  prehashed:
+    "A hash of the decision bytes was signed, or Ed25519ph was used, instead of Ed25519 over the bytes.",
+  missing_domain_line: "The JSON was signed without the line `routing-sandbox/decision/v1`.",
+  not_canonical_json: "JSON in another form than that of RFC 8785 was signed.",
 } as const;
 
 /** The name of a mistake. */

@@ -1,6 +1,7 @@
 import type { Hex } from "viem";
 import { z } from "zod";
 import { hashClaim, hashReason } from "../../../../protocol/messages/claim.ts";
+import { toTimestamp } from "../../../../protocol/values/time.ts";
 import { Problem } from "../../../../server/api/errors/problem.ts";
 import { operations } from "../../../../server/api/operations/table.ts";
 import { positiveAmountSchema } from "../../../../server/api/schemas/primitives.ts";
@@ -41,7 +42,7 @@ export type ServiceAnswer = z.infer<typeof serviceAnswerSchema>;
  *
  * @param operation - the id of the API operation, as in `recordDecision`.
  */
-async function answerOf(operation: string, check: () => Promise<unknown>): Promise<ServiceAnswer> {
+export async function answerOf(operation: string, check: () => Promise<unknown>): Promise<ServiceAnswer> {
   const route = operations.find(({ id }) => id === operation);
   if (route === undefined) throw new Error(`There must be an operation ${operation}.`);
   const request = `${route.method.toUpperCase()} ${route.path}`;
@@ -133,4 +134,18 @@ async function isSubmitted(
 function textOf(value: unknown): string {
   const text = String(value);
   return /^0x[0-9a-fA-F]{1,40}$/.test(text) ? BigInt(text).toString() : text.toLowerCase();
+}
+
+/** Returns a refusal in one sentence. */
+export function refusalOf({ request, status, code, detail }: ServiceAnswer): string {
+  return code === null ? `${detail}` : `${request} would answer ${status} ${code}: ${detail}`;
+}
+
+/** Returns the newest block, and the time of the next one. */
+export async function simulatedAt({
+  chain,
+}: Pick<Services, "chain">): Promise<{ block_number: number; at: string }> {
+  const { number, timestamp } = await chain.head();
+  const time = Math.max(await chain.nextTime(), timestamp);
+  return { block_number: number, at: toTimestamp(time) };
 }

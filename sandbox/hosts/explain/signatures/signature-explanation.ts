@@ -9,6 +9,9 @@ import { callExplanationSchema } from "../explanation.ts";
 import { signatureMistakeSchema } from "./mistakes.ts";
 import { serviceAnswerSchema } from "./service-answer.ts";
 
+/** The data that a signature is over: the given one, the one that the sandbox knows, or something else. */
+export const signedDataSchema = z.enum(["given", "known", "other"]);
+
 const accountSchema = z.object({ address: checksumAddressSchema, name: z.string().nullable() });
 
 /** One member of what is signed next to the one that the sandbox knows; null where a side does not have it. */
@@ -19,7 +22,8 @@ const memberSchema = z.object({
   equal: z.boolean(),
 });
 
-const common = {
+/** The members that explanations of typed data and of decisions have in common. */
+export const signatureExplanationFields = {
   /** Why it would be refused, or as what it would be accepted. */
   cause: z.string(),
   accepted: z.boolean(),
@@ -36,7 +40,7 @@ const common = {
 
 /** The schema of an explanation of typed data, with its signature if it is signed. */
 export const typedDataExplanationSchema = z.object({
-  ...common,
+  ...signatureExplanationFields,
   primary_type: z.string(),
   domain_separator: hashSchema,
   struct_hash: hashSchema,
@@ -51,7 +55,7 @@ export const typedDataExplanationSchema = z.object({
       /** The same signature in the accepted form: 65 bytes, low s, v of 27 or 28; null for one of a contract. */
       canonical: bytesSchema.nullable(),
       /** The data that the expected signer has signed: the given typed data, the one that the sandbox knows, or something else. */
-      over: z.enum(["given", "known", "other"]).nullable(),
+      over: signedDataSchema.nullable(),
     })
     .nullable(),
   /** The call that carries it to the contract, explained as if it were sent now; null where none carries it alone. */

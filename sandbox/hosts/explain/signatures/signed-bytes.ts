@@ -27,7 +27,7 @@ export function otherSchemes(typedData: GivenTypedData, texts: readonly string[]
     field: "signature",
     expected: "eth_signTypedData_v4",
     actual,
-    detail: `The signature is one of ${actual}; sign the typed data with eth_signTypedData_v4.`,
+    detail: `The signature is over ${actual}; sign the typed data with eth_signTypedData_v4.`,
   });
   return [
     signed("eth_sign", "the digest with the prefix of eth_sign and personal_sign", prefixed(digest)),

@@ -55,6 +55,11 @@ const remedy = "Pass the JSON of eth_signTypedData_v4: types, primaryType, domai
 export function readTypedData(value: unknown): GivenTypedData {
   const { data, errors } = check(givenTypedDataSchema, asJson(value), "");
   if (data === null) {
+    if (isDecision(value))
+      throw new SandboxError(
+        "argument_invalid",
+        "The option typed_data is a decision. Pass it with the option decision.",
+      );
     const [first] = errors;
     const member = first?.pointer.slice(1).replaceAll("/", ".") ?? "";
     const wrong = first?.detail.split(";")[0] ?? "";
@@ -69,6 +74,11 @@ export function readTypedData(value: unknown): GivenTypedData {
   const missing = findMissing(types, primaryType, message, "message");
   if (missing !== null) throw wrongTypedData(`has no ${missing}, which is a member of ${primaryType}`);
   return data;
+}
+
+/** Returns whether a value is a decision, which is no typed data although it is signed, too. */
+function isDecision(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "claim_hash" in value && "award" in value;
 }
 
 const domainType = "EIP712Domain";

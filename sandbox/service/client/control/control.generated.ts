@@ -532,7 +532,7 @@ export interface components {
       } | null);
     };
     SignatureMistake: {
-      name: "wrong_chain_id" | "wrong_verifying_contract" | "wrong_domain_version" | "wrong_domain_name" | "missing_domain_type" | "wrong_types" | "unknown_primary_type" | "changed_field" | "personal_sign" | "eth_sign" | "unprefixed_hash" | "typed_data_for_enrollment" | "compact_signature" | "high_s" | "wrong_v" | "other_message" | "wrong_signer";
+      name: "wrong_chain_id" | "wrong_verifying_contract" | "wrong_domain_version" | "wrong_domain_name" | "missing_domain_type" | "wrong_types" | "unknown_primary_type" | "changed_field" | "wrong_claim_hash" | "personal_sign" | "eth_sign" | "unprefixed_hash" | "typed_data_for_enrollment" | "compact_signature" | "high_s" | "wrong_v" | "other_message" | "wrong_signer" | "wrong_reviewer" | "wrong_key" | "wrong_encoding" | "ecdsa_signature" | "hex_text_signed" | "prehashed" | "missing_domain_line" | "not_canonical_json";
       field: string;
       expected: components["schemas"]["Json"];
       actual: components["schemas"]["Json"];
@@ -543,6 +543,31 @@ export interface components {
       status: number;
       code: string | null;
       detail: string | null;
+    };
+    DecisionExplanation: {
+      cause: string;
+      accepted: boolean;
+      subject: string | null;
+      mistakes: components["schemas"]["SignatureMistake"][];
+      fields: {
+        name: string;
+        expected: components["schemas"]["Json"];
+        actual: components["schemas"]["Json"];
+        equal: boolean;
+      }[];
+      answer: (components["schemas"]["ServiceAnswer"] | null);
+      simulated: {
+        block_number: number;
+        at: string;
+      };
+      decision_hash: components["schemas"]["Hash"];
+      decision_bytes: components["schemas"]["Bytes"];
+      expected_key_id: string | null;
+      signature: ({
+        given: string;
+        canonical: string | null;
+        over: ("given" | "known" | "other" | null);
+      } | null);
     };
     Health: {
       status: "ok";
@@ -1551,9 +1576,25 @@ export interface paths {
           signature?: components["schemas"]["Signature"];
           /** The id of a merchant or a purchase. */
           for?: string;
+        } | {
+          decision: {
+            award: string;
+            chain_id: number;
+            claim_hash: components["schemas"]["Hash"];
+            claim_id: string;
+            commitment_hash: components["schemas"]["Hash"];
+            decided_at: string;
+            outcome: "approved" | "denied";
+            program: string;
+            purchase: string;
+            reviewer_key_id: string;
+          };
+          signature?: string;
+          /** The id of a merchant or a purchase. */
+          for?: string;
         }) } };
       responses: {
-        200: { headers: { [name: string]: string }; content: { "application/json": (components["schemas"]["CallExplanation"] | components["schemas"]["TypedDataExplanation"]) } };
+        200: { headers: { [name: string]: string }; content: { "application/json": (components["schemas"]["CallExplanation"] | components["schemas"]["TypedDataExplanation"] | components["schemas"]["DecisionExplanation"]) } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];

@@ -179,7 +179,7 @@ test("the command takes one thing to explain, and a call as JSON", async () => {
       .exitOverride()
       .parseAsync(["explain", ...args], { from: "user" });
   await expect(run()).rejects.toThrow(
-    "explain needs a transaction hash, --call or --typed-data. Pass one of them.",
+    "explain needs a transaction hash, --call, --typed-data or --decision. Pass one of them.",
   );
   await expect(run("--call", "{from}")).rejects.toThrow(
     `--call {from} is not JSON. Pass '{"from":"0x…","to":"0x…","data":"0x…"}'.`,

@@ -573,16 +573,16 @@ describe("bad input is refused in the words of the option:", () => {
       /^--typed-data missing\.json cannot be read \(ENOENT.*\)\. Name a file, or - for standard input\.\n$/,
     );
     expect((await runExplain(folder, ["--typed-data", "-"], "{types}")).stderr).toBe(
-      "--typed-data -: standard input is not JSON. Write types, primaryType, domain and message there.\n",
+      "--typed-data -: standard input is not JSON. Write the JSON object there that is signed.\n",
     );
   });
 
   test("a signature without typed data, and two things at once", async () => {
     expect((await runExplain(folder, [given.purchase.commitment.hash, "--signature", "0x12"])).stderr).toBe(
-      "--signature belongs to --typed-data. Name the file of the typed data.\n",
+      "--signature is of typed data or of a decision. Pass --typed-data or --decision too.\n",
     );
     expect((await runExplain(folder, [given.purchase.commitment.hash, "--typed-data", "-"])).stderr).toBe(
-      "explain needs a transaction hash, --call or --typed-data. Pass one of them.\n",
+      "explain needs a transaction hash, --call, --typed-data or --decision. Pass one of them.\n",
     );
   });
 
