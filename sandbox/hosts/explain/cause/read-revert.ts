@@ -6,6 +6,7 @@ import {
   explainedSteps,
   explainRevert,
 } from "../../../../server/domain/reverts/explain-revert.ts";
+import { escapeControls } from "../../../../server/lib/escape-controls.ts";
 import type { Services } from "../../../../server/services.ts";
 import type { Candidate } from "../candidates/candidate.ts";
 import type { Explanation } from "../explanation.ts";
@@ -28,7 +29,8 @@ export async function readRevert(
   const purchase = (await services.store.get("purchases", candidate.about))?.value ?? null;
   const { wrong, instead } = await explainRevert(revert, { step, purchase }, services);
   const meaning = instead === undefined ? sayWrong({ wrong }) : `${sayWrong({ wrong })} ${instead}`;
-  return { ...revert, meaning };
+  // A reason is text of the contract.
+  return { ...revert, meaning: escapeControls(meaning) };
 }
 
 function isExplained(step: string): step is ExplainedStep {
