@@ -1,6 +1,7 @@
 import { render } from "../vendor/lit-html/lit-html.js";
 import { codeOf, connect, look, switchChain } from "./connection/connection.ts";
 import { discoverWallets, type OfferedWallet, testKeys } from "./connection/injected-wallets.ts";
+import { openNext } from "./next-action.ts";
 import { type ActionState, emptyState } from "./page-state.ts";
 import { findAttempt, forgetAttempt, runExclusive, untilFree } from "./sending/attempt.ts";
 import { asHex, type Progress, perform, submitUntilDecided } from "./sending/perform.ts";
@@ -57,6 +58,7 @@ const deeds: Deeds = {
       name,
       async (report) => await perform({ action, connection, sandbox, chain, submitted, report }),
     );
+    if (name === "pay_with_permit" && action.transaction === undefined) await payUnderPermit();
   },
   async enterHash(name, hash) {
     const own = state.actions[name];
@@ -75,6 +77,14 @@ const deeds: Deeds = {
     await load();
   },
 };
+
+/** Sends the payment under a permit that the service has just accepted: signing and paying are one step for a person. */
+async function payUnderPermit(): Promise<void> {
+  const { progress } = state.actions.pay_with_permit;
+  const offered = state.wallet?.actions.find(({ name }) => name === "pay_with_permit");
+  if (progress?.at !== "accepted" || offered?.transaction === undefined) return;
+  await deeds.perform(offered);
+}
 
 main.replaceChildren();
 
@@ -102,6 +112,7 @@ async function load(): Promise<void> {
   try {
     state.capabilities ??= await readCapabilities();
     state.wallet = await readWallet();
+    openNext(state, state.wallet);
     const typed = state.wallet.actions.filter(({ name }) => Object.keys(state.actions[name].wish).length > 0);
     for (const { name } of typed) setWish(name, {});
     await Promise.all(typed.map(async ({ name }) => await state.actions[name].planning));

@@ -1,8 +1,9 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { formatAmount, writeAmount } from "../amount.ts";
 import { obstacleTo } from "../connection/connection.ts";
+import { once } from "../next-action.ts";
 import type { ActionState, PageState } from "../page-state.ts";
-import { type Action, hasAmount, type Wallet } from "../wallet-api.ts";
+import { type Action, type Capabilities, hasAmount, type Wallet } from "../wallet-api.ts";
 import { isAmountMissing, type Wish } from "../wish.ts";
 import { viewCalldata, viewSignature } from "./bytes.ts";
 import { viewCall } from "./fields.ts";
@@ -20,7 +21,10 @@ export interface Deeds {
   reload(): Promise<void>;
 }
 
-/** Shows an action: what it does, what is signed and sent, and its button; or why it is not to be done now. */
+/**
+ * Shows an action: what it does, and its button with the signed and sent bytes behind details; or why it is not to be done now. All but the
+ * next action are folded.
+ */
 export function viewAction(offered: Action, state: PageState, deeds: Deeds) {
   const { name } = offered;
   const { title, meaning } = words[name];
@@ -33,14 +37,20 @@ export function viewAction(offered: Action, state: PageState, deeds: Deeds) {
   const lost = lostHash(latest, state);
   const submitted = lost === null ? latest : undefined;
   const progress = own.progress ?? (lost === null ? null : { at: "unknown", transactionHash: lost });
+  const isOpen = state.opened.has(name) || own.busy || own.uncertain || progress !== null;
   return html`<section class="panel" aria-labelledby=${name} id="action-${name}">
-    <div class="row">
-      <h2 id=${name}>${title}</h2>
-      ${viewBadge(action, own, submitted)}
-    </div>
-    <p class="quiet">${meaning}</p>
-    ${submitted === undefined ? nothing : viewSubmission(submitted, state)}
-    ${viewOffer(action, offered, state, deeds, submitted !== undefined)}
+    <details class="action" ?open=${isOpen}>
+      <summary>
+        <h2 id=${name}>${title}</h2>
+        ${viewBadge(action, own, submitted)}
+        ${action.allowed ? nothing : html`<span class="reason">Not now: ${action.why_not ?? "the service does not say why."}</span>`}
+      </summary>
+      <div class="bytes">
+        <p class="quiet">${meaning}</p>
+        ${submitted === undefined ? nothing : viewSubmission(submitted, state)}
+        ${viewOffer(action, offered, state, deeds, submitted !== undefined)}
+      </div>
+    </details>
     <div aria-live="polite">${progress === null ? nothing : viewProgress(progress)}</div>
     ${own.uncertain ? viewUncertain(name, deeds) : nothing}
   </section>`;
@@ -52,13 +62,10 @@ function lostHash(submitted: Wallet["submissions"][number] | undefined, { lost }
   return hash !== null && lost.has(hash) ? hash : null;
 }
 
-/** Actions that are done once; once the service has accepted one, doing it again is out of the way. */
-const once: ReadonlySet<Action["name"]> = new Set(["enroll", "register", "claim"]);
-
 function viewOffer(action: Action, offered: Action, state: PageState, deeds: Deeds, submitted: boolean) {
-  const { name, allowed, why_not } = action;
+  const { name, allowed } = action;
   const own = state.actions[name];
-  if (!allowed) return html`<p>Not now: ${why_not ?? "the service does not say why."}</p>`;
+  if (!allowed) return nothing;
   const offer = html`${viewWish(offered, own, state, deeds)} ${viewAllowed(action, own, state, deeds)}`;
   return submitted && once.has(name) && !own.busy
     ? html`<details><summary>Show it, or repeat it</summary><div class="bytes">${offer}</div></details>`
@@ -123,7 +130,7 @@ function viewWish(
 }
 
 function viewAllowed(action: Action, own: ActionState, state: PageState, deeds: Deeds) {
-  const { transaction, sign, name } = action;
+  const { transaction, name } = action;
   const { capabilities, connection } = state;
   if (capabilities === null || own.mistake !== null) return nothing;
   if (isAmountMissing(own.wish)) return html`<p>Enter an amount to see what you sign and send.</p>`;
@@ -132,15 +139,10 @@ function viewAllowed(action: Action, own: ActionState, state: PageState, deeds: 
   const { contracts, chain } = capabilities;
   const obstacle = connection === null ? null : obstacleTo(action, connection, chain);
   return html`${
-    sign === undefined
-      ? html`<h3>To send</h3>`
-      : html`<h3>First: sign</h3>${viewSignature(sign, contracts)}<h3>Then: send</h3>`
+    transaction === undefined
+      ? html`<p>Your wallet asks twice: to sign the permit, and to send the payment under it.</p>`
+      : nothing
   }
-    ${
-      transaction === undefined
-        ? html`<p>The payment contains the signature of the permit, so its transaction appears here after you have signed.</p>`
-        : html`${viewCall(transaction, contracts)} ${viewCalldata(transaction)}`
-    }
     ${
       obstacle === null
         ? nothing
@@ -153,13 +155,37 @@ function viewAllowed(action: Action, own: ActionState, state: PageState, deeds: 
     }
     <div class="row">
       <button type="button" class="primary" ?disabled=${own.busy || connection === null || obstacle !== null}
-        aria-describedby="${name}-with" @click=${() => deeds.perform(action)}>${
-          transaction === undefined ? "Sign the permit" : words[name].button
-        }</button>
+        aria-describedby="${name}-with" @click=${() => deeds.perform(action)}>${labelOf(action, capabilities)}</button>
       <span id="${name}-with" class="small quiet">${
         connection === null ? "Choose a wallet above first." : `with ${connection.wallet.name}`
       }</span>
-    </div>`;
+    </div>
+    ${viewDetails(action, contracts)}`;
+}
+
+/** The button of an action, with the amount that it approves, pays or claims. */
+function labelOf({ name, amount, transaction }: Action, { contracts }: Capabilities): string {
+  const button = transaction === undefined ? "Sign and pay" : words[name].button;
+  return amount === undefined ? button : `${button} ${formatAmount(amount, contracts.token)}`;
+}
+
+/** Shows what is signed and sent, to the byte. */
+function viewDetails({ transaction, sign }: Action, contracts: Capabilities["contracts"]) {
+  return html`<details>
+    <summary>Details: what is ${sign === undefined ? "sent" : "signed and sent"}</summary>
+    <div class="bytes">
+      ${
+        sign === undefined
+          ? html`<h3>To send</h3>`
+          : html`<h3>First: sign</h3>${viewSignature(sign, contracts)}<h3>Then: send</h3>`
+      }
+      ${
+        transaction === undefined
+          ? html`<p>The payment contains the signature of the permit, so its transaction appears here after you have signed.</p>`
+          : html`${viewCall(transaction, contracts)} ${viewCalldata(transaction)}`
+      }
+    </div>
+  </details>`;
 }
 
 /** After a page was closed while the wallet was asked to send. */

@@ -2,30 +2,29 @@ import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import type { PageState } from "../page-state.ts";
 import type { Action } from "../wallet-api.ts";
 import { type Deeds, viewAction } from "./action.ts";
-import { words } from "./words.ts";
+import { titleOf, viewSummary } from "./summary.ts";
 
 /** Shows the whole page. */
 export function viewPage(state: PageState, deeds: Deeds) {
-  const { wallet, failure } = state;
+  const { wallet, capabilities, failure } = state;
   if (failure !== null)
     return html`<h1>Nothing to show</h1>
       <div class="notice bad" role="alert"><p>${failure}</p></div>
       <p><button type="button" @click=${() => deeds.reload()}>Try again</button></p>`;
-  if (wallet === null) return html`<p role="status">Reading the actions …</p>`;
-  const { type, id } = wallet.subject;
+  if (wallet === null || capabilities === null) return html`<p role="status">Reading the actions …</p>`;
+  const { subject } = wallet;
+  document.title = `${titleOf(subject)} · Routing sandbox`;
   return html`<div>
-      <h1>${type === "merchant" ? "A merchant's wallet" : "Wallets of a purchase"}</h1>
-      <p class="quiet"><code>${id}</code></p>
+      <h1>${titleOf(subject)}</h1>
+      <p class="quiet"><code>${subject.id}</code></p>
     </div>
-    ${viewWallets(state, deeds)}
-    ${inOrder(wallet.actions).map((action) => viewAction(action, state, deeds))}`;
+    ${viewSummary(subject, capabilities)} ${viewWallets(state, deeds)}
+    ${inOrder(wallet.actions, state).map((action) => viewAction(action, state, deeds))}`;
 }
 
-const order = Object.keys(words);
-
-/** The actions as a wallet takes them one after the other; the service lists newer ones last. */
-function inOrder(actions: readonly Action[]): Action[] {
-  return actions.toSorted((left, right) => order.indexOf(left.name) - order.indexOf(right.name));
+function inOrder(actions: readonly Action[], { order }: PageState): Action[] {
+  const rank = ({ name }: Action) => order?.indexOf(name) ?? 0;
+  return actions.toSorted((left, right) => rank(left) - rank(right));
 }
 
 function viewWallets({ offered, connection, connectionFailure }: PageState, deeds: Deeds) {

@@ -51,6 +51,6 @@ const times = new Set(["validUntil", "offerDeadline", "payDeadline", "claimDeadl
 
 /** Returns whether a field is an amount of the token, a time in Unix seconds, or shown as it is. */
 export function kindOf(name: string): "amount" | "time" | "plain" {
-  const last = name.slice(name.lastIndexOf("..") + 1);
+  const last = name.slice(name.lastIndexOf(".") + 1);
   return amounts.has(last) ? "amount" : times.has(last) ? "time" : "plain";
 }

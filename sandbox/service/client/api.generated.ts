@@ -797,10 +797,29 @@ export interface components {
       jws: string;
     };
     Wallet: {
-      subject: {
-        type: "merchant" | "purchase";
+      subject: ({
+        type: "merchant";
         id: string;
-      };
+        name: string;
+        wallet: components["schemas"]["Address"];
+        /** The most that refunds may draw from the wallet. */
+        funding_cap: components["schemas"]["Amount"];
+        funding_valid_until: components["schemas"]["UnixTime"];
+      } | {
+        type: "purchase";
+        id: string;
+        merchant_name: string;
+        /** The wallet that is paid. */
+        merchant: components["schemas"]["Address"];
+        buyer: components["schemas"]["Address"];
+        beneficiary: components["schemas"]["Address"];
+        terms: components["schemas"]["JsonObject"];
+        amount: components["schemas"]["PositiveAmount"];
+        paid: components["schemas"]["Amount"];
+        outstanding: components["schemas"]["Amount"];
+        pay_deadline: components["schemas"]["UnixTime"];
+        claim_deadline: components["schemas"]["UnixTime"];
+      });
       actions: {
         name: "enroll" | "fund" | "register" | "approve" | "pay" | "claim" | "pay_with_permit";
         allowed: boolean;

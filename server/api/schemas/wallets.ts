@@ -2,11 +2,14 @@ import { z } from "zod";
 import { textLengths } from "../limits.ts";
 import {
   amountSchema,
+  checksumAddressSchema,
   hashSchema,
   idSchema,
+  jsonObjectSchema,
   positiveAmountSchema,
   signatureSchema,
   timestampSchema,
+  unixTimeSchema,
 } from "./primitives.ts";
 import { transactionRequestSchema, typedDataSchema } from "./transactions.ts";
 
@@ -109,10 +112,36 @@ const digestSchema = hashSchema.meta({
   description: "The 32-byte digest (EIP-191 or EIP-712) that is signed.",
 });
 
+/** The subject of the actions, as a person needs it to decide: who is paid, for what, how much, and until when. */
+const walletSubjectSchema = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("merchant"),
+    id: z.string(),
+    name: z.string(),
+    wallet: checksumAddressSchema,
+    funding_cap: amountSchema.meta({ description: "The most that refunds may draw from the wallet." }),
+    funding_valid_until: unixTimeSchema,
+  }),
+  z.object({
+    type: z.literal("purchase"),
+    id: z.string(),
+    merchant_name: z.string(),
+    merchant: checksumAddressSchema.meta({ description: "The wallet that is paid." }),
+    buyer: checksumAddressSchema,
+    beneficiary: checksumAddressSchema,
+    terms: jsonObjectSchema,
+    amount: positiveAmountSchema,
+    paid: amountSchema,
+    outstanding: amountSchema,
+    pay_deadline: unixTimeSchema,
+    claim_deadline: unixTimeSchema,
+  }),
+]);
+
 /** The wallet route as JSON. */
 export const walletSchema = z
   .object({
-    subject: z.object({ type: z.enum(["merchant", "purchase"]), id: z.string() }),
+    subject: walletSubjectSchema,
     actions: z.array(
       z.object({
         name: z.enum([...merchantActions, ...purchaseActions]),

@@ -54,6 +54,13 @@ export class WalletKit {
   }
 }
 
+/** Opens an action that is folded, because another one comes first. */
+export async function unfold(page: Page, action: string): Promise<void> {
+  const details = page.locator(`#action-${action} > details`);
+  await details.waitFor();
+  if ((await details.getAttribute("open")) === null) await details.locator("> summary").click();
+}
+
 /** Waits until the service has accepted an action. */
 export async function accepted(page: Page, action: string): Promise<void> {
   await page.locator(`#action-${action}`).getByText("Accepted by the service").waitFor();

@@ -6,7 +6,7 @@ import { TestKit } from "../../kit/test-kit.ts";
 import { accessibilityFaults, contrastFaults } from "../browser.ts";
 import { sharePages } from "../share-pages.ts";
 import { InjectedWallet } from "./injected-wallet.ts";
-import { accepted, hold, holdAnswer, WalletKit } from "./wallet-kit.ts";
+import { accepted, hold, holdAnswer, unfold, WalletKit } from "./wallet-kit.ts";
 
 /** The longest time from a click to its effect on a page, in milliseconds. */
 const untilConfirmed = { timeout: 12_000 };
@@ -125,6 +125,7 @@ describe("a transaction that was sent", () => {
       ["fund", "Approve the funding source"],
     ] as const) {
       const panel = page.locator(`#action-${action}`);
+      await unfold(page, action);
       await panel.getByRole("button", { name: button }).click();
       const waiting = panel.getByText("1 of 3 confirmations");
       await waiting.waitFor();
@@ -253,6 +254,7 @@ describe("a transaction that was sent", () => {
       await new Promise(() => {});
     };
     const page = await pages.openWith(wallet, purchase.wallet_url, /409|422/);
+    await unfold(page, "approve");
     await page.getByRole("button", { name: "Approve" }).click();
     const hash = await promise;
     await page.reload();
@@ -332,17 +334,14 @@ describe("a second click", () => {
     const wallet = pages.walletOf("buyer");
     const page = await pages.openWith(wallet, purchase.wallet_url);
     const pay = page.locator("#action-pay_with_permit");
+    await unfold(page, "pay_with_permit");
     const amount = pay.getByLabel("Amount in USDC");
     await amount.fill("5");
-    await pay.getByRole("button", { name: "Sign the permit" }).click();
-    await pay.getByRole("button", { name: "Pay with the permit" }).waitFor();
-    expect(await amount.inputValue()).toBe("5");
-    await clickTwice(page, "pay_with_permit", "Pay with the permit");
-    expect(await amount.inputValue()).toBe("");
+    await clickTwice(page, "pay_with_permit", "Sign and pay");
+    await expect.poll(async () => await amount.inputValue()).toBe("");
     expect(await amount.getAttribute("placeholder")).toBe("20");
     await amount.fill("4");
-    await pay.getByRole("button", { name: "Sign the permit" }).click();
-    await pay.getByRole("button", { name: "Pay with the permit" }).click();
+    await pay.getByRole("button", { name: "Sign and pay" }).click();
     await expect.poll(async () => (await pages.figuresOf(purchase)).paid, untilConfirmed).toBe("9000000");
     const paid = ["eth_signTypedData_v4", "eth_sendTransaction"];
     expect(wallet.signed).toEqual([...paid, ...paid]);
@@ -398,8 +397,9 @@ describe("a click", () => {
     const approve = page.locator("#action-approve");
     const amount = pay.getByLabel("Amount in USDC");
     await expect.poll(async () => await amount.inputValue()).toBe("10");
+    await unfold(page, "approve");
     await approve.getByLabel("Amount in USDC").fill("15");
-    await approve.getByText("15.00 USDC").waitFor();
+    await approve.getByRole("button", { name: "Approve 15.00 USDC" }).waitFor();
     const { asked, release } = await hold(page, purchase.wallet_url, "POST");
     await approve.getByRole("button", { name: "Approve" }).click();
     await asked;
@@ -477,6 +477,7 @@ describe("what was typed", () => {
     const { purchase, page, pay } = await pages.openApproved(10_000_000n);
     await pay.getByLabel("Amount in USDC").fill("7");
     const approve = page.locator("#action-approve");
+    await unfold(page, "approve");
     await approve.getByLabel("Amount in USDC").fill("15");
     await approve.getByRole("button", { name: "Approve" }).click();
     await accepted(page, "approve");
@@ -495,7 +496,7 @@ describe("what was typed", () => {
     await pay.getByRole("alert").filter({ hasText: "Only 25000000 base units are outstanding" }).waitFor();
     expect(await badge.textContent()).toBe("not as typed");
     await amount.fill("24");
-    await pay.getByText("24.00 USDC").waitFor();
+    await pay.getByRole("button", { name: "Pay 24.00 USDC" }).waitFor();
     expect(await badge.textContent()).toBe("available now");
     await kit.sandbox.clock.travel({ days: 9 });
     await amount.fill("5");

@@ -7,7 +7,7 @@ import { TestKit } from "../../kit/test-kit.ts";
 import { accessibilityFaults, contrastFaults, type TestBrowser } from "../browser.ts";
 import { sharePages } from "../share-pages.ts";
 import { InjectedWallet } from "./injected-wallet.ts";
-import { accepted, holdAnswer, WalletKit } from "./wallet-kit.ts";
+import { accepted, holdAnswer, unfold, WalletKit } from "./wallet-kit.ts";
 
 let pages: WalletKit;
 let kit: TestKit;
@@ -48,7 +48,7 @@ describe("with an injected wallet", () => {
     const approve = page.locator("#action-approve");
     const pay = page.locator("#action-pay");
     await pay.getByText("Nothing is approved to the registrar contract yet.").waitFor();
-    await approve.getByText("25.00 USDC").waitFor();
+    await approve.getByRole("button", { name: "Approve 25.00 USDC" }).waitFor();
     await approve.getByRole("button", { name: "Approve" }).click();
     await accepted(page, "approve");
 
@@ -67,7 +67,8 @@ describe("with an injected wallet", () => {
     }
     await amount.fill("10");
     await amount.blur();
-    await pay.getByText("10.00 USDC").waitFor();
+    await pay.getByRole("button", { name: "Pay 10.00 USDC" }).waitFor();
+    await pay.getByText(/^Details/).click();
     const { transaction } = await kit.action("purchase", purchase.id, "pay", { amount: "10000000" });
     await pay.getByText(/^Exact bytes/).click();
     expect(await pay.locator(".raw").textContent()).toBe(transaction?.data);
@@ -126,7 +127,7 @@ describe("with an injected wallet", () => {
     const first = page.waitForResponse(/amount=1000000$/);
     await pay.getByLabel("Amount in USDC").fill("1");
     await pay.getByLabel("Amount in USDC").fill("12");
-    await pay.getByText("12.00 USDC").waitFor();
+    await pay.getByRole("button", { name: "Pay 12.00 USDC" }).waitFor();
     release();
     await (await first).finished();
     await pay.getByRole("button", { name: "Pay" }).click();
@@ -139,10 +140,12 @@ describe("with an injected wallet", () => {
     const wallet = pages.walletOf("buyer");
     const page = await pages.openWith(wallet, purchase.wallet_url);
     const pay = page.locator("#action-pay_with_permit");
+    await unfold(page, "pay_with_permit");
     const amount = pay.getByLabel("Amount in USDC");
     await amount.fill("10");
     await amount.blur();
-    await pay.getByText("10.00 USDC").waitFor();
+    await pay.getByRole("button", { name: "Sign and pay 10.00 USDC" }).waitFor();
+    await pay.getByText(/^Details/).click();
     const { sign } = await kit.action("purchase", purchase.id, "pay_with_permit", { amount: "10000000" });
     if (sign?.method !== "eth_signTypedData_v4") throw new Error("A permit must be offered.");
     await pay.getByText("the registrar contract", { exact: true }).waitFor();
@@ -152,12 +155,15 @@ describe("with an injected wallet", () => {
     );
     expect(await pay.locator("h4:has-text('Digest') + p").textContent()).toBe(sign.digest);
     await pay.getByText("contains the signature of the permit").waitFor();
-    await pay.getByRole("button", { name: "Sign the permit" }).click();
-    await accepted(page, "pay_with_permit");
+    wallet.declines.add("eth_sendTransaction");
+    await pay.getByRole("button", { name: "Sign and pay" }).click();
+    await pay.getByText("You declined in the wallet. Nothing was sent").waitFor();
 
-    // The page may be closed between the two.
+    // The permit is signed; the payment may be sent later.
     await page.reload();
     await page.getByRole("button", { name: "Amber Wallet" }).click();
+    await unfold(page, "pay_with_permit");
+    await pay.getByText(/^Details/).click();
     await pay.getByText("payWithPermit", { exact: true }).waitFor();
     const { transaction } = await kit.action("purchase", purchase.id, "pay_with_permit");
     await pay.getByText(/^Exact bytes to send/).click();
@@ -165,12 +171,16 @@ describe("with an injected wallet", () => {
     await pay.getByRole("button", { name: "Pay with the permit" }).click();
     await accepted(page, "pay_with_permit");
 
-    expect(wallet.signed).toEqual(["eth_signTypedData_v4", "eth_sendTransaction"]);
+    expect(wallet.signed).toEqual(["eth_signTypedData_v4", "eth_sendTransaction", "eth_sendTransaction"]);
     expect(await pages.figuresOf(purchase)).toMatchObject({ paid: "10000000", approved: "0" });
+    await unfold(page, "pay");
     await page.locator("#action-pay").getByText("The service has accepted this").waitFor();
     await expect.poll(async () => await amount.getAttribute("placeholder")).toBe("15");
     await amount.fill("15");
-    await pay.getByRole("button", { name: "Sign the permit" }).waitFor();
+    // One click signs the permit and pays under it.
+    await pay.getByRole("button", { name: "Sign and pay 15.00 USDC" }).click();
+    await expect.poll(async () => (await pages.figuresOf(purchase)).outstanding).toBe("0");
+    expect(wallet.signed.slice(-2)).toEqual(["eth_signTypedData_v4", "eth_sendTransaction"]);
   });
 
   test("a wrong account signs no permit, and who declines it can start again", async () => {
@@ -178,15 +188,16 @@ describe("with an injected wallet", () => {
     const wallet = pages.walletOf("stranger");
     const page = await pages.openWith(wallet, purchase.wallet_url);
     const pay = page.locator("#action-pay_with_permit");
+    await unfold(page, "pay_with_permit");
     await pay.getByText(`This action requires the account ${purchase.buyer}`).waitFor();
-    expect(await pay.getByRole("button", { name: "Sign the permit" }).isDisabled()).toBe(true);
+    expect(await pay.getByRole("button", { name: "Sign and pay" }).isDisabled()).toBe(true);
     await wallet.select(kit.wallet("buyer"));
     wallet.declines.add("eth_signTypedData_v4");
-    await pay.getByRole("button", { name: "Sign the permit", disabled: false }).click();
+    await pay.getByRole("button", { name: "Sign and pay", disabled: false }).click();
     await pay.getByText("You declined in the wallet. Nothing was sent").waitFor();
-    await pay.getByRole("button", { name: "Sign the permit" }).click();
-    await pay.getByRole("button", { name: "Pay with the permit" }).waitFor();
-    expect(wallet.signed).toEqual(["eth_signTypedData_v4", "eth_signTypedData_v4"]);
+    await pay.getByRole("button", { name: "Sign and pay" }).click();
+    await expect.poll(async () => (await pages.figuresOf(purchase)).outstanding).toBe("0");
+    expect(wallet.signed).toEqual(["eth_signTypedData_v4", "eth_signTypedData_v4", "eth_sendTransaction"]);
   });
 
   test("after a refusal in the wallet the page says that nothing was sent, and the action can start again", async () => {
@@ -281,7 +292,7 @@ describe("with an injected wallet", () => {
     const wallet = pages.walletOf("buyer");
     const page = await pages.openWith(wallet, purchase.wallet_url, /422/);
     const pay = page.locator("#action-pay");
-    await pay.getByText("25.00 USDC").waitFor();
+    await pay.getByRole("button", { name: "Pay 25.00 USDC" }).waitFor();
     wallet.onSending = async () => {
       await buyer.approve(purchase, 0n);
     };
@@ -312,6 +323,7 @@ describe("when the page is closed in the middle", () => {
     });
     await page.goto(merchant.wallet_url);
     await page.getByRole("button", { name: "Amber Wallet" }).click();
+    await unfold(page, "fund");
     await page.getByRole("button", { name: "Approve the funding source" }).click();
     await page.getByText("1 of 3 confirmations").waitFor();
 
@@ -368,7 +380,7 @@ describe("with the sandbox's test keys", () => {
     await page.getByText("keys that are public").waitFor();
     await press("Register");
     await accepted(page, "register");
-    await press("Approve");
+    await press("Approve 25.00 USDC");
     await accepted(page, "approve");
     await page.locator("#action-pay").getByText("Not now: POST …/reconcile would refuse it").waitFor();
 
@@ -382,7 +394,7 @@ describe("with the sandbox's test keys", () => {
     expect(registered.route).toBe("merchant_direct");
     await page.reload();
     await press("Test keys");
-    await press("Pay");
+    await press("Pay 25.00 USDC");
     await accepted(page, "pay");
     expect((await pages.figuresOf(purchase)).outstanding).toBe("0");
   });
@@ -398,6 +410,7 @@ describe("with the sandbox's test keys", () => {
     expect(await claim.getByLabel("Reason").getAttribute("maxlength")).toBe(String(textLengths.reason));
     await claim.getByLabel("Reason").fill("Arrived broken.");
     await claim.getByLabel("Reason").blur();
+    await claim.getByText(/^Details/).click();
     await claim.getByText("Exact bytes to sign").click();
     const terms = { amount: "10000000", reason: "Arrived broken." };
     const { sign } = await kit.action("purchase", purchase.id, "claim", terms);
@@ -423,6 +436,39 @@ describe("with the sandbox's test keys", () => {
 });
 
 describe("for every visitor", () => {
+  test("a summary says who is paid, for what, how much and until when, and the next action comes first, with the reason for the others", async () => {
+    const merchant = await kit.enrolledMerchant();
+    const purchase = await kit.activePurchase(merchant);
+    await kit.sandbox.wallets.buyer.approve(purchase);
+    await kit.sandbox.wallets.buyer.pay(purchase, 5_000_000n);
+    const page = await browser.open();
+    await page.goto(purchase.wallet_url);
+    await page.getByRole("heading", { level: 1, name: `Pay ${merchant.name}` }).waitFor();
+    const summary = page.getByRole("region", { name: "Summary" });
+    await summary.getByText("25.00 USDC, 5.00 USDC paid, 20.00 USDC left").waitFor();
+    await summary.getByText(merchant.wallet).waitFor();
+    const deadline = new Date(purchase.deadlines.pay_deadline * 1000).toISOString();
+    expect(await summary.locator("time").first().getAttribute("datetime")).toBe(deadline);
+    const actions = page.locator('[id^="action-"]');
+    expect(await actions.evaluateAll((found) => found.map(({ id }) => id))).toEqual([
+      "action-pay",
+      "action-register",
+      "action-approve",
+      "action-pay_with_permit",
+      "action-claim",
+    ]);
+    expect(
+      await actions.evaluateAll((found) => found.map((one) => one.querySelector("details")?.open)),
+    ).toEqual([true, false, false, false, false]);
+    await page
+      .locator("#action-register")
+      .getByText(/^Not now: .*on chain already/)
+      .waitFor();
+    await page.goto(merchant.wallet_url);
+    await summary.getByText("Refunds draw at most").waitFor();
+    await page.locator("#action-fund > details[open]").waitFor();
+  });
+
   test("axe finds nothing, in light and dark, and a phone's width is enough", async () => {
     const merchant = await kit.createMerchant();
     const purchase = await kit.paidPurchase(await kit.enrolledMerchant());
@@ -431,7 +477,9 @@ describe("for every visitor", () => {
       await page.goto(url);
       await page.getByRole("button", { name: "Test keys" }).click();
       await page.getByText("keys that are public").waitFor();
-      for (const summary of await page.locator("summary").all()) await summary.click();
+      await page
+        .locator("details")
+        .evaluateAll((all) => all.map((details) => details.setAttribute("open", "")));
       expect(await accessibilityFaults(page)).toEqual([]);
       await page.emulateMedia({ colorScheme: "dark" });
       expect(await contrastFaults(page)).toEqual([]);

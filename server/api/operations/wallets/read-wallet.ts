@@ -1,4 +1,4 @@
-import { toJson } from "../../../../protocol/values/json.ts";
+import { type Json, toJson } from "../../../../protocol/values/json.ts";
 import { readFunding } from "../../../domain/merchants/merchant-steps.ts";
 import { findPurchaseNow } from "../../../domain/purchases/purchase-now.ts";
 import { findMerchant } from "../../../domain/records/find.ts";
@@ -9,35 +9,40 @@ import {
 } from "../../../domain/wallets/wallet-actions.ts";
 import { defineOperation, type OperationContext } from "../../../http/operation.ts";
 import { readMerchantWalletQuery, readPurchaseWalletQuery, walletSchema } from "../../schemas/wallets.ts";
-import { viewSubmission } from "../../views/wallets.ts";
+import { viewMerchantSubject, viewPurchaseSubject, viewSubmission } from "../../views/wallets.ts";
 
 type Query = { amount?: string | undefined; reason?: string | undefined };
 
-async function merchantActions({
-  services,
-  program,
-  id,
-}: OperationContext<unknown, Query>): Promise<OfferedAction[]> {
-  const merchant = (await findMerchant(services.store, program.id, id)).value;
-  return await merchantWalletActions(merchant, await readFunding(merchant, services), services);
+/** The subject of a wallet route, and the actions of its wallets. */
+interface WalletNow {
+  subject: Json;
+  actions: OfferedAction[];
 }
 
-async function purchaseActions({
+async function merchantNow({ services, program, id }: OperationContext<unknown, Query>): Promise<WalletNow> {
+  const merchant = (await findMerchant(services.store, program.id, id)).value;
+  const actions = await merchantWalletActions(merchant, await readFunding(merchant, services), services);
+  return { subject: viewMerchantSubject(merchant), actions };
+}
+
+async function purchaseNow({
   services,
   program,
   id,
   query,
-}: OperationContext<unknown, Query>): Promise<OfferedAction[]> {
+}: OperationContext<unknown, Query>): Promise<WalletNow> {
   const { purchase, onChain } = await findPurchaseNow(services, program.id, id);
   const wish = {
     amount: query.amount === undefined ? null : BigInt(query.amount),
     reason: query.reason ?? null,
   };
-  return await purchaseWalletActions(purchase, onChain, wish, services);
+  const merchant = (await findMerchant(services.store, program.id, purchase.merchant_id)).value;
+  const actions = await purchaseWalletActions(purchase, onChain, wish, services);
+  return { subject: viewPurchaseSubject(purchase, merchant, onChain), actions };
 }
 
 function readWallet(type: "merchant" | "purchase") {
-  const actionsOf = type === "merchant" ? merchantActions : purchaseActions;
+  const readNow = type === "merchant" ? merchantNow : purchaseNow;
   return defineOperation({
     number: null,
     id: type === "merchant" ? "readMerchantWallet" : "readPurchaseWallet",
@@ -57,13 +62,13 @@ function readWallet(type: "merchant" | "purchase") {
     events: [],
     async handle(context) {
       const { services, program, id } = context;
-      const actions = await actionsOf(context);
+      const { subject, actions } = await readNow(context);
       const submissions = await services.store.list("submissions", { subject: id });
       return {
         kind: "read",
         status: 200,
         body: {
-          subject: { type, id },
+          subject,
           actions: toJson(actions),
           submissions: submissions
             .filter(({ value }) => value.program === program.id)
