@@ -11,6 +11,8 @@ const flags: ReadonlyMap<string, string> = new Map([
   ["ports.rpc", "--rpc-port"],
   ["apiPort", "--api-port"],
   ["port", "--port"],
+  ["listen", "--listen"],
+  ["allowHosts", "--allow-host"],
   ["confirmations", "--confirmations"],
   ["programs", "--program"],
   ["contracts.registrar", "--registrar"],

@@ -16,7 +16,12 @@ import {
 import { print } from "../print.ts";
 import { redeployOnChange } from "../running/redeploy-on-change.ts";
 import { startDetached } from "../running/start-detached.ts";
-import { addStartOptions, type StartFlags as OpenFlags, startSandbox } from "../running/start-sandbox.ts";
+import {
+  addStartOptions,
+  type StartFlags as OpenFlags,
+  startSandbox,
+  warnOfExposure,
+} from "../running/start-sandbox.ts";
 
 interface StartFlags extends OpenFlags {
   watch?: boolean;
@@ -68,7 +73,9 @@ async function startInBackground({
   dataDir,
   logFile = join(dataDir, "sandbox.log"),
   json,
+  listen,
 }: StartFlags): Promise<void> {
+  warnOfExposure(listen);
   const started = await startDetached(logFile);
   if (started === null) return;
   const { description, resumed, milliseconds } = started;

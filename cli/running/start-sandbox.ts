@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { isIP } from "node:net";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
 import { defaultConfirmations, defaultGasBudgetWei } from "../../sandbox/options/defaults.ts";
@@ -29,6 +30,8 @@ export interface StartFlags extends PortFlags, RegistrarFlags {
   readonly from?: string;
   readonly receiverUrl?: string;
   readonly autoDeliver?: boolean;
+  readonly listen?: string;
+  readonly allowHost?: string[];
   readonly startTimeout: number;
 }
 
@@ -58,7 +61,7 @@ export function addStartOptions(command: Command, ports: Ports): Command {
         "prg_demo and prg_other",
       ).argParser(addProgram),
     );
-  return addPortOptions(addRegistrarOptions(command), ports)
+  return addReachOptions(addPortOptions(addRegistrarOptions(command), ports))
     .addOption(
       optionWithDefault(
         "--confirmations <number>",
@@ -86,6 +89,24 @@ export function addStartOptions(command: Command, ports: Ports): Command {
     .addOption(startTimeoutOption());
 }
 
+/** Adds the options of who can reach the sandbox. */
+function addReachOptions(command: Command): Command {
+  return command
+    .addOption(
+      optionWithDefault(
+        "--listen <address>",
+        "the IP address that all ports listen at, such as 0.0.0.0 in a container; everyone who reaches it controls the sandbox",
+        "127.0.0.1",
+      ),
+    )
+    .addOption(
+      new Option(
+        "--allow-host <name>",
+        "a host name under which clients reach the sandbox, such as sandbox or sandbox:9000; repeatable",
+      ).argParser((name: string, before: string[] = []) => [...before, name]),
+    );
+}
+
 /**
  * Starts the sandbox that the options describe. Later failures are logged to standard error.
  *
@@ -103,8 +124,17 @@ export async function startSandbox(
     pino.destination(2),
   );
   const { seed, mode = await modeFor(flags), program: programs, from } = flags;
-  const { confirmations, gasBudget: gasBudgetWei, receiverUrl, store, autoDeliver } = flags;
+  const {
+    confirmations,
+    gasBudget: gasBudgetWei,
+    receiverUrl,
+    store,
+    autoDeliver,
+    listen,
+    allowHost: allowHosts,
+  } = flags;
   const registrar = registrarOf(flags);
+  warnOfExposure(listen);
   return await createSandbox({
     ...definedOnly({
       contracts: registrar && { registrar },
@@ -117,6 +147,8 @@ export async function startSandbox(
       receiverUrl,
       store,
       autoDeliver,
+      listen,
+      allowHosts,
       onReplay,
     }),
     ports: { api: flags.apiPort, docs: flags.docsPort, rpc: flags.rpcPort, control: flags.controlPort },
@@ -125,6 +157,18 @@ export async function startSandbox(
     startTimeoutMs: flags.startTimeout,
     log,
   });
+}
+
+/** Writes to standard error what a sandbox that listens beyond loopback exposes. */
+export function warnOfExposure(listen: string | undefined): void {
+  if (listen === undefined || isIP(listen) === 0 || isLoopback(listen)) return;
+  process.stderr.write(
+    `Warning: the API, the documentation, the chain RPC and the control API listen at ${listen}. Everyone who reaches it gets the test keys, can mine blocks and can change or delete everything in the sandbox; use it only in a network that you trust.\n`,
+  );
+}
+
+function isLoopback(address: string): boolean {
+  return address.startsWith("127.") || address === "::1";
 }
 
 /** A person's sandbox is live, unless it continues as it was made. */

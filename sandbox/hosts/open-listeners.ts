@@ -13,12 +13,14 @@ export interface Listeners {
 
 /** Opens a port for each part, to be closed with all that was opened. @throws SandboxError port_in_use */
 export async function openListeners(
-  { ports, connectionLimits: limits }: SandboxSettings,
+  { ports, listen: address, allowHosts, connectionLimits: limits }: SandboxSettings,
   opened: ClosingStack,
 ): Promise<Listeners> {
   const open = async (part: keyof Listeners, docsUrl?: string) => {
     const listener = await listen({
       port: ports[part],
+      address,
+      allowHosts,
       option: `ports.${part}`,
       pages: pagesOf[part],
       limits,

@@ -1,6 +1,8 @@
+import { isIP } from "node:net";
 import { z } from "zod";
 import { proxyKinds } from "../chain/registrar/registrar.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
+import { isHostName } from "../lib/http/host-and-origin.ts";
 import type { SandboxOptions } from "./options.ts";
 import { mostStartTimeoutMs } from "./start-timeout.ts";
 
@@ -40,6 +42,14 @@ export const optionTypes: { readonly [Name in keyof Required<SandboxOptions>]: O
     isValid: (value) => value === "deterministic" || value === "live",
   },
   ports: objectOf("such as { api: 4020 }", { api: port, docs: port, control: port, rpc: port }),
+  listen: {
+    name: 'an IP address, such as "0.0.0.0"',
+    isValid: (value) => typeof value === "string" && isIP(value) !== 0,
+  },
+  allowHosts: listOf({
+    name: 'a host name without a scheme, such as "sandbox" or "sandbox:9000"',
+    isValid: (value) => typeof value === "string" && isHostName(value),
+  }),
   confirmations: whole(1, 1_000),
   programs: listOf({
     name: 'a program\'s id such as "prg_demo", or { id, name, account }',

@@ -6,6 +6,7 @@ import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import type { Registrar, RegistrarIdentity, RegistrarOption } from "../chain/registrar/registrar.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { type ConnectionLimits, connectionLimits } from "../lib/http/connection-limits.ts";
+import { loopback } from "../lib/http/listen.ts";
 import { type Resolve, resolveHost } from "../lib/http/pin-receiver.ts";
 import type { Part } from "../lib/part.ts";
 import { defaultConfirmations, defaultGasBudgetWei } from "./defaults.ts";
@@ -27,11 +28,25 @@ export interface SandboxOptions {
    */
   mode?: ClockMode;
   /**
-   * TCP ports on 127.0.0.1. 0 is any free port.
+   * TCP ports. 0 is any free port.
    *
    * @defaultValue 0 (`start`: 4020 for `api`, 4021 for `docs`, 4022 for `control`, 8545 for `rpc`)
    */
   ports?: { api?: number; docs?: number; rpc?: number; control?: number };
+  /**
+   * The IP address that all four ports listen at, such as `0.0.0.0` in a container. Everyone who reaches it can use the test keys, mine blocks and change
+   * the state; see [Listen beyond loopback](security.md#listen-beyond-loopback).
+   *
+   * @defaultValue `127.0.0.1`
+   */
+  listen?: string;
+  /**
+   * Host names under which clients reach the sandbox, besides those of this machine, such as `sandbox` or `sandbox:9000`; without a port, a name is accepted with
+   * any port.
+   *
+   * @defaultValue none
+   */
+  allowHosts?: readonly string[];
   /**
    * Required confirmations; 1 is the block that includes the transaction.
    *
@@ -175,6 +190,8 @@ export interface SandboxSettings {
     /** The registrar contract, or of a resumed sandbox what is known about it; null for the sandbox's own one. */
     registrar: Registrar | RegistrarIdentity | null;
   };
+  listen: string;
+  allowHosts: readonly string[];
   gasBudgetWei: bigint;
   receiverUrl: string | undefined;
   autoDeliver: boolean;
@@ -214,6 +231,8 @@ export function resolveOptions(
     seed: options.seed ?? "sandbox",
     mode: options.mode ?? "deterministic",
     ports: { api: ports.api ?? 0, docs: ports.docs ?? 0, rpc: ports.rpc ?? 0, control: ports.control ?? 0 },
+    listen: options.listen ?? loopback,
+    allowHosts: (options.allowHosts ?? []).map((name) => name.toLowerCase()),
     confirmations: options.confirmations ?? defaultConfirmations,
     programs: options.programs === undefined ? defaultPrograms : resolvePrograms(options.programs),
     contracts: { registrar },

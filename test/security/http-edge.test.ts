@@ -54,7 +54,7 @@ const refused: readonly (readonly [name: string, bytes: string, status: number, 
     "GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n",
     403,
     "host_not_allowed",
-    /^The Host evil\.example is not this sandbox's\. Use http:\/\/127\.0\.0\.1:\d+ or http:\/\/localhost:\d+\.$/,
+    /^The Host evil\.example is not this sandbox's\. Use http:\/\/127\.0\.0\.1:\d+ or http:\/\/localhost:\d+, or allow the name with the option allowHosts \(routing-sandbox start --allow-host <name>\)\.$/,
   ],
   [
     "a target in absolute form with a foreign host",

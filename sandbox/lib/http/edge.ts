@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import type { Duplex } from "node:stream";
 import { Problem } from "../../../server/api/errors/problem.ts";
 import type { RefusalForm } from "../../../server/http/answers/refusal-form.ts";
-import { absoluteTarget, type PagePolicy, refuseCaller } from "./host-and-origin.ts";
+import { absoluteTarget, type HostNames, type PagePolicy, refuseCaller } from "./host-and-origin.ts";
 import {
   answerAndClose,
   endWith,
@@ -32,7 +32,7 @@ const starting = new Problem(
 /** Checks every request between a port and its host: what no host may see is refused here, in the form of the host. */
 export class Edge {
   readonly #server: Server;
-  readonly #port: number;
+  readonly #hosts: HostNames;
   readonly #pages: PagePolicy;
   /** The newest answer on each connection: a refusal must not overtake it. */
   readonly #answers = new WeakMap<Duplex, ServerResponse>();
@@ -40,14 +40,14 @@ export class Edge {
   #host: Host;
 
   /**
-   * @param port - the port that the server listens on.
+   * @param hosts - the names under which requests are accepted.
    * @param docsUrl - where the pages of error codes are.
    */
-  constructor(server: Server, port: number, pages: PagePolicy, docsUrl: string) {
+  constructor(server: Server, hosts: HostNames, pages: PagePolicy, docsUrl: string) {
     this.#server = server;
-    this.#port = port;
+    this.#hosts = hosts;
     this.#pages = pages;
-    const refusals = startingRefusals(port, docsUrl);
+    const refusals = startingRefusals(hosts.port, docsUrl);
     this.#host = {
       handle: ({ url = "/", method = null }, response) =>
         answerAndClose(response, refusals(starting, { method, path: url.split("?")[0] ?? "/" })),
@@ -90,7 +90,7 @@ export class Edge {
   }
 
   #refusalOf(request: IncomingMessage): Problem | null {
-    return refuseCaller(request, this.#port, this.#pages) ?? refuseMessage(request);
+    return refuseCaller(request, this.#hosts, this.#pages) ?? refuseMessage(request);
   }
 
   #form(problem: Problem, request: IncomingMessage | null) {
@@ -100,7 +100,7 @@ export class Edge {
   }
 
   #refuseTunnel(request: IncomingMessage, socket: Duplex): void {
-    const detail = `CONNECT is not supported. Send the request to http://127.0.0.1:${this.#port} itself.`;
+    const detail = `CONNECT is not supported. Send the request to http://127.0.0.1:${this.#hosts.port} itself.`;
     endWith(socket, this.#form(new Problem("request_malformed", detail), request));
   }
 

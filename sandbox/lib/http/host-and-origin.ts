@@ -23,16 +23,25 @@ export const localPagesWrite: PagePolicy = (origin, { method }) =>
 export const walletPages: PagePolicy = (origin) =>
   isLocal(origin) || (origin !== null && extensions.has(origin.protocol));
 
-const names = ["127.0.0.1", "localhost", "[::1]"];
+/** The names of this machine that every listener accepts. */
+const ownNames = ["127.0.0.1", "localhost", "[::1]"];
 const extensions = new Set(["chrome-extension:", "moz-extension:", "safari-web-extension:"]);
+
+/** The names in a Host header that a listener accepts. */
+export interface HostNames {
+  /** The port that it listens on; the listener's own names are accepted with this port only. */
+  port: number;
+  /** The names that are accepted with any port, or with one that they end with; null where none can be allowed. */
+  allowed: readonly string[] | null;
+}
 
 /**
  * Refuses a request that is not for this listener: its Host or its target names another one (DNS rebinding), or a page of another site
  * sends it (CSRF). Null when it is for this listener.
  *
- * @param port - the port that the request came in on.
  */
-export function refuseCaller(request: IncomingMessage, port: number, pages: PagePolicy): Problem | null {
+export function refuseCaller(request: IncomingMessage, hosts: HostNames, pages: PagePolicy): Problem | null {
+  const { port } = hosts;
   const [host, ...more] = request.headersDistinct["host"] ?? [];
   const known = `127.0.0.1:${port} or localhost:${port}`;
   if (host === undefined)
@@ -42,11 +51,12 @@ export function refuseCaller(request: IncomingMessage, port: number, pages: Page
       "request_malformed",
       `The Host header was sent ${more.length + 1} times. Send it once: ${known}.`,
     );
-  const use = `Use http://127.0.0.1:${port} or http://localhost:${port}.`;
-  if (!isNamed(host, port))
+  const allow = hosts.allowed === null ? "" : ", or allow the name with the option allowHosts (routing-sandbox start --allow-host <name>)";
+  const use = `Use http://127.0.0.1:${port} or http://localhost:${port}${allow}.`;
+  if (!isNamed(host, hosts))
     return new Problem("host_not_allowed", `The Host ${host} is not this sandbox's. ${use}`);
   const target = absoluteTarget(request.url);
-  if (target !== null && !(target.scheme === "http" && isNamed(target.authority, port)))
+  if (target !== null && !(target.scheme === "http" && isNamed(target.authority, hosts)))
     return new Problem(
       "host_not_allowed",
       `The request target names ${target.scheme}://${target.authority}, which is not this sandbox. ${use}`,
@@ -76,11 +86,21 @@ function pageOf({ method, headers }: IncomingMessage): { origin: URL | null } | 
   return site === "none" || site === "same-origin" || followsLink ? null : { origin: null };
 }
 
-function isNamed(host: string, port: number): boolean {
+/** Tells whether a text can be the value of a Host header: a name or an address, and perhaps a port (RFC 9110, 7.2). */
+export function isHostName(text: string): boolean {
+  if (!/^([a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:\d{1,5})?$/i.test(text)) return false;
+  return URL.canParse(`http://${text}`);
+}
+
+function isNamed(host: string, { port, allowed }: HostNames): boolean {
   const asked = host.toLowerCase();
-  return names.some((name) => asked === `${name}:${port}` || (port === 80 && asked === name));
+  const isOwn = ownNames.some((name) => asked === `${name}:${port}` || (port === 80 && asked === name));
+  const name = asked.replace(/:\d{1,5}$/, "");
+  return isOwn || (allowed ?? []).some((one) => one === asked || one === name);
 }
 
 function isLocal(origin: URL | null): boolean {
-  return (origin?.protocol === "http:" || origin?.protocol === "https:") && names.includes(origin.hostname);
+  return (
+    (origin?.protocol === "http:" || origin?.protocol === "https:") && ownNames.includes(origin.hostname)
+  );
 }

@@ -1,11 +1,14 @@
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, isIPv6 } from "node:net";
 import { headerBytes } from "../../../server/api/limits.ts";
 import { SandboxError } from "../errors/sandbox-error.ts";
 import { endsWithin } from "../time/deadline.ts";
 import { type ConnectionLimits, connectionLimits } from "./connection-limits.ts";
 import { Edge, type Host } from "./edge.ts";
 import type { PagePolicy } from "./host-and-origin.ts";
+
+/** The address that a sandbox listens at by default. */
+export const loopback = "127.0.0.1";
 
 /** A port that listens before it knows what to answer. */
 export interface Listener {
@@ -18,8 +21,12 @@ export interface Listener {
 
 /** The options of a listener. */
 export interface ListenOptions {
-  /** TCP port on 127.0.0.1; 0 lets the kernel choose. */
+  /** TCP port; 0 lets the kernel choose. */
   port: number;
+  /** The IP address to listen at, by default that of loopback. */
+  address?: string;
+  /** The host names that requests may have besides those of this machine; by default none, and none can be allowed. */
+  allowHosts?: readonly string[];
   /** The name of the port's option, for the message when it is in use. */
   option: string;
   /** The pages in a browser that may call. */
@@ -30,12 +37,13 @@ export interface ListenOptions {
 }
 
 /**
- * Listens on a loopback port, for requests to a name of this machine; until `serve` is called it answers 503.
+ * Listens on a port, by default of loopback and for requests to a name of this machine; until `serve` is called it answers 503.
  *
  * @throws SandboxError port_in_use
  * @example const listener = await listen({ port: 0, option: "ports.api", pages: ownPages })
  */
-export async function listen({ port, option, pages, limits, docsUrl }: ListenOptions): Promise<Listener> {
+export async function listen(options: ListenOptions): Promise<Listener> {
+  const { port, address = loopback, allowHosts, option, pages, limits, docsUrl } = options;
   const { connections, headersMs, requestMs } = limits ?? connectionLimits;
   const server = createServer({
     maxHeaderSize: headerBytes,
@@ -46,10 +54,14 @@ export async function listen({ port, option, pages, limits, docsUrl }: ListenOpt
     requireHostHeader: false,
   });
   server.maxConnections = connections;
-  await bind(server, port, option);
+  await bind(server, { port, address, option });
   const { port: bound } = addressOf(server);
-  const url = `http://127.0.0.1:${bound}`;
-  const edge = new Edge(server, bound, pages, docsUrl ?? url);
+  // An address of all interfaces includes loopback.
+  const host = isUnspecified(address) ? loopback : hostOf(address);
+  const url = `http://${host}:${bound}`;
+  const own = host === loopback ? [] : [host];
+  const hosts = { port: bound, allowed: allowHosts === undefined ? null : [...own, ...allowHosts] };
+  const edge = new Edge(server, hosts, pages, docsUrl ?? url);
   return {
     url,
     serve: (host) => edge.serve(host),
@@ -63,9 +75,22 @@ export async function listen({ port, option, pages, limits, docsUrl }: ListenOpt
   };
 }
 
-function bind(server: Server, port: number, option: string): Promise<void> {
+function bind(
+  server: Server,
+  { port, address, option }: { port: number; address: string; option: string },
+): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) => {
+      if (cause.code === "EADDRNOTAVAIL") {
+        reject(
+          new SandboxError(
+            "option_invalid",
+            `The option listen is ${address}, which is no address of this machine. Use one of its own addresses, or 0.0.0.0 for all.`,
+            { cause },
+          ),
+        );
+        return;
+      }
       if (cause.code !== "EADDRINUSE" && cause.code !== "EACCES") {
         reject(cause);
         return;
@@ -74,12 +99,12 @@ function bind(server: Server, port: number, option: string): Promise<void> {
       reject(
         new SandboxError(
           "port_in_use",
-          `Port ${port} on 127.0.0.1 ${reason}. Choose another port with the option ${option}, or 0 for any free port.`,
+            `Port ${port} on ${address} ${reason}. Choose another port with the option ${option}, or 0 for any free port.`,
           { cause },
         ),
       );
     });
-    server.listen(port, "127.0.0.1", resolve);
+    server.listen(port, address, resolve);
   });
 }
 
@@ -87,4 +112,14 @@ function addressOf(server: Server): AddressInfo {
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("A TCP server must have an address.");
   return address;
+}
+
+/** Tells whether an address stands for all addresses of the machine. */
+function isUnspecified(address: string): boolean {
+  return address === "0.0.0.0" || address === "::";
+}
+
+/** The form of an address in a URL and a Host header. */
+function hostOf(address: string): string {
+  return isIPv6(address) ? `[${address.toLowerCase()}]` : address;
 }

@@ -279,7 +279,9 @@ function tokenCause({ name, args }: ChainRevert, step: ExplainedStep, approved: 
   if (name === null) return { wrong: "it gives no reason", remedy: removeIt };
   if (name !== "Error") return { wrong: nameError(name, args), remedy: removeIt };
   const text = String(Object.values(args)[0]);
-  return tokenCauses[text]?.(step, approved) ?? { wrong: withoutStop(text), remedy: removeIt };
+  return (
+    tokenCauses[text]?.(step, approved) ?? { wrong: withoutStop(escapeControls(text)), remedy: removeIt }
+  );
 }
 
 /** Names a revert: the token's text, or the contract's error. */
