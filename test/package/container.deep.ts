@@ -42,11 +42,15 @@ test("what the Dockerfile runs gives a healthy sandbox that saves its chain when
   });
   await Promise.race([ready, exited.then(([code]) => Promise.reject(new Error(`It ended with ${code}.`)))]);
   const [health = ""] = /(?<=CMD )\[.*\]$/.exec(instructions("HEALTHCHECK")[0] ?? "") ?? [];
-  const [check = "", ...options]: string[] = JSON.parse(health);
-  const status = await run(check, options, { cwd, env });
+  const [check = "", option = "", script = ""]: string[] = JSON.parse(health);
+  const { urls } = JSON.parse(await readFile(join(cwd, "data", "sandbox.json"), "utf8"));
+  // Outside of a container the port of the control API is another one.
+  const isHealthy = script.replace("http://127.0.0.1:4022", urls.control);
+  expect(isHealthy).not.toBe(script);
+  await run(check, [option, isHealthy], { cwd, env });
   sandbox.kill("SIGTERM");
   await exited;
-  expect(JSON.parse(status)).toMatchObject({ pid: sandbox.pid });
+  await expect(run(check, [option, isHealthy], { cwd, env })).rejects.toThrow();
   expect(sandbox.exitCode).toBe(0);
   expect(JSON.parse(await readFile(join(cwd, "data", "store", "chain.json"), "utf8"))).toHaveProperty(
     "block",
@@ -55,9 +59,13 @@ test("what the Dockerfile runs gives a healthy sandbox that saves its chain when
 
 test("the compose file and the workflow say what they are meant to", async () => {
   const { services } = parse(await readFile(join(examples, "docker", "compose.yaml"), "utf8"));
-  // The sandbox is reached through its own network, never through a published port.
+  // The sandbox is reached by the containers of the file, never through a published port.
   expect(services.sandbox).not.toHaveProperty("ports");
-  expect(services.tests.network_mode).toBe("service:sandbox");
+  expect(services.sandbox.read_only).toBe(true);
+  const [, ...command] = services.sandbox.command;
+  const [, ...own] = JSON.parse(instructions("CMD").at(-1) ?? "");
+  expect(command).toEqual([...own, "--listen", "0.0.0.0", "--allow-host", "sandbox"]);
+  expect(services.tests.command.join(" ")).toContain("http://sandbox:4020/");
   const { jobs } = parse(await readFile(join(examples, "github-actions", "sandbox.yml"), "utf8"));
   const steps: { run?: string }[] = jobs.test.steps;
   expect(steps.flatMap((step) => step.run ?? [])).toEqual([
