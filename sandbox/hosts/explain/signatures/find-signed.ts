@@ -127,6 +127,6 @@ const nameOtherSigner: Search = async ({ given, known, signature }, { labels }) 
   const detail =
     signature.canonical === null && signature.mistakes.length === 0
       ? `The contract at ${signer} refuses the signature over this typed data (isValidSignature, ERC-1271). Sign it again, or sign the data that was meant.`
-      : `Over this typed data, the signature is one of ${by}; ${signedBy} (${signer}) was expected. The account or the signed data differs.`;
+      : `This typed data was signed by ${by}; ${signedBy} (${signer}) was expected. Either the account is wrong, or it signed different data.`;
   return { name: "wrong_signer", field: "signature", expected: signer, actual, detail };
 };

@@ -8,10 +8,10 @@ export const signatureMistakes = {
   wrong_domain_version: "The domain has a different version.",
   wrong_domain_name: "The domain has a different name.",
   missing_domain_type: "`types` has no `EIP712Domain`, so `eth_signTypedData_v4` signs an empty domain.",
-  wrong_types: "A type has other members, or the same ones in another order.",
-  unknown_primary_type: "No step takes a message of this type.",
-  changed_field: "A field differs from the one that the sandbox knows; `field` names it.",
-  wrong_claim_hash: "The decision has another claim hash than the filed claim.",
+  wrong_types: "A type has different members, or the same members in a different order.",
+  unknown_primary_type: "No step accepts a message of this type.",
+  changed_field: "A field differs from the expected one; `field` names it.",
+  wrong_claim_hash: "The claim hash of the decision is not that of the filed claim.",
   personal_sign: "`personal_sign` (EIP-191) signed a text instead of the typed data.",
   eth_sign: "`eth_sign` or `personal_sign` signed the digest, with the prefix of EIP-191.",
   unprefixed_hash:
@@ -20,18 +20,19 @@ export const signatureMistakes = {
     "The merchant's wallet signed the funding authorization instead of the enrollment text.",
   compact_signature: "The signature has 64 bytes (EIP-2098) instead of 65.",
   high_s: "The signature has an s in the upper half of the curve's order (EIP-2).",
-  wrong_v: "The signature ends with another v than 27 or 28.",
-  other_message: "The signature is one of another object, such as another purchase.",
-  wrong_signer: "Another account signed, or other data was signed.",
-  wrong_reviewer: "The decision names another reviewer's key than the designated one.",
-  wrong_key: "Another Ed25519 key signed, such as a rotated one.",
+  wrong_v: "The last byte of the signature, v, is not 27 or 28.",
+  other_message: "The signature is over the message of another object, such as another purchase.",
+  wrong_signer: "A different account signed, or it signed different data.",
+  wrong_reviewer: "The decision does not name the key of the designated reviewer.",
+  wrong_key: "A different Ed25519 key signed, such as a rotated one.",
   wrong_encoding: "The signature of the decision is not base64url without padding.",
-  ecdsa_signature: "A wallet's signature (ECDSA) was given for a decision, which needs Ed25519.",
-  hex_text_signed: "The text of the bytes or of their hash in hex or base64 was signed instead of the bytes.",
+  ecdsa_signature: "A wallet signed the decision (ECDSA). A decision requires an Ed25519 signature.",
+  hex_text_signed:
+    "The signature is over the decision bytes, or their hash, written as hex or base64 text, and not over the bytes themselves.",
   prehashed:
-    "A hash of the decision bytes was signed, or Ed25519ph was used, instead of Ed25519 over the bytes.",
+    "The signature is over a hash of the decision bytes, or was made with Ed25519ph. Ed25519 over the bytes is required.",
   missing_domain_line: "The JSON was signed without the line `routing-sandbox/decision/v1`.",
-  not_canonical_json: "JSON in another form than that of RFC 8785 was signed.",
+  not_canonical_json: "The signed JSON is not in RFC 8785 form.",
 } as const;
 
 /** The name of a mistake. */
