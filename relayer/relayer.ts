@@ -14,9 +14,13 @@ import { HeadTrail } from "./recovery/head-trail.ts";
 import { recover } from "./recovery/recover.ts";
 import { resume } from "./recovery/resume.ts";
 import type { RelayIntent } from "./relay-intent.ts";
-import { accept, acceptAgain } from "./submission/accept.ts";
-import { assembleRelayOperation, readRelayOperation, waitsForEarlier } from "./submission/attempts.ts";
+import { accept, acceptAgain } from "./submission/accept-attempt.ts";
 import { drive, driveLocked } from "./submission/drive.ts";
+import {
+  assembleRelayOperation,
+  readRelayOperation,
+  waitsForEarlier,
+} from "./submission/earlier-attempts.ts";
 
 export type { RelayerPorts } from "./context.ts";
 export * from "./errors.ts";

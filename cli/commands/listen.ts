@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { faultLimits } from "../../sandbox/service/faults/fault-matrix.ts";
 import type { ReceiverFault } from "../../sandbox/service/receiver/receiver-tap.ts";
 import { interruption } from "../interruption.ts";
-import type { HeardDelivery } from "../open-listener.ts";
+import type { HeardDelivery } from "../open-receiver.ts";
 import { dataDirectoryOption, jsonOption, portOption, type SandboxFlags, wholeNumber } from "../options.ts";
 import { print } from "../print.ts";
 import { findRunning } from "../running/find-running.ts";
@@ -45,14 +45,14 @@ export function listenCommand(): Command {
 }
 
 async function hear(flags: ListenFlags): Promise<void> {
-  const { openListener } = await import("../open-listener.ts");
+  const { openReceiver } = await import("../open-receiver.ts");
   let { fail } = flags;
   const takeFault = () => {
     if (fail === 0) return null;
     fail -= 1;
     return faultOf(flags);
   };
-  const listener = await openListener({
+  const listener = await openReceiver({
     port: flags.port,
     // Asked for at each delivery: the sandbox may be started later than this, and its keys may rotate.
     secret: async () => flags.secret ?? (await findRunning(flags.dataDir))?.receiver.hmac_secret ?? null,

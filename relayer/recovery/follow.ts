@@ -9,9 +9,9 @@ import {
 } from "../journal/relay-operation.ts";
 import { readIdentity } from "../node/chain-epoch.ts";
 import { readHead, readHeadBlock } from "../node/node.ts";
-import { readRelayOperation } from "../submission/attempts.ts";
 import { findTransactionReceipt } from "../submission/await-receipt.ts";
 import { driveLocked, type WaitMode } from "../submission/drive.ts";
+import { readRelayOperation } from "../submission/earlier-attempts.ts";
 import { asConfirmed, asMined } from "../submission/settle.ts";
 import { findReorged, isOnChain } from "./find-reorged.ts";
 import { asBroadcast } from "./undo-settlement.ts";

@@ -268,7 +268,7 @@ export const clock: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/state/data-directory/verify.ts",
+    file: "sandbox/state/data-directory/verify-directory.ts",
     tests: ["test/sandbox/state/data-directory/checkpoint.test.ts"],
     mutants: [
       {
@@ -454,7 +454,7 @@ export const clock: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/store/chain-log.ts",
+    file: "server/store/chain-changes.ts",
     tests: [chain],
     mutants: [
       {

@@ -300,7 +300,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/purchases/purchase-now.ts",
+    file: "server/domain/purchases/read-at-one-block.ts",
     tests: ["test/server/api/operations/purchases/one-moment.test.ts"],
     mutants: [
       {

@@ -47,7 +47,7 @@ export const relayer: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/submission/accept.ts",
+    file: "relayer/submission/accept-attempt.ts",
     tests: [submit],
     mutants: [
       {
@@ -130,7 +130,7 @@ export const relayer: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "relayer/submission/attempts.ts",
+    file: "relayer/submission/earlier-attempts.ts",
     tests: [attempts, "test/relayer/recovery/abandon.test.ts"],
     mutants: [
       {

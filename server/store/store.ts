@@ -1,5 +1,5 @@
 import { CodedError } from "../../protocol/coded-error.ts";
-import type { ChainChange } from "./chain-log.ts";
+import type { ChainChange } from "./chain-changes.ts";
 import type { CollectionName, Collections, indexedFields, Ordered, OrderingName } from "./records.ts";
 
 /** A record as it was read, with the revision that a later update must still find. */

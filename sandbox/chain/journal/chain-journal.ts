@@ -9,7 +9,7 @@ import {
   type ChainSource,
   type CheckpointChange,
   isLasting,
-} from "../../../server/store/chain-log.ts";
+} from "../../../server/store/chain-changes.ts";
 import { StoreUnavailableError } from "../../../server/store/store.ts";
 import { withoutMining } from "../client/reorg.ts";
 import type { KeptOffset } from "../clock/clock.ts";

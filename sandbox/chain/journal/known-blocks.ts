@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Node } from "../../../relayer/node/node.ts";
 import { hexSchema } from "../../../relayer/node/node-schemas.ts";
-import type { ChainChange } from "../../../server/store/chain-log.ts";
+import type { ChainChange } from "../../../server/store/chain-changes.ts";
 import { describeBlock, type ReadBlock, readBlock } from "./read-block.ts";
 import { UnpaidSenders } from "./unpaid-senders.ts";
 

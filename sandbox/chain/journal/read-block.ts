@@ -11,7 +11,7 @@ import {
 import { z } from "zod";
 import { ask, type Node } from "../../../relayer/node/node.ts";
 import { hexSchema } from "../../../relayer/node/node-schemas.ts";
-import type { BlockChange } from "../../../server/store/chain-log.ts";
+import type { BlockChange } from "../../../server/store/chain-changes.ts";
 
 const number = hexSchema.transform(Number);
 const signedSchema = z.custom<TransactionSerialized>((value) => isHex(value));

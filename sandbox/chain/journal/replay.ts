@@ -8,7 +8,7 @@ import {
   type CallChange,
   type ChainChange,
   isLasting,
-} from "../../../server/store/chain-log.ts";
+} from "../../../server/store/chain-changes.ts";
 import { anvilVersion } from "../anvil/anvil-binary.ts";
 import { AnvilError } from "../anvil/anvil-error.ts";
 import type { ChainClient } from "../client/chain-client.ts";

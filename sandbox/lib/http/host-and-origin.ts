@@ -51,7 +51,10 @@ export function refuseCaller(request: IncomingMessage, hosts: HostNames, pages: 
       "request_malformed",
       `The Host header was sent ${more.length + 1} times. Send it once: ${known}.`,
     );
-  const allow = hosts.allowed === null ? "" : ", or allow the name with the option allowHosts (routing-sandbox start --allow-host <name>)";
+  const allow =
+    hosts.allowed === null
+      ? ""
+      : ", or allow the name with the option allowHosts (routing-sandbox start --allow-host <name>)";
   const use = `Use http://127.0.0.1:${port} or http://localhost:${port}${allow}.`;
   if (!isNamed(host, hosts))
     return new Problem("host_not_allowed", `The Host ${host} is not this sandbox's. ${use}`);

@@ -99,7 +99,7 @@ function bind(
       reject(
         new SandboxError(
           "port_in_use",
-            `Port ${port} on ${address} ${reason}. Choose another port with the option ${option}, or 0 for any free port.`,
+          `Port ${port} on ${address} ${reason}. Choose another port with the option ${option}, or 0 for any free port.`,
           { cause },
         ),
       );

@@ -4,7 +4,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { replaceFile } from "../../../server/lib/replace-file.ts";
-import type { ChainChange } from "../../../server/store/chain-log.ts";
+import type { ChainChange } from "../../../server/store/chain-changes.ts";
 import type { KeptCheckpoint } from "../../chain/genesis/start-chain.ts";
 
 /** The names of the files of checkpoints; the state that the chain came from is `chain.json`. */

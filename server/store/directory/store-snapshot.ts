@@ -3,7 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { type Adapter, Low } from "lowdb";
 import type { Json } from "../../../protocol/values/json.ts";
 import { replaceFile } from "../../lib/replace-file.ts";
-import type { ChainChange } from "../chain-log.ts";
+import type { ChainChange } from "../chain-changes.ts";
 import { emptyContents, type StoreContents } from "../journaled/store-contents.ts";
 import { type CollectionName, collectionNames } from "../records.ts";
 import type { Stored } from "../store.ts";

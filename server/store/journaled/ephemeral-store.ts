@@ -1,4 +1,4 @@
-import { ChainLog } from "../chain-log.ts";
+import { ChainLog } from "../chain-changes.ts";
 import { JournaledStore } from "./journaled-store.ts";
 import { MemoryTables } from "./memory-tables.ts";
 

@@ -1,6 +1,6 @@
 import type { Json } from "../../../protocol/values/json.ts";
 import { ChainUnavailableError } from "../../chain/chain-reader.ts";
-import { type ChainChange, ChainLog, type ChainSource } from "../chain-log.ts";
+import { type ChainChange, ChainLog, type ChainSource } from "../chain-changes.ts";
 import type { CollectionName, Collections, Ordered, OrderingName } from "../records.ts";
 import type { RelayerJournalStore } from "../relayer-journal.ts";
 import type { OrderedPage } from "../store.ts";

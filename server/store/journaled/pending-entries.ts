@@ -1,4 +1,4 @@
-import type { ChainChange } from "../chain-log.ts";
+import type { ChainChange } from "../chain-changes.ts";
 import {
   type CollectionName,
   type Collections,

@@ -1,5 +1,5 @@
 import type { Json } from "../../../protocol/values/json.ts";
-import type { ChainChange } from "../chain-log.ts";
+import type { ChainChange } from "../chain-changes.ts";
 import { type CollectionName, collectionNames } from "../records.ts";
 import type { Stored, StoreImage } from "../store.ts";
 

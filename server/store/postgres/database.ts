@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Client, type ClientConfig, escapeIdentifier, Pool } from "pg";
 import { CodedError } from "../../../protocol/coded-error.ts";
-import type { ChainChange } from "../chain-log.ts";
+import type { ChainChange } from "../chain-changes.ts";
 import { StoreUnavailableError } from "../store.ts";
 
 /** Runs one statement and answers its rows. */

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import type { HeardDelivery } from "../../../cli/open-listener.ts";
+import type { HeardDelivery } from "../../../cli/open-receiver.ts";
 import { cli } from "../../cli/program.ts";
 
 /** `routing-sandbox listen --json` in a process of its own. */

@@ -1,4 +1,4 @@
-import { findPurchaseNow } from "../../../domain/purchases/purchase-now.ts";
+import { findPurchaseNow } from "../../../domain/purchases/read-at-one-block.ts";
 import { defineOperation } from "../../../http/operation.ts";
 import { purchaseSchema } from "../../schemas/purchases.ts";
 import { viewPurchase } from "../../views/purchases.ts";

@@ -1,6 +1,6 @@
 import { type Json, toJson } from "../../../../protocol/values/json.ts";
 import { readFunding } from "../../../domain/merchants/merchant-steps.ts";
-import { findPurchaseNow } from "../../../domain/purchases/purchase-now.ts";
+import { findPurchaseNow } from "../../../domain/purchases/read-at-one-block.ts";
 import { findMerchant } from "../../../domain/records/find.ts";
 import {
   merchantWalletActions,

@@ -10,7 +10,7 @@ import {
   startChain,
 } from "../../../../sandbox/chain/genesis/start-chain.ts";
 import { day } from "../../../../server/api/default-deadlines.ts";
-import { type ChainChange, ChainLog } from "../../../../server/store/chain-log.ts";
+import { type ChainChange, ChainLog } from "../../../../server/store/chain-changes.ts";
 
 const EIGHT_DAYS = 8 * day;
 

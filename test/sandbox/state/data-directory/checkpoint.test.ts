@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
-import { verifyDirectory } from "../../../../sandbox/state/data-directory/verify.ts";
+import { verifyDirectory } from "../../../../sandbox/state/data-directory/verify-directory.ts";
 import { toLine } from "../../../../server/store/directory/checked-lines.ts";
 import { cli } from "../../../cli/program.ts";
 import { kill } from "../../../end-to-end/kill.ts";

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { examine } from "../../../../cli/doctor/examine.ts";
 import { inFlags } from "../../../../cli/flags.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
-import { verifyDirectory } from "../../../../sandbox/state/data-directory/verify.ts";
+import { verifyDirectory } from "../../../../sandbox/state/data-directory/verify-directory.ts";
 import { startSandbox } from "../../../end-to-end/started-sandbox.ts";
 import { listingOf } from "../../../server/store/directory/held-disk.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";

@@ -22,7 +22,7 @@ import { zeroHash } from "viem";
 import { expect, onTestFinished, test } from "vitest";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { ExplorerChange, PurchaseView, ViewPage } from "../../../../sandbox/hosts/explorer/views.ts";
-import { verifyDirectory } from "../../../../sandbox/state/data-directory/verify.ts";
+import { verifyDirectory } from "../../../../sandbox/state/data-directory/verify-directory.ts";
 import { openDirectoryStore, readDirectory } from "../../../../server/store/directory/directory-store.ts";
 import type { Store } from "../../../../server/store/store.ts";
 import { asOtherUser } from "../../../as-other-user.ts";

@@ -1,7 +1,7 @@
 import { cp, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { BlockChange, ChainChange, ChainSource } from "../../../../server/store/chain-log.ts";
+import type { BlockChange, ChainChange, ChainSource } from "../../../../server/store/chain-changes.ts";
 import {
   newDirectoryStore,
   openDirectoryStore,

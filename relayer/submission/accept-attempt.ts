@@ -13,7 +13,7 @@ import { type RelayOperationRecord, unsignedAttempt } from "../journal/relay-ope
 import type { BudgetRecord } from "../journal/relayer-journal.ts";
 import { timestamp } from "../journal/timestamp.ts";
 import type { RelayIntent } from "../relay-intent.ts";
-import { hasLiveAttempt } from "./attempts.ts";
+import { hasLiveAttempt } from "./earlier-attempts.ts";
 import { simulateNow } from "./simulate.ts";
 
 /**

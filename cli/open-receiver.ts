@@ -15,9 +15,9 @@ export interface HeardDelivery extends Omit<Arrival, "verified"> {
  * Opens a receiver of its own for a terminal: answers 204 to what it can verify and 401 to what does not verify.
  *
  * @param secret - the shared secret, asked for at each delivery; null while it is not known.
- * @example await openListener({ port: 4040, secret: async () => "whsec_…", takeFault: () => null, heard: console.log })
+ * @example await openReceiver({ port: 4040, secret: async () => "whsec_…", takeFault: () => null, heard: console.log })
  */
-export async function openListener(options: {
+export async function openReceiver(options: {
   port: number;
   secret: () => Promise<string | null>;
   /** Returns the fault of the next delivery, if it has one. */

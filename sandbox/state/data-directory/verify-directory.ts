@@ -1,4 +1,4 @@
-import type { BlockChange } from "../../../server/store/chain-log.ts";
+import type { BlockChange } from "../../../server/store/chain-changes.ts";
 import { StoreDamagedError } from "../../../server/store/directory/checked-lines.ts";
 import { readDirectory } from "../../../server/store/directory/directory-store.ts";
 import { readable } from "../../../server/store/directory/store-files.ts";
