@@ -167,6 +167,7 @@ function openSnapshots(
       client: chain.client,
       refusals: () => refusals.newest(),
       labels: new AddressLabels(chain),
+      isOwnRegistrar: settings.contracts.registrar === null,
     }),
     fingerprint: async () => await takeFingerprint(chain, parts.all),
     encodeSnapshot: async () =>

@@ -1,4 +1,9 @@
-import type { CallExplanation, Explanation, Frame } from "../../sandbox/hosts/explain/explanation.ts";
+import type {
+  CallExplanation,
+  Explanation,
+  Frame,
+  StateChanges,
+} from "../../sandbox/hosts/explain/explanation.ts";
 import { describeCheck } from "../../sandbox/service/client/describe-check.ts";
 import { type Paint, paintIn, section, text } from "./paint.ts";
 
@@ -18,7 +23,7 @@ export function renderExplanation(explanation: Explanation, color: boolean): str
     ...(accepted ? [] : [cause, ...(revert?.meaning == null ? [] : [revert.meaning])]),
     `${paint("bold", explanation.transaction_hash)}  ${verdict}`,
     ...renderSubmission(explanation),
-    ...renderDetails(explanation, paint),
+    ...renderDetails(explanation, paint, explanation.changes),
   ].join("\n");
 }
 
@@ -41,9 +46,9 @@ export function renderCallExplanation(explanation: CallExplanation, color: boole
 }
 
 /** The parts that explanations of transactions and of calls have in common. */
-type Details = Omit<Explanation, "transaction_hash" | "transaction" | "submission">;
+type Details = Omit<Explanation, "transaction_hash" | "transaction" | "submission" | "changes">;
 
-function renderDetails(explanation: Details, paint: Paint): string[] {
+function renderDetails(explanation: Details, paint: Paint, changes: StateChanges | null = null): string[] {
   return [
     ...section(
       "Checks",
@@ -53,6 +58,8 @@ function renderDetails(explanation: Details, paint: Paint): string[] {
     ...section(callTitle(explanation), paint, renderCall(explanation, paint)),
     ...section("Logs", paint, explanation.logs.map(renderLog)),
     ...section("Calls", paint, explanation.trace === null ? [] : renderFrame(explanation.trace, paint)),
+    ...section("Balances", paint, (changes?.balances ?? []).map(renderBalance)),
+    ...section("Storage", paint, (changes?.storage ?? []).map(renderSlot)),
     ...section(
       "Compared with",
       paint,
@@ -63,6 +70,24 @@ function renderDetails(explanation: Details, paint: Paint): string[] {
         ),
     ),
   ];
+}
+
+function renderBalance({
+  asset,
+  address,
+  name,
+  before,
+  after,
+  change,
+}: StateChanges["balances"][number]): string {
+  const unit = asset === "ETH" ? "wei" : asset;
+  const signed = change.startsWith("-") ? change : `+${change}`;
+  const of = name === null ? address : `${name} (${address})`;
+  return `${of}: ${signed} ${unit}, from ${before} to ${after}`;
+}
+
+function renderSlot({ contract, name, slot, before, after }: StateChanges["storage"][number]): string {
+  return `${contract}: ${name ?? slot} from ${text(before)} to ${text(after)}`;
 }
 
 function renderSubmission({ submission }: Explanation): string[] {

@@ -1,7 +1,7 @@
-import type { Explanation, Frame } from "../../../sandbox/hosts/explain/explanation.ts";
+import type { Explanation, Frame, StateChanges } from "../../../sandbox/hosts/explain/explanation.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { ask } from "../api.ts";
-import { formatCount, formatWei, type Measure } from "../format.ts";
+import { formatAmount, formatCount, formatWei, type Measure } from "../format.ts";
 import { checks, value } from "../templates/checks.ts";
 import {
   account,
@@ -38,7 +38,7 @@ export function explanation(explained: Explanation, measure: Measure): TemplateR
 
 /** Renders the part of an explanation below its verdict. */
 export function transactionDetails(explained: Explanation, measure: Measure): TemplateResult {
-  const { call, logs, trace, transaction } = explained;
+  const { call, changes, logs, trace, transaction } = explained;
   return html`${facts(explained, measure)}
     ${call === null ? nothing : callTable(call, measure)}
     ${
@@ -51,6 +51,7 @@ export function transactionDetails(explained: Explanation, measure: Measure): Te
         ? nothing
         : folded("Inner calls", html`<ul class="calls plain">${callTree(trace, measure)}</ul>`)
     }
+    ${changes === null ? nothing : stateChanges(changes, measure)}
     ${
       logs.length === 0
         ? nothing
@@ -72,6 +73,31 @@ export function transactionDetails(explained: Explanation, measure: Measure): Te
             html`<p class="small"><code class="value">${transaction.input}</code></p>`,
           )
     }`;
+}
+
+/** The balances and the storage that the transaction has changed. */
+function stateChanges({ balances, storage }: StateChanges, measure: Measure): TemplateResult {
+  const count = balances.length + storage.length;
+  if (count === 0) return html``;
+  return folded(
+    `State changes (${count})`,
+    html`<ul class="plain stack">
+      ${balances.map(
+        ({ asset, address, name, change }) =>
+          html`<li class="small">${account({ address, name })}: <span class="amount">${formatChange(asset, change, measure)}</span></li>`,
+      )}
+      ${storage.map(
+        ({ contract, name, slot, before, after }) =>
+          html`<li class="small"><code>${linked(name ?? slot, measure.labels)}</code> of ${contract}:
+            ${value(before, measure, name ?? "")} → ${value(after, measure, name ?? "")}</li>`,
+      )}
+    </ul>`,
+  );
+}
+
+function formatChange(asset: string, change: string, measure: Measure): string {
+  const amount = asset === "ETH" ? formatWei(change) : formatAmount(change, measure);
+  return change.startsWith("-") ? amount : `+${amount}`;
 }
 
 /** The cause in one sentence, the revert in words, and the checks that failed because of it. */

@@ -10,7 +10,6 @@ import type { ChainClient } from "../../chain/client/chain-client.ts";
 import { describeRevert } from "../../chain/describe-revert.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
-import type { AddressLabels } from "../explorer/address-labels.ts";
 import { contractsOf, nameOf } from "./address-book.ts";
 import type { Candidate } from "./candidates/candidate.ts";
 import { findCandidates, findNamedCandidate } from "./candidates/find-candidates.ts";
@@ -19,6 +18,7 @@ import { compareCalls } from "./cause/compare-calls.ts";
 import { nameCauses, unknownTransaction } from "./cause/name-cause.ts";
 import { readRevert } from "./cause/read-revert.ts";
 import type { Explanation } from "./explanation.ts";
+import { type ChangeSources, readChanges } from "./traces/read-changes.ts";
 import { type TracedCall, tracedCall, viewTrace } from "./traces/read-trace.ts";
 
 /** A step that a transaction was compared with, and what came of it. */
@@ -28,11 +28,8 @@ interface Judged extends Candidate {
 }
 
 /** The sources that an explanation is made from. */
-export interface ExplainSources {
-  services: Services;
-  client: ChainClient;
+export interface ExplainSources extends ChangeSources {
   refusals: Refusals;
-  labels: AddressLabels;
 }
 
 /** The settings of an explanation. */
@@ -51,8 +48,9 @@ export interface ExplainOptions {
 export async function explainTransaction(
   hash: Hex,
   { for: id }: ExplainOptions,
-  { services, client, refusals }: ExplainSources,
+  sources: ExplainSources,
 ): Promise<Explanation> {
+  const { services, client, refusals } = sources;
   const observed = await services.chain.observe(hash);
   const [traced, transaction] = await Promise.all([
     observed.receipt === null ? null : trace(hash, client),
@@ -82,6 +80,7 @@ export async function explainTransaction(
     logs: (observed.receipt?.logs ?? []).map((log) => viewLog(log, services)),
     revert: await readRevert(traced?.error === undefined ? "0x" : (traced.output ?? "0x"), closest, services),
     trace: traced === null ? null : viewTrace(traced, services.deployment),
+    changes: await readChanges(observed, traced, sources),
     compared: judged.map((one) => ({
       step: one.use.step,
       subject: one.about,

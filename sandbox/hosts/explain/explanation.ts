@@ -68,6 +68,39 @@ const frame: z.ZodType<Frame> = z
   .lazy(() => z.object({ ...frameFields, calls: z.array(frame) }))
   .meta({ id: "CallFrame" });
 
+const stateChanges = z
+  .object({
+    /** Every balance that has changed, in wei or in base units of the token. */
+    balances: z.array(
+      z.object({
+        /** `ETH`, or the symbol of the token. */
+        asset: z.string(),
+        address: checksumAddressSchema,
+        /** The label of the account, as in `buyer`. */
+        name: z.string().nullable(),
+        before: z.string(),
+        after: z.string(),
+        change: z.string(),
+      }),
+    ),
+    storage: z.array(
+      z.object({
+        address: checksumAddressSchema,
+        contract: z.string(),
+        slot: hashSchema,
+        /** As in `_purchases[pur_…].paid`; null for a slot of unknown meaning, which is shown as a whole. */
+        name: z.string().nullable(),
+        type: z.string().nullable(),
+        before: jsonSchema,
+        after: jsonSchema,
+      }),
+    ),
+  })
+  .meta({ id: "StateChanges" });
+
+/** The balances and slots that a transaction has changed. */
+export type StateChanges = z.infer<typeof stateChanges>;
+
 /** The schema of an explanation: whether a transaction would be accepted and for which step, and if not why. */
 export const explanationSchema = z.object({
   /** Why it is refused, or as what it is accepted, in one sentence. */
@@ -126,6 +159,8 @@ export const explanationSchema = z.object({
   ),
   revert: revert.nullable(),
   trace: frame.nullable(),
+  /** The balances and slots that it has changed; null for one that is not mined, and where the node does not trace. */
+  changes: stateChanges.nullable(),
   /** Every step that it was compared with: that of the submission first, then the closest. */
   compared: z.array(step),
 });
@@ -135,7 +170,7 @@ export type Explanation = z.infer<typeof explanationSchema>;
 
 /** The schema of an explanation of a call that was not sent: as that of a transaction, without the checks that only a mined one can have. */
 export const callExplanationSchema = explanationSchema
-  .omit({ transaction_hash: true, transaction: true, submission: true })
+  .omit({ transaction_hash: true, transaction: true, submission: true, changes: true })
   .extend({
     /** The checks that are not known before the call is sent. */
     not_checked: z.array(z.enum(checkNames)),

@@ -237,6 +237,22 @@ test("a hash is copied whole", async () => {
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(purchase.commitment.hash);
 });
 
+test("a payment shows the balances that it has changed by holder, and the storage by name", async () => {
+  const { purchase, payments } = await kit.sandbox.given.purchase({ state: "paid" });
+  const page = await kit.open(`#/transactions/${payments[0]?.transaction_hash}`);
+  const explained = page.getByRole("region", { name: "Explanation" });
+  await explained.getByText(/^State changes \(\d+\)$/).click();
+  const changes = explained.getByRole("listitem");
+  for (const [holder, amount] of [
+    ["buyer", "-25.00 USDC"],
+    ["merchant", "+25.00 USDC"],
+  ] as const)
+    await changes.filter({ hasText: holder }).getByText(amount, { exact: true }).waitFor();
+  const paid = changes.filter({ hasText: "].paid" });
+  await paid.getByTitle(purchase.id).waitFor();
+  expect(await paid.getByText("25000000", { exact: true }).count()).toBe(1);
+});
+
 test("a transaction has its status, cause, sender, recipient, block, time, gas and purchase, then the call and the raw bytes", async () => {
   const session = await kit.begin();
   const purchase = await offered(session);

@@ -355,6 +355,7 @@ export interface components {
         meaning: string | null;
       } | null);
       trace: (components["schemas"]["CallFrame"] | null);
+      changes: (components["schemas"]["StateChanges"] | null);
       compared: {
         step: string;
         subject: string;
@@ -372,6 +373,25 @@ export interface components {
       call: string;
       failure: string | null;
       calls: components["schemas"]["CallFrame"][];
+    };
+    StateChanges: {
+      balances: {
+        asset: string;
+        address: components["schemas"]["Address"];
+        name: string | null;
+        before: string;
+        after: string;
+        change: string;
+      }[];
+      storage: {
+        address: components["schemas"]["Address"];
+        contract: string;
+        slot: components["schemas"]["Hash"];
+        name: string | null;
+        type: string | null;
+        before: components["schemas"]["Json"];
+        after: components["schemas"]["Json"];
+      }[];
     };
     CallExplanation: {
       cause: string;
