@@ -1,3 +1,4 @@
+import { defaultPorts } from "../cli/options.ts";
 import { faultPoints } from "../relayer/faults/fault.ts";
 import { deepestReorg } from "../relayer/recovery/head-trail.ts";
 import { defaultKeptStates } from "../sandbox/chain/anvil/start-anvil.ts";
@@ -58,6 +59,10 @@ export const pageLimits = {
   checkpoint_blocks: `${manyBlocks} blocks`,
   checkpoint_share: `1/${share}`,
   client_requests: String(mostRequests),
+  control_port: String(defaultPorts.control),
+  control_url: `\`http://127.0.0.1:${defaultPorts.control}\``,
+  docs_url: `\`http://127.0.0.1:${defaultPorts.docs}\``,
+  rpc_url: `\`http://127.0.0.1:${defaultPorts.rpc}\``,
   connections: `${count(connectionLimits.connections)} connections`,
   delivery_longest: seconds(longestDeliveryMs),
   delivery_pauses: `${pauses.slice(0, -1).join(", ")} and ${pauses.at(-1)} seconds`,

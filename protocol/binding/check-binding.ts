@@ -146,8 +146,7 @@ function sameRecipient(left: string | null, right: string | null): boolean {
 
 /** The reasons to refuse a wallet with code, though it may be the bound one. */
 export const walletCodeReasons: { readonly [C in Exclude<WalletCode, "none">]: string } = {
-  contract:
-    "The bound wallet is a contract, which sends no transaction of its own; only an account without code is accepted.",
+  contract: "The bound wallet is a contract. Only an account without code can send the transaction.",
   delegated:
     "The bound wallet delegates to code (EIP-7702), so other accounts can act as it. End the delegation and send a new transaction.",
   unknown:

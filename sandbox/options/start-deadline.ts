@@ -70,7 +70,7 @@ export class StartDeadline {
   #timeout(cause: unknown): SandboxError {
     return new SandboxError(
       "start_timeout",
-      `The start took longer than ${this.#timeoutMs} ms, and was waiting for ${this.#step}. Correct what holds that up, or allow more time with the option startTimeoutMs.`,
+      `The start took longer than ${this.#timeoutMs} ms, and was waiting for ${this.#step}. Remove the cause of the delay, or allow more time with the option startTimeoutMs.`,
       { cause },
     );
   }

@@ -181,7 +181,7 @@ test.for<[command: string, message: string]>([
   ],
   [
     "data verify --data-dir FOLDER/new",
-    "FOLDER/new holds no sandbox. Name the directory of one with --data-dir.\n",
+    "FOLDER/new contains no sandbox. Name the data directory of a sandbox with --data-dir.\n",
   ],
   [
     "join --store postgres://127.0.0.1/shop?table=x",

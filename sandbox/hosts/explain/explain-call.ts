@@ -124,7 +124,7 @@ export async function explainCall(
 }
 
 const strangeCall =
-  "It touches no merchant and no purchase that this sandbox knows, and its sender is no buyer of any.";
+  "It does not involve a merchant or a purchase of this sandbox, and its sender is not the buyer of a purchase.";
 
 function revertsAlone(failure: string | null): string | null {
   return failure === null ? null : `It would revert: ${failure}.`;

@@ -164,7 +164,7 @@ function viewSubmission({
 function strange({ envelope }: ObservedTransaction): string {
   return envelope === null
     ? unknownTransaction
-    : "It touches no merchant and no purchase that this sandbox knows, and its sender is no buyer of any.";
+    : "It does not involve a merchant or a purchase of this sandbox, and its sender is not the buyer of a purchase.";
 }
 
 /** Shows a call next to the expected one; null where there is none. */

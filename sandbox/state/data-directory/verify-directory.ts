@@ -35,7 +35,7 @@ export async function verifyDirectory(directory: string): Promise<VerifiedDirect
   if (begun === null)
     throw new SandboxError(
       "data_directory_mismatch",
-      `${directory} holds no sandbox. Name the directory of one with the option dataDirectory.`,
+      `${directory} contains no sandbox. Name the data directory of a sandbox with the option dataDirectory.`,
     );
   const unlock = await lockForReading(directory);
   try {

@@ -53,7 +53,7 @@ export async function explainMined(
   const isOver = now === null && revert !== null && revert.name !== "NotEnrolled";
   if (isOver)
     return {
-      detail: `${what} with ${labelRevert(was)}, which does not hold any more. ${capitalize(advice.again)}.`,
+      detail: `${what} with ${labelRevert(was)}, which is no longer the case. ${capitalize(advice.again)}.`,
       retryable: true,
     };
   const met = now ?? was;

@@ -67,7 +67,7 @@ function assertNewName(name: string, names: Set<string> | null | undefined): voi
 
 function wellFormed(text: string): string {
   if (text.isWellFormed()) return text;
-  throw new Problem("body_malformed", "A string holds an unpaired surrogate. Send valid UTF-8.");
+  throw new Problem("body_malformed", "A string contains an unpaired surrogate. Send valid UTF-8.");
 }
 
 /** Returns whether a double keeps a number as it is written. */

@@ -96,7 +96,7 @@ async function namesIn(directory: string): Promise<string[] | null> {
   );
   if (!isThere) return null;
   if (!existsSync(directory) || !(await stat(directory)).isDirectory())
-    throw new StoreDamagedError(`${directory} is not a directory, so it holds no store. ${moveAway}`);
+    throw new StoreDamagedError(`${directory} is not a directory, so it contains no store. ${moveAway}`);
   return await readdir(directory);
 }
 

@@ -97,7 +97,7 @@ function timeoutWhile(step: string, milliseconds = 1_000) {
   return {
     name: "SandboxError",
     code: "start_timeout",
-    message: `The start took longer than ${milliseconds} ms, and was waiting for ${step}. Correct what holds that up, or allow more time with the option startTimeoutMs.`,
+    message: `The start took longer than ${milliseconds} ms, and was waiting for ${step}. Remove the cause of the delay, or allow more time with the option startTimeoutMs.`,
   };
 }
 

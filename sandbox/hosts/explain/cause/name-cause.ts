@@ -18,7 +18,7 @@ export interface Facts {
 
 /** The explanation of a hash that the chain does not know. */
 export const unknownTransaction =
-  "The chain knows no transaction with this hash: it was never sent here, was replaced, or left with a reorganization.";
+  "The chain has no transaction with this hash: it was never sent to this chain, was replaced, or was removed by a reorg.";
 
 /** Returns a sentence for each failed check, the cause first; none when no check failed. */
 export function nameCauses(facts: Facts): string[] {

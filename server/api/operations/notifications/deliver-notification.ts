@@ -50,7 +50,7 @@ export const deliverNotification = defineOperation({
 function undone(): Problem {
   return new Problem(
     "outcome_unknown",
-    "The sandbox was restored while this delivery was under way. Send the request again if its event is still there.",
+    "The sandbox was restored during this delivery. Send the request again if its event still exists.",
   );
 }
 

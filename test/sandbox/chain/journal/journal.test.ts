@@ -403,7 +403,7 @@ test("what is no store is refused in a store's place and left alone, with --fres
       await expect(createSandbox({ dataDirectory, fresh })).rejects.toMatchObject(refusal);
     await expect(verifyDirectory(dataDirectory)).rejects.toMatchObject(refusal);
   };
-  await expectRefusals("is not a directory, so it holds no store");
+  await expectRefusals("is not a directory, so it contains no store");
   expect(await readFile(store, "utf8")).toBe("precious");
   await rm(store);
   await mkdir(store);

@@ -239,7 +239,7 @@ test("a transaction that concerns no purchase is not accepted, and one that the 
     value: 1n,
   });
   expect(await explain(gift)).toMatchObject({ accepted: false, step: null, checks: [] });
-  expect((await explain(fixture.purchase.commitment.hash)).cause).toMatch(/^The chain knows no transaction/);
+  expect((await explain(fixture.purchase.commitment.hash)).cause).toMatch(/^The chain has no transaction/);
 });
 
 test("a value that is not a hash is refused with a sentence", async () => {
@@ -284,7 +284,7 @@ test("the command explains on the running sandbox, in words and as JSON, and ans
   const [told, json, unknown] = await Promise.all([run(hash), run(hash, "--json"), run("0x12")]);
   expect(told).toMatchObject({
     code: 1,
-    stdout: expect.stringContaining("It touches no merchant and no purchase"),
+    stdout: expect.stringContaining("It does not involve a merchant or a purchase"),
   });
   expect(explanationSchema.parse(JSON.parse(json.stdout))).toMatchObject({
     transaction_hash: hash,

@@ -219,7 +219,7 @@ describe("a delivery waits for its receiver outside of the gate", () => {
       status: 409,
       code: "outcome_unknown",
       detail:
-        "The sandbox was restored while this delivery was under way. Send the request again if its event is still there.",
+        "The sandbox was restored during this delivery. Send the request again if its event still exists.",
       retryable: true,
     });
     expect(await kit.sandbox.fingerprint()).toEqual(before);

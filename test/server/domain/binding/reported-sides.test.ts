@@ -384,8 +384,7 @@ test("a bound wallet that is a contract is reported as one, no matter who sent f
   expect(failedChecks(await fixture.reconcile(purchase, [hash])).get("wallet")).toMatchObject({
     actual: {
       address: fixture.address("buyer"),
-      reason:
-        "The bound wallet is a contract, which sends no transaction of its own; only an account without code is accepted.",
+      reason: "The bound wallet is a contract. Only an account without code can send the transaction.",
     },
   });
 });

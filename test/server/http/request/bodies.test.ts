@@ -172,7 +172,7 @@ describe("a body is malformed when", () => {
 
   test.each([
     ['{"amount":"1","amount":"2"}', 'Duplicate key "amount". Send each key of an object once.'],
-    ['{"terms":{"a":"\\ud800"}}', "A string holds an unpaired surrogate. Send valid UTF-8."],
+    ['{"terms":{"a":"\\ud800"}}', "A string contains an unpaired surrogate. Send valid UTF-8."],
   ])("it is %s, and the answer says what is wrong", async (body, detail) => {
     expect(problem(await createWith(body)).detail).toBe(detail);
   });

@@ -256,7 +256,7 @@ describe("a wallet's transaction that reverted says why and what to do:", () => 
     await pause(false);
     expectReverted(
       await refusalsOfRegistration(purchase, hash),
-      "The transaction of the registration reverted with ProgramPaused, which does not hold any more. Send a new transaction.",
+      "The transaction of the registration reverted with ProgramPaused, which is no longer the case. Send a new transaction.",
       "ProgramPaused",
     );
   });

@@ -19,7 +19,7 @@ type Accepted = Schema<"WalletSubmissionResult">;
 
 const amount = "10000000";
 const contractReason =
-  "The bound wallet is a contract, which sends no transaction of its own; only an account without code is accepted.";
+  "The bound wallet is a contract. Only an account without code can send the transaction.";
 
 let kit: TestKit;
 let merchant: Schema<"Merchant">;
