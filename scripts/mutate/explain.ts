@@ -2,6 +2,7 @@ import type { MutantGroup } from "./mutant.ts";
 
 const explain_ = "test/sandbox/hosts/explain/explain.test.ts";
 const choice = "test/sandbox/hosts/explain/explain-choice.test.ts";
+const typedData = "test/sandbox/hosts/explain/signatures/typed-data.test.ts";
 const data = "test/sandbox/hosts/explorer/data.test.ts";
 const stream = "test/sandbox/hosts/explorer/stream.test.ts";
 
@@ -240,6 +241,71 @@ export const explain: readonly MutantGroup[] = [
         rule: "An end that differs from the recorded one is named.",
         find: "if (actual !== expected)",
         replace: "if (actual === undefined)",
+      },
+    ],
+  },
+  {
+    file: "sandbox/hosts/explain/signatures/compare-typed-data.ts",
+    tests: [typedData],
+    mutants: [
+      {
+        rule: "A wrong domain of typed data is named before a changed member.",
+        find: "    ...inDomain,\n    ...mistakesOfTypes(given, known),\n",
+        replace: "    ...mistakesOfTypes(given, known),\n    ...inDomain.slice(1),\n",
+      },
+      {
+        rule: "Typed data without the type of the domain is named.",
+        find: "...(hasDomainType(given) ? [] : [missingDomainType(known)])",
+        replace: "...(hasDomainType(known) ? [] : [missingDomainType(known)])",
+      },
+    ],
+  },
+  {
+    file: "sandbox/hosts/explain/signatures/explain-typed-data.ts",
+    tests: [typedData],
+    mutants: [
+      {
+        rule: "Typed data is compared with the object that has the most equal members.",
+        find: "equal >= (closest?.equal ?? 0)",
+        replace: "equal <= (closest?.equal ?? equal)",
+      },
+    ],
+  },
+  {
+    file: "sandbox/hosts/explain/signatures/find-signed.ts",
+    tests: [typedData],
+    mutants: [
+      {
+        rule: "A signature of another purchase's message is named as one.",
+        find: "findOtherNonce, findOtherMessage,",
+        replace: "findOtherNonce,",
+      },
+    ],
+  },
+  {
+    file: "sandbox/hosts/explain/decisions/signed-decision.ts",
+    tests: ["test/sandbox/hosts/explain/decisions/decision.test.ts"],
+    mutants: [
+      {
+        rule: "A decision that Ed25519ph has signed is named.",
+        find: "return ed25519ph.verify(bytes, message, publicKey, { zip215: false });",
+        replace: "return !ed25519ph.verify(bytes, message, publicKey, { zip215: false });",
+      },
+    ],
+  },
+  {
+    file: "sandbox/hosts/explain/traces/read-changes.ts",
+    tests: ["test/sandbox/hosts/explain/traces/read-changes.test.ts"],
+    mutants: [
+      {
+        rule: "The storage of a registrar contract of the user has no names.",
+        find: "isRegistrar && isOwnRegistrar ?",
+        replace: "isRegistrar ?",
+      },
+      {
+        rule: "Of a slot only the parts that have changed are shown.",
+        find: "    .filter((part) => part.before !== part.after);",
+        replace: ";",
       },
     ],
   },
