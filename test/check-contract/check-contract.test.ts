@@ -248,12 +248,8 @@ test.each<[string, string | null, RegExp]>([
     /^The artifact .* cannot be read: there is no such file \(ENOENT, .*\)\. Compile the contract and name its JSON file\.$/,
   ],
   ["a file that is not JSON", "{", /is not JSON/],
-  ["an interface", '{"contractName":"I","bytecode":"0x"}', /no artifact with complete bytecode/],
-  [
-    "unlinked libraries",
-    '{"contractName":"L","bytecode":"0x60__$abc$__"}',
-    /no artifact with complete bytecode/,
-  ],
+  ["an interface", '{"contractName":"I","bytecode":"0x"}', /has no complete bytecode/],
+  ["unlinked libraries", '{"contractName":"L","bytecode":"0x60__$abc$__"}', /has no complete bytecode/],
 ])("%s is refused with what to do", async (_name, content, message) => {
   const file = join(await temporaryFolder(), "Artifact.json");
   if (content !== null) await writeFile(file, content);

@@ -62,7 +62,7 @@ function describeIncomplete(file: string, content: unknown): string {
     Object.keys(named).map((library) => `${library} (${source})`),
   );
   if (libraries.length === 0)
-    return `${file} has no complete bytecode, as the artifact of an interface. Name the artifact of your contract.`;
+    return `${file} has no complete bytecode: it is the artifact of an interface, or has unlinked libraries. Name the artifact of your contract.`;
   return `${file} has unlinked libraries: ${libraries.join(", ")}. Make the libraries' functions internal, or link the libraries before you compile the artifact.`;
 }
 

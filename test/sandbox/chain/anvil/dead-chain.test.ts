@@ -103,7 +103,7 @@ test("a sandbox whose Anvil has panicked reports the panic's message, and closes
 });
 
 test.each(["SIGKILL", "SIGTERM"] as const)(
-  "the last line of a program whose Anvil got %s, and whose chain cannot be made again, says why and what to do, and no key is printed",
+  "the last line of a program whose Anvil got %s, and whose chain cannot be rebuilt, says why and what to do, and no key is printed",
   async (signal) => {
     const dataDirectory = join(await temporaryFolder(), "data");
     const ports = ["api", "docs", "control", "rpc"].flatMap((name) => [`--${name}-port`, "0"]);
@@ -120,7 +120,7 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
     expect(await ended).toEqual([1, null]);
     const lines = (await complaint).trim().split("\n");
     expect(lines.at(-1)).toBe(
-      `Anvil has ended, and the sandbox with it. The chain cannot be made again: ${state} is missing: it is the state that the chain came from. Restore the data directory from a backup, or choose another one with --data-dir.`,
+      `Anvil has ended, and the sandbox with it. The chain cannot be rebuilt: ${state} is missing: it is the state that the chain came from. Restore the data directory from a backup, or choose another one with --data-dir.`,
     );
     const secrets = [
       ...Object.values(wallets).map(({ private_key }) => private_key.slice(2)),
