@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
@@ -13,8 +13,12 @@ test("start --watch replaces the sandbox on the same ports when the artifact cha
   const folder = await temporaryFolder();
   const artifact = join(folder, "MyRegistrar.json");
   const { abi, bytecode } = await readContractArtifact("PurchaseRegistrar");
-  const write = async (content: object) =>
-    await writeFile(artifact, JSON.stringify({ contractName: "MyRegistrar", abi, bytecode, ...content }));
+  // Renamed into place: the watcher could read a file that is not complete yet.
+  const write = async (content: object) => {
+    const text = JSON.stringify({ contractName: "MyRegistrar", abi, bytecode, ...content });
+    await writeFile(`${artifact}.new`, text);
+    await rename(`${artifact}.new`, artifact);
+  };
   await write({});
   const ports = ["api", "docs", "rpc", "control"].flatMap((name) => [`--${name}-port`, "0"]);
   const dataDir = ["--data-dir", join(folder, "data")];
