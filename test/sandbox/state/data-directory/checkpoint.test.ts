@@ -144,7 +144,10 @@ test("data verify reads all, makes every block again and compares it, says what 
   const [name = ""] = await checkpointsIn(dataDirectory);
   await truncate(join(dataDirectory, "store", name), 100);
   const { code, out } = await verify();
-  expect([code, out]).toEqual([0, expect.stringContaining("is missing or damaged, so the next start mines all blocks again")]);
+  expect([code, out]).toEqual([
+    0,
+    expect.stringContaining("is missing or damaged, so the next start mines all blocks again"),
+  ]);
   expect(await listingOf(join(dataDirectory, "store"))).toEqual(before);
   await rm(join(dataDirectory, "store", "store.journal"));
   const snapshot = join(dataDirectory, "store", "store.json");
