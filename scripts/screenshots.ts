@@ -28,6 +28,17 @@ async function untilLive(page: Page): Promise<void> {
   await page.locator('main[aria-busy="false"]').waitFor();
 }
 
+/** Scrolls to the timeline of a purchase. */
+async function showTimeline(page: Page): Promise<void> {
+  await untilLive(page);
+  const course = page.getByRole("region", { name: "What happened" });
+  await course.evaluate((section) => {
+    section.scrollIntoView();
+    // Below the menu, which stays at the top.
+    section.ownerDocument.defaultView?.scrollBy(0, -150);
+  });
+}
+
 async function planShots(sandbox: Sandbox): Promise<Shot[]> {
   const { client, given, description } = sandbox;
   const program = description.accounts[0]?.program ?? "";
@@ -80,7 +91,7 @@ async function planShots(sandbox: Sandbox): Promise<Shot[]> {
       name: "explorer-timeline",
       url: `${description.urls.control}/#/purchases/${sold}`,
       on: { ...desk, colorScheme: "dark" },
-      prepare: untilLive,
+      prepare: showTimeline,
     },
   ];
 }

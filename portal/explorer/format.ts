@@ -1,28 +1,11 @@
+import { formatUnits, type Token } from "../amounts/format-amount.ts";
+
 /** The facts of the sandbox that formats need. */
-export interface Measure {
-  symbol: string;
-  decimals: number;
+export interface Measure extends Token {
   /** Sandbox time in milliseconds. */
   now: number;
   /** The labels of known accounts and contracts, by address in lower case. */
   labels: { readonly [address: string]: string };
-}
-
-/** An amount of base units with the token's decimals: at least two, no more than it has. */
-export function formatAmount(units: string, { decimals, symbol }: Measure): string {
-  return `${formatUnits(units, decimals, 2)} ${symbol}`;
-}
-
-/** A whole number of base units as a decimal number. */
-export function formatUnits(units: string, decimals: number, least: number): string {
-  const negative = units.startsWith("-");
-  const digits = units.replace("-", "").padStart(decimals + 1, "0");
-  const whole = digits.slice(0, digits.length - decimals).replaceAll(/\B(?=(\d{3})+$)/g, ",");
-  const fraction = digits
-    .slice(digits.length - decimals)
-    .replace(/0+$/, "")
-    .padEnd(least, "0");
-  return `${negative ? "-" : ""}${whole}${fraction && `.${fraction}`}`;
 }
 
 /** A whole number with separators. */

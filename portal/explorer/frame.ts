@@ -30,7 +30,7 @@ export function frame(
       <div class="row small">
         ${
           overview === null
-            ? nothing
+            ? html`<span class="quiet">reading block and time …</span>`
             : html`<span class="number" title="Newest block">block ${overview.block.number}</span>
               <time datetime=${overview.now} title="Sandbox time, UTC">${formatTime(overview.now)}</time>`
         }

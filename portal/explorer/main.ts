@@ -5,7 +5,7 @@ import { type Connection, followChanges } from "./data/changes.ts";
 import { recorded } from "./data/recorded.ts";
 import { shorten } from "./format.ts";
 import { frame } from "./frame.ts";
-import { type PageAddress, parsePageAddress } from "./page-address.ts";
+import { hrefTo, type PageAddress, parsePageAddress } from "./page-address.ts";
 import type { Scene, View } from "./view.ts";
 import { requests } from "./views/activity/requests.ts";
 import { trace } from "./views/activity/trace.ts";
@@ -103,7 +103,10 @@ function content(view: View | undefined): TemplateResult {
     return html`<h1 tabindex="-1">${view.title(pageAddress)}</h1>
       <div class="notice bad">
         <p>${problem}</p>
-        <p><button type="button" @click=${() => refresh()}>Try again</button></p>
+        <p class="row">
+          <button type="button" @click=${() => refresh()}>Try again</button>
+          ${pageAddress.id === "" || pageAddress.view === "transactions" ? nothing : html`<a href=${hrefTo(pageAddress.view)}>Show all ${pageAddress.view}</a>`}
+        </p>
       </div>`;
   if (data === undefined || overview === null)
     return html`<h1 tabindex="-1">${shorten(view.title(pageAddress))}</h1><p class="quiet">Reading …</p>`;
@@ -159,19 +162,24 @@ async function readUntilCurrent(): Promise<void> {
 async function readOnce(): Promise<void> {
   const { pageAddress } = page;
   const view = viewOf(pageAddress);
+  const overview = readOverview();
   try {
-    const [overview, data] = await Promise.all([
-      read<Overview>("/overview"),
-      view === undefined ? null : view.load(pageAddress),
-    ]);
-    Object.assign(page, { overview, readAt: Date.now() });
+    const [data] = await Promise.all([view?.load(pageAddress) ?? null, overview]);
     if (pageAddress === page.pageAddress) Object.assign(page, { data, isStale: false, problem: null });
   } catch (error) {
+    // The top is drawn with the problem.
+    await overview.catch(() => undefined);
     if (error instanceof Unreachable) page.connection = "gone";
     if (pageAddress === page.pageAddress)
       page.problem = error instanceof Error ? error.message : "It failed.";
   }
   draw();
+}
+
+/** Reads what every view has at its top, also when the view itself cannot be read. */
+async function readOverview(): Promise<void> {
+  const overview = await read<Overview>("/overview");
+  Object.assign(page, { overview, readAt: Date.now() });
 }
 
 /** Returns whether a change concerns the current view. */

@@ -1,20 +1,4 @@
-/** A token as amounts are shown in it. */
-export interface Token {
-  symbol: string;
-  decimals: number;
-}
-
-/**
- * An amount in base units as people read it, with two decimals or as many as it needs.
- *
- * @example formatAmount("1025000000", { symbol: "USDC", decimals: 6 }) // "1,025.00 USDC"
- */
-export function formatAmount(baseUnits: string, { symbol, decimals }: Token): string {
-  const digits = baseUnits.padStart(decimals + 1, "0");
-  const whole = digits.slice(0, -decimals).replaceAll(/\B(?=(\d{3})+$)/g, ",");
-  const fraction = digits.slice(-decimals).replace(/0+$/, "").padEnd(2, "0");
-  return `${whole}.${fraction} ${symbol}`;
-}
+import type { Token } from "../amounts/format-amount.ts";
 
 /** An amount in base units as it is typed: without separators and without needless zeros. */
 export function writeAmount(baseUnits: string, { decimals }: Token): string {

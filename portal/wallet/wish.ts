@@ -1,4 +1,5 @@
-import { parseAmount, type Token, writeAmount } from "./amount.ts";
+import type { Token } from "../amounts/format-amount.ts";
+import { parseAmount, writeAmount } from "./amount.ts";
 import type { Choice } from "./wallet-api.ts";
 
 /** The input for an action. */

@@ -31,6 +31,6 @@ export function apiPages({ settings }: Pick<Services, "settings">): Pages {
   return {
     pages: { [referencePath]: reference, ...Object.fromEntries(paths.map((path) => [path, wallet])) },
     negotiated: paths,
-    folders: ["style", "vendor", "wallet", "reference"],
+    folders: ["style", "vendor", "amounts", "wallet", "reference"],
   };
 }

@@ -1,6 +1,7 @@
 import type { FiguresView } from "../../../sandbox/hosts/explorer/views.ts";
+import { formatAmount, formatUnits } from "../../amounts/format-amount.ts";
 import { html, nothing, svg, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
-import { formatAmount, formatUnits, type Measure, percent } from "../format.ts";
+import { type Measure, percent } from "../format.ts";
 
 /** The payments of a purchase against its amount: paid, reconciled and refunded, as a bar and in words. Only paid money fills the bar. */
 export function payments(figures: FiguresView, measure: Measure): TemplateResult {

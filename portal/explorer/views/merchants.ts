@@ -1,8 +1,9 @@
 import type { MerchantView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
+import { formatAmount } from "../../amounts/format-amount.ts";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { read } from "../api.ts";
-import { formatAmount, type Measure } from "../format.ts";
+import type { Measure } from "../format.ts";
 import { hrefTo } from "../page-address.ts";
 import { emptyList, type ListField, listFilter, orderField, recordRow } from "../templates/lists.ts";
 import { account, badge, copyable, pager, time } from "../templates/templates.ts";

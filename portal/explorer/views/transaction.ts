@@ -1,7 +1,8 @@
 import type { Explanation, Frame, StateChanges } from "../../../sandbox/hosts/explain/explanation.ts";
+import { formatAmount } from "../../amounts/format-amount.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { ask } from "../api.ts";
-import { formatAmount, formatCount, formatWei, type Measure } from "../format.ts";
+import { formatCount, formatWei, type Measure } from "../format.ts";
 import { checks, value } from "../templates/checks.ts";
 import {
   account,

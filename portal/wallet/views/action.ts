@@ -1,5 +1,6 @@
+import { formatAmount } from "../../amounts/format-amount.ts";
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
-import { formatAmount, writeAmount } from "../amount.ts";
+import { writeAmount } from "../amount.ts";
 import { obstacleTo } from "../connection/connection.ts";
 import { once } from "../next-action.ts";
 import type { ActionState, PageState } from "../page-state.ts";

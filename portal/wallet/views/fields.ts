@@ -1,5 +1,5 @@
+import { formatAmount } from "../../amounts/format-amount.ts";
 import { html, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
-import { formatAmount } from "../amount.ts";
 import type { Action, Capabilities } from "../wallet-api.ts";
 import { kindOf } from "./words.ts";
 

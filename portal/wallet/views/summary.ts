@@ -1,5 +1,5 @@
+import { formatAmount } from "../../amounts/format-amount.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
-import { formatAmount } from "../amount.ts";
 import type { Capabilities, Wallet } from "../wallet-api.ts";
 
 type Subject = Wallet["subject"];

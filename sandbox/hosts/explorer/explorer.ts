@@ -55,7 +55,10 @@ export function openExplorer(parts: {
     labels: new AddressLabels(read.chain),
   };
   return {
-    pages: pageRoutes({ pages: { "/": page }, folders: ["style", "vendor", "explorer"] }, read.services),
+    pages: pageRoutes(
+      { pages: { "/": page }, folders: ["style", "vendor", "amounts", "explorer"] },
+      read.services,
+    ),
     sources,
     makeTrace: async (subject) => await renderTraceOf(subject, sources, { faults: watch.faultLog, explain }),
     stream,

@@ -287,9 +287,41 @@ test("an address that names no page, or that is malformed, says what to do", asy
   expect(await page.getByRole("searchbox", { name: "Id, hash, address or reference" }).count()).toBe(1);
 });
 
+test("nothing moves while a view is read", async () => {
+  await refunded(await kit.begin());
+  for (const viewport of [
+    { width: 390, height: 844 },
+    { width: 1280, height: 900 },
+  ]) {
+    const page = await kit.open("#/purchases", {
+      viewport,
+      prepare: async (opened) => {
+        await opened.addInitScript(() => {
+          window.moved = 0;
+          new PerformanceObserver((list) => {
+            for (const entry of list.getEntries()) window.moved += Reflect.get(entry, "value");
+          }).observe({ type: "layout-shift", buffered: true });
+        });
+      },
+    });
+    await page.getByRole("list", { name: "Colors of the bars" }).waitFor();
+    expect(await page.evaluate(() => window.moved)).toBeLessThan(0.01);
+  }
+});
+
+declare global {
+  interface Window {
+    /** The sum of the layout shifts. */
+    moved: number;
+  }
+}
+
 test("what cannot be read is said, with a way to try again", async () => {
   const page = await kit.open("#/purchases/pur_none", { expectedErrors: /404/ });
   await page.getByText("There is no purchase pur_none.").waitFor();
+  // The top has the block and the time, although the view cannot be read.
+  await page.getByTitle("Newest block").waitFor();
+  await page.getByRole("link", { name: "Show all purchases" }).waitFor();
   const answered = page.waitForResponse((response) => response.url().endsWith("/purchases/pur_none"));
   await page.getByRole("button", { name: "Try again" }).click();
   expect((await answered).status()).toBe(404);

@@ -472,8 +472,9 @@ describe("for every visitor", () => {
   test("axe finds nothing, in light and dark, and a phone's width is enough", async () => {
     const merchant = await kit.createMerchant();
     const purchase = await kit.paidPurchase(await kit.enrolledMerchant());
+    const { purchase: refunded } = await kit.sandbox.given.purchase({ state: "refunded" });
     const page = await browser.open({ viewport: { width: 390, height: 844 } });
-    for (const url of [merchant.wallet_url, purchase.wallet_url]) {
+    for (const url of [merchant.wallet_url, purchase.wallet_url, refunded.wallet_url]) {
       await page.goto(url);
       await page.getByRole("button", { name: "Test keys" }).click();
       await page.getByText("keys that are public").waitFor();

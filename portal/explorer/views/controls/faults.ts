@@ -130,8 +130,8 @@ function placedFields(scene: Scene): TemplateResult {
   ${
     isSubject
       ? html`<div class="field">
-        <label for="subject">Only for purchase, merchant or refund</label>
-        <input id="subject" name="subject" autocomplete="off" placeholder="any" />
+        <label for="subject">Only for id</label>
+        <input id="subject" name="subject" autocomplete="off" placeholder="any object" />
       </div>`
       : nothing
   }

@@ -1,7 +1,8 @@
 import type { PurchaseTimeline, RequestViews } from "../../../../sandbox/hosts/explorer/views.ts";
+import { formatAmount } from "../../../amounts/format-amount.ts";
 import { html, nothing } from "../../../vendor/lit-html/lit-html.js";
 import { ask, read } from "../../api.ts";
-import { formatAmount, words } from "../../format.ts";
+import { words } from "../../format.ts";
 import { hrefTo } from "../../page-address.ts";
 import { legend, payments } from "../../templates/payments.ts";
 import { badge, blockLink, copyable, time } from "../../templates/templates.ts";

@@ -3,8 +3,9 @@ import type {
   RequestView,
   TimelineEntry,
 } from "../../../../sandbox/hosts/explorer/views.ts";
+import { formatAmount } from "../../../amounts/format-amount.ts";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
-import { formatAmount, formatTime, type Measure, words } from "../../format.ts";
+import { formatTime, type Measure, words } from "../../format.ts";
 import { hrefTo } from "../../page-address.ts";
 import { checks } from "../../templates/checks.ts";
 import { blockLink, copyable, folded, time, transaction } from "../../templates/templates.ts";
