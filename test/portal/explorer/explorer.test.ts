@@ -49,8 +49,9 @@ test("an empty sandbox says what to do, on every view", async () => {
     ["Merchants", "There are no merchants yet."],
   ] as const) {
     await page.getByRole("link", { name: link, exact: true }).click();
+    // The view before has the sentence of the purchases, too.
+    await page.waitForFunction((title) => document.title === title, `${link} · Routing sandbox`);
     await page.getByText(sentence).waitFor();
-    expect(await page.title()).toBe(`${link} · Routing sandbox`);
     expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("H1");
   }
   await page.goBack();
