@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { buffer as readWhole } from "node:stream/consumers";
 import { verifySharedSecret } from "../protocol/signatures/webhook.ts";
 import { type Listener, listen } from "../sandbox/lib/http/listen.ts";
+import { Waits } from "../sandbox/lib/time/waits.ts";
 import { pagesOf } from "../sandbox/options/pages-of-ports.ts";
 import { type Arrival, headersOf, webhookHeadersOf } from "../sandbox/service/receiver/arrival.ts";
 import { type ReceiverFault, ReceiverTap } from "../sandbox/service/receiver/receiver-tap.ts";
@@ -32,6 +33,7 @@ export async function openReceiver(options: {
   const tap = new ReceiverTap({
     path: null,
     takeFault,
+    waits: new Waits(),
     arrived: async (arrival, body) => heard({ ...arrival, verified: await judge(arrival.headers, body) }),
   });
   const answer = async (request: IncomingMessage, response: ServerResponse) => {

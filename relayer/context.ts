@@ -19,6 +19,8 @@ export interface RelayerPorts {
   clock: { now(): Promise<number> };
   /** Lets time pass between two looks for a transaction receipt. */
   wait: (milliseconds: number) => Promise<void>;
+  /** Returns whether answers no longer wait for a transaction receipt; by default they do. */
+  skipsWaits?: () => boolean;
   /** Blocks that must confirm a transaction, its own included. */
   confirmations: number;
   /** The gas budget of each program, in wei. */

@@ -86,6 +86,11 @@ export interface Sandbox extends AsyncDisposable {
   client: ApiClient;
   /** Returns a client of the same account and credential that repeats no request after a signal aborts, as for a lease. @internal */
   clientUntil: OpenClientUntil;
+  /**
+   * Ends what holds requests (delays, slow receivers, missing transaction receipts), and lets nothing hold one until some work is done, as at
+   * the end of a lease. @internal
+   */
+  skipWaitsDuring: <T>(work: () => Promise<T>) => Promise<T>;
   /** Creates merchants and purchases in any state, through the API and with real transactions. */
   given: Given;
   /** The program's reviewer, who signs and records decisions. */
@@ -373,6 +378,7 @@ function sandboxOf(
       return tools.client();
     },
     clientUntil: tools.clientUntil,
+    skipWaitsDuring: async (work) => await service.waits.skipDuring(work),
     receiver,
     rotateKeys,
     snapshot,

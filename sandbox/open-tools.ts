@@ -88,7 +88,7 @@ function openState(
   service: StartedService,
   published: PublishedKeys,
 ) {
-  const { keys, keyRing, faults } = service;
+  const { keys, keyRing, faults, waits } = service;
   const stopped = new AbortController();
   const { deliveryTimeoutMs: timeoutMs } = settings;
   const { signal } = stopped;
@@ -98,6 +98,7 @@ function openState(
     pinned: published.pinReceiver,
     keys: keyRing,
     faults,
+    waits,
     resendEvent,
   });
   const [account] = keys.accounts;

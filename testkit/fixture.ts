@@ -17,7 +17,7 @@ export interface SandboxFixture {
    */
   begin(): Promise<void>;
   /**
-   * Waits for the open calls of the test and refuses its later ones. Call it in `afterEach`.
+   * Refuses the later calls of the test and those without an answer yet, whose effects it waits for. Call it in `afterEach`.
    *
    * @example afterEach(fixture.end)
    */

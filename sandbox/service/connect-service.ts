@@ -8,7 +8,7 @@ import type { Services } from "../../server/services.ts";
 import type { RelayerJournalStore } from "../../server/store/relayer-journal.ts";
 import type { SandboxClock } from "../chain/clock/clock.ts";
 import type { ChainNode } from "../chain/genesis/start-chain.ts";
-import { wait } from "../lib/time/wait.ts";
+import type { Waits } from "../lib/time/waits.ts";
 import type { SandboxSettings } from "../options/options.ts";
 import type { SandboxUrls } from "../state/description.ts";
 import type { RequestCounter } from "../state/request-counter.ts";
@@ -50,6 +50,7 @@ export interface ServiceProcess {
   urls: SandboxUrls;
   receiver: ReceiverPin;
   faults: SandboxFaults;
+  waits: Waits;
   /** Ends the deliveries that are in progress. */
   closing: AbortSignal;
   gate: Gate;
@@ -69,7 +70,7 @@ export interface ServiceProcess {
  */
 export function connectService(process: ServiceProcess): ConnectedService {
   const { settings, log, chain, store, urls, receiver, gate, requests, forwardToLeader } = process;
-  const { faults, closing, refused, answered, noteCalls } = process;
+  const { faults, waits, closing, refused, answered, noteCalls } = process;
   const { seed, confirmations, receiptTimeoutMs } = settings;
   const { client, deployment, clock } = chain;
   const keys = deriveKeys(seed, chain.accounts, settings.programs);
@@ -84,9 +85,10 @@ export function connectService(process: ServiceProcess): ConnectedService {
     timeoutMs: settings.deliveryTimeoutMs,
     clock,
     faults,
+    waits,
     signal: closing,
   });
-  const asApi = { caller: "api", faults, closing } as const;
+  const asApi = { caller: "api", faults, waits, closing } as const;
   const services: Services = {
     settings: {
       seed,
@@ -114,7 +116,7 @@ export function connectService(process: ServiceProcess): ConnectedService {
     apiFaults: faults.api,
     rateLimiter: new RateLimiter(settings.rateLimit),
     requests,
-    wait,
+    wait: async (milliseconds, stop) => await waits.wait(milliseconds, stop),
     log,
     forwardToLeader,
     refused,
@@ -126,8 +128,8 @@ export function connectService(process: ServiceProcess): ConnectedService {
 
 /** Opens the relayer, which faults keep from the node as they keep the API from it. */
 function connectRelayer(process: ServiceProcess, keys: SandboxKeys): Relayer {
-  const { settings, chain, faults, closing, relayerJournal, noteCalls } = process;
-  const node = faultyNode(chain.request, { caller: "relayer", faults, closing });
+  const { settings, chain, faults, waits, closing, relayerJournal, noteCalls } = process;
+  const node = faultyNode(chain.request, { caller: "relayer", faults, waits, closing });
   return process.wrapRelayer(
     openRelayer({
       settings,
@@ -135,6 +137,7 @@ function connectRelayer(process: ServiceProcess, keys: SandboxKeys): Relayer {
       store: relayerJournal,
       signers: keys.operators,
       faults: faults.relayer,
+      waits,
     }),
   );
 }

@@ -6,6 +6,7 @@ import { followHeads, type HeadFollower } from "../chain/follow-heads.ts";
 import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
+import { Waits } from "../lib/time/waits.ts";
 import type { SandboxSettings } from "../options/options.ts";
 import type { StartDeadline } from "../options/start-deadline.ts";
 import type { RequestCounter } from "../state/request-counter.ts";
@@ -59,6 +60,7 @@ export interface StartedService extends ConnectedService {
   faults: SandboxFaults;
   gate: RequestGate;
   requests: RequestCounter;
+  waits: Waits;
   /** Has the process begin no further delivery attempt. */
   stopDeliveries: () => void;
 }
@@ -75,6 +77,7 @@ export async function startService(
   const { gate, requests, urls } = process;
   const store = observer.store(cluster.store);
   const closing = new AbortController();
+  const waits = new Waits();
   const faults: SandboxFaults = new SandboxFaults({
     programs: process.settings.programs.map(({ id }) => id),
     request: process.chain.request,
@@ -86,6 +89,7 @@ export async function startService(
     store,
     relayerJournal: observer.relayerJournal(cluster.relayerJournal),
     faults,
+    waits,
     closing: closing.signal,
     wrapRelayer: (own) => cluster.leading(own),
     forwardToLeader: cluster.forwarding(urls.api),
@@ -102,7 +106,7 @@ export async function startService(
     cluster.awaited,
     cluster.lead(urls.api, relayer, () => observer.changedElsewhere()),
   );
-  return { ...connected, store, faults, gate, requests, stopDeliveries };
+  return { ...connected, store, faults, gate, requests, waits, stopDeliveries };
 }
 
 /** Publishes what processes that join have to know. */

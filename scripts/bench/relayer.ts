@@ -28,6 +28,7 @@ import { hashId } from "../../protocol/values/id.ts";
 import type { Relayer, RelayIntent, RelayOperationRecord } from "../../relayer/relayer.ts";
 import { testMnemonic } from "../../sandbox/chain/genesis/roles.ts";
 import { startChain } from "../../sandbox/chain/genesis/start-chain.ts";
+import { Waits } from "../../sandbox/lib/time/waits.ts";
 import { resolveOptions } from "../../sandbox/options/options.ts";
 import { openRelayer } from "../../sandbox/service/relayer/open-relayer.ts";
 import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";
@@ -189,6 +190,7 @@ async function relayerWith(journaled: number, index: number): Promise<() => Prom
     store,
     signers: [signer],
     faults: { take: () => null, pauseMining: async () => {}, reorganize: async () => {} },
+    waits: new Waits(),
   });
   const round = async (intents: readonly RelayIntent[]) =>
     await timeAll(intents, async (intent) => {

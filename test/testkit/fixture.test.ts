@@ -1,6 +1,8 @@
 import { expect, onTestFinished } from "vitest";
 import { z } from "zod";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import { createApiClient } from "../../sandbox/service/client/api-client.ts";
+import { issueAccess } from "../../sandbox/service/client/issue-access.ts";
 import { openPool } from "../../testkit/pool/pool.ts";
 import { sandboxTest } from "../../testkit/vitest.ts";
 
@@ -84,12 +86,13 @@ test("which the next one does not notice", async ({ sandbox }) => {
 });
 
 test("a test may end with a request under way", async ({ sandbox }) => {
-  left.push(createMerchant(sandbox));
+  await sandbox.client.GET("/v1/routing/capabilities");
+  left.push(createMerchant(sandbox).catch((error: unknown) => error));
   expect(left).toHaveLength(1);
 });
 
-test("which is answered before the next one begins", async ({ sandbox }) => {
-  expect(await left.at(-1)).toMatchObject({ status: "pending" });
+test("which is refused to it, and has no effect in the next one", async ({ sandbox }) => {
+  expect(await left.at(-1)).toMatchObject({ code: "not_leased" });
   expect(await sandbox.store.list("merchants", {})).toEqual([]);
 });
 
@@ -133,11 +136,140 @@ test("what a test that is over still waited for is refused to it and left for th
   sandbox,
 }) => {
   const { receiver } = sandbox;
-  const [faucet, receipt] = left.slice(-3);
+  const [faucet, receipt, delivery] = left.slice(-3);
+  await expect(delivery).rejects.toMatchObject({ code: "not_leased" });
   await expect(faucet).rejects.toMatchObject({ code: "not_leased" });
   await expect(receipt).rejects.toMatchObject({ code: "not_leased" });
   await fetch(receiver.url, { method: "POST", body: "{}" });
   expect(await receiver.next()).toMatchObject({ number: 1 });
+});
+
+/** What a test can leave in progress that takes seconds by itself. */
+const slowCalls: { what: string; begin: (sandbox: Sandbox) => Promise<Promise<unknown>[]> }[] = [
+  {
+    what: "an activation whose transaction a fault drops",
+    async begin({ given, faults, client }) {
+      const { purchase } = await given.purchase({ state: "created" });
+      await faults.set({ layer: "relayer", action: "drop", point: "broadcast", count: null });
+      return [client.retrying.activate(purchase)];
+    },
+  },
+  {
+    what: "an activation while mining is paused",
+    async begin({ given, faults, client, wallets }) {
+      const { purchase } = await given.purchase({ state: "created" });
+      await faults.set({ layer: "chain", action: "pause_mining" });
+      return [client.retrying.activate(purchase), wallets.buyer.faucet(5n)];
+    },
+  },
+  {
+    what: "a write that a fault delays",
+    async begin(sandbox) {
+      await sandbox.client.GET("/v1/routing/capabilities");
+      await sandbox.faults.set("slow", { delay_ms: 8_000, count: null });
+      return [createMerchant(sandbox)];
+    },
+  },
+  {
+    what: "a given state whose writes a fault delays",
+    async begin({ given, faults }) {
+      await faults.set("slow", { delay_ms: 8_000, count: null });
+      return [given.merchant({ state: "pending" })];
+    },
+  },
+  {
+    what: "a request whose calls of the node a fault delays",
+    async begin(sandbox) {
+      const point = "before_call";
+      await sandbox.faults.set({ layer: "rpc", point, action: "delay", delay_ms: 8_000, count: null });
+      return [createMerchant(sandbox)];
+    },
+  },
+  {
+    what: "a delivery that a fault delays",
+    async begin({ given, faults, deliverAll }) {
+      await given.merchant({ state: "pending" });
+      await faults.set({ layer: "delivery", action: "delay", delay_ms: 3_000, count: null });
+      return [deliverAll()];
+    },
+  },
+  {
+    what: "a delivery that is waited for",
+    begin: async ({ receiver }) => [receiver.next(undefined, 60_000)],
+  },
+];
+
+test.for(slowCalls)("the next test does not wait for $what", async ({ begin }) => {
+  const pool = openPool({ seed: "held" }, "worker");
+  onTestFinished(async () => await pool.close());
+  const first = await pool.lease();
+  const fresh = await first.sandbox.fingerprint();
+  const begun = (await begin(first.sandbox)).map((call) => call.catch((error: unknown) => error));
+  await expect.poll(() => isHeld(first.sandbox)).toBe(true);
+  const before = performance.now();
+  await first.end();
+  const second = await pool.lease();
+  expect(performance.now() - before).toBeLessThan(1_000);
+  for (const call of begun) expect(await call).toMatchObject({ code: "not_leased" });
+  expect(await second.sandbox.fingerprint()).toEqual(fresh);
+  expect(second.sandbox.faults.list()).toEqual([]);
+  // A wait after it is as long as ever.
+  await second.sandbox.faults.set("slow", { delay_ms: 300 });
+  const slowed = performance.now();
+  await createMerchant(second.sandbox);
+  expect(performance.now() - slowed).toBeGreaterThan(290);
+});
+
+/** Returns whether a fault has acted, if one is set. */
+function isHeld({ faults }: Sandbox): boolean {
+  const all = faults.list();
+  return all.length === 0 || all.some(({ hits }) => hits > 0);
+}
+
+test("a request that is not sent by the sandbox's client does not hold the next test up either", async () => {
+  const pool = openPool({ seed: "held" }, "worker");
+  onTestFinished(async () => await pool.close());
+  const first = await pool.lease();
+  const { faults, given, description } = first.sandbox;
+  const { purchase } = await given.purchase({ state: "created" });
+  const [{ key }] = description.accounts;
+  const { api } = description.urls;
+  const { credential } = await issueAccess(api, key, fetch);
+  await faults.set({ layer: "relayer", action: "drop", point: "broadcast", count: null });
+  const activated = createApiClient(api, credential)
+    .retrying.activate(purchase)
+    .catch((error: unknown) => error);
+  await expect.poll(() => faults.list()[0]?.hits).toBe(1);
+  const before = performance.now();
+  await first.end();
+  await pool.lease();
+  expect(performance.now() - before).toBeLessThan(1_000);
+  // The credential, with which it is repeated, is gone with the rest.
+  expect(await activated).toMatchObject({ code: "credential_invalid" });
+});
+
+test("a snapshot of a test that is over is refused to it", async () => {
+  const pool = openPool({ seed: "kept" }, "worker");
+  onTestFinished(async () => await pool.close());
+  const first = await pool.lease();
+  const snapshot = await first.sandbox.snapshot();
+  await first.sandbox.wallets.buyer.faucet(1n);
+  await snapshot.restore();
+  await first.end();
+  await pool.lease();
+  expect(() => snapshot.restore()).toThrow("The test that had this sandbox is over");
+});
+
+test("a test that begins before the one before it has ended is told so", async () => {
+  const pool = openPool({ seed: "ending" }, "worker");
+  onTestFinished(async () => await pool.close());
+  const first = await pool.lease();
+  const ending = first.end();
+  await expect(pool.lease()).rejects.toThrow(
+    "The end of the test before is not finished, so its sandbox is not free. Await everything that a test begins, and pass the fixture's end to afterEach.",
+  );
+  await ending;
+  await pool.lease();
 });
 
 test("the client of a test that is over repeats no request", async () => {

@@ -1,7 +1,7 @@
 import type { LeaseGuard } from "./lease-guard.ts";
 
 /**
- * Guards an object: its methods are refused once the lease is over, and what they begin before is noted.
+ * Guards an object: once the lease is over, its methods are refused, and so is what they have not answered yet; what they begin before is noted.
  *
  * @param own - the functions that replace the object's, which note themselves which promises must be awaited.
  * @param isStepwise - whether all methods note for themselves, step by step; as a whole, some of them may wait without end.
@@ -20,7 +20,7 @@ export function guardCalls<T extends object>(
         guard.require(String(name));
         const answer: unknown = Reflect.apply(value, target, args);
         if (!isOwn && !isStepwise) guard.note(answer);
-        return answer;
+        return answer instanceof Promise ? guard.untilOver(answer) : answer;
       };
     },
   });

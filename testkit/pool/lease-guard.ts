@@ -1,9 +1,10 @@
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 
-/** Guards a sandbox while one test has it: calls after it are refused, and those that were begun in it are waited for. */
+/** Guards a sandbox while one test has it: later calls are refused, and so are those that have no answer yet, whose effects are waited for. */
 export class LeaseGuard {
   readonly #over = new AbortController();
   readonly #underWay = new Set<Promise<void>>();
+  readonly #unanswered = new Set<() => void>();
 
   get isOver(): boolean {
     return this.#over.signal.aborted;
@@ -29,9 +30,25 @@ export class LeaseGuard {
     void settled.then(() => this.#underWay.delete(settled));
   }
 
-  /** Resolves when everything that was noted has settled; nothing is begun meanwhile. */
+  /** Returns the answer of a call, which is refused if the lease is over first. */
+  untilOver<T>(answer: Promise<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const refuse = () => {
+      // A test that is over may await it nowhere, and the refusal must not fail the next one.
+      promise.catch(() => undefined);
+      reject(this.over.reason);
+    };
+    this.#unanswered.add(refuse);
+    const answered = () => void this.#unanswered.delete(refuse);
+    void answer.then(answered, answered);
+    void answer.then(resolve, reject);
+    return promise;
+  }
+
+  /** Refuses all calls, and resolves when everything that was noted has settled; nothing is begun meanwhile. */
   async end(): Promise<void> {
     this.#over.abort(notLeased("still waits for a call that it began"));
+    for (const refuse of this.#unanswered) refuse();
     await Promise.all(this.#underWay);
   }
 }

@@ -46,6 +46,11 @@ export function leasedSandbox(sandbox: Sandbox, explorations: Explorations, guar
       given: guardCalls(given, guard, { isStepwise: true }),
       reviewer: guardCalls(given.reviewer, guard),
       deliverAll: async () => await given.deliveries.all(),
+      async snapshot() {
+        const taking = sandbox.snapshot();
+        guard.note(taking);
+        return guardCalls(await taking, guard);
+      },
       get client() {
         const own = client();
         return guardCalls(own, guard, { own: { retrying: guardCalls(own.retrying, guard) } });

@@ -9,7 +9,7 @@ import { leasedSandbox } from "./leased-sandbox.ts";
 /** A sandbox that a test has for as long as it runs. */
 export interface Lease {
   sandbox: Sandbox;
-  /** Ends the lease: from here on the sandbox refuses this test; resolves when its calls in progress have ended. */
+  /** Ends the lease: from here on the sandbox refuses this test; resolves when the effects of its calls in progress have ended. */
   end: () => Promise<void>;
 }
 
@@ -24,6 +24,8 @@ interface Kept {
   sandbox: Sandbox;
   explorations: Explorations;
   start: Snapshot;
+  /** Of the sandbox, also once it is closed. */
+  skipWaitsDuring: Sandbox["skipWaitsDuring"];
 }
 
 /**
@@ -41,28 +43,26 @@ export function openPool(options: SandboxOptions, scope: "worker" | "test"): Poo
       async close() {},
     };
   let kept: Kept | null = null;
-  let isLeased = false;
+  let state: "free" | "leased" | "ending" = "free";
   return {
     async lease() {
-      if (isLeased)
-        throw new SandboxError(
-          "not_leased",
-          'Two tests use the sandbox of this worker at once, as with test.concurrent. Give each test its own sandbox: sandboxTest({ scope: "test" }).',
-        );
-      isLeased = true;
+      if (state !== "free") throw notFree(state);
+      state = "leased";
       try {
         kept = kept === null ? await open(options) : await resetOrReopen(kept, options);
       } catch (error) {
         kept = null;
-        isLeased = false;
+        state = "free";
         throw error;
       }
       const guard = new LeaseGuard();
+      const { sandbox, explorations, skipWaitsDuring } = kept;
       return {
-        sandbox: leasedSandbox(kept.sandbox, kept.explorations, guard),
+        sandbox: leasedSandbox(sandbox, explorations, guard),
         async end() {
-          await guard.end();
-          isLeased = false;
+          state = "ending";
+          await skipWaitsDuring(async () => await guard.end());
+          state = "free";
         },
       };
     },
@@ -72,15 +72,27 @@ export function openPool(options: SandboxOptions, scope: "worker" | "test"): Poo
   };
 }
 
+/** The error of a test that wants the only sandbox while another one has it, or has not let go of it. */
+function notFree(state: "leased" | "ending"): SandboxError {
+  return new SandboxError(
+    "not_leased",
+    state === "leased"
+      ? 'Two tests use the sandbox of this worker at once, as with test.concurrent. Give each test its own sandbox: sandboxTest({ scope: "test" }).'
+      : "The end of the test before is not finished, so its sandbox is not free. Await everything that a test begins, and pass the fixture's end to afterEach.",
+  );
+}
+
 async function open(options: SandboxOptions): Promise<Kept> {
   const opened = await openExplorable(options);
-  return { ...opened, start: await opened.sandbox.snapshot() };
+  const { skipWaitsDuring } = opened.sandbox;
+  return { ...opened, skipWaitsDuring, start: await opened.sandbox.snapshot() };
 }
 
 /** Resets a sandbox, or opens another one: a test may have closed it, ended its chain, or reorganized the block that it began with away. */
 async function resetOrReopen(kept: Kept, options: SandboxOptions): Promise<Kept> {
   try {
-    await kept.start.restore();
+    // A request that nothing tracks may be held.
+    await kept.skipWaitsDuring(async () => await kept.start.restore());
     return kept;
   } catch {
     await kept.sandbox.close().catch(() => undefined);

@@ -1,6 +1,6 @@
 import type { EIP1193RequestFn } from "viem";
 import { AnvilSilentError } from "../../chain/client/anvil-silent-error.ts";
-import { wait } from "../../lib/time/wait.ts";
+import type { Waits } from "../../lib/time/waits.ts";
 import type { RpcCaller } from "./fault-matrix.ts";
 import type { SandboxFaults } from "./faults.ts";
 
@@ -20,6 +20,7 @@ class NodeRefusal extends Error {
 interface FaultyNode {
   caller: RpcCaller;
   faults: SandboxFaults;
+  waits: Waits;
   /** Ends delays early: aborted when the process closes. */
   closing: AbortSignal;
 }
@@ -32,12 +33,12 @@ interface FaultyNode {
 export async function callNode<T>(
   method: string,
   call: () => Promise<T>,
-  { caller, faults, closing }: FaultyNode,
+  { caller, faults, waits, closing }: FaultyNode,
 ): Promise<T> {
   const before = faults.take("rpc", "before_call", { caller, method });
   if (before?.action === "refuse") throw new AnvilSilentError("The node accepts no connection (fault).");
   if (before?.action === "rpc_error") throw new NodeRefusal("Internal error (fault)");
-  if (before?.delay_ms !== undefined) await wait(before.delay_ms, closing);
+  if (before?.delay_ms !== undefined) await waits.wait(before.delay_ms, closing);
   const answer = await call();
   if (faults.take("rpc", "after_call", { caller, method }) !== null)
     throw new AnvilSilentError("The node's answer was lost (fault).");

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { collectBody } from "../../lib/http/collect-body.ts";
+import type { Waits } from "../../lib/time/waits.ts";
 import type { Fault } from "../faults/fault.ts";
 import { type Arrival, headersOf } from "./arrival.ts";
 
@@ -15,6 +16,7 @@ export type ReceiverFault = Pick<Fault, "action" | "status" | "headers" | "body"
 export class ReceiverTap {
   readonly #path: string | null;
   readonly #takeFault: () => ReceiverFault | null;
+  readonly #waits: Waits;
   readonly #arrived: (arrival: Omit<Arrival, "verified">, body: Buffer) => void;
   /** The number of deliveries that have arrived; part of a snapshot. */
   count = 0;
@@ -24,11 +26,13 @@ export class ReceiverTap {
     path: string | null;
     /** Returns the fault of the next delivery, if it has one. */
     takeFault: () => ReceiverFault | null;
+    waits: Waits;
     /** Called with each delivery once it is answered, or its connection is gone. */
     arrived: (arrival: Omit<Arrival, "verified">, body: Buffer) => void;
   }) {
     this.#path = tap.path;
     this.#takeFault = tap.takeFault;
+    this.#waits = tap.waits;
     this.#arrived = tap.arrived;
   }
 
@@ -52,28 +56,24 @@ export class ReceiverTap {
     });
     const fault = this.#takeFault();
     if (fault === null) handler(request, response);
-    else act(fault, request, response, () => handler(request, response));
+    else this.#act(fault, request, response, () => handler(request, response));
   }
-}
 
-function act(
-  fault: ReceiverFault,
-  request: IncomingMessage,
-  response: ServerResponse,
-  handOn: () => void,
-): void {
-  const { action, delay_ms, status = 500, headers, body } = fault;
-  if (delay_ms !== undefined) {
-    // Without a claim on the process: a sandbox that closes does not wait for it.
-    pause(delay_ms, undefined, { ref: false }).then(() => {
-      if (!response.destroyed) handOn();
+  #act(fault: ReceiverFault, request: IncomingMessage, response: ServerResponse, handOn: () => void): void {
+    const { action, delay_ms, status = 500, headers, body } = fault;
+    if (delay_ms !== undefined) {
+      const handOnOpen = () => {
+        if (!response.destroyed) handOn();
+      };
+      // Without a claim on the process: a sandbox that closes does not wait for it.
+      pause(delay_ms, undefined, { ref: false, signal: this.#waits.end }).then(handOnOpen, handOnOpen);
+      return;
+    }
+    // The whole body is taken first, so that it is seen as it was sent.
+    request.once("end", () => {
+      if (action === "reset") response.destroy();
+      else response.writeHead(status, headers).end(body);
     });
-    return;
+    request.resume();
   }
-  // The whole body is taken first, so that it is seen as it was sent.
-  request.once("end", () => {
-    if (action === "reset") response.destroy();
-    else response.writeHead(status, headers).end(body);
-  });
-  request.resume();
 }

@@ -6,6 +6,7 @@ import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
 import { ownState, type Part } from "../../lib/part.ts";
 import { endsWithin } from "../../lib/time/deadline.ts";
+import type { Waits } from "../../lib/time/waits.ts";
 import { requireArgument, wrongArgument } from "../client/require-argument.ts";
 import type { SandboxFaults } from "../faults/faults.ts";
 import { type Arrival, webhookHeadersOf } from "./arrival.ts";
@@ -61,6 +62,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
     /** Sends an event to the pinned receiver once more. */
     resendEvent: (id: string) => Promise<ResendAnswer>;
     faults: Pick<SandboxFaults, "take">;
+    waits: Waits;
   }) {
     this.#pin = receiver.pin;
     this.#pinned = receiver.pinned;
@@ -69,6 +71,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
     this.#tap = new ReceiverTap({
       path: new URL(receiver.pin.own).pathname,
       takeFault: () => receiver.faults.take("delivery", "at_receiver"),
+      waits: receiver.waits,
       arrived: async (arrival, bytes) => await this.#note(arrival, bytes),
     });
   }

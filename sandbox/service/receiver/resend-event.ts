@@ -5,6 +5,7 @@ import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
 import { deliverTo } from "../../lib/http/deliver.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
+import type { Waits } from "../../lib/time/waits.ts";
 import type { ReceiverPin } from "./receiver-pin.ts";
 
 /** The answer of a receiver to a delivery that was sent again; the status is null when it gave none. */
@@ -26,9 +27,10 @@ export function openResend(sources: {
   gate: RequestGate;
   clock: { now: () => Promise<number> };
   timeoutMs: number;
+  waits: Waits;
   signal: AbortSignal;
 }): (id: string) => Promise<ResendAnswer> {
-  const { pin, keyRing, store, gate, clock, timeoutMs, signal } = sources;
+  const { pin, keyRing, store, gate, clock, timeoutMs, waits, signal } = sources;
   return async (id) => {
     const { headers, body } = await gate.runShared("a delivery", async () => {
       const event = (await store.get("events", id))?.value;
@@ -43,7 +45,7 @@ export function openResend(sources: {
       return { headers: await signEvent(event, await clock.now(), { keyRing }), body: event.body };
     });
     const send = deliverTo(pin.receiver, { timeoutMs, stopwatch: () => 0 });
-    const { status_code, response_body } = await send(headers, body, signal);
+    const { status_code, response_body } = await send(headers, body, waits.until(signal));
     return { status: status_code, body: response_body ?? "" };
   };
 }

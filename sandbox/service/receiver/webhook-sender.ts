@@ -3,6 +3,7 @@ import type { SandboxClock } from "../../chain/clock/clock.ts";
 import { letTimePass } from "../../chain/clock/let-time-pass.ts";
 import { deliverTo } from "../../lib/http/deliver.ts";
 import { crashProcess } from "../../lib/processes/processes.ts";
+import type { Waits } from "../../lib/time/waits.ts";
 import type { SandboxFaults } from "../faults/faults.ts";
 import type { ReceiverPin } from "./receiver-pin.ts";
 
@@ -15,12 +16,12 @@ export function openWebhookSender(parts: {
   timeoutMs: number;
   clock: Pick<SandboxClock, "mode" | "travel">;
   faults: Pick<SandboxFaults, "take">;
+  waits: Waits;
   signal: AbortSignal;
 }): Pick<Services, "deliver" | "pause"> {
-  const { receiver, timeoutMs, clock, faults, signal } = parts;
+  const { receiver, timeoutMs, clock, faults, waits, signal } = parts;
   // A deterministic clock does not move while a receiver answers.
   const stopwatch = clock.mode === "live" ? () => performance.now() : () => 0;
-  const pass = letTimePass(clock, signal);
   const crashAt = async (point: string) => {
     if (faults.take("delivery", point) !== null) await crashProcess();
   };
@@ -29,14 +30,14 @@ export function openWebhookSender(parts: {
     await crashAt("before_delivery");
     const send = deliverTo(receiver.receiver, { timeoutMs, stopwatch });
     const outcome = await outside(
-      async (undone) => await send(headers, body, AbortSignal.any([signal, undone])),
+      async (undone) => await send(headers, body, AbortSignal.any([waits.end, signal, undone])),
     );
     await crashAt("after_delivery");
     return outcome;
   };
   const pause: Services["pause"] = async (milliseconds, outside) => {
     await crashAt("before_pause");
-    await pass(milliseconds, outside);
+    await letTimePass(clock, waits.until(signal))(milliseconds, outside);
   };
   return { deliver, pause };
 }

@@ -8,6 +8,7 @@ import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import { crashProcess } from "../../lib/processes/processes.ts";
 import { sharedReading } from "../../lib/reading/shared-reading.ts";
 import { wait } from "../../lib/time/wait.ts";
+import type { Waits } from "../../lib/time/waits.ts";
 import type { SandboxSettings } from "../../options/options.ts";
 
 /** Fixed, so that equal operations are equal bytes; in gas units. */
@@ -24,8 +25,9 @@ export function openRelayer(parts: {
   /** The wallets that it signs with. */
   signers: readonly LocalAccount[];
   faults: RelayerFaults;
+  waits: Waits;
 }): Relayer {
-  const { settings, chain, store, signers, faults } = parts;
+  const { settings, chain, store, signers, faults, waits } = parts;
   const { confirmations, gasBudgetWei, receiptTimeoutMs } = settings;
   const { request } = chain;
   const reader = openChainReader(request, chain.deployment);
@@ -36,6 +38,7 @@ export function openRelayer(parts: {
     signers,
     clock: { now: sharedReading(async () => await chain.clock.now()) },
     wait,
+    skipsWaits: () => waits.end.aborted,
     confirmations,
     gasBudgetWei,
     fees,
