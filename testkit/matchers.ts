@@ -2,6 +2,7 @@ import { isHash } from "viem";
 import { type CheckName, checkNames } from "../protocol/binding/check-binding.ts";
 import type { Sandbox } from "../sandbox/create-sandbox.ts";
 import type { Explanation } from "../sandbox/hosts/explain/explanation.ts";
+import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import { describeProblem, isProblem, ProblemError } from "../sandbox/service/client/problem-error.ts";
 import type { Fingerprint } from "../sandbox/state/fingerprint.ts";
 import { type ErrorCode, errorCatalogue } from "../server/api/errors/catalogue.ts";
@@ -68,6 +69,8 @@ export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandb
       requireName("step", explainedSteps, step);
       const id = idOf(object);
       const explanation = await explain(this, received);
+      if (id !== undefined && !explanation.compared.some((one) => isAbout(one, id)))
+        await requireKnown(sandboxOf(this), explanation.transaction_hash, id);
       const wanted = id === undefined ? step : `${step} of ${id}`;
       const no = isNegated(this) ? "no " : "";
       return {
@@ -132,6 +135,23 @@ async function explainIn(sandboxOf: () => MatchedSandbox | undefined, hash: unkn
       "No sandbox belongs to this test. Take it from sandboxTest, or use sandboxMatchers().",
     );
   return await sandbox.explain(hash);
+}
+
+/** Refuses the id of an object that does not exist, which a negated assertion would accept. */
+async function requireKnown(
+  sandbox: MatchedSandbox | undefined,
+  hash: Explanation["transaction_hash"],
+  id: string,
+): Promise<void> {
+  try {
+    await sandbox?.explain(hash, { for: id });
+  } catch (error) {
+    if (!(error instanceof SandboxError) || error.code !== "argument_invalid") throw error;
+    throw new TypeError(
+      `No merchant and no purchase has the id ${JSON.stringify(id)}. Pass one that the API has answered, or its id.`,
+      { cause: error },
+    );
+  }
 }
 
 /** Refuses a name that does not exist, which a negated assertion would accept. */

@@ -131,6 +131,19 @@ test("toBeAcceptedAs refuses an object that has no id", async ({ sandbox }) => {
   }
 });
 
+test("toBeAcceptedAs refuses an id that no object has, also when it is negated", async ({ sandbox }) => {
+  const { payments, claim, merchant } = await sandbox.given.purchase({ state: "claimed" });
+  const { purchase: other } = await sandbox.given.purchase({ state: "created" });
+  const hash = payments[0]?.transaction_hash;
+  for (const id of ["pur_aaaaaaaaaaaaaaaaaaaa", claim.id, ""]) {
+    const message = `No merchant and no purchase has the id "${id}". Pass one that the API has answered, or its id.`;
+    expect(await messageOf(expect(hash).toBeAcceptedAs("payment", id))).toBe(message);
+    expect(await messageOf(expect(hash).not.toBeAcceptedAs("payment", id))).toBe(message);
+  }
+  await expect(hash).not.toBeAcceptedAs("payment", other);
+  await expect(hash).not.toBeAcceptedAs("payment", merchant);
+});
+
 test("toBeProblem prints the data of an answer that is no problem", async ({ sandbox: { client } }) => {
   const answer = await client.GET("/v1/routing/capabilities");
   expect(() => expect(answer).toBeProblem("not_found")).toThrow(

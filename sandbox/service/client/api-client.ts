@@ -1,4 +1,5 @@
 import createClient, { type Client, type Middleware } from "openapi-fetch";
+import { definedOnly } from "../../lib/defined-only.ts";
 import type { paths } from "./api.generated.ts";
 import { requireFilledPath } from "./control/filled-path.ts";
 import { type LifecycleWrites, lifecycleWrites } from "./lifecycle-writes.ts";
@@ -40,6 +41,7 @@ export interface ApiClientOptions extends Partial<RetryPolicy> {
  *
  * @param bearer - an account key or a credential, sent with every request.
  * @param options - by default `retrying` sends at most {@link mostRequests} requests and waits in real time.
+ * @throws SandboxError argument_invalid when `mostRequests` is not a whole number from 1.
  * @example
  * const api = createApiClient(urls.api, credential);
  * const answer = await api.POST("/v1/routing/programs/{program}/purchases", {
@@ -56,7 +58,7 @@ export function createApiClient(baseUrl: string, bearer?: string, options: ApiCl
     ...(bearer === undefined ? {} : { headers: { Authorization: `Bearer ${bearer}` } }),
   };
   const client = createClient<paths>({ ...common, fetch: send });
-  const resend = retryingFetch({ mostRequests, wait: waitInRealTime, ...policy }, send);
+  const resend = retryingFetch({ mostRequests, wait: waitInRealTime, ...definedOnly(policy) }, send);
   const resending = createClient<paths>({ ...common, fetch: resend });
   const middleware = {
     use(...added: Middleware[]) {

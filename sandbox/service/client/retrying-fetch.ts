@@ -1,8 +1,10 @@
 import { CodedError } from "../../../protocol/coded-error.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
+import { showValue } from "../../lib/errors/show-value.ts";
 
 /** The reason why a request waits before it is repeated. */
 export interface Wait {
-  /** Seconds that the answer asked for with Retry-After. */
+  /** Seconds that the answer asked for with Retry-After, in seconds or as a date. */
   seconds: number | undefined;
   /** Whether the request was too early; otherwise an answer was lost, the service failed, or the request is still in progress. */
   isEarly: boolean;
@@ -18,7 +20,7 @@ export interface Wait {
  * @example const policy: RetryPolicy = { mostRequests: 5, wait: async ({ seconds = 1 }) => await setTimeout(seconds * 1000) }
  */
 export interface RetryPolicy {
-  /** The largest number of identical requests. */
+  /** The largest number of identical requests, from 1. */
   mostRequests: number;
   /** Resolves when the request may be repeated. */
   wait: (wait: Wait) => Promise<void>;
@@ -72,9 +74,11 @@ export async function waitInRealTime({ seconds, sent, signal }: Omit<Wait, "isEa
  * Returns a fetch that sends the identical request again until its outcome is known: after a lost connection, a 5xx, a 202, and any other
  * answer with Retry-After. A write without an Idempotency-Key is sent once.
  *
- * @throws RetryLimitError when the outcome is still unknown after the most requests; the reason of a signal that aborts before that.
+ * @throws SandboxError argument_invalid for a number of requests that is not whole or below 1. The returned function throws RetryLimitError when
+ * the outcome is still unknown after the most requests, and the reason of a signal that aborts before that.
  */
 export function retryingFetch(policy: RetryPolicy, send: Send): Send {
+  requireWhole(policy.mostRequests);
   return async (request) => {
     if (!isRepeatable(request)) return await send(request);
     const signal = AbortSignal.any([request.signal, ...(policy.signal === undefined ? [] : [policy.signal])]);
@@ -123,9 +127,27 @@ async function reasonOf(attempt: Attempt): Promise<Pick<Wait, "seconds" | "isEar
   const asked = answer.headers.get("Retry-After") ?? "";
   const code = answer.status === 409 ? await codeOf(answer) : undefined;
   return {
-    seconds: /^\d+$/.test(asked) ? Number(asked) : undefined,
+    seconds: readRetryAfter(asked, answer.headers.get("Date")),
     isEarly: answer.status < 500 && code !== "idempotency_in_flight",
   };
+}
+
+/** Returns the seconds of a Retry-After, which is a number or a date (RFC 9110), from the time of the answer; undefined for anything else. */
+function readRetryAfter(asked: string, answered: string | null): number | undefined {
+  if (/^\d+$/.test(asked)) return Number(asked);
+  // Of the three forms of a date, that of asctime has no zone.
+  const due = /^[A-Z][a-z]{2}/.test(asked) ? Date.parse(asked.replace(/(?: GMT)?$/, " GMT")) : Number.NaN;
+  const now = Date.parse(answered ?? "");
+  if (Number.isNaN(due)) return undefined;
+  return Math.max(0, Math.ceil((due - (Number.isNaN(now) ? Date.now() : now)) / 1_000));
+}
+
+function requireWhole(mostRequests: unknown): void {
+  if (Number.isInteger(mostRequests) && Number(mostRequests) >= 1) return;
+  throw new SandboxError(
+    "argument_invalid",
+    `mostRequests must be a whole number from 1, not ${showValue(mostRequests)}. Pass one such as 5.`,
+  );
 }
 
 async function describe(answer: Response): Promise<string> {

@@ -75,6 +75,34 @@ inSandbox("a read is sent again, and a refusal is thrown at once", async ({ sand
   expect(proxy.seen).toHaveLength(4);
 });
 
+test("a number of requests that is not whole or below 1 is refused", () => {
+  for (const mostRequests of [Number.NaN, 0, -1, 1.5, Number.POSITIVE_INFINITY])
+    expect(() => createApiClient("http://127.0.0.1:9", undefined, { mostRequests })).toThrow(
+      `mostRequests must be a whole number from 1, not ${mostRequests}. Pass one such as 5.`,
+    );
+});
+
+/** A moment, and two seconds later in the three forms of a date of HTTP. */
+const moment = "Sun, 06 Nov 1994 08:49:37 GMT";
+const later = ["Sun, 06 Nov 1994 08:49:39 GMT", "Sunday, 06-Nov-94 08:49:39 GMT", "Sun Nov  6 08:49:39 1994"];
+
+test("a Retry-After that is a date asks for the time from the answer's own date until then", async () => {
+  const asked = [...later, moment, "Sat, 05 Nov 1994 08:49:37 GMT", "2", "soon", "2.5"];
+  const left = [...asked];
+  const waited: (number | undefined)[] = [];
+  const client = createApiClient("http://127.0.0.1:9", undefined, {
+    async fetch() {
+      const retryAfter = left.shift();
+      return retryAfter === undefined
+        ? Response.json({})
+        : new Response(null, { status: 503, headers: { Date: moment, "Retry-After": retryAfter } });
+    },
+    wait: async ({ seconds }) => void waited.push(seconds),
+  });
+  await client.retrying.GET("/v1/routing/capabilities");
+  expect(waited).toEqual([2, 2, 2, 0, 0, 2, undefined, undefined]);
+});
+
 inSandbox("a request that was aborted is not sent again", async ({ sandbox }) => {
   const { client, proxy } = await openClient(sandbox, []);
   await using _ = proxy;
