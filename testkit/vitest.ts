@@ -14,8 +14,14 @@ import {
   traceTest,
 } from "./pool/test-trace.ts";
 
+// The interface of vitest for matchers has other type parameters in each of its versions; these two have none.
+declare global {
+  namespace Chai {
+    interface Assertion extends SandboxMatchers {}
+  }
+}
 declare module "vitest" {
-  interface Matchers<R, T> extends SandboxMatchers {}
+  interface AsymmetricMatchersContaining extends SandboxMatchers {}
 }
 
 /** Options of `sandboxTest`. */

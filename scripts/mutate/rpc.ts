@@ -271,13 +271,29 @@ export const rpc: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "Two tests of one worker cannot have the sandbox at once.",
-        find: "if (isLeased)",
-        replace: "if (isLeased && kept === null)",
+        find: 'if (state !== "free")',
+        replace: 'if (state !== "free" && kept === null)',
       },
       {
         rule: "Every test starts from the same state.",
-        find: "await kept.start.restore();",
+        find: "await kept.skipWaitsDuring(async () => await kept.start.restore());",
         replace: "",
+      },
+    ],
+  },
+  {
+    file: "sandbox/lib/time/waits.ts",
+    tests: ["test/testkit/fixture.test.ts"],
+    mutants: [
+      {
+        rule: "The end of a test ends the waits that hold its requests.",
+        find: "this.#end.abort();",
+        replace: "",
+      },
+      {
+        rule: "After the end of a test, waits are as long as ever.",
+        find: "if (this.#skipping === 0)",
+        replace: "if (this.#skipping < 0)",
       },
     ],
   },

@@ -46,6 +46,9 @@ const modules: { readonly [specifier: string]: string } = {
   "routing-sandbox/vitest": "../../testkit/vitest.ts",
   "routing-sandbox/playwright": "../../testkit/playwright/inject-wallet.ts",
   "routing-sandbox/fixture": "../../testkit/fixture.ts",
+  "routing-sandbox/matchers": "../../testkit/matchers.ts",
+  // The package tests compile it with jest.
+  "@jest/globals": "vitest",
 };
 
 async function strangersApproval({ given, wallets }: Sandbox): Promise<{ transactionHash: string }> {
@@ -112,6 +115,7 @@ const preludes: { readonly [place: string]: (sandbox: Sandbox) => Promise<object
     const { purchase } = await given.purchase({ state: "partially_paid", paid: "1" });
     return { purchase };
   },
+  "tests.md: Assertions with jest": async (sandbox) => ({ fixture: { sandbox } }),
   "tests.md: Assertions": async (sandbox) => {
     expect.extend(sandboxMatchers(() => sandbox));
     const { client, given, wallets } = sandbox;

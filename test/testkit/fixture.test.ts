@@ -144,7 +144,7 @@ test("what a test that is over still waited for is refused to it and left for th
   expect(await receiver.next()).toMatchObject({ number: 1 });
 });
 
-/** What a test can leave in progress that takes seconds by itself. */
+/** The calls that a test can leave in progress, which take seconds by themselves. */
 const slowCalls: { what: string; begin: (sandbox: Sandbox) => Promise<Promise<unknown>[]> }[] = [
   {
     what: "an activation whose transaction a fault drops",
@@ -260,7 +260,7 @@ test("a snapshot of a test that is over is refused to it", async () => {
   expect(() => snapshot.restore()).toThrow("The test that had this sandbox is over");
 });
 
-test("a test that begins before the one before it has ended is told so", async () => {
+test("a test that begins before the one before it has ended gets an error that says so", async () => {
   const pool = openPool({ seed: "ending" }, "worker");
   onTestFinished(async () => await pool.close());
   const first = await pool.lease();
