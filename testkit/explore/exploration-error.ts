@@ -20,16 +20,18 @@ export class ExplorationError extends CodedError<"exploration_failed"> {
       /** Why the file could not be written; null if it was. */
       unwritten: string | null;
       cause: unknown;
+      /** Whether it is the caller's check that failed, which the command line does not have. */
+      isOfCheck: boolean;
       shortened: { isBounded: boolean } | null;
     },
     found: { sequence: readonly string[]; scenario: Scenario; seed: string },
   ) {
-    const { title, message, file, unwritten, cause, shortened } = failure;
+    const { title, message, file, unwritten, cause, isOfCheck, shortened } = failure;
     const { sequence, scenario, seed } = found;
     const play =
       file === null
         ? "Pass the option scenario to get this sequence as a file."
-        : (unwritten ?? `Play it: routing-sandbox scenario play ${file}`);
+        : (unwritten ?? describePlay(file, isOfCheck));
     const list = sequence.map((step, index) => `  ${String(index + 1).padStart(3)}  ${step}`);
     super(
       "exploration_failed",
@@ -40,6 +42,13 @@ export class ExplorationError extends CodedError<"exploration_failed"> {
     this.scenario = scenario;
     this.seed = seed;
   }
+}
+
+/** Says how to play a scenario. */
+function describePlay(file: string, isOfCheck: boolean): string {
+  return isOfCheck
+    ? `Play it with your check: await playScenario(await readScenario(${JSON.stringify(file)}), { check })`
+    : `Play it: routing-sandbox scenario play ${file}`;
 }
 
 /** Says why a sequence may not be the shortest; null if it did not fail again. */

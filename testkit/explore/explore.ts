@@ -28,7 +28,7 @@ import { expectView } from "./rules.ts";
 import { shortenSequence } from "./shorten-sequence.ts";
 import { arbitraryStep, type ResolvedStep, type StepKind, type WalkStep } from "./step.ts";
 import { verifyAll, verifyPurchase } from "./verify.ts";
-import { count, Walk, WalkDifference, type WalkedSandbox } from "./walk.ts";
+import { checkSignature, count, Walk, WalkDifference, type WalkedSandbox } from "./walk.ts";
 
 /** The parts of a sandbox that an exploration needs. */
 export type ExploredSandbox = WalkedSandbox & Pick<Sandbox, "settings" | "store" | "faults" | "fingerprint">;
@@ -245,7 +245,7 @@ class ExplorationRun {
     } catch (cause) {
       this.#signal.throwIfAborted();
       const message = cause instanceof Error ? cause.message : String(cause);
-      throw new WalkDifference(`After "${step}", your check`, "check", "no error", message, { cause });
+      throw new WalkDifference(`After "${step}", your check`, checkSignature, "no error", message, { cause });
     }
   }
 
@@ -294,7 +294,15 @@ class ExplorationRun {
     const sequence = walk.steps.map((step, index) => `${step.title}: ${walk.answers[index]}`);
     const message = difference?.message ?? "";
     return new ExplorationError(
-      { title, message, file, unwritten, cause: difference?.cause, shortened },
+      {
+        title,
+        message,
+        file,
+        unwritten,
+        cause: difference?.cause,
+        isOfCheck: difference?.isOfCheck ?? false,
+        shortened,
+      },
       { sequence, scenario, seed },
     );
   }

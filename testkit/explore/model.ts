@@ -115,6 +115,13 @@ export interface ModelWrite {
   wallet: boolean;
 }
 
+/** A relay operation of a purchase; one that is only accepted is held before it has a nonce. */
+export interface ModelRelayed {
+  kind: "offer" | "collect_refund";
+  purchase: string;
+  status: "accepted" | "confirmed";
+}
+
 /**
  * All that a walk expects of the service, the chain and the outbox. It is written from the specification and docs/, and asks no rule of the
  * service. Plain data, so that a snapshot of it is a copy.
@@ -132,8 +139,8 @@ export interface Model {
   received: { [W in WalletName]?: bigint };
   events: ModelEvent[];
   writes: ModelWrite[];
-  offers: number;
-  collections: number;
+  /** The relay operations, in their order. */
+  relayed: ModelRelayed[];
 }
 
 /** Returns the model of a fresh sandbox. */
@@ -147,8 +154,7 @@ export function freshModel(now: number): Model {
     received: {},
     events: [],
     writes: [],
-    offers: 0,
-    collections: 0,
+    relayed: [],
   };
 }
 
@@ -165,6 +171,14 @@ export function reconciledOf({ payments }: Pick<ModelPurchase, "payments">): big
 /** Returns whether the contract has a claim of a purchase. */
 export function isClaimed({ claim }: ModelPurchase): boolean {
   return claim?.succeeded === true;
+}
+
+/** Notes how far the relay operation of a purchase is: there is one of each kind. */
+export function relay({ relayed }: Model, operation: ModelRelayed): void {
+  const { kind, purchase, status } = operation;
+  const known = relayed.find((one) => one.kind === kind && one.purchase === purchase);
+  if (known === undefined) relayed.push(operation);
+  else known.status = status;
 }
 
 /** Moves base units from one wallet to another. */

@@ -288,6 +288,16 @@ export function expectRefund(model: Model, purchase: ModelPurchase, wrongDecisio
   });
 }
 
+/** Operation 13, when the collection is held before it has a nonce. */
+export function expectDueRefund(model: Model, purchase: ModelPurchase, wrongDecision: boolean): Expected {
+  const expected = expectRefund(model, purchase, wrongDecision);
+  if (!isSuccess(expected)) return expected;
+  return answered(202, {
+    refund: { status: "due", award: purchase.decision?.award.toString() ?? null, transaction_hash: null },
+    operation: { kind: "collect_refund", status: "accepted", nonce: null },
+  });
+}
+
 /** Operation 7: what a read of a purchase must say. */
 export function expectView(model: Model, purchase: ModelPurchase): Expected {
   const { status, route, amount, payments, filed, decision, refunded } = purchase;
@@ -316,8 +326,13 @@ export function expectView(model: Model, purchase: ModelPurchase): Expected {
     })),
     claim: filed && { id: filed.id, requested_amount: filed.requested.toString() },
     decision: decision && { id: decision.id, award: decision.award.toString() },
-    refund: refunded === 0n ? null : { status: "collected", award: refunded.toString() },
+    refund: viewRefund(purchase),
   });
+}
+
+function viewRefund({ status, decision, refunded }: ModelPurchase): Json {
+  if (status === "refund_due") return { status: "due", award: decision?.award.toString() ?? null };
+  return refunded === 0n ? null : { status: "collected", award: refunded.toString() };
 }
 
 /** The greatest number of attempts of a delivery (docs/notifications.md). */

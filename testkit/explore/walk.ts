@@ -14,7 +14,7 @@ import { receiveNotification } from "../../server/api/operations/notifications/r
 import { findDifference } from "../scenario/repeat/find-difference.ts";
 import type { RequestSender, StepAnswer } from "../scenario/repeat/send-request.ts";
 import type { Model, SentByWallet } from "./model.ts";
-import { type FaultName, faultOf, isOfRelayer } from "./moves/faults.ts";
+import { type FaultName, faultOf, heldCollection, isOfRelayer } from "./moves/faults.ts";
 import type { WalkCounts } from "./options.ts";
 import { answered, type Expected, isSuccess, refused } from "./rules.ts";
 import type { Twist } from "./step.ts";
@@ -43,12 +43,20 @@ export class WalkDifference extends Error {
   /** The kind of the step, and the field that differs: equal for two sequences that end with the same fault of the service. */
   readonly signature: string;
 
+  /** Whether the caller's own check has failed. */
+  get isOfCheck(): boolean {
+    return this.signature === checkSignature;
+  }
+
   constructor(title: string, signature: string, expected: unknown, actual: unknown, options?: ErrorOptions) {
     super(`expected ${show(expected)}, got ${show(actual)}`, options);
     this.title = title;
     this.signature = signature;
   }
 }
+
+/** The signature of a difference that the caller's own check has found. */
+export const checkSignature = "your check";
 
 /** Enough gas for every call of the sandbox; fixed, so that equal transactions are equal bytes. */
 const gas = { gas: 1_000_000n, maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
@@ -74,6 +82,8 @@ interface Write {
   fault?: FaultName | "none";
   /** Whether the relayer has a part in it. */
   relayed?: boolean;
+  /** Whether the collection that it starts is held, so that the same request is not answered the same later. */
+  holdsCollection?: boolean;
   /** Whether it is sent over the wallet route, which takes no credential. */
   wallet?: boolean;
 }
@@ -156,7 +166,7 @@ export class Walk {
    * @throws WalkDifference
    */
   async write(write: Write): Promise<Accepted | null> {
-    const { line, body, wallet = false, fault = "none", relayed = false } = write;
+    const { line, body, wallet = false, fault = "none", relayed = false, holdsCollection = false } = write;
     this.#keys += 1;
     const { request, expected } = this.#twist(write, `explore-${this.#keys}`);
     if (!isSuccess(expected)) {
@@ -166,12 +176,14 @@ export class Walk {
     this.hasChanged = true;
     this.#before = null;
     if (fault !== "none" && (relayed || !isOfRelayer(fault))) await this.#meet(fault, request, expected);
+    if (holdsCollection) await this.#setFault("Hold the next collection", heldCollection);
     const answer = await this.request(request, expected);
+    if (holdsCollection) await this.#clearFaults();
     const { idempotency_key: key = "" } = request;
     const { status, text } = answer;
     const step = this.steps.length;
     // A delivery that a check makes is no step of the walk, and is not sent again.
-    if (this.kind !== "check")
+    if (this.kind !== "check" && !holdsCollection)
       this.model.writes.push({
         step,
         by: this.id,
@@ -189,11 +201,18 @@ export class Walk {
   async #meet(fault: FaultName, request: RequestLine, expected: Expected): Promise<void> {
     const { body, status } = faultOf(fault);
     const met = { status: [...expected.status, status] };
-    const title = `Set the fault ${fault}`;
-    await this.request({ title, control: "POST /faults", body }, answered(201));
+    await this.#setFault(`Set the fault ${fault}`, body);
     let answer = await this.request({ ...request, title: `${request.title}, with the fault ${fault}` }, met);
     for (let sent = 1; answer.status === 202 && sent < mostRequests; sent += 1)
       answer = await this.request({ ...request, title: `${request.title}, again` }, met);
+    await this.#clearFaults();
+  }
+
+  async #setFault(title: string, body: { readonly [field: string]: Json }): Promise<void> {
+    await this.request({ title, control: "POST /faults", body: { ...body } }, answered(201));
+  }
+
+  async #clearFaults(): Promise<void> {
     await this.request({ title: "Clear the faults", control: "DELETE /faults" }, answered(200));
   }
 

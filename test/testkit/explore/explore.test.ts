@@ -336,6 +336,9 @@ test("a bug of the user's backend is found by its check, and the shortest sequen
   expect(String(failed)).toContain(
     'After "Confirm the registration of purchase 1", your check: expected no error',
   );
+  expect(String(failed)).toContain(
+    `Play it with your check: await playScenario(await readScenario("${file}"), { check })\n`,
+  );
   const scenario = await readScenario(file);
   const names = scenario.steps.map(({ title }) => title);
   // The credential and the merchant, three steps, and the deliveries.
@@ -354,6 +357,29 @@ test("a bug of the user's backend is found by its check, and the shortest sequen
   await playScenario(scenario, { ...play, check: right.check });
 });
 
+test("a backend that ignores that a refund is due is found", { timeout: 240_000 }, async () => {
+  await using receiver = await openReceiver();
+  await using sandbox = await createSandbox({ seed: "due", receiverUrl: receiver.url });
+  const { check, reset } = followPurchases(receiver, "refund.due");
+  const failed: unknown = await sandbox
+    .explore({ steps: 100, checkEvery: 2, check, reset })
+    .catch((error: unknown) => error);
+  expect(failed).toBeInstanceOf(ExplorationError);
+  expect(String(failed)).toMatch(
+    /^ExplorationError: After ".*", your check: expected no error, got The backend has pur_[a-z2-7]+ as approved\./,
+  );
+  const { sequence } = failed instanceof ExplorationError ? failed : { sequence: [] };
+  expect(sequence.filter((step) => step.startsWith("Refund purchase 1"))).toEqual([
+    "Refund purchase 1, and hold the collection: 202",
+  ]);
+  if (!(failed instanceof ExplorationError)) return;
+  const options = { receiverUrl: receiver.url };
+  reset();
+  await expect(playScenario(failed.scenario, { check, options })).rejects.toThrow(" as approved.");
+  const right = followPurchases(receiver, "none");
+  await playScenario(failed.scenario, { check: right.check, options });
+});
+
 test("a backend that follows every event passes, because nothing is restored behind its back", async () => {
   await using receiver = await openReceiver();
   await using sandbox = await createSandbox({ seed: "f", receiverUrl: receiver.url });
@@ -367,7 +393,7 @@ test("a backend that follows every event passes, because nothing is restored beh
 test("a backend whose state is a part of the sandbox passes walks that restore snapshots", async () => {
   await using receiver = await openReceiver();
   const { check, reset, part } = followPurchases(receiver, "none");
-  await using sandbox = await createSandbox({ seed: "l", receiverUrl: receiver.url, parts: [part] });
+  await using sandbox = await createSandbox({ seed: "i", receiverUrl: receiver.url, parts: [part] });
   const { counts } = await sandbox.explore({ steps: 100, checkEvery: 10, check, reset });
   expect(Object.keys(counts)).toContain("restore");
 });

@@ -86,7 +86,7 @@ test.for(bugs)(
     const failing = join(folder, "failing.yaml");
     await writeFile(path, plant(source, { rule, file, find, replace }));
     try {
-      const explored = await run("explore", "--steps", "300", "--seed", "planted", "--scenario", failing);
+      const explored = await run("explore", "--steps", "300", "--seed", "sown", "--scenario", failing);
       expect(explored).toMatchObject({ code: 1, output: expect.stringContaining("scenario play") });
       const played = await run("scenario", "play", failing);
       expect(played).toMatchObject({ code: 1, output: expect.stringMatching(/^Step \d+ .* differs in /m) });

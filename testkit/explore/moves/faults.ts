@@ -62,6 +62,14 @@ export function isOfRelayer(name: FaultName): boolean {
   return Object.hasOwn(relayerFaults, name);
 }
 
+/** The fault that holds the next collection before it has a nonce: its refund is due until it is requested again. */
+export const heldCollection: { readonly [field: string]: Json } = {
+  layer: "relayer",
+  point: "nonce",
+  action: "hold",
+  match: { kind: "collect_refund" },
+};
+
 /** The fault that makes the next deliveries fail with a status. */
 export function deliveryFault(status: number, count: number): { [field: string]: Json } {
   return { layer: "delivery", action: "answer", status, count };

@@ -54,7 +54,8 @@ function nextOf(model: Model, purchase: ModelPurchase, choice: number): Next["ki
     case "refund_due": {
       const award = purchase.decision?.award ?? 0n;
       if (cap - collected < award) return null;
-      return (model.funded[wallet] ?? 0n) < award ? "fund" : "refund";
+      if ((model.funded[wallet] ?? 0n) < award) return "fund";
+      return status === "approved" && choice % 3 !== 0 ? "startRefund" : "refund";
     }
     default:
       return null;

@@ -4,7 +4,7 @@ import { usdc } from "../../../protocol/values/amount.ts";
 import type { WalletName } from "../../../sandbox/chain/genesis/roles.ts";
 import type { components } from "../../../sandbox/service/client/api-client.ts";
 import { readCommitment } from "../../../sandbox/service/wallets/read-commitment.ts";
-import { addEvent, type ModelClaim, type ModelMerchant, type ModelPurchase } from "../model.ts";
+import { addEvent, type ModelClaim, type ModelMerchant, type ModelPurchase, relay } from "../model.ts";
 import {
   acceptsPurchase,
   answered,
@@ -120,7 +120,7 @@ export async function activate(walk: Walk, step: ResolvedStep, purchase: ModelPu
   purchase.status = "active";
   purchase.route = "registrar_offer";
   purchase.onChain = "registrar_offer";
-  model.offers += 1;
+  relay(model, { kind: "offer", purchase: purchase.id, status: "confirmed" });
   // The offer takes one block.
   const at = step.fault === "none" ? model.now + 1 : null;
   addEvent(model, "purchase.activated", purchase.id, {}, at);

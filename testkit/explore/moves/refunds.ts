@@ -5,8 +5,15 @@ import { registrarDomain } from "../../../protocol/messages/domain.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
 import type { components } from "../../../sandbox/service/client/api-client.ts";
 import { signVerdict } from "../../../sandbox/service/given/actors/reviewer.ts";
-import { addEvent, type ModelPurchase, move, paidOf, reconciledOf } from "../model.ts";
-import { acceptsClaim, type DecisionFlaw, expectClaim, expectDecision, expectRefund } from "../rules.ts";
+import { addEvent, type ModelPurchase, move, paidOf, reconciledOf, relay } from "../model.ts";
+import {
+  acceptsClaim,
+  type DecisionFlaw,
+  expectClaim,
+  expectDecision,
+  expectDueRefund,
+  expectRefund,
+} from "../rules.ts";
 import type { ResolvedStep } from "../step.ts";
 import { accountOf, type Walk } from "../walk.ts";
 import { name } from "./purchases.ts";
@@ -170,32 +177,56 @@ function signDecision(
   return flaw === "other_reviewer" ? { ...body, reviewer_key_id: "another-key" } : body;
 }
 
+/** Starts a refund whose collection is held: it is due, and the next request collects it. */
+export async function startRefund(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
+  const { model } = walk;
+  const { id, decision, status } = purchase;
+  const request = refundRequest(walk, step, purchase);
+  const accepted = await walk.write({
+    ...request,
+    title: `${request.title}, and hold the collection`,
+    expected: expectDueRefund(model, purchase, step.twist === "value"),
+    holdsCollection: true,
+  });
+  if (accepted === null || decision === null || status === "refund_due") return;
+  purchase.status = "refund_due";
+  relay(model, { kind: "collect_refund", purchase: id, status: "accepted" });
+  addEvent(model, "refund.due", id, { purchase_id: id, award: decision.award.toString() });
+}
+
 /** Executes a refund. */
 export async function refund(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model } = walk;
   const { id, decision } = purchase;
   const merchant = model.merchants[purchase.merchant];
-  const wrongDecision = step.twist === "value" || decision === null;
   const accepted = await walk.write({
-    title: `Refund ${name(walk, purchase)}${step.twist === "value" ? " by another decision" : ""}`,
-    line: `POST ${walk.program}/purchases/${id}/refunds`,
-    body: { decision_id: wrongDecision ? `dec_${"a".repeat(20)}` : decision.id },
-    expected: expectRefund(model, purchase, wrongDecision),
-    twist: step.twist,
+    ...refundRequest(walk, step, purchase),
+    expected: expectRefund(model, purchase, step.twist === "value"),
     fault: step.fault,
     relayed: true,
   });
   if (accepted === null || decision === null || merchant === undefined) return;
+  const isDue = purchase.status === "refund_due";
   const { award } = decision;
   purchase.status = "refunded";
   purchase.refunded = award;
   merchant.collected += award;
   model.funded[merchant.wallet] = (model.funded[merchant.wallet] ?? 0n) - award;
   move(model, merchant.wallet, "beneficiary", award);
-  model.collections += 1;
+  relay(model, { kind: "collect_refund", purchase: id, status: "confirmed" });
   const paid = { purchase_id: id, award: award.toString() };
   // The collection takes one block.
   const plain = step.fault === "none";
-  addEvent(model, "refund.due", id, paid, plain ? model.now : null);
+  if (!isDue) addEvent(model, "refund.due", id, paid, plain ? model.now : null);
   addEvent(model, "refund.collected", id, paid, plain ? model.now + 1 : null);
+}
+
+function refundRequest(walk: Walk, { twist }: ResolvedStep, purchase: ModelPurchase) {
+  const isOther = twist === "value" || purchase.decision === null;
+  return {
+    title: `Refund ${name(walk, purchase)}${twist === "value" ? " by another decision" : ""}`,
+    line: `POST ${walk.program}/purchases/${purchase.id}/refunds`,
+    body: { decision_id: isOther ? `dec_${"a".repeat(20)}` : (purchase.decision?.id ?? "") },
+    twist,
+  };
 }

@@ -5,7 +5,7 @@ import { confirmEnrollment, createMerchant, enroll, fund } from "./merchants.ts"
 import { chooseNext } from "./next.ts";
 import { pay, reconcile } from "./payments.ts";
 import { activate, confirmRegistration, createPurchase, register, submit } from "./purchases.ts";
-import { claim, decide, fileClaim, refund } from "./refunds.ts";
+import { claim, decide, fileClaim, refund, startRefund } from "./refunds.ts";
 import { deliver, issueForeign, reorg, repeat, resend, restore, snapshot, travel } from "./surroundings.ts";
 
 type Kind = ResolvedStep["kind"];
@@ -24,6 +24,7 @@ const ofPurchase: { readonly [K in Kind]?: OfPurchase } = {
   submit,
   fileClaim,
   decide,
+  startRefund,
   refund,
 };
 const ofWalk: { readonly [K in Kind]?: OfWalk } = {
