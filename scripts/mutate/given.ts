@@ -12,8 +12,8 @@ export const givenStates: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A given purchase whose buyer is the wallet of its merchant to be is refused at that option.",
-        find: 'known.merchant === undefined && known.buyer === "merchant"',
-        replace: 'known.merchant === undefined && known.buyer === "deployer"',
+        find: 'requireOtherThan("merchant", known)',
+        replace: 'requireOtherThan("deployer", known)',
       },
       {
         rule: "The refusal of too large an amount of a given state names the largest.",
@@ -55,8 +55,8 @@ export const givenStates: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A given purchase whose buyer is the wallet of the merchant that is passed is refused at that option.",
-        find: "if (merchant.wallet === actors.wallets[plan.buyer].address) throw paysItself(plan.buyer);",
-        replace: "",
+        find: "actors.wallets[name].address === merchant.wallet",
+        replace: "actors.wallets[name].address === merchant.id",
         tests: [`${folder}/options.test.ts`],
       },
       {

@@ -40,7 +40,11 @@ const kinds = {
     as: "the transaction of an action, or { to, data }",
   },
   event: { what: "an event", fields: ["id"], as: "an event of the outbox, or { id }" },
-  delivery: { what: "a delivery of deliveries()", fields: ["headers", "body"], as: "one of its entries" },
+  delivery: {
+    what: "a notification, the id of an event, or a delivery of deliveries()",
+    fields: ["headers", "body"],
+    as: "one, as in receiver.resend(notification)",
+  },
 } as const;
 
 /**

@@ -26,7 +26,7 @@ export class FaultPlan {
       throw new FaultInvalidError(`No program ${program} here. Use ${this.#programs.join(", ")}.`);
     const { operation, subject_id } = match;
     if (operation !== undefined && (subject_id ?? "") !== "" && !writesOfSubjects.includes(operation))
-      throw new FaultInvalidError(`The path of ${operation} has no id. Leave out subject_id.`);
+      throw new FaultInvalidError(`The path of ${operation} has no id. Leave out the option subject_id.`);
     return {
       layer,
       point,

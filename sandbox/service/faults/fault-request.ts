@@ -88,16 +88,22 @@ export interface FaultIntentOptions {
   slow: FaultMatches["api"] & Pick<FaultDetails, "count" | "delay_ms">;
 }
 
+function isValid(validate: () => void): boolean {
+  try {
+    validate();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Headers that HTTP can carry: refused when the fault is set, not when the answer is written. */
 const headersSchema = z.record(z.string(), z.string()).superRefine((headers, context) => {
   for (const [name, value] of Object.entries(headers)) {
-    try {
-      validateHeaderName(name);
-      validateHeaderValue(name, value);
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      context.addIssue({ code: "custom", path: [name], message });
-    }
+    const refuse = (message: string) => context.addIssue({ code: "custom", path: [name], message });
+    if (!isValid(() => validateHeaderName(name))) refuse("is not the name of an HTTP header");
+    else if (!isValid(() => validateHeaderValue(name, value)))
+      refuse("has a character that no value of an HTTP header has");
   }
 });
 
@@ -232,7 +238,7 @@ export function readFault(value: unknown, read: ReadSchema = requireValid): Faul
   const unknown = Object.keys(entry.match).find((field) => !fields.includes(field));
   if (unknown === undefined) return entry;
   throw new FaultInvalidError(
-    `A fault of layer ${entry.layer} has no ${unknown}. ${fields.length === 0 ? "Leave it out" : `Use ${fields.join(", ")}`}.`,
+    `A fault of layer ${entry.layer} does not take the option ${unknown}. ${fields.length === 0 ? "Leave it out" : `Use ${fields.join(", ")}`}.`,
   );
 }
 

@@ -1,11 +1,12 @@
 import { maxUint256 } from "viem";
 import { fillDeadlines } from "../../../server/api/operations/purchases/create-purchase.ts";
+import { walletNames } from "../../chain/genesis/roles.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { type components, unwrap } from "../client/api-client.ts";
 import type { GivenActors } from "./actors/actors.ts";
 import type { ProgramApi } from "./actors/program-api.ts";
 import { fundAward, merchantOf, walletOf } from "./give-merchant.ts";
-import { invalid, type PurchasePlan, paysItself } from "./options.ts";
+import { invalid, type PurchasePlan, requireOtherThan } from "./options.ts";
 import { succeed } from "./succeed.ts";
 
 type Schemas = components["schemas"];
@@ -30,7 +31,10 @@ export async function givePurchase(
 ): Promise<{ merchant: Merchant; purchase: Purchase }> {
   requireDeadlines(plan, await actors.clock.now());
   const merchant = await merchantOf(plan, actors);
-  if (merchant.wallet === actors.wallets[plan.buyer].address) throw paysItself(plan.buyer);
+  requireOtherThan(
+    walletNames.find((name) => actors.wallets[name].address === merchant.wallet),
+    plan,
+  );
   const making = { plan, merchant, actors, api: actors.api(merchant.program) };
   return { merchant, purchase: await makeInState(making) };
 }

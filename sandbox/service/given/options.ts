@@ -239,7 +239,7 @@ export function readPurchaseOptions(given: unknown): PurchasePlan {
         `Leave out ${option}, or use a state of ${list(states)}.`,
       );
   }
-  if (known.merchant === undefined && known.buyer === "merchant") throw paysItself(known.buyer);
+  if (known.merchant === undefined) requireOtherThan("merchant", known);
   if (state === "partially_paid" && whole === "1")
     throw invalid("amount", whole, "cannot be paid in part", "Pass an amount above 1.");
   const paid = known.paid ?? (state === "partially_paid" ? (BigInt(whole) / 2n).toString() : whole);
@@ -261,14 +261,21 @@ export function readPurchaseOptions(given: unknown): PurchasePlan {
   return { ...known, route: known.route ?? "registrar_offer", paid, claimed, award: awarded };
 }
 
-/** The error of a buyer whose wallet is the merchant's. */
-export function paysItself(buyer: WalletName): GivenInvalidError {
-  return invalid(
-    "buyer",
-    buyer,
-    "is the wallet of the merchant, which cannot pay itself",
-    "Pass another wallet, or another merchant.",
-  );
+/** Refuses a buyer or a beneficiary whose wallet is the merchant's. @throws GivenInvalidError */
+export function requireOtherThan(
+  wallet: WalletName | undefined,
+  { buyer, beneficiary }: Pick<PurchasePlan, "buyer" | "beneficiary">,
+): void {
+  const todo = "Pass another wallet, or another merchant.";
+  if (buyer === wallet)
+    throw invalid("buyer", buyer, "is the wallet of the merchant, which cannot pay itself", todo);
+  if (beneficiary === wallet)
+    throw invalid(
+      "beneficiary",
+      beneficiary,
+      "is the wallet of the merchant, which cannot refund itself",
+      todo,
+    );
 }
 
 /** The schema of a request of JSON, for descriptions: {@link readGivenRequest} checks one. */

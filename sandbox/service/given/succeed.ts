@@ -10,6 +10,6 @@ export function succeed<T extends SentCall>(sent: T): T {
   if (sent.receipt.status === "success") return sent;
   throw new SandboxError(
     "given_refused",
-    `The transaction ${sent.transaction_hash} of ${sent.receipt.from}, ${sent.call.function}, reverted. See routing-sandbox explain ${sent.transaction_hash}.`,
+    `The transaction ${sent.transaction_hash} of ${sent.receipt.from}, ${sent.call.function}, reverted${sent.revert === null ? "" : ` with ${sent.revert}`}. See routing-sandbox explain ${sent.transaction_hash}.`,
   );
 }

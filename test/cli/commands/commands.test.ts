@@ -128,6 +128,17 @@ test("fault set takes the headers and the body of a receiver's answer", async ()
   await sandbox.faults.clear();
 });
 
+test("fault set names an id that does not fit by its flag", async () => {
+  const set = async (...flags: string[]) => await runCli("fault", "set", ...flags, "--data-dir", folder);
+  const subject = ["--subject", "mer_1"];
+  await expect(set("answer-lost", "--operation", "createMerchant", ...subject)).rejects.toMatchObject({
+    stderr: expect.stringContaining("The path of createMerchant has no id. Leave out --subject."),
+  });
+  await expect(set("crash", "--relay-operation", "op_1")).rejects.toMatchObject({
+    stderr: expect.stringContaining("A fault of layer api does not take --relay-operation."),
+  });
+});
+
 test("given says what is wrong with an option and what to do", async () => {
   const given = ["given", "purchase", "--data-dir", folder];
   await expect(runCli(...given, "--state", "payed")).rejects.toMatchObject({

@@ -488,12 +488,12 @@ describe("resend, save and unwrap say what they take", () => {
     [
       "resend of nothing",
       async () => await untyped["receiver"]?.["resend"]?.(undefined),
-      "resend takes a delivery of deliveries(), not undefined. Pass one of its entries.",
+      "resend takes a notification, the id of an event, or a delivery of deliveries(), not undefined. Pass one, as in receiver.resend(notification).",
     ],
     [
       "resend of a promise",
       async () => await untyped["receiver"]?.["resend"]?.(Promise.resolve({})),
-      "resend takes a delivery of deliveries(), not a promise. Await it first.",
+      "resend takes a notification, the id of an event, or a delivery of deliveries(), not a promise. Await it first.",
     ],
     [
       "save without a name",

@@ -20,14 +20,15 @@ export class GivenAccess implements Part<AccessState> {
   readonly schema = accessState;
   readonly #apiUrl: string;
   readonly #accounts: readonly SeededAccount[];
-  readonly #send: SendRequest;
+  /** Sends a request without a credential, once. */
+  readonly send: SendRequest;
   readonly #issuing = new Mutex();
   #held: AccessState = {};
 
   constructor(apiUrl: string, accounts: readonly SeededAccount[], send: SendRequest) {
     this.#apiUrl = apiUrl;
     this.#accounts = accounts;
-    this.#send = send;
+    this.send = send;
   }
 
   capture(): AccessState {
@@ -38,37 +39,41 @@ export class GivenAccess implements Part<AccessState> {
     this.#held = structuredClone(state);
   }
 
-  /** Returns a fetch that sends a program's credential, and sends a request once more with a new one when that has expired. */
-  authorizedFetch(program: string): SendRequest {
+  /**
+   * Returns a fetch that sends a program's credential, and sends a request once more with a new one when that has expired.
+   *
+   * @param issue - sends the request for a credential.
+   */
+  authorizedFetch(program: string, issue: SendRequest): SendRequest {
     return async (request) => {
       const again = request.clone();
-      const used = await this.#authorize(request, program);
-      const answer = await this.#send(request);
+      const used = await this.#authorize(request, program, issue);
+      const answer = await this.send(request);
       if (answer.status !== 401) return answer;
       if (this.#held[program]?.credential === used) delete this.#held[program];
-      await this.#authorize(again, program);
-      return await this.#send(again);
+      await this.#authorize(again, program, issue);
+      return await this.send(again);
     };
   }
 
   /** Returns an idempotency key that no other request has. */
-  async nextKey(program: string): Promise<string> {
-    const one = await this.#hold(program);
+  async nextKey(program: string, issue: SendRequest): Promise<string> {
+    const one = await this.#hold(program, issue);
     one.requests += 1;
     return `given-${one.credential_id}-${one.requests}`;
   }
 
-  async #authorize(request: Request, program: string): Promise<string> {
-    const { credential } = await this.#hold(program);
+  async #authorize(request: Request, program: string, issue: SendRequest): Promise<string> {
+    const { credential } = await this.#hold(program, issue);
     request.headers.set("Authorization", `Bearer ${credential}`);
     return credential;
   }
 
-  async #hold(program: string): Promise<z.infer<typeof held>> {
+  async #hold(program: string, issue: SendRequest): Promise<z.infer<typeof held>> {
     return await this.#issuing.runExclusive(async () => {
       const account = this.#accounts.find((one) => one.program === program);
       this.#held[program] ??= {
-        ...(await issueAccess(this.#apiUrl, account?.key ?? "", this.#send)),
+        ...(await issueAccess(this.#apiUrl, account?.key ?? "", issue)),
         requests: 0,
       };
       return this.#held[program];

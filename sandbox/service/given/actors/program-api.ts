@@ -2,7 +2,12 @@ import { mineBlocks } from "../../../chain/clock/mining.ts";
 import type { ChainNode } from "../../../chain/genesis/start-chain.ts";
 import { createApiClient, type LifecycleWrites, type RetryingClient } from "../../client/api-client.ts";
 import { lifecycleWrites } from "../../client/lifecycle-writes.ts";
-import { waitInRealTime } from "../../client/retrying-fetch.ts";
+import {
+  mostRequests,
+  type RetryPolicy,
+  retryingFetch,
+  waitInRealTime,
+} from "../../client/retrying-fetch.ts";
 import type { GivenAccess } from "./access.ts";
 
 /** The API operations of one program, with the access of given states. */
@@ -12,9 +17,6 @@ export interface ProgramApi {
   /** Mines a block for what comes too early. */
   retrying: RetryingClient;
 }
-
-/** The number of requests that may wait for a transaction, beyond one for each required confirmation. */
-const moreRequests = 10;
 
 /** Opens the API operations of a program. */
 export function openProgramApi(
@@ -28,16 +30,22 @@ export function openProgramApi(
   },
 ): ProgramApi {
   const { url, access, confirmations, chain, signal } = api;
-  const nextKey = async () => await access.nextKey(program);
-  const client = createApiClient(url, undefined, {
-    fetch: access.authorizedFetch(program),
-    nextKey,
-    mostRequests: confirmations + moreRequests,
+  const policy: RetryPolicy = {
+    // Each request can wait for one confirmation.
+    mostRequests: confirmations + mostRequests,
     async wait(wait) {
       if (wait.isEarly) await mineBlocks(chain.client, 1);
       else await waitInRealTime({ ...wait, seconds: undefined });
     },
     signal,
+  };
+  // A credential is requested as often as what needs it.
+  const issue = retryingFetch(policy, access.send);
+  const nextKey = async () => await access.nextKey(program, issue);
+  const client = createApiClient(url, undefined, {
+    ...policy,
+    fetch: access.authorizedFetch(program, issue),
+    nextKey,
   });
   return { once: lifecycleWrites(client, nextKey), retrying: client.retrying };
 }

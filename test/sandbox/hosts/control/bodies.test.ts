@@ -74,7 +74,13 @@ describe("the control API names the field that is wrong, and what it must be", (
       "/faults",
       { layer: "delivery", action: "answer", headers: { "retry after": "3" } },
       "/headers/retry after",
-      'Header name must be a valid HTTP token ["retry after"]',
+      "is not the name of an HTTP header",
+    ],
+    [
+      "/faults",
+      { layer: "delivery", action: "answer", headers: { "x-note": "a\nb" } },
+      "/headers/x-note",
+      "has a character that no value of an HTTP header has",
     ],
     ["/faults", { intent: "slow", delay_ms: 0 }, "/delay_ms", "must be at least 1"],
     ["/faults", { intent: "lost" }, "/intent", `must be one of ${intents}`],
@@ -116,7 +122,7 @@ test.each([
   ],
   [
     { intent: "crash", point: "after_mined", operation: "executeRefund" },
-    "A fault of layer relayer has no operation. Use operation_id, program, kind, subject_id.",
+    "A fault of layer relayer does not take the option operation. Use operation_id, program, kind, subject_id.",
   ],
 ])("POST /faults %j is refused because it could never act", async (body, detail) => {
   expect(await post("/faults", body)).toMatchObject({

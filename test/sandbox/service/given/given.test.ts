@@ -345,7 +345,36 @@ test("a transaction that reverts and a refusal of the API are thrown with their 
   await wallets.deployer.setPaused(program, true);
   await expect(
     given.purchase({ state: "active", route: "merchant_direct", amount: "5" }),
-  ).rejects.toMatchObject({ code: "given_refused", message: expect.stringMatching(/register, reverted/) });
+  ).rejects.toMatchObject({
+    code: "given_refused",
+    message: expect.stringMatching(
+      /register, reverted with ProgramPaused\(program 0x.*\)\. See routing-sandbox explain 0x/,
+    ),
+  });
+});
+
+test("a given state repeats its requests as client.retrying does, the one for its first credential included", async () => {
+  await using sandbox = await createSandbox({ seed: "given-retries" });
+  const isDown = async (count: number | null) => {
+    await sandbox.faults.clear();
+    await sandbox.faults.set("node-down", { count });
+  };
+  await isDown(15);
+  expect((await sandbox.given.merchant({ state: "pending" })).merchant.status).toBe("pending");
+  expect(sandbox.faults.list()).toMatchObject([{ hits: 15 }]);
+  await isDown(null);
+  await expect(sandbox.given.purchase({ state: "created" })).rejects.toMatchObject({
+    code: "retry_limit",
+    message: expect.stringContaining(
+      "after 21 identical requests; the last one was answered 503 rpc_unavailable",
+    ),
+  });
+  await using fresh = await createSandbox({ seed: "given-retries" });
+  await fresh.faults.set("node-down");
+  await expect(fresh.given.merchant({ state: "pending" })).rejects.toMatchObject({
+    code: "retry_limit",
+    message: expect.stringContaining("POST /v1/routing/access is unknown after 21 identical requests"),
+  });
 });
 
 test("a given state whose transaction is held again and again is refused with what to do", async () => {
@@ -354,7 +383,7 @@ test("a given state whose transaction is held again and again is refused with wh
   await expect(sandbox.given.purchase({ state: "active" })).rejects.toMatchObject({
     code: "retry_limit",
     message: expect.stringMatching(
-      /activate is unknown after 11 identical requests; the last one was answered 202\. Clear the faults that hold it/,
+      /activate is unknown after 21 identical requests; the last one was answered 202\. Clear the faults that hold it/,
     ),
   });
 });

@@ -87,6 +87,11 @@ test.each<[object, string, string]>([
     'buyer "merchant" is the wallet of the merchant, which cannot pay itself. Pass another wallet, or another merchant.',
   ],
   [
+    { state: "created", beneficiary: "merchant" },
+    "/beneficiary",
+    'beneficiary "merchant" is the wallet of the merchant, which cannot refund itself. Pass another wallet, or another merchant.',
+  ],
+  [
     { state: "active", permit: true },
     "/permit",
     `permit true is not for the state active. Leave out permit, or use a state of ${paying}.`,
@@ -291,11 +296,14 @@ test("docs/states.md names every state and option", async () => {
   expect(names.filter((name) => name !== "state" && !named.has(name))).toEqual([]);
 });
 
-test("a buyer that is the wallet of the merchant that is passed is refused", async () => {
+test("a buyer or a beneficiary that is the wallet of the merchant that is passed is refused", async () => {
   const { given } = sandbox;
   const { merchant } = await given.merchant({ state: "enrolled", wallet: "other_buyer" });
   await expect(given.purchase({ state: "created", merchant, buyer: "other_buyer" })).rejects.toThrow(
     'buyer "other_buyer" is the wallet of the merchant, which cannot pay itself. Pass another wallet, or another merchant.',
+  );
+  await expect(given.purchase({ state: "created", merchant, beneficiary: "other_buyer" })).rejects.toThrow(
+    'beneficiary "other_buyer" is the wallet of the merchant, which cannot refund itself. Pass another wallet, or another merchant.',
   );
   expect((await given.purchase({ state: "created", merchant, buyer: "merchant" })).purchase.status).toBe(
     "created",
