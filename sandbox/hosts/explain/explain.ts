@@ -45,10 +45,13 @@ export function openExplain(sources: ExplainSources): Explain {
   return explain;
 }
 
-/** Returns whether a value is a request with a member; the member itself is checked by what explains it. */
+/**
+ * Returns whether a value is a request with a member; the member itself is checked by what explains it. A purchase also has a decision, but
+ * an id.
+ */
 function isRequest<K extends string>(
   value: unknown,
   member: K,
 ): value is { [M in K]: unknown } & { signature?: unknown; for?: string } {
-  return typeof value === "object" && value !== null && member in value;
+  return typeof value === "object" && value !== null && member in value && !("id" in value);
 }
