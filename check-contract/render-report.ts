@@ -6,8 +6,8 @@ import type { ContractReport } from "./check-contract.ts";
 export const notChecked = [
   "functions that the interface does not declare",
   "who can upgrade or destroy the contract",
-  "the constructor's arguments",
-  "tokens other than the test USDC and one that calls the contract back",
+  "the arguments of the constructor",
+  "tokens other than the test USDC and a token that calls the contract during its transfer",
 ] as const;
 
 /** A report for a terminal: what failed and why, then gas compared with the sandbox's own registrar contract. */

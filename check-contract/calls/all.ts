@@ -1,4 +1,5 @@
 import type { CallSequence } from "./call-sequence.ts";
+import { calldataCalls } from "./calldata.ts";
 import { closingCalls } from "./closing.ts";
 import { offerCalls, registrationCalls } from "./commitments.ts";
 import { enrollmentCalls } from "./enrollment.ts";
@@ -17,4 +18,5 @@ export const callSequences: readonly CallSequence[] = [
   closingCalls,
   refundCalls,
   reentrancyCalls,
+  calldataCalls,
 ];

@@ -30,7 +30,7 @@ test("every call from inside a token's transfer is refused by the guard against 
   const inner = calls.flatMap(({ effect }) =>
     effect["inner call"] === undefined ? [] : [effect["inner call"]],
   );
-  // The selector of ReentrancyGuardReentrantCall().
+  // The selector of ReentrancyGuardReentrantCall(), for each function that changes state.
   expect(inner).toEqual(Array.from({ length: 14 }, () => "0x3ee5aeb5"));
 });
 
@@ -55,6 +55,8 @@ test("each rule is broken by an error of its own, in every program, funding, off
       "FundingTooShort",
       "InvalidSignature",
       "MerchantRefTaken",
+      "NonCanonicalEncoding",
+      "NonCanonicalLength",
       "NotClaimed",
       "NotEnrolled",
       "NothingOutstanding",

@@ -1,0 +1,86 @@
+import { encodeFunctionData, type Hex } from "viem";
+import {
+  type Call,
+  claimCall,
+  collectRefundCall,
+  enrollCall,
+  expireCall,
+  offerCall,
+  openProgramCall,
+  payBatchCall,
+  payCall,
+  registerCall,
+  revokeFundingCall,
+  setBoundsCall,
+  setPausedCall,
+  withdrawOfferCall,
+} from "../../protocol/call.ts";
+import { usdc } from "../../protocol/values/amount.ts";
+import { hashId } from "../../protocol/values/id.ts";
+import { contractWalletAbi } from "../adversary-abi.ts";
+import type { Actor } from "../fixture/fixture-chain.ts";
+import type { CallRecorder } from "./call-recorder.ts";
+import type { CallSequence } from "./call-sequence.ts";
+
+const demo = hashId("prg_demo");
+const opened = hashId("prg_opened");
+
+/** Each function's valid call with a byte too many, and two calls in one transaction. */
+export const calldataCalls: CallSequence = {
+  name: "calldata",
+  async run(recorder) {
+    const { registrar, fixture } = recorder;
+    const id = fixture.purchase.commitment.hash;
+    await recorder.call("the buyer pays", "buyer", payCall(registrar, id, 10n * usdc));
+    await recorder.call("a part is claimed", "beneficiary", claimCall(registrar, id, hashId("claim")));
+    for (const [actor, call] of await validCalls(recorder))
+      await recorder.call(`${call.function} with a trailing byte is refused`, actor, {
+        to: registrar,
+        data: `${call.data}00`,
+      });
+    await callTwice(recorder);
+  },
+};
+
+/** A valid call of each function, and who may send it. */
+async function validCalls(recorder: CallRecorder): Promise<[Actor, Call][]> {
+  const { registrar, fixture } = recorder;
+  const { operator, commitmentSigner } = await recorder.programState();
+  const terms = { operator, commitmentSigner, bounds: { maxPurchase: 1n, openBudget: 1n, validUntil: 1 } };
+  const signed = await recorder.sign({ purchaseRef: hashId("trailing") });
+  const funding = await recorder.authorize();
+  const { hash: id } = fixture.purchase.commitment;
+  const { hash: other } = fixture.second.commitment;
+  return [
+    ["stranger", openProgramCall(registrar, opened, terms)],
+    ["deployer", setBoundsCall(registrar, demo, terms)],
+    ["deployer", setPausedCall(registrar, demo, false)],
+    ["other_merchant", enrollCall(registrar, funding.authorization, funding.signature)],
+    ["merchant", revokeFundingCall(registrar, demo, hashId(fixture.merchant.id))],
+    ["merchant", registerCall(registrar, signed.commitment, signed.signature)],
+    ["operator", offerCall(registrar, signed.commitment, signed.signature)],
+    ["operator", withdrawOfferCall(registrar, other)],
+    ["operator", collectRefundCall(registrar, id, 1n, hashId("decision"))],
+    ["buyer", payCall(registrar, other, 1n)],
+    ["buyer", payBatchCall(registrar, [other], [1n])],
+    ["buyer", fixture.payWithPermit(fixture.second, 1n)],
+    ["beneficiary", claimCall(registrar, id, hashId("claim"))],
+    ["stranger", expireCall(registrar, other)],
+  ];
+}
+
+/** The guard against calls from inside a call must end with the call. */
+async function callTwice(recorder: CallRecorder): Promise<void> {
+  const { registrar, fixture } = recorder;
+  const wallet = await fixture.deploy("ContractWallet");
+  const { operator, commitmentSigner } = await recorder.programState();
+  const terms = { operator, commitmentSigner, bounds: { maxPurchase: 1n, openBudget: 1n, validUntil: 1 } };
+  const programs = [hashId("prg_first"), hashId("prg_second")];
+  for (const program of programs) recorder.watchProgram(program);
+  const calls = programs.map((program) => ({
+    target: registrar,
+    data: openProgramCall(registrar, program, terms).data as Hex,
+  }));
+  const data = encodeFunctionData({ abi: contractWalletAbi, functionName: "multicall", args: [calls] });
+  await recorder.call("two calls in one transaction succeed", "stranger", { to: wallet, data });
+}
