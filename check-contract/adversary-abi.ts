@@ -18,3 +18,14 @@ export const lookalikeAbi = parseAbi([
 
 /** The function of ContractSigner that attacks call: 1 makes it accept every signature (`Behavior.AcceptsAll`). */
 export const contractSignerAbi = parseAbi(["function setBehavior(uint8 behavior)"]);
+
+/** The functions of HostileToken that calls use. */
+export const hostileTokenAbi = parseAbi([
+  "function mint(address to, uint256 amount)",
+  "function approve(address spender, uint256 value) returns (bool)",
+  "function reenter(uint8 behavior, address target, bytes data)",
+  "function answer() view returns (bytes)",
+]);
+
+/** `HostileToken.Behavior.Reentrant`: each transfer makes the call that `reenter` was given. */
+export const reentrantBehavior = 8;

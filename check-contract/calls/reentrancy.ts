@@ -1,4 +1,4 @@
-import { type Abi, encodeFunctionData, type Hex } from "viem";
+import { encodeFunctionData, type Hex } from "viem";
 import {
   claimCall,
   collectRefundCall,
@@ -17,12 +17,9 @@ import {
 import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import { contractJson } from "../../protocol/values/json.ts";
-import { readAdversary } from "../adversary.ts";
+import { hostileTokenAbi, reentrantBehavior } from "../adversary-abi.ts";
 import type { CallRecorder } from "./call-recorder.ts";
 import type { CallSequence } from "./call-sequence.ts";
-
-/** `HostileToken.Behavior`. */
-const reentrant = 8;
 
 /** Calls from inside a token's transfer, of every function that changes state. */
 export const reentrancyCalls: CallSequence = {
@@ -30,18 +27,17 @@ export const reentrancyCalls: CallSequence = {
   async run(recorder) {
     const { registrar, fixture } = recorder;
     const token = await fixture.deploy("HostileToken");
-    const { abi = [] } = await readAdversary("HostileToken");
-    const send = async (
-      rule: string,
-      functionName: string,
-      args: readonly unknown[],
-      actor: "buyer" | "stranger" = "stranger",
-    ) => await recorder.call(rule, actor, { to: token, data: encode(abi, functionName, args) });
-    await send("the buyer has tokens of a hostile contract", "mint", [
-      fixture.address("buyer"),
-      1_000n * usdc,
-    ]);
-    await send("and lets them be drawn", "approve", [registrar, 1_000n * usdc], "buyer");
+    const send = async (rule: string, data: Hex, actor: "buyer" | "stranger" = "stranger") =>
+      await recorder.call(rule, actor, { to: token, data });
+    const amount = 1_000n * usdc;
+    const mint = {
+      abi: hostileTokenAbi,
+      functionName: "mint",
+      args: [fixture.address("buyer"), amount],
+    } as const;
+    await send("the buyer has tokens of a hostile contract", encodeFunctionData(mint));
+    const approve = { abi: hostileTokenAbi, functionName: "approve", args: [registrar, amount] } as const;
+    await send("and lets them be drawn", encodeFunctionData(approve), "buyer");
     const { authorization, signature } = await recorder.authorize({ token });
     await recorder.call(
       "a merchant enrolls for them",
@@ -55,13 +51,15 @@ export const reentrancyCalls: CallSequence = {
       registerCall(registrar, bought.commitment, bought.signature),
     );
     for (const [name, data] of await innerCalls(recorder, bought.id)) {
-      await send(`the token is set to call ${name}`, "reenter", [reentrant, registrar, data]);
+      const args = [reentrantBehavior, registrar, data] as const;
+      const reenter = encodeFunctionData({ abi: hostileTokenAbi, functionName: "reenter", args });
+      await send(`the token is set to call ${name}`, reenter);
       await recorder.call(
         `${name} called during a transfer is refused`,
         "buyer",
         payCall(registrar, bought.id, 1n),
       );
-      const answer = { address: token, abi, functionName: "answer" } as const;
+      const answer = { address: token, abi: hostileTokenAbi, functionName: "answer" } as const;
       recorder.note("inner call", contractJson(await fixture.client.readContract(answer)));
     }
   },
@@ -92,8 +90,4 @@ async function innerCalls(recorder: CallRecorder, id: Hex): Promise<[string, Hex
     expireCall(registrar, id),
   ];
   return calls.map((call) => [call.function, call.data]);
-}
-
-function encode(abi: Abi, functionName: string, args: readonly unknown[]): Hex {
-  return encodeFunctionData({ abi, functionName, args });
 }
