@@ -1,5 +1,5 @@
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join, relative } from "node:path";
 import type { TraceFailure } from "../../sandbox/hosts/trace/trace-view.ts";
 import { snapshotOf } from "../../sandbox/hosts/trace/write-trace.ts";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
@@ -87,15 +87,20 @@ export async function traceTest(
   }
 }
 
+/** Names a test by its file and its title, so that tests of two files with one title leave two traces. */
+function fileName({ name, file }: EndedTest): string {
+  const path = relative(process.cwd(), file);
+  const place = path.startsWith("..") ? basename(file) : path;
+  return inKebabCase(`${place.replace(/(\.(test|spec))?\.[cm]?[jt]sx?$/, "")} ${name}`) || "test";
+}
+
 /** Names of tests are sentences; file systems allow 255 bytes. */
-function fileName({ name }: EndedTest): string {
-  return (
-    name
-      .toLowerCase()
-      .replaceAll(/[^a-z0-9]+/g, "-")
-      .replaceAll(/^-|-$/g, "")
-      .slice(0, 120) || "test"
-  );
+function inKebabCase(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-|-$/g, "")
+    .slice(0, 160);
 }
 
 function viewFailure(error: TestError, test: EndedTest): TraceFailure {

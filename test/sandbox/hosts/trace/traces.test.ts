@@ -38,7 +38,7 @@ afterAll(async () => {
 
 /** The text that the page of a trace has before its modules run, as a person reads it. */
 async function summary(name: string): Promise<string> {
-  const page = await readFile(join(folder, "left", `${name}.trace.html`), "utf8");
+  const page = await readFile(join(folder, "left", `failing-suite-${name}.trace.html`), "utf8");
   const text = /<pre>([\s\S]*?)<\/pre>/.exec(page)?.[1] ?? "";
   return text
     .replaceAll("&lt;", "<")
@@ -59,7 +59,7 @@ test("a test that fails leaves a trace and a snapshot file, and one that passes 
     "wrong-amount",
     "wrong-chain-state",
     "wrong-wallet",
-  ];
+  ].map((name) => `failing-suite-${name}`);
   expect(left.filter((name) => name.endsWith(".html"))).toEqual(names.map((name) => `${name}.trace.html`));
   expect(left.filter((name) => name.endsWith(".snapshot"))).toEqual(names.map((name) => `${name}.snapshot`));
 });
@@ -118,9 +118,9 @@ test("the entries of given states are counted as preparation, up to the first ow
 });
 
 test("a trace is at most a megabyte and what has happened, and its snapshot file continues from there", async () => {
-  const { size } = await stat(join(folder, "left", "wrong-wallet.trace.html"));
+  const { size } = await stat(join(folder, "left", "failing-suite-wrong-wallet.trace.html"));
   expect(size).toBeLessThan(1_000_000);
-  await using sandbox = await createSandbox({ from: join(folder, "left", "wrong-wallet.snapshot") });
+  await using sandbox = await createSandbox({ from: join(folder, "left", "failing-suite-wrong-wallet.snapshot") });
   const answer = await fetch(`${sandbox.description.urls.control}/explorer/purchases`);
   expect(await answer.json()).toMatchObject({ data: [{ status: "active" }] });
 });
