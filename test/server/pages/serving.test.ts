@@ -75,8 +75,8 @@ describe("an asset", () => {
   });
 
   test("is JavaScript without types where the source is TypeScript", async () => {
-    const source = await readFile(new URL("../../../portal/wallet/amount.ts", import.meta.url), "utf8");
-    const text = await (await fetch(`${assets}/wallet/amount.ts`)).text();
+    const source = await readFile(new URL("../../../portal/amounts/format-amount.ts", import.meta.url), "utf8");
+    const text = await (await fetch(`${assets}/amounts/format-amount.ts`)).text();
     expect(source).toContain("export interface Token");
     const module = await import(`data:text/javascript,${encodeURIComponent(text)}`);
     expect(module.formatAmount("1025000000", { symbol: "USDC", decimals: 6 })).toBe("1,025.00 USDC");
