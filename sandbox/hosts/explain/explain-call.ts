@@ -34,6 +34,11 @@ export interface UnsentCall {
   data?: Hex;
   /** Wei, as a bigint, a decimal string or hex; none if it is left out. */
   value?: bigint | string;
+  /** The chain that it is for, as the `transaction` of a wallet route has it; the sandbox's by default. */
+  chain_id?: number;
+  /** The decoded calldata of the `transaction` of a wallet route, which is not read. */
+  function?: string;
+  args?: unknown;
 }
 
 const callSchema = z.strictObject({
@@ -47,6 +52,9 @@ const callSchema = z.strictObject({
     .custom<bigint | string>(isWei, "must be wei, as a decimal string or hex with 0x")
     .transform((value) => BigInt(value))
     .default(0n),
+  chain_id: z.int().optional(),
+  function: z.unknown().optional(),
+  args: z.unknown().optional(),
 });
 
 function isWei(value: unknown): boolean {
@@ -77,7 +85,7 @@ export async function explainCall(
   { services, client }: ExplainSources,
   expectation?: Expectation,
 ): Promise<CallExplanation> {
-  const call = parseCall(unsent);
+  const call = parseCall(unsent, services.deployment.chainId);
   const at = await services.chain.head();
   const time = Math.max(await services.chain.nextTime(), at.timestamp);
   const [{ observed, reason }, traced] = await Promise.all([
@@ -130,8 +138,13 @@ function revertsAlone(failure: string | null): string | null {
   return failure === null ? null : `It would revert: ${failure}.`;
 }
 
-function parseCall(value: unknown): Call {
+function parseCall(value: unknown, chainId: number): Call {
   const { data, errors } = check(callSchema, value, "");
+  if (data !== null && (data.chain_id ?? chainId) !== chainId)
+    throw new SandboxError(
+      "argument_invalid",
+      `call: chain_id is ${data.chain_id}, and the sandbox's chain is ${chainId}. Build the transaction for that chain.`,
+    );
   if (data !== null) return data;
   const [first] = errors;
   const field = first?.pointer.slice(1) ?? "";

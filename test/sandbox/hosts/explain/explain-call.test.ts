@@ -1,5 +1,6 @@
 import { encodeFunctionData, type Hex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { ContractFixture } from "../../../../check-contract/fixture/contract-fixture.ts";
 import { createProgram } from "../../../../cli/program.ts";
 import { testUsdcAbi } from "../../../../protocol/abi.generated.ts";
@@ -129,6 +130,31 @@ test("a registration is judged without the state that only its transaction write
     subject: fixture.draft.id,
     not_checked: ["mined", "confirmations", "canonical", "unused", "purchase"],
   });
+});
+
+test("the transaction of a wallet route is explained as it is, unless it is for another chain", async () => {
+  const { urls } = fixture.sandbox.description;
+  const { id, program } = fixture.second;
+  const route = await fetch(`${urls.api}/wallet/${program}/purchase/${id}`, {
+    headers: { Accept: "application/json" },
+  });
+  const { actions } = z
+    .object({ actions: z.array(z.object({ name: z.string(), transaction: z.looseObject({}).nullish() })) })
+    .parse(await route.json());
+  const pay = actions.find(({ name }) => name === "pay")?.transaction;
+  expect(pay).toMatchObject({ chain_id: 31_337, function: "pay" });
+  const answer = await post({ call: pay });
+  expect([answer.status, await answer.json()]).toMatchObject([
+    200,
+    { accepted: true, step: "payment", subject: id },
+  ]);
+  const elsewhere = await post({ call: { ...pay, chain_id: 1 } });
+  expect([elsewhere.status, await elsewhere.json()]).toMatchObject([
+    422,
+    {
+      detail: "call: chain_id is 1, and the sandbox's chain is 31337. Build the transaction for that chain.",
+    },
+  ]);
 });
 
 test("a call is compared with the purchase that is named", async () => {
