@@ -22,7 +22,7 @@ import { faultDefaults } from "../sandbox/service/faults/fault-matrix.ts";
 import { defaultCap } from "../sandbox/service/given/give-merchant.ts";
 import { shortTermSeconds } from "../sandbox/service/given/give-purchase.ts";
 import { defaultAmount } from "../sandbox/service/given/states.ts";
-import { keptArrivals } from "../sandbox/service/receiver/receiver.ts";
+import { keptArrivals, nextTimeoutMs } from "../sandbox/service/receiver/receiver.ts";
 import { fewBlocks, manyBlocks, share } from "../sandbox/state/data-directory/checkpoints.ts";
 import { limits } from "../server/api/limits.ts";
 import { mostRepairs } from "../server/domain/relay.ts";
@@ -97,6 +97,7 @@ export const pageLimits = {
   request_bytes_kept: `${requestLogLimits.bytes / 1024 / 1024} MiB`,
   requests_page: count(requestPageSizes.usual),
   requests_page_most: count(requestPageSizes.most),
+  receiver_wait: seconds(nextTimeoutMs),
   relayer_points: faultPoints.map((point) => `\`${point}\``).join(", "),
   reorg_depth: `${count(deepestReorg)} blocks`,
   reorg_repairs: `${mostRepairs} reorgs`,

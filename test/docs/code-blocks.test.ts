@@ -1,6 +1,4 @@
-import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { createServer, type RequestListener } from "node:http";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import type { Command } from "commander";
@@ -106,11 +104,7 @@ const preludes: { readonly [place: string]: (sandbox: Sandbox) => Promise<object
     return {};
   },
   "notifications.md: In a test": async ({ given }) => await given.merchant({ state: "enrolled" }),
-  "notifications.md: The pinned receiver": async ({ given }) => ({
-    ...(await given.merchant({ state: "pending" })),
-    createServer: (handle: RequestListener) => createServer(handle).unref(),
-    once,
-  }),
+  "notifications.md: The pinned receiver": async ({ given }) => await given.merchant({ state: "pending" }),
   "tests.md: Act as a wallet": async ({ given }) => {
     const { purchase } = await given.purchase({ state: "partially_paid", paid: "1" });
     return { purchase };
@@ -138,13 +132,15 @@ async function closeBoth(...opened: AsyncDisposable[]): Promise<void> {
 
 type AsyncFunctionConstructor = new (...parts: string[]) => (...values: unknown[]) => Promise<void>;
 
-/** Runs a block with names in its scope. */
+/** Runs a block with names in its scope, which are also what it imports from the package's main module. */
 async function run(code: string, scope: object): Promise<void> {
   const javascript = stripTypeScriptTypes(code).replaceAll(
     /^import (\{[^}]*\}) from "([^"]+)";$/gm,
     (_, names: string, from: string) => `const ${names.replaceAll(" as ", ": ")} = await load("${from}");`,
   );
-  const names = { ...scope, load: async (from: string) => await import(modules[from] ?? from) };
+  const load = async (from: string) =>
+    from === "routing-sandbox" ? scope : await import(modules[from] ?? from);
+  const names = { ...scope, load };
   const AsyncFunction = (async () => {}).constructor as AsyncFunctionConstructor;
   await new AsyncFunction(...Object.keys(names), `{${javascript}\n}`)(...Object.values(names));
 }

@@ -15,7 +15,7 @@ import { ReceiverTap } from "./receiver-tap.ts";
 import type { ResendAnswer } from "./resend-event.ts";
 
 /** The default time that {@link SandboxReceiver.next} waits, in milliseconds. */
-const nextTimeoutMs = 5_000;
+export const nextTimeoutMs = 5_000;
 
 /** The number of arrivals that are kept. */
 export const keptArrivals = 1_000;

@@ -66,21 +66,21 @@ const timestamp = Number(vectors.headers["webhook-timestamp"]);
 
 /** The three ways of verifying that the guide shows, each for one receiver's keys. */
 async function verifiers(keys: { secret: string; publicKey: string }) {
-  const [stock, tenLines, publicKey] = [
-    await code("stock.mjs"),
-    await code("ten-lines.mjs"),
+  const [withPackage, withSecret, publicKey] = [
+    await code("verify-with-package.mjs"),
+    await code("verify-with-secret.mjs"),
     await code("public-key.mjs"),
   ];
   return [
     (headers: object, body: Buffer, now: number) => {
       vi.useFakeTimers({ toFake: ["Date"], now: now * 1_000 });
       try {
-        return stock(keys.secret, headers, body);
+        return withPackage(keys.secret, headers, body);
       } finally {
         vi.useRealTimers();
       }
     },
-    (headers: object, body: Buffer, now: number) => tenLines(keys.secret, headers, body, now),
+    (headers: object, body: Buffer, now: number) => withSecret(keys.secret, headers, body, now),
     (headers: object, body: Buffer, now: number) => publicKey(keys.publicKey, headers, body, now),
   ];
 }
