@@ -1,4 +1,5 @@
 import { encodeFunctionData, type Hex } from "viem";
+import { fundingSourceAbi } from "../../protocol/abi.generated.ts";
 import {
   type Call,
   claimCall,
@@ -38,6 +39,7 @@ export const calldataCalls: CallSequence = {
         to: registrar,
         data: `${call.data}00`,
       });
+    await drawDirectly(recorder);
     await callTwice(recorder);
   },
 };
@@ -67,6 +69,20 @@ async function validCalls(recorder: CallRecorder): Promise<[Actor, Call][]> {
     ["beneficiary", claimCall(registrar, id, hashId("claim"))],
     ["stranger", expireCall(registrar, other)],
   ];
+}
+
+/** Calls of the funding source, past the registrar contract. */
+async function drawDirectly(recorder: CallRecorder): Promise<void> {
+  const { token, funding_source: to } = recorder.fixture.contracts;
+  const [merchant, beneficiary] = [
+    recorder.fixture.address("merchant"),
+    recorder.fixture.address("beneficiary"),
+  ];
+  const args = [token, merchant, beneficiary, 1n] as const;
+  const data = encodeFunctionData({ abi: fundingSourceAbi, functionName: "draw", args });
+  for (const actor of ["stranger", "merchant", "operator"] as const)
+    await recorder.call(`a draw by the ${actor} is refused`, actor, { to, data });
+  await recorder.call("a draw with a trailing byte is refused", "stranger", { to, data: `${data}00` });
 }
 
 /** The guard against calls from inside a call must end with the call. */

@@ -1,7 +1,16 @@
-import { claimCall, expireCall, offerCall, payCall, withdrawOfferCall } from "../../protocol/call.ts";
+import type { Call } from "../../protocol/call.ts";
+import {
+  claimCall,
+  expireCall,
+  offerCall,
+  payCall,
+  setBoundsCall,
+  withdrawOfferCall,
+} from "../../protocol/call.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import { readCommitment } from "../../sandbox/service/wallets/read-commitment.ts";
+import type { CallRecorder } from "./call-recorder.ts";
 import type { CallSequence } from "./call-sequence.ts";
 import { registerPurchase } from "./payments.ts";
 
@@ -22,6 +31,7 @@ export const closingCalls: CallSequence = {
     await recorder.call("only the program operator withdraws", "merchant", withdraw());
     await recorder.call("the admin cannot withdraw", "deployer", withdraw());
     await recorder.call("a registration cannot be withdrawn", "operator", withdraw(registered.id));
+    await withdrawAfterTheBounds(recorder, withdraw());
     await recorder.call("a part is paid", "buyer", payCall(registrar, id, 10n * usdc));
     await recorder.call("a withdrawal releases what is not paid", "operator", withdraw());
     await recorder.call("an offer cannot be withdrawn twice", "operator", withdraw());
@@ -67,3 +77,16 @@ export const closingCalls: CallSequence = {
     await recorder.call("an expired offer cannot be withdrawn", "operator", withdraw(other));
   },
 };
+
+async function withdrawAfterTheBounds(recorder: CallRecorder, withdrawal: Call): Promise<void> {
+  const { operator, commitmentSigner } = await recorder.programState();
+  const setBounds = (validUntil: number) =>
+    setBoundsCall(recorder.registrar, hashId("prg_demo"), {
+      operator,
+      commitmentSigner,
+      bounds: { maxPurchase: 100n * usdc, openBudget: 1_000n * usdc, validUntil },
+    });
+  await recorder.call("the bounds end", "deployer", setBounds(1));
+  await recorder.call("a withdrawal after the bounds is refused", "operator", withdrawal);
+  await recorder.call("the bounds are renewed", "deployer", setBounds(4_000_000_000));
+}

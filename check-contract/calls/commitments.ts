@@ -1,4 +1,11 @@
-import { offerCall, registerCall, setBoundsCall, setPausedCall } from "../../protocol/call.ts";
+import {
+  enrollCall,
+  offerCall,
+  registerCall,
+  setBoundsCall,
+  setPausedCall,
+  withdrawOfferCall,
+} from "../../protocol/call.ts";
 import type { Commitment } from "../../protocol/messages/commitment.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
@@ -129,9 +136,30 @@ export const offerCalls: CallSequence = {
       merchant: recorder.fixture.address("stranger"),
     });
     await tryConditions(recorder, offer, "an offer");
+    await tryLargestBudget(recorder, offer);
     await tryBounds(recorder, offer);
   },
 };
+
+/** Open offers that add up to the largest number that the contract can hold. */
+async function tryLargestBudget(recorder: CallRecorder, offer: Commit): Promise<void> {
+  const { registrar } = recorder;
+  const largest = 2n ** 128n - 1n;
+  const bounds = { maxPurchase: largest, openBudget: largest, validUntil: 4_000_000_000 };
+  const raise = setBoundsCall(registrar, demo, await termsNow(recorder, bounds));
+  await recorder.call("the admin sets the largest bounds", "deployer", raise);
+  const { authorization, signature } = await recorder.authorize({ cap: largest, validUntil: 3_000_000_000n });
+  const enroll = enrollCall(registrar, authorization, signature);
+  await recorder.call("another merchant enrolls with the largest funding", "other_merchant", enroll);
+  const { openOffers } = await recorder.programState();
+  const merchant = authorization.wallet;
+  const whole = await recorder.sign({ merchant, amount: largest - openOffers });
+  const call = offerCall(registrar, whole.commitment, whole.signature);
+  await recorder.call("an offer of the whole budget is accepted", "operator", call);
+  await offer("an offer above the largest budget is refused", { merchant, amount: 1n });
+  const withdraw = withdrawOfferCall(registrar, whole.id);
+  await recorder.call("a withdrawal releases the whole budget", "operator", withdraw);
+}
 
 async function tryBounds(recorder: CallRecorder, offer: Commit): Promise<void> {
   const { registrar, fixture } = recorder;

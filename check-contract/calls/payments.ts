@@ -67,17 +67,19 @@ async function payBatches(recorder: CallRecorder): Promise<void> {
 async function payWhilePaused(recorder: CallRecorder): Promise<void> {
   const { registrar } = recorder;
   const { id, pay } = purchasesOf(recorder);
+  const registered = await registerPurchase(recorder);
   await recorder.call("the program is paused", "deployer", setPausedCall(registrar, demo, true));
   await recorder.call("a payment while the program is paused is refused", "buyer", pay(usdc));
+  const direct = "a payment of a registration while the program is paused is refused";
+  await recorder.call(direct, "buyer", pay(usdc, registered.id));
   const batch = payBatchCall(registrar, [id], [usdc]);
   await recorder.call("a batch while the program is paused is refused", "buyer", batch);
   await recorder.call("the pause is over", "deployer", setPausedCall(registrar, demo, false));
+  await recorder.call("a payment of a registration releases no budget", "buyer", pay(usdc, registered.id));
 }
 
 async function payTheRest(recorder: CallRecorder): Promise<void> {
   const { id, pay } = purchasesOf(recorder);
-  const registered = await registerPurchase(recorder);
-  await recorder.call("a payment of a registration releases no budget", "buyer", pay(usdc, registered.id));
   await recorder.call("a payment of all that is left is recorded", "buyer", pay(19n * usdc - 1n));
   await recorder.call("a payment of a paid purchase is refused", "buyer", pay(1n));
   const withdrawal = withdrawOfferCall(recorder.registrar, id);
@@ -104,6 +106,7 @@ async function payWithPermits(recorder: CallRecorder): Promise<void> {
   const pay = (amount: bigint) => fixture.payWithPermit(fixture.second, amount);
   const deadline = BigInt(fixture.second.deadlines.pay_deadline);
   const refused = fixture.signPermit({ value: usdc, deadline }, "stranger");
+  const forTwo = fixture.signPermit({ value: 2n * usdc, deadline }, "stranger");
   await recorder.call("the allowance is taken back", "buyer", fixture.approve(0n));
   await recorder.call(
     "a payment without an allowance is refused",
@@ -115,6 +118,12 @@ async function payWithPermits(recorder: CallRecorder): Promise<void> {
     "buyer",
     fixture.payWithPermit(fixture.second, usdc, refused),
   );
+  await recorder.call("an allowance for a part is given", "buyer", fixture.approve(usdc - 1n));
+  const part = fixture.payWithPermit(fixture.second, usdc, refused);
+  await recorder.call("a permit of another wallet and an allowance for a part are refused", "buyer", part);
+  await recorder.call("an allowance for more is given", "buyer", fixture.approve(9n * usdc));
+  const covered = "a payment that the allowance covers needs no valid permit, and takes no more";
+  await recorder.call(covered, "buyer", fixture.payWithPermit(fixture.second, 2n * usdc, forTwo));
   await recorder.call("a payment under a permit of zero is refused", "buyer", pay(0n));
   await recorder.call("a payment under a permit above what is left is refused", "buyer", pay(38n * usdc));
   await recorder.call("a payment under a permit is recorded", "buyer", pay(4n * usdc));

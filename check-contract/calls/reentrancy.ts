@@ -1,4 +1,5 @@
-import { encodeFunctionData, type Hex } from "viem";
+import { type Address, encodeFunctionData, type Hex } from "viem";
+import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import {
   claimCall,
   collectRefundCall,
@@ -14,6 +15,7 @@ import {
   setPausedCall,
   withdrawOfferCall,
 } from "../../protocol/call.ts";
+import type { FundingAuthorization } from "../../protocol/messages/funding-authorization.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import { contractJson } from "../../protocol/values/json.ts";
@@ -21,49 +23,90 @@ import { hostileTokenAbi, reentrantBehavior } from "../adversary-abi.ts";
 import type { CallRecorder } from "./call-recorder.ts";
 import type { CallSequence } from "./call-sequence.ts";
 
-/** Calls from inside a token's transfer, of every function that changes state. */
+const unknown = hashId("pur_unknown");
+
+/** Calls from inside a token's transfer, of every function that changes state, and of the views that show what the transfer is for. */
 export const reentrancyCalls: CallSequence = {
   name: "reentrancy",
   async run(recorder) {
-    const { registrar, fixture } = recorder;
-    const token = await fixture.deploy("HostileToken");
-    const send = async (rule: string, data: Hex, actor: "buyer" | "stranger" = "stranger") =>
-      await recorder.call(rule, actor, { to: token, data });
-    const amount = 1_000n * usdc;
-    const mint = {
-      abi: hostileTokenAbi,
-      functionName: "mint",
-      args: [fixture.address("buyer"), amount],
-    } as const;
-    await send("the buyer has tokens of a hostile contract", encodeFunctionData(mint));
-    const approve = { abi: hostileTokenAbi, functionName: "approve", args: [registrar, amount] } as const;
-    await send("and lets them be drawn", encodeFunctionData(approve), "buyer");
-    const { authorization, signature } = await recorder.authorize({ token });
-    await recorder.call(
-      "a merchant enrolls for them",
-      "other_merchant",
-      enrollCall(registrar, authorization, signature),
-    );
-    const bought = await recorder.sign({ merchant: authorization.wallet, token });
-    await recorder.call(
-      "and registers a purchase",
-      "other_merchant",
-      registerCall(registrar, bought.commitment, bought.signature),
-    );
-    for (const [name, data] of await innerCalls(recorder, bought.id)) {
-      const args = [reentrantBehavior, registrar, data] as const;
-      const reenter = encodeFunctionData({ abi: hostileTokenAbi, functionName: "reenter", args });
-      await send(`the token is set to call ${name}`, reenter);
-      await recorder.call(
-        `${name} called during a transfer is refused`,
-        "buyer",
-        payCall(registrar, bought.id, 1n),
+    const { registrar } = recorder;
+    const hostile = await sellForHostileTokens(recorder);
+    const { program, merchantRef } = hostile.authorization;
+    const [first = unknown, second = unknown] = hostile.ids;
+    const pay = (id: Hex) => payCall(registrar, id, 1n);
+    const collect = (id: Hex) => collectRefundCall(registrar, id, 1n, hashId("decision"));
+    for (const [name, data] of await innerCalls(recorder, first))
+      await callDuring(recorder, hostile, { name, data }, async () =>
+        recorder.call(`${name} called during a transfer is refused`, "buyer", pay(first)),
       );
-      const answer = { address: token, abi: hostileTokenAbi, functionName: "answer" } as const;
-      recorder.note("inner call", contractJson(await fixture.client.readContract(answer)));
-    }
+    const reads = (functionName: "purchase" | "funding", args: readonly Hex[]) => {
+      const read = { abi: purchaseRegistrarAbi, functionName, args } as Parameters<
+        typeof encodeFunctionData
+      >[0];
+      return { name: functionName, data: encodeFunctionData(read) };
+    };
+    await callDuring(recorder, hostile, reads("purchase", [second]), async () =>
+      recorder.call("a payment is recorded before its transfer", "buyer", pay(second)),
+    );
+    for (const id of [first, second])
+      await recorder.call("a purchase is claimed", "beneficiary", claimCall(registrar, id, hashId("claim")));
+    await callDuring(recorder, hostile, reads("purchase", [first]), async () =>
+      recorder.call("a refund is recorded before its transfer", "operator", collect(first)),
+    );
+    await callDuring(recorder, hostile, reads("funding", [program, merchantRef]), async () =>
+      recorder.call("what a funding has paid is recorded before the transfer", "operator", collect(second)),
+    );
   },
 };
+
+interface Hostile {
+  token: Address;
+  authorization: FundingAuthorization;
+  ids: readonly Hex[];
+}
+
+/** Has a merchant register two purchases in hostile tokens, which the buyer can pay and the merchant can refund. */
+async function sellForHostileTokens(recorder: CallRecorder): Promise<Hostile> {
+  const { registrar, fixture } = recorder;
+  const token = await fixture.deploy("HostileToken");
+  const amount = 1_000n * usdc;
+  const abi = hostileTokenAbi;
+  const mint = encodeFunctionData({ abi, functionName: "mint", args: [fixture.address("buyer"), amount] });
+  await recorder.call("the buyer has tokens of a hostile contract", "stranger", { to: token, data: mint });
+  const approve = (spender: Address) => ({
+    to: token,
+    data: encodeFunctionData({ abi, functionName: "approve", args: [spender, amount] }),
+  });
+  await recorder.call("the buyer lets them be drawn", "buyer", approve(registrar));
+  const { authorization, signature } = await recorder.authorize({ token });
+  const enroll = enrollCall(registrar, authorization, signature);
+  await recorder.call("a merchant enrolls for them", "other_merchant", enroll);
+  const refunds = approve(fixture.contracts.funding_source);
+  await recorder.call("the merchant lets refunds be drawn", "other_merchant", refunds);
+  const ids: Hex[] = [];
+  for (const salt of [hashId("first"), hashId("second")]) {
+    const sold = await recorder.sign({ merchant: authorization.wallet, token, salt });
+    const register = registerCall(registrar, sold.commitment, sold.signature);
+    await recorder.call("the merchant registers a purchase in them", "other_merchant", register);
+    ids.push(sold.id);
+  }
+  return { token, authorization, ids };
+}
+
+/** Makes a call during which the token makes another one, and notes the answer of that. */
+async function callDuring(
+  recorder: CallRecorder,
+  { token }: Hostile,
+  { name, data }: { name: string; data: Hex },
+  call: () => Promise<void>,
+): Promise<void> {
+  const args = [reentrantBehavior, recorder.registrar, data] as const;
+  const reenter = encodeFunctionData({ abi: hostileTokenAbi, functionName: "reenter", args });
+  await recorder.call(`the token is set to call ${name}`, "stranger", { to: token, data: reenter });
+  await call();
+  const answer = { address: token, abi: hostileTokenAbi, functionName: "answer" } as const;
+  recorder.note("inner call", contractJson(await recorder.fixture.client.readContract(answer)));
+}
 
 /** A call of each function that changes state. */
 async function innerCalls(recorder: CallRecorder, id: Hex): Promise<[string, Hex][]> {

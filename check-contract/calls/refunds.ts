@@ -7,6 +7,7 @@ import {
   registerCall,
   revokeFundingCall,
   setBoundsCall,
+  setPausedCall,
 } from "../../protocol/call.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
@@ -41,7 +42,13 @@ export const refundCalls: CallSequence = {
     await recorder.call("only the beneficiary claims", "buyer", claim());
     await recorder.call("a claim with a zero hash is refused", "beneficiary", claim(zero));
     await recorder.call("a refund without a claim is refused", "operator", collect(usdc));
-    await recorder.call("a claim is recorded", "beneficiary", claim());
+    await recorder.call(
+      "the program is paused",
+      "deployer",
+      setPausedCall(registrar, hashId("prg_demo"), true),
+    );
+    await recorder.call("a claim is recorded while the program is paused", "beneficiary", claim());
+    await recorder.call("the pause is over", "deployer", setPausedCall(registrar, hashId("prg_demo"), false));
     await recorder.call("a purchase cannot be claimed twice", "beneficiary", claim(hashId("another claim")));
     await recorder.call("a claim does not end the payments", "buyer", payCall(registrar, id, 5n * usdc));
     await recorder.call("only the program operator refunds", "merchant", collect(usdc));

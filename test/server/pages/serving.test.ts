@@ -75,7 +75,10 @@ describe("an asset", () => {
   });
 
   test("is JavaScript without types where the source is TypeScript", async () => {
-    const source = await readFile(new URL("../../../portal/amounts/format-amount.ts", import.meta.url), "utf8");
+    const source = await readFile(
+      new URL("../../../portal/amounts/format-amount.ts", import.meta.url),
+      "utf8",
+    );
     const text = await (await fetch(`${assets}/amounts/format-amount.ts`)).text();
     expect(source).toContain("export interface Token");
     const module = await import(`data:text/javascript,${encodeURIComponent(text)}`);

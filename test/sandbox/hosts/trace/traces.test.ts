@@ -120,7 +120,9 @@ test("the entries of given states are counted as preparation, up to the first ow
 test("a trace is at most a megabyte and what has happened, and its snapshot file continues from there", async () => {
   const { size } = await stat(join(folder, "left", "failing-suite-wrong-wallet.trace.html"));
   expect(size).toBeLessThan(1_000_000);
-  await using sandbox = await createSandbox({ from: join(folder, "left", "failing-suite-wrong-wallet.snapshot") });
+  await using sandbox = await createSandbox({
+    from: join(folder, "left", "failing-suite-wrong-wallet.snapshot"),
+  });
   const answer = await fetch(`${sandbox.description.urls.control}/explorer/purchases`);
   expect(await answer.json()).toMatchObject({ data: [{ status: "active" }] });
 });
