@@ -58,6 +58,7 @@ test("each rule is broken by an error of its own, in every program, funding, off
       "NonCanonicalLength",
       "NotClaimed",
       "NotEnrolled",
+      "NotRegistrar",
       "NothingOutstanding",
       "NothingPaid",
       "PermitRefused",
