@@ -23,6 +23,7 @@ export const contractSignerAbi = parseAbi(["function setBehavior(uint8 behavior)
 export const hostileTokenAbi = parseAbi([
   "function mint(address to, uint256 amount)",
   "function approve(address spender, uint256 value) returns (bool)",
+  "function setBehavior(uint8 behavior)",
   "function reenter(uint8 behavior, address target, bytes data)",
   "function answer() view returns (bytes)",
 ]);

@@ -39,6 +39,7 @@ export const calldataCalls: CallSequence = {
         to: registrar,
         data: `${call.data}00`,
       });
+    await dirtyThePadding(recorder);
     await drawDirectly(recorder);
     await callTwice(recorder);
   },
@@ -69,6 +70,17 @@ async function validCalls(recorder: CallRecorder): Promise<[Actor, Call][]> {
     ["beneficiary", claimCall(registrar, id, hashId("claim"))],
     ["stranger", expireCall(registrar, other)],
   ];
+}
+
+/** Calls of the canonical length with another last byte, in the padding of the signature, which nothing decodes. */
+async function dirtyThePadding(recorder: CallRecorder): Promise<void> {
+  const padded = ["enroll", "register", "offer"];
+  for (const [actor, call] of await validCalls(recorder))
+    if (padded.includes(call.function))
+      await recorder.call(`${call.function} with another byte in its padding is refused`, actor, {
+        to: recorder.registrar,
+        data: `${call.data.slice(0, -2)}01` as Hex,
+      });
 }
 
 /** Calls of the funding source, past the registrar contract. */

@@ -1,6 +1,7 @@
 import { type Address, encodeFunctionData, type Hex } from "viem";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import {
+  type Call,
   claimCall,
   collectRefundCall,
   enrollCall,
@@ -45,6 +46,7 @@ export const reentrancyCalls: CallSequence = {
       >[0];
       return { name: functionName, data: encodeFunctionData(read) };
     };
+    await payInexactly(recorder, hostile, pay(second));
     await callDuring(recorder, hostile, reads("purchase", [second]), async () =>
       recorder.call("a payment is recorded before its transfer", "buyer", pay(second)),
     );
@@ -91,6 +93,28 @@ async function sellForHostileTokens(recorder: CallRecorder): Promise<Hostile> {
     ids.push(sold.id);
   }
   return { token, authorization, ids };
+}
+
+/** Behaviors of HostileToken whose transfers are not exact. */
+const inexact = [
+  [1, "the merchant gets less than the payment"],
+  [2, "the buyer loses more than the payment"],
+  [3, "the merchant gets more than the payment"],
+  [4, "nothing moves"],
+  [5, "the token answers false"],
+] as const;
+
+/** Pays while the token moves another amount, or says that it did not move it. */
+async function payInexactly(recorder: CallRecorder, { token }: Hostile, payment: Call): Promise<void> {
+  const set = (behavior: number) => ({
+    to: token,
+    data: encodeFunctionData({ abi: hostileTokenAbi, functionName: "setBehavior", args: [behavior] }),
+  });
+  for (const [behavior, what] of inexact) {
+    await recorder.call(`the token changes its transfers: ${what}`, "stranger", set(behavior));
+    await recorder.call(`a payment by which ${what} is refused`, "buyer", payment);
+  }
+  await recorder.call("the token is exact again", "stranger", set(0));
 }
 
 /** Makes a call during which the token makes another one, and notes the answer of that. */
