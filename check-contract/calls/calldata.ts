@@ -45,8 +45,8 @@ export const calldataCalls: CallSequence = {
   },
 };
 
-/** A valid call of each function, and who may send it. */
-async function validCalls(recorder: CallRecorder): Promise<[Actor, Call][]> {
+/** Returns a call of each function that changes state, valid in this sequence, and who may send it. */
+export async function validCalls(recorder: CallRecorder): Promise<[Actor, Call][]> {
   const { registrar, fixture } = recorder;
   const { operator, commitmentSigner } = await recorder.programState();
   const terms = { operator, commitmentSigner, bounds: { maxPurchase: 1n, openBudget: 1n, validUntil: 1 } };

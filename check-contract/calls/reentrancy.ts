@@ -5,16 +5,8 @@ import {
   claimCall,
   collectRefundCall,
   enrollCall,
-  expireCall,
-  offerCall,
-  openProgramCall,
-  payBatchCall,
   payCall,
   registerCall,
-  revokeFundingCall,
-  setBoundsCall,
-  setPausedCall,
-  withdrawOfferCall,
 } from "../../protocol/call.ts";
 import type { FundingAuthorization } from "../../protocol/messages/funding-authorization.ts";
 import { usdc } from "../../protocol/values/amount.ts";
@@ -23,6 +15,7 @@ import { contractJson } from "../../protocol/values/json.ts";
 import { hostileTokenAbi, reentrantBehavior } from "../adversary-abi.ts";
 import type { CallRecorder } from "./call-recorder.ts";
 import type { CallSequence } from "./call-sequence.ts";
+import { validCalls } from "./calldata.ts";
 
 const unknown = hashId("pur_unknown");
 
@@ -36,7 +29,7 @@ export const reentrancyCalls: CallSequence = {
     const [first = unknown, second = unknown] = hostile.ids;
     const pay = (id: Hex) => payCall(registrar, id, 1n);
     const collect = (id: Hex) => collectRefundCall(registrar, id, 1n, hashId("decision"));
-    for (const [name, data] of await innerCalls(recorder, first))
+    for (const [, { function: name, data }] of await validCalls(recorder))
       await callDuring(recorder, hostile, { name, data }, async () =>
         recorder.call(`${name} called during a transfer is refused`, "buyer", pay(first)),
       );
@@ -130,31 +123,4 @@ async function callDuring(
   await call();
   const answer = { address: token, abi: hostileTokenAbi, functionName: "answer" } as const;
   recorder.note("inner call", contractJson(await recorder.fixture.client.readContract(answer)));
-}
-
-/** A call of each function that changes state. */
-async function innerCalls(recorder: CallRecorder, id: Hex): Promise<[string, Hex][]> {
-  const { registrar, fixture } = recorder;
-  const demo = hashId("prg_demo");
-  const signed = await recorder.sign({ purchaseRef: hashId("inner") });
-  const { authorization, signature } = await recorder.authorize({ merchantRef: hashId("inner") });
-  const { operator, commitmentSigner } = await recorder.programState();
-  const terms = { operator, commitmentSigner, bounds: { maxPurchase: 1n, openBudget: 1n, validUntil: 1 } };
-  const calls = [
-    openProgramCall(registrar, hashId("inner"), terms),
-    setBoundsCall(registrar, demo, terms),
-    setPausedCall(registrar, demo, true),
-    enrollCall(registrar, authorization, signature),
-    revokeFundingCall(registrar, demo, hashId("mrc_calls")),
-    registerCall(registrar, signed.commitment, signed.signature),
-    offerCall(registrar, signed.commitment, signed.signature),
-    withdrawOfferCall(registrar, fixture.purchase.commitment.hash),
-    collectRefundCall(registrar, id, 1n, hashId("decision")),
-    payCall(registrar, id, 1n),
-    payBatchCall(registrar, [id], [1n]),
-    fixture.payWithPermit(fixture.purchase, 1n),
-    claimCall(registrar, id, hashId("claim")),
-    expireCall(registrar, id),
-  ];
-  return calls.map((call) => [call.function, call.data]);
 }
