@@ -47,7 +47,7 @@ export class ExplorationError extends CodedError<"exploration_failed"> {
 /** Says how to play a scenario. */
 function describePlay(file: string, isOfCheck: boolean): string {
   return isOfCheck
-    ? `Play it with your check: await playScenario(await readScenario(${JSON.stringify(file)}), { check })`
+    ? `Play it with your check: await playScenario(await readScenario(${JSON.stringify(file)}), { check }). If your backend receives the events, add options: { receiverUrl } next to check.`
     : `Play it: routing-sandbox scenario play ${file}`;
 }
 

@@ -83,6 +83,7 @@ export function retryingFetch(policy: RetryPolicy, send: Send): Send {
     if (!isRepeatable(request)) return await send(request);
     const signal = AbortSignal.any([request.signal, ...(policy.signal === undefined ? [] : [policy.signal])]);
     for (let sent = 1; ; sent += 1) {
+      signal.throwIfAborted();
       const attempt = await attemptOnce(request, send);
       if ("answer" in attempt && isKnown(attempt.answer)) return attempt.answer;
       if (sent >= policy.mostRequests)
@@ -91,7 +92,6 @@ export function retryingFetch(policy: RetryPolicy, send: Send): Send {
           : new RetryLimitError(request, sent, "lost its connection", { cause: attempt.lost });
       signal.throwIfAborted();
       await policy.wait({ ...(await reasonOf(attempt)), sent, signal });
-      signal.throwIfAborted();
     }
   };
 }

@@ -337,7 +337,7 @@ test("a bug of the user's backend is found by its check, and the shortest sequen
     'After "Confirm the registration of purchase 1", your check: expected no error',
   );
   expect(String(failed)).toContain(
-    `Play it with your check: await playScenario(await readScenario("${file}"), { check })\n`,
+    `Play it with your check: await playScenario(await readScenario("${file}"), { check }). If your backend receives the events, add options: { receiverUrl } next to check.\n`,
   );
   const scenario = await readScenario(file);
   const names = scenario.steps.map(({ title }) => title);

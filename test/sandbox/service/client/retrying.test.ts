@@ -140,6 +140,16 @@ inSandbox("a client repeats nothing after its own signal has aborted", async ({ 
   expect(proxy.seen).toHaveLength(1);
 });
 
+inSandbox("a client whose signal has aborted sends nothing", async ({ sandbox }) => {
+  const signal = AbortSignal.abort(new Error("The lease has ended."));
+  const { client, proxy } = await openClient(sandbox, [], { signal });
+  await using _ = proxy;
+  const params = { path: { program } };
+  const reason = await reasonOf(client.retrying.GET("/v1/routing/programs/{program}", { params }));
+  expect(reason).toMatchObject({ message: "The lease has ended." });
+  expect(proxy.seen).toHaveLength(0);
+});
+
 inSandbox("after the most requests the error says what was answered last", async ({ sandbox }) => {
   const { client, proxy } = await openClient(sandbox, ["lose request", "answer 503", "lose request"], {
     mostRequests: 2,
