@@ -10,7 +10,7 @@ import { readIdentity } from "./node/chain-epoch.ts";
 import { toNode } from "./node/node.ts";
 import { abandon } from "./recovery/abandon.ts";
 import { follow, observe, readNow, unknownOutcomes } from "./recovery/follow.ts";
-import { HeadTrail } from "./recovery/head-trail.ts";
+import { HeadTrail, type SeenHead } from "./recovery/head-trail.ts";
 import { recover } from "./recovery/recover.ts";
 import { resume } from "./recovery/resume.ts";
 import type { RelayIntent } from "./relay-intent.ts";
@@ -92,6 +92,10 @@ export interface Relayer {
    * request is at work on is left to it.
    */
   observe(): Promise<void>;
+  /** Returns the heads that were looked at: what the relayer knows beside its journal. */
+  captureTrail(): readonly SeenHead[];
+  /** Replaces the heads that were looked at; to be called when chain and journal are restored to an earlier state. */
+  restoreTrail(heads: readonly SeenHead[]): void;
   /** Resolves when nothing is in flight. */
   drain(): Promise<void>;
 }
@@ -143,6 +147,8 @@ export function createRelayer(ports: RelayerPorts): Relayer {
       return Promise.all(records.map((record) => assembleRelayOperation(context, record)));
     },
     budget: async (program) => toGasBudget(await readBudget(context, program)),
+    captureTrail: () => context.trail.capture(),
+    restoreTrail: (heads) => context.trail.restore(heads),
     async drain() {
       while (inFlight.size > 0) await Promise.allSettled(inFlight);
     },

@@ -3,9 +3,22 @@ import { type Head, type Node, readBlockHash } from "../node/node.ts";
 /** The number of blocks below the newest one that may still leave the chain without being seen, as after a restart. */
 export const deepestReorg = 128;
 
+/** A head that was looked at. */
+export type SeenHead = Pick<Head, "number" | "hash">;
+
 /** The heads that were looked at: how far down the chain is still the one that was seen. */
 export class HeadTrail {
-  #seen: Pick<Head, "number" | "hash">[] = [];
+  #seen: SeenHead[] = [];
+
+  /** Returns the heads, the newest last. */
+  capture(): readonly SeenHead[] {
+    return [...this.#seen];
+  }
+
+  /** Replaces the heads: chain and journal were restored to the state of these. */
+  restore(heads: readonly SeenHead[]): void {
+    this.#seen = [...heads];
+  }
 
   /** The height up to which the chain is known to be as it was looked at. */
   async fork(node: Node, head: Head): Promise<number> {
@@ -20,9 +33,9 @@ export class HeadTrail {
     return head.number - deepestReorg;
   }
 
-  /** Everything up to this head has been looked at. */
+  /** Everything up to this head has been looked at. A head at its height or above is not below it, so it leaves the trail. */
   add({ number, hash }: Head): void {
-    if (this.#seen.at(-1)?.hash === hash) return;
+    while ((this.#seen.at(-1)?.number ?? -1) >= number) this.#seen.pop();
     this.#seen.push({ number, hash });
     if (this.#seen.length > deepestReorg) this.#seen.shift();
   }

@@ -43,6 +43,8 @@ interface SnapshotState {
   block: { number: bigint; hash: Hex; timestamp: bigint };
   baseFee: bigint;
   offset: number;
+  /** The heads that the relayer had looked at. */
+  seenHeads: ReturnType<Relayer["captureTrail"]>;
   parts: PartStates;
   /** Whether the node that holds it is the one that runs. */
   isHeld: boolean;
@@ -89,6 +91,7 @@ export class Snapshots {
         block: latest,
         baseFee: pending.baseFeePerGas ?? 0n,
         offset: clock.offset(),
+        seenHeads: relayer.captureTrail(),
         parts: await captureParts(parts.all),
         isHeld: true,
       };
@@ -129,6 +132,7 @@ export class Snapshots {
         }
       });
       await this.#revert(state);
+      relayer.restoreTrail(state.seenHeads);
       gate.undo();
       const [snapshotId] = await Promise.all([
         client.snapshot(),

@@ -1,4 +1,4 @@
-import type { EIP1193RequestFn } from "viem";
+import type { EIP1193RequestFn, Hex } from "viem";
 import { expect, test } from "vitest";
 import { openRelayerKits, program, type RelayerKit } from "../../kit/relayer-kit.ts";
 
@@ -53,6 +53,80 @@ test("who only observes sees a reorg and sends nothing", async () => {
 
   await kit.relayer.follow();
   await expect.poll(() => kit.mined()).toEqual([confirmed.hash]);
+});
+
+/** What makes the next block again and again: with the same transactions it has the same hash. */
+async function nextBlockOf(kit: RelayerKit) {
+  await kit.client.setAutomine(false);
+  const { timestamp, baseFeePerGas } = await kit.client.getBlock({ blockTag: "pending" });
+  let start = await kit.client.snapshot();
+  return {
+    remove: async () => {
+      await kit.client.revert({ id: start });
+      start = await kit.client.snapshot();
+    },
+    mine: async () => {
+      await kit.client.setNextBlockTimestamp({ timestamp });
+      await kit.client.setNextBlockBaseFeePerGas({ baseFeePerGas: baseFeePerGas ?? 0n });
+      await kit.client.mine({ blocks: 1 });
+      return (await kit.client.getBlock()).hash;
+    },
+  };
+}
+
+test("an operation is looked at again when the block comes back that was the head before its own", async () => {
+  let whileHeadIsHeld = async () => {};
+  let replacement: Hex | null = null;
+  const kit: RelayerKit = await openKit({
+    receiptTimeoutMs: 0,
+    request: async (call) => {
+      const answer: unknown = await Reflect.apply(kit.client.request, undefined, [call]);
+      if (call.method === "eth_getBlockByNumber" && Array.isArray(call.params) && call.params[0] === "latest")
+        await whileHeadIsHeld();
+      return answer as never;
+    },
+  });
+  const block = await nextBlockOf(kit);
+  const empty = await block.mine();
+  await kit.relayer.observe();
+  await block.remove();
+  const offered = await kit.relayer.submit(await kit.offer("comes-back"));
+  await block.mine();
+  expect(await kit.relayer.advance(offered.operation_id)).toMatchObject({ status: "confirmed" });
+
+  whileHeadIsHeld = async () => {
+    whileHeadIsHeld = async () => {};
+    await block.remove();
+    replacement = await block.mine();
+  };
+  await kit.relayer.observe();
+  expect(replacement).toBe(empty);
+  await kit.relayer.observe();
+  expect(await kit.relayer.read(offered.operation_id)).toMatchObject({
+    status: "broadcast",
+    block_hash: null,
+  });
+});
+
+test("after a restore, a head that was seen before it is looked at again", async () => {
+  const kit = await openKit({ receiptTimeoutMs: 0 });
+  const block = await nextBlockOf(kit);
+  const trail = kit.relayer.captureTrail();
+  const empty = await block.mine();
+  await kit.relayer.observe();
+
+  await block.remove();
+  kit.relayer.restoreTrail(trail);
+  const offered = await kit.relayer.submit(await kit.offer("after-restore"));
+  await block.mine();
+  expect(await kit.relayer.advance(offered.operation_id)).toMatchObject({ status: "confirmed" });
+  await block.remove();
+  expect(await block.mine()).toBe(empty);
+  await kit.relayer.observe();
+  expect(await kit.relayer.read(offered.operation_id)).toMatchObject({
+    status: "broadcast",
+    block_hash: null,
+  });
 });
 
 test("what a reorg has mined again in another block is reported with that block", async () => {
