@@ -92,7 +92,7 @@ export interface Relayer {
    * request is at work on is left to it.
    */
   observe(): Promise<void>;
-  /** Returns the heads that were looked at: what the relayer knows beside its journal. */
+  /** Returns the heads that were looked at: what the relayer knows in addition to its journal. */
   captureTrail(): readonly SeenHead[];
   /** Replaces the heads that were looked at; to be called when chain and journal are restored to an earlier state. */
   restoreTrail(heads: readonly SeenHead[]): void;

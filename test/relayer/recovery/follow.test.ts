@@ -55,7 +55,7 @@ test("who only observes sees a reorg and sends nothing", async () => {
   await expect.poll(() => kit.mined()).toEqual([confirmed.hash]);
 });
 
-/** What makes the next block again and again: with the same transactions it has the same hash. */
+/** Mines and removes the next block in turns: with the same transactions it has the same hash. */
 async function nextBlockOf(kit: RelayerKit) {
   await kit.client.setAutomine(false);
   const { timestamp, baseFeePerGas } = await kit.client.getBlock({ blockTag: "pending" });
