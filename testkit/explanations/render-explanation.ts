@@ -23,7 +23,7 @@ export function renderExplanation(explanation: Explanation, color: boolean): str
     ...(accepted ? [] : [cause, ...(revert?.meaning == null ? [] : [revert.meaning])]),
     `${paint("bold", explanation.transaction_hash)}  ${verdict}`,
     ...renderSubmission(explanation),
-    ...renderDetails(explanation, paint, explanation.changes),
+    ...renderDetails(explanation, paint),
   ].join("\n");
 }
 
@@ -46,9 +46,10 @@ export function renderCallExplanation(explanation: CallExplanation, color: boole
 }
 
 /** The parts that explanations of transactions and of calls have in common. */
-type Details = Omit<Explanation, "transaction_hash" | "transaction" | "submission" | "changes">;
+type Details = Omit<Explanation, "transaction_hash" | "transaction" | "submission">;
 
-function renderDetails(explanation: Details, paint: Paint, changes: StateChanges | null = null): string[] {
+function renderDetails(explanation: Details, paint: Paint): string[] {
+  const { changes } = explanation;
   return [
     ...section(
       "Checks",

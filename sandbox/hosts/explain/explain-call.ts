@@ -1,4 +1,4 @@
-import { type Address, BaseError, type Hex, isHex, keccak256, numberToHex, zeroHash } from "viem";
+import { type Address, BaseError, type Hex, isHex, keccak256, zeroHash } from "viem";
 import { z } from "zod";
 import { type BindingReport, type CheckName, checkBinding } from "../../../protocol/binding/check-binding.ts";
 import type { ObservedLog, ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
@@ -24,7 +24,9 @@ import {
   viewLog,
 } from "./explain-transaction.ts";
 import type { CallExplanation } from "./explanation.ts";
-import { type TracedCall, tracedCall, viewTrace } from "./traces/read-trace.ts";
+import { readChanges } from "./traces/read-changes.ts";
+import { readTrace, viewTrace } from "./traces/read-trace.ts";
+import { callTree, stateDiff, traceCall } from "./traces/tracers.ts";
 
 /** A call that a wallet has not sent yet. */
 export interface UnsentCall {
@@ -82,16 +84,19 @@ const stepsAfterwards: readonly string[] = ["payment approval", "funding approva
 export async function explainCall(
   unsent: unknown,
   { for: id }: ExplainOptions,
-  { services, client }: ExplainSources,
+  sources: ExplainSources,
   expectation?: Expectation,
 ): Promise<CallExplanation> {
+  const { services, client } = sources;
   const call = parseCall(unsent, services.deployment.chainId);
   const at = await services.chain.head();
   const time = Math.max(await services.chain.nextTime(), at.timestamp);
-  const [{ observed, reason }, traced] = await Promise.all([
+  const [{ observed, reason }, tree, diff] = await Promise.all([
     simulate(call, at, time, { services, client }),
-    traceCall(call, at, time, client),
+    traceCall(call, { at, time }, callTree, client),
+    traceCall(call, { at, time }, stateDiff, client),
   ]);
+  const traced = readTrace(tree);
   const named = id === undefined ? [] : [await requireNamed(id, observed, services)];
   if (expectation !== undefined) for (const candidate of named) candidate.expectation = expectation;
   const candidates = named.length > 0 ? named : await findCandidates(observed, traced, services);
@@ -121,6 +126,7 @@ export async function explainCall(
     logs: (observed.receipt?.logs ?? []).map((log) => viewLog(log, services)),
     revert: await readRevert(output, closest, services),
     trace: traced === null ? null : viewTrace(traced, services.deployment),
+    changes: await readChanges(diff, observed, traced, sources),
     compared: judged.map((one) => ({
       step: one.use.step,
       subject: one.about,
@@ -232,24 +238,6 @@ async function run(
     if (!(error instanceof BaseError)) throw error;
     return { logs: [], reason: { data: "0x", message: error.details || error.shortMessage } };
   }
-}
-
-/** The calls that a call makes; null when the node does not trace. */
-async function traceCall(
-  { from, to, data, value }: Call,
-  at: BlockPoint,
-  time: number,
-  client: ChainClient,
-): Promise<TracedCall | null> {
-  const settings = { tracer: "callTracer", blockOverrides: { time: numberToHex(time) } };
-  const answer: unknown = await client
-    .request<{ Method: "debug_traceCall"; Parameters: [object, Hex, object]; ReturnType: unknown }>({
-      method: "debug_traceCall",
-      params: [{ from, to, data, value: numberToHex(value) }, numberToHex(at.number), settings],
-    })
-    .catch(() => null);
-  const parsed = tracedCall.safeParse(answer);
-  return parsed.success ? parsed.data : null;
 }
 
 interface JudgedCall extends Candidate {

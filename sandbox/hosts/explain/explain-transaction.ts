@@ -19,7 +19,8 @@ import { nameCauses, unknownTransaction } from "./cause/name-cause.ts";
 import { readRevert } from "./cause/read-revert.ts";
 import type { Explanation } from "./explanation.ts";
 import { type ChangeSources, readChanges } from "./traces/read-changes.ts";
-import { type TracedCall, tracedCall, viewTrace } from "./traces/read-trace.ts";
+import { readTrace, viewTrace } from "./traces/read-trace.ts";
+import { callTree, stateDiff, traceTransaction } from "./traces/tracers.ts";
 
 /** A step that a transaction was compared with, and what came of it. */
 interface Judged extends Candidate {
@@ -52,10 +53,12 @@ export async function explainTransaction(
 ): Promise<Explanation> {
   const { services, client, refusals } = sources;
   const observed = await services.chain.observe(hash);
-  const [traced, transaction] = await Promise.all([
-    observed.receipt === null ? null : trace(hash, client),
+  const [tree, diff, transaction] = await Promise.all([
+    observed.receipt === null ? null : traceTransaction(hash, callTree, client),
+    observed.receipt === null ? null : traceTransaction(hash, stateDiff, client),
     viewTransaction(observed, client),
   ]);
+  const traced = readTrace(tree);
   const submission = await readSubmission(observed, id, refusals, services);
   const named =
     submission?.candidate ?? (id === undefined ? null : await requireNamed(id, observed, services));
@@ -80,7 +83,7 @@ export async function explainTransaction(
     logs: (observed.receipt?.logs ?? []).map((log) => viewLog(log, services)),
     revert: await readRevert(traced?.error === undefined ? "0x" : (traced.output ?? "0x"), closest, services),
     trace: traced === null ? null : viewTrace(traced, services.deployment),
-    changes: await readChanges(observed, traced, sources),
+    changes: await readChanges(diff, observed, traced, sources),
     compared: judged.map((one) => ({
       step: one.use.step,
       subject: one.about,
@@ -189,16 +192,4 @@ export function viewLog(log: ObservedLog, { deployment }: Services): Explanation
       if (decoded !== null) return { ...shown, event: decoded.event, fields: decoded.fields };
     }
   return { ...shown, event: null, fields: { topics: [...log.topics], data: log.data } };
-}
-
-/** The calls of a mined transaction; null when the node does not trace. */
-async function trace(hash: Hex, client: ChainClient): Promise<TracedCall | null> {
-  const answer: unknown = await client
-    .request<{ Method: "debug_traceTransaction"; Parameters: [Hex, object]; ReturnType: unknown }>({
-      method: "debug_traceTransaction",
-      params: [hash, { tracer: "callTracer" }],
-    })
-    .catch(() => null);
-  const parsed = tracedCall.safeParse(answer);
-  return parsed.success ? parsed.data : null;
 }

@@ -159,7 +159,10 @@ export const explanationSchema = z.object({
   ),
   revert: revert.nullable(),
   trace: frame.nullable(),
-  /** The balances and slots that it has changed; null for one that is not mined, and where the node does not trace. */
+  /**
+   * The balances and slots that it has changed, or would change, apart from the fee of a call that is not sent; null for a transaction that
+   * is not mined, and where the node does not trace.
+   */
   changes: stateChanges.nullable(),
   /** Every step that it was compared with: that of the submission first, then the closest. */
   compared: z.array(step),
@@ -170,7 +173,7 @@ export type Explanation = z.infer<typeof explanationSchema>;
 
 /** The schema of an explanation of a call that was not sent: as that of a transaction, without the checks that only a mined one can have. */
 export const callExplanationSchema = explanationSchema
-  .omit({ transaction_hash: true, transaction: true, submission: true, changes: true })
+  .omit({ transaction_hash: true, transaction: true, submission: true })
   .extend({
     /** The checks that are not known before the call is sent. */
     not_checked: z.array(z.enum(checkNames)),

@@ -23,7 +23,7 @@ const accounts = z.record(
   }),
 );
 
-/** The answer of the tracer `prestateTracer` in its mode `diffMode`: the changed values before and after. A slot without a value is zero. */
+/** The answer of the tracer {@link stateDiff}: the changed values before and after. A slot without a value is zero. */
 const prestateDiff = z.object({ pre: accounts, post: accounts });
 
 type Diff = z.output<typeof prestateDiff>;
@@ -39,14 +39,20 @@ export interface ChangeSources {
   isOwnRegistrar: boolean;
 }
 
-/** Reads the balances and the slots that a transaction has changed, with their names; null for one that is not mined or not traced. */
+/**
+ * Names the balances and the slots that a transaction has changed, or a call would change.
+ *
+ * @param answer - of the node's tracer {@link stateDiff}.
+ * @returns null where the node does not trace.
+ */
 export async function readChanges(
+  answer: unknown,
   observed: ObservedTransaction,
   trace: TracedCall | null,
-  { services, client, labels, isOwnRegistrar }: ChangeSources,
+  { services, labels, isOwnRegistrar }: ChangeSources,
 ): Promise<StateChanges | null> {
-  const diff = observed.receipt === null ? null : await traceDiff(observed.hash, client);
-  if (diff === null) return null;
+  const { data: diff } = prestateDiff.safeParse(answer);
+  if (diff === undefined) return null;
   const { deployment } = services;
   const changed = slotsOf(diff);
   const values = changed.flatMap(({ before, after }) => [before, after]);
@@ -57,18 +63,6 @@ export async function readChanges(
     balances: [...etherChanges(diff, labels), ...tokenChanges(named, deployment, labels)],
     storage: named.flatMap((slot) => viewSlot(slot, labels)),
   };
-}
-
-async function traceDiff(hash: Hex, client: ChainClient): Promise<Diff | null> {
-  const settings = { tracer: "prestateTracer", tracerConfig: { diffMode: true } };
-  const answer: unknown = await client
-    .request<{ Method: "debug_traceTransaction"; Parameters: [Hex, object]; ReturnType: unknown }>({
-      method: "debug_traceTransaction",
-      params: [hash, settings],
-    })
-    .catch(() => null);
-  const parsed = prestateDiff.safeParse(answer);
-  return parsed.success ? parsed.data : null;
 }
 
 /** A slot that has changed. */

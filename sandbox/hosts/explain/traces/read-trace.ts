@@ -21,8 +21,8 @@ export interface TracedCall {
   calls?: TracedCall[] | undefined;
 }
 
-/** The answer of `debug_traceTransaction` with the tracer `callTracer`. */
-export const tracedCall: z.ZodType<TracedCall> = z.lazy(() =>
+/** The answer of the tracer {@link callTree}. */
+const tracedCall: z.ZodType<TracedCall> = z.lazy(() =>
   z.object({
     type: z.string(),
     from: nodeAddressSchema,
@@ -33,6 +33,11 @@ export const tracedCall: z.ZodType<TracedCall> = z.lazy(() =>
     calls: z.array(tracedCall).optional(),
   }),
 );
+
+/** Reads the answer of the tracer {@link callTree}; null where the node does not trace. */
+export function readTrace(answer: unknown): TracedCall | null {
+  return tracedCall.safeParse(answer).data ?? null;
+}
 
 /** Every call of a trace, the outer ones first. */
 export function allCalls(call: TracedCall): TracedCall[] {

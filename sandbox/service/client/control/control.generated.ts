@@ -443,6 +443,7 @@ export interface components {
         meaning: string | null;
       } | null);
       trace: (components["schemas"]["CallFrame"] | null);
+      changes: (components["schemas"]["StateChanges"] | null);
       compared: {
         step: string;
         subject: string;
@@ -538,6 +539,7 @@ export interface components {
           meaning: string | null;
         } | null);
         trace: (components["schemas"]["CallFrame"] | null);
+        changes: (components["schemas"]["StateChanges"] | null);
         compared: {
           step: string;
           subject: string;

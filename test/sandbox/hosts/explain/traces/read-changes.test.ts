@@ -1,9 +1,13 @@
-import type { Hex } from "viem";
+import { encodeFunctionData, type Hex } from "viem";
 import { expect, test } from "vitest";
+import { purchaseRegistrarAbi } from "../../../../../protocol/abi.generated.ts";
 import { contractArtifactFile } from "../../../../../sandbox/chain/contracts.ts";
 import { createSandbox, type Sandbox } from "../../../../../sandbox/create-sandbox.ts";
 import { type Explanation, explanationSchema } from "../../../../../sandbox/hosts/explain/explanation.ts";
-import { renderExplanation } from "../../../../../testkit/explanations/render-explanation.ts";
+import {
+  renderCallExplanation,
+  renderExplanation,
+} from "../../../../../testkit/explanations/render-explanation.ts";
 import { shareSandbox } from "../../../../kit/share-sandbox.ts";
 
 const freshSandbox = shareSandbox({ seed: "changes" });
@@ -16,6 +20,13 @@ async function explain({ description }: Sandbox, hash: string): Promise<Explanat
 
 function namesOf({ changes }: Explanation) {
   return changes?.storage.map(({ contract, name, before, after }) => [contract, name, before, after]);
+}
+
+/** The buyer's payment in full, which is not sent. */
+function payment({ description, wallets }: Sandbox, commitment: Hex) {
+  const args = [commitment, 25_000_000n] as const;
+  const data = encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "pay", args });
+  return { from: wallets.buyer.address, to: description.contracts.registrar, data };
 }
 
 function tokens({ changes }: Explanation) {
@@ -105,6 +116,44 @@ test("a reverted transaction changes only the ether of its sender and of the blo
 test("a transaction that the chain does not know has no changes", async () => {
   const sandbox = await freshSandbox();
   expect((await explain(sandbox, `0x${"12".repeat(32)}`)).changes).toBeNull();
+});
+
+test("a call that is not sent shows the changes that its transaction then makes, apart from the fee", async () => {
+  const sandbox = await freshSandbox();
+  const { purchase } = await sandbox.given.purchase({ state: "active" });
+  const { buyer } = sandbox.wallets;
+  await buyer.approve(purchase);
+  const call = payment(sandbox, purchase.commitment.hash);
+  const simulated = await sandbox.explain({ call });
+  const { transaction_hash } = await buyer.pay(purchase);
+  const mined = await sandbox.explain(transaction_hash);
+  expect(simulated.changes?.storage.length).toBeGreaterThan(3);
+  expect(simulated.changes).toEqual({
+    storage: mined.changes?.storage,
+    balances: mined.changes?.balances.filter(({ asset }) => asset === "USDC"),
+  });
+  const printed = renderCallExplanation(simulated, false);
+  expect(printed).toContain("\nBalances\n  merchant (0x");
+  expect(printed).toContain(
+    `\n  the registrar contract: _purchases[${purchase.id}].paid from 0 to 25000000\n`,
+  );
+});
+
+test("a call that sends ether shows both balances, and a call that reverts shows no change", async () => {
+  const sandbox = await freshSandbox();
+  const { purchase } = await sandbox.given.purchase({ state: "active" });
+  const { buyer, stranger } = sandbox.wallets;
+  const sends = { from: buyer.address, to: stranger.address, value: 7n };
+  const { changes } = await sandbox.explain({ call: sends });
+  expect(changes?.balances.map(({ asset, name, change }) => [asset, name, change]).toSorted()).toEqual([
+    ["ETH", "buyer", "-7"],
+    ["ETH", "stranger", "7"],
+  ]);
+  const reverts = payment(sandbox, purchase.commitment.hash);
+  expect(await sandbox.explain({ call: reverts })).toMatchObject({
+    accepted: false,
+    changes: { balances: [], storage: [] },
+  });
 });
 
 test("the storage of a registrar contract of the user is shown as slots in hex, with their values on the chain", async () => {
