@@ -191,6 +191,6 @@ export function commandsOf(program: Command, parents: readonly string[] = []): N
 }
 
 /** The example that a command's help shows. */
-export function exampleOf(path: string): string {
+export function exampleOfCommand(path: string): string {
   return `routing-sandbox ${examples[path]}`;
 }

@@ -6,7 +6,7 @@ import { operationId, type RelayOperation, type RelayOperationRecord } from "./j
 import type { RelayOperationPage } from "./journal/relayer-journal.ts";
 import { atOneTime } from "./journal/timestamp.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
-import { readIdentity } from "./node/chain-epoch.ts";
+import { readChainIdentity } from "./node/chain-epoch.ts";
 import { toNode } from "./node/node.ts";
 import { abandon } from "./recovery/abandon.ts";
 import { follow, observe, readNow, unknownOutcomes } from "./recovery/follow.ts";
@@ -156,7 +156,7 @@ export function createRelayer(ports: RelayerPorts): Relayer {
 }
 
 async function submit(context: RelayerContext, intent: RelayIntent): Promise<RelayOperationRecord> {
-  const { chainId, epoch } = await readIdentity(context);
+  const { chainId, epoch } = await readChainIdentity(context);
   const id = operationId(epoch, intent);
   return context.locks.run(`operation:${id}`, async () => {
     const now = atOneTime(context);

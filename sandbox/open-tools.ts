@@ -15,7 +15,7 @@ import { listParts } from "./restored-state.ts";
 import { createApiClient, type OpenClientUntil, type SendRequest } from "./service/client/api-client.ts";
 import { lazyAccess } from "./service/client/lazy-access.ts";
 import { retryPolicy } from "./service/client/retry-policy.ts";
-import { describe } from "./service/describe.ts";
+import { describeSandbox } from "./service/describe.ts";
 import { GivenAccess } from "./service/given/actors/access.ts";
 import { openMerchantReads } from "./service/given/actors/merchant-reads.ts";
 import { Given, type GivenMeans } from "./service/given/given.ts";
@@ -65,7 +65,7 @@ export type OpenedTools = Awaited<ReturnType<typeof openTools>>;
 export async function openTools(process: ObservedProcess, service: StartedService, start: ToolsStart) {
   const { chain, receiver } = process;
   const { saved, directory, deadline } = start;
-  const description = await describe({ ...process, ...service, receiverUrl: receiver.url });
+  const description = await describeSandbox({ ...process, ...service, receiverUrl: receiver.url });
   const published = publishKeys(description, process, service, directory.republish);
   const state = openState(process, service, published);
   if (saved !== null) {

@@ -13,7 +13,15 @@ import { parseArgs } from "node:util";
 import type { Hex } from "viem";
 import { z } from "zod";
 import { checkContract, type Reference, readReference } from "../check-contract/check-contract.ts";
-import { bugsOf, compile, type Mutant, mutantsOf, mutatedSource, pathOf, ROOT } from "./contract-mutants.ts";
+import {
+  bugsOf,
+  type ContractMutant,
+  compile,
+  mutantsOf,
+  mutatedSource,
+  pathOf,
+  ROOT,
+} from "./contract-mutants.ts";
 
 /** The number of mutants that are tried at one time. */
 const atOnce = 2;
@@ -54,7 +62,7 @@ async function main(): Promise<void> {
 }
 
 /** Returns some of the mutants, at equal distances. */
-function sampleOf(all: readonly Mutant[], size: number): readonly Mutant[] {
+function sampleOf(all: readonly ContractMutant[], size: number): readonly ContractMutant[] {
   const step = Math.max(1, all.length / size);
   return Array.from(
     { length: Math.min(size, all.length) },
@@ -78,7 +86,7 @@ async function findFirstFailure(bytecode: Hex, reference: Reference): Promise<st
   return failed === undefined ? null : `${failed.suite}: ${failed.name}: ${failed.failure}`;
 }
 
-async function judge(mutant: Mutant, unbroken: Hex, reference: Reference): Promise<Verdict> {
+async function judge(mutant: ContractMutant, unbroken: Hex, reference: Reference): Promise<Verdict> {
   const bytecode = bytecodeOf({ [pathOf(mutant.source)]: mutatedSource(mutant) });
   if (bytecode === null) return { outcome: "does not compile", failure: null };
   if (bytecode === unbroken) return { outcome: "same code", failure: null };
@@ -90,7 +98,7 @@ async function judgeWhatComes(): Promise<void> {
   const unbroken = bytecodeOf({});
   if (unbroken === null) throw new Error("the unbroken contract does not compile");
   const reference = await readReference();
-  process.on("message", async (mutant: Mutant) => {
+  process.on("message", async (mutant: ContractMutant) => {
     process.send?.(await judge(mutant, unbroken, reference));
   });
   process.send?.("ready");
@@ -98,13 +106,13 @@ async function judgeWhatComes(): Promise<void> {
 
 // All of them
 
-async function judgeAll(mutants: readonly Mutant[]): Promise<Map<Mutant, Verdict>> {
+async function judgeAll(mutants: readonly ContractMutant[]): Promise<Map<ContractMutant, Verdict>> {
   const unbroken = bytecodeOf({});
   const failure =
     unbroken === null ? "it does not compile" : await findFirstFailure(unbroken, await readReference());
   if (failure !== null) throw new Error(`the unbroken contract fails: ${failure}`);
   const waiting = [...mutants];
-  const verdicts = new Map<Mutant, Verdict>();
+  const verdicts = new Map<ContractMutant, Verdict>();
   const judgeInTurn = async () => {
     const child = fork(fileURLToPath(import.meta.url), ["--worker"], {
       stdio: ["ignore", "ignore", "inherit", "ipc"],
@@ -127,7 +135,7 @@ async function judgeAll(mutants: readonly Mutant[]): Promise<Map<Mutant, Verdict
   return verdicts;
 }
 
-function report(verdicts: ReadonlyMap<Mutant, Verdict>, { whole }: { whole: boolean }): void {
+function report(verdicts: ReadonlyMap<ContractMutant, Verdict>, { whole }: { whole: boolean }): void {
   const allowed = existsSync(allowedFile)
     ? z.record(z.string(), z.string()).parse(JSON.parse(readFileSync(allowedFile, "utf8")))
     : {};

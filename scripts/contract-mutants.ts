@@ -38,7 +38,7 @@ const OTHER_OPERATOR: Record<string, string> = {
 };
 
 /** One change of a source. */
-export interface Mutant {
+export interface ContractMutant {
   source: string;
   start: number;
   end: number;
@@ -109,10 +109,10 @@ interface Mutating {
 }
 
 /** Returns the mutants of a source that the operators make. */
-export function mutantsOf(source: string): Mutant[] {
+export function mutantsOf(source: string): ContractMutant[] {
   const bytes = readFileSync(join(ROOT, pathOf(source)));
   const text = (start: number, end: number) => bytes.subarray(start, end).toString("utf8");
-  const found: Mutant[] = [];
+  const found: ContractMutant[] = [];
   const seen = new Map<string, number>();
 
   const add = (start: number, end: number, replacement: string, what: string) => {
@@ -208,7 +208,7 @@ function swapOperator(node: AstNode, left: AstNode, right: AstNode, { text, add 
 }
 
 /** Returns the bugs that are planted in a source by hand. */
-export function bugsOf(source: string): Mutant[] {
+export function bugsOf(source: string): ContractMutant[] {
   const text = readFileSync(join(ROOT, pathOf(source)), "utf8");
   return (contractBugs[source] ?? []).map(({ rule, find, replace }) => {
     plant(text, { file: pathOf(source), rule, find, replace });
@@ -219,7 +219,7 @@ export function bugsOf(source: string): Mutant[] {
 }
 
 /** Returns the text of a mutant's source with the mutant in it. */
-export function mutatedSource({ source, start, end, replacement }: Mutant): string {
+export function mutatedSource({ source, start, end, replacement }: ContractMutant): string {
   const bytes = readFileSync(join(ROOT, pathOf(source)));
   return Buffer.concat([bytes.subarray(0, start), Buffer.from(replacement), bytes.subarray(end)]).toString(
     "utf8",

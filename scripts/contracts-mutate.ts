@@ -24,8 +24,8 @@ import config from "../hardhat.config.ts";
 import {
   bugsOf,
   CARRIERS,
+  type ContractMutant,
   compile,
-  type Mutant,
   mutantsOf,
   mutatedSource,
   pathOf,
@@ -87,7 +87,7 @@ async function worker(workspace: string): Promise<void> {
     return failing.length === 0 && !result.success ? ["the run itself"] : failing;
   };
 
-  const judge = async (mutant: Mutant): Promise<Verdict> => {
+  const judge = async (mutant: ContractMutant): Promise<Verdict> => {
     const mutated = mutatedSource(mutant);
     const carriers = CARRIERS[mutant.source] ?? [];
     const kept = carriers.map((name) => readFileSync(artifactPath(name), "utf8"));
@@ -105,7 +105,7 @@ async function worker(workspace: string): Promise<void> {
   if (!install(DEPLOYED, {})) throw new Error("the unbroken contracts do not compile");
   const unbroken = await run([], "default");
   if (unbroken.length > 0) throw new Error(`the unbroken contracts fail: ${unbroken.join(", ")}`);
-  process.on("message", async (mutant: Mutant) => {
+  process.on("message", async (mutant: ContractMutant) => {
     process.send?.(await judge(mutant));
   });
   process.send?.("ready");
@@ -144,7 +144,7 @@ async function startWorker(workspace: string) {
     });
   await answer();
   return {
-    async judge(mutant: Mutant): Promise<Verdict> {
+    async judge(mutant: ContractMutant): Promise<Verdict> {
       child.send(mutant);
       return (await answer()) as Verdict;
     },
@@ -152,9 +152,9 @@ async function startWorker(workspace: string) {
   };
 }
 
-async function judgeAll(mutants: readonly Mutant[]): Promise<Map<Mutant, Verdict>> {
+async function judgeAll(mutants: readonly ContractMutant[]): Promise<Map<ContractMutant, Verdict>> {
   const waiting = [...mutants];
-  const verdicts = new Map<Mutant, Verdict>();
+  const verdicts = new Map<ContractMutant, Verdict>();
   const judgeInTurn = async (workspace: string) => {
     const { judge, end } = await startWorker(workspace);
     for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
@@ -175,7 +175,7 @@ async function judgeAll(mutants: readonly Mutant[]): Promise<Map<Mutant, Verdict
   return verdicts;
 }
 
-function report(verdicts: ReadonlyMap<Mutant, Verdict>, { whole }: { whole: boolean }): void {
+function report(verdicts: ReadonlyMap<ContractMutant, Verdict>, { whole }: { whole: boolean }): void {
   const allowed = existsSync(ALLOWED)
     ? (JSON.parse(readFileSync(ALLOWED, "utf8")) as Record<string, string>)
     : {};

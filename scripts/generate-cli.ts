@@ -2,7 +2,7 @@
  * Writes docs/cli.md from the description that the command line is parsed by; with --check it only says whether the file is current.
  */
 import type { Argument, Option } from "commander";
-import { commandsOf, createProgram, exampleOf, type NamedCommand } from "../cli/program.ts";
+import { commandsOf, createProgram, exampleOfCommand, type NamedCommand } from "../cli/program.ts";
 import { capitalize } from "../server/lib/capitalize.ts";
 import { writeGenerated } from "./write-generated.ts";
 
@@ -26,7 +26,7 @@ function describe({ path, command }: NamedCommand): string[] {
     `${sentence(shown.commandDescription(command))}`,
     "",
     "```sh",
-    exampleOf(path),
+    exampleOfCommand(path),
     "```",
     "",
     ...table("Argument", shown.visibleArguments(command).map(describeArgument)),

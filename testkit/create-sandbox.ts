@@ -4,7 +4,7 @@ import { Explorations, refuseWhileExplored } from "./explore/explorations.ts";
 import type { Exploration, ExploreOptions } from "./explore/options.ts";
 
 /** A running sandbox: chain, relayer, API and documentation, with one clock, one snapshot and one data directory. */
-export interface Sandbox extends runtime.Sandbox {
+export interface ExplorableSandbox extends runtime.Sandbox {
   /**
    * Takes random legal and illegal steps of many purchases, with faults, and compares every answer, the records, the chain and the outbox with
    * a model of the documentation. With `check`, you compare your own backend after each step. The sandbox must be fresh, and is so again
@@ -29,14 +29,14 @@ export interface Sandbox extends runtime.Sandbox {
  * await using sandbox = await createSandbox({ seed: "checkout" });
  * await fetch(`${sandbox.description.urls.api}/v1/routing/capabilities`);
  */
-export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+export async function createExplorableSandbox(options: SandboxOptions = {}): Promise<ExplorableSandbox> {
   return (await openExplorable(options)).sandbox;
 }
 
 /** Starts a sandbox and returns it with its explorations, which a lease ends. */
 export async function openExplorable(
   options: SandboxOptions,
-): Promise<{ sandbox: Sandbox; explorations: Explorations }> {
+): Promise<{ sandbox: ExplorableSandbox; explorations: Explorations }> {
   const started = await runtime.createSandbox(options);
   const explorations = new Explorations(started);
   const { close: closeStarted } = started;

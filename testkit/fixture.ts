@@ -2,13 +2,13 @@ import "../sandbox/lib/processes/require-node.ts";
 
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../sandbox/options/options.ts";
-import type { Sandbox } from "./create-sandbox.ts";
+import type { ExplorableSandbox } from "./create-sandbox.ts";
 import { type Lease, openPool } from "./pool/pool.ts";
 
 /** The sandbox of the current test, and the hooks that give each test the same state. */
 export interface SandboxFixture {
   /** @throws SandboxError not_leased outside of a test. */
-  readonly sandbox: Sandbox;
+  readonly sandbox: ExplorableSandbox;
   /**
    * Resets the sandbox for a test. Call it in `beforeEach`.
    *

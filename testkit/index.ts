@@ -2,7 +2,10 @@
 import "../sandbox/lib/processes/require-node.ts";
 
 export * from "../sandbox/index.ts";
-export { createSandbox, type Sandbox } from "./create-sandbox.ts";
+export {
+  createExplorableSandbox as createSandbox,
+  type ExplorableSandbox as Sandbox,
+} from "./create-sandbox.ts";
 export { ExplorationError } from "./explore/exploration-error.ts";
 export type { CheckedState, Exploration, ExploreOptions } from "./explore/options.ts";
 export { playScenario, ScenarioDifferenceError } from "./scenario/play-scenario.ts";

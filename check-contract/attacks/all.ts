@@ -5,7 +5,7 @@ import { chainAttacks } from "./chain.ts";
 import { envelopeAttacks } from "./envelope.ts";
 import { logAttacks } from "./logs.ts";
 import { changedAnswers, changedReceipts } from "./node-answers.ts";
-import { permitAttacks, withPermit } from "./permits.ts";
+import { attackWithPermit, permitAttacks } from "./permits.ts";
 import { serviceAttacks } from "./service.ts";
 import { signatureAttacks } from "./signatures.ts";
 import { tokenAttacks } from "./token.ts";
@@ -28,4 +28,4 @@ export const attacks: readonly Attack[] = [
 /** Every attack on a payment once more, on payments under a permit. */
 export const attacksWithPermit: readonly Attack[] = attacks
   .filter(({ pays }) => pays === undefined)
-  .map(withPermit);
+  .map(attackWithPermit);

@@ -198,7 +198,7 @@ async function approvalOf(fixture: ContractFixture): Promise<RawLog> {
 }
 
 /** The same attack with payments under a permit; it must be stopped in the same way. */
-export function withPermit(attack: Attack): Attack {
+export function attackWithPermit(attack: Attack): Attack {
   return {
     ...attack,
     name: `with a permit: ${attack.name}`,

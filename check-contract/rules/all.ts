@@ -4,7 +4,7 @@ import { callerRules } from "./callers.ts";
 import { deadlineRules } from "./deadlines.ts";
 import { permitRules } from "./permits.ts";
 import { refundRules } from "./refunds.ts";
-import { type Rule, withPermit } from "./rule.ts";
+import { type Rule, ruleWithPermit } from "./rule.ts";
 import { stateRules } from "./states.ts";
 
 const plain: readonly Rule[] = [
@@ -20,5 +20,5 @@ export const rules: readonly Rule[] = [
   ...plain,
   ...refundRules,
   ...permitRules,
-  ...plain.filter(({ pays }) => pays === undefined).map(withPermit),
+  ...plain.filter(({ pays }) => pays === undefined).map(ruleWithPermit),
 ];

@@ -26,7 +26,7 @@ export async function findBreach(rule: Rule, fixture: ContractFixture): Promise<
 }
 
 /** The same rule with payments under a permit. */
-export function withPermit(rule: Rule): Rule {
+export function ruleWithPermit(rule: Rule): Rule {
   return {
     ...rule,
     name: `with a permit: ${rule.name}`,

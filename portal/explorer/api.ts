@@ -26,7 +26,11 @@ export class Unreachable extends Error {}
  *
  * @throws Refused with the API's sentence; Unreachable when nothing answers.
  */
-export async function ask<T>(method: "GET" | "POST" | "DELETE", path: string, body?: object): Promise<T> {
+export async function requestControl<T>(
+  method: "GET" | "POST" | "DELETE",
+  path: string,
+  body?: object,
+): Promise<T> {
   // The answer is of the type that the control API gives.
   if (recorded !== null) return answerRecorded(recorded, method, path) as T;
   const response = await fetch(path, {
@@ -42,8 +46,11 @@ export async function ask<T>(method: "GET" | "POST" | "DELETE", path: string, bo
 }
 
 /** Reads one of the explorer's resources. */
-export function read<T>(path: string, query: { [name: string]: string | null | undefined } = {}): Promise<T> {
+export function readExplorer<T>(
+  path: string,
+  query: { [name: string]: string | null | undefined } = {},
+): Promise<T> {
   const given = Object.entries(query).flatMap(([name, value]) => (value ? [[name, value]] : []));
   const search = new URLSearchParams(given).toString();
-  return ask("GET", `/explorer${path}${search && `?${search}`}`);
+  return requestControl("GET", `/explorer${path}${search && `?${search}`}`);
 }

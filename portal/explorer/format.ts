@@ -56,11 +56,11 @@ export function formatDistance(text: string, now: number): string {
 }
 
 /** A hash, an address or an id by its ends. */
-export function shorten(text: string): string {
+export function shortenId(text: string): string {
   return text.length <= 20 ? text : `${text.slice(0, 10)}…${text.slice(-6)}`;
 }
 
 /** A name from the code in words: `needs_attention` is "needs attention". */
-export function words(name: string): string {
+export function nameInWords(name: string): string {
   return name.replaceAll("_", " ");
 }

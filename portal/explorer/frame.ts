@@ -1,6 +1,6 @@
 import type { Overview } from "../../sandbox/hosts/explorer/views.ts";
 import { html, nothing, type TemplateResult } from "../vendor/lit-html/lit-html.js";
-import type { Connection } from "./data/changes.ts";
+import type { StreamState } from "./data/changes.ts";
 import { recorded } from "./data/recorded.ts";
 import { formatTime } from "./format.ts";
 import { hrefTo, type PageAddress } from "./page-address.ts";
@@ -23,7 +23,7 @@ const links: readonly (readonly [string, string])[] = [
 export function frame(
   pageAddress: PageAddress,
   overview: Overview | null,
-  connection: Connection,
+  connection: StreamState,
 ): TemplateResult {
   return html`<div class="bar">
       <p class="brand"><a href=${hrefTo("")}>Routing sandbox</a></p>
@@ -69,7 +69,7 @@ function shownAs(view: string): string {
   return view === "transactions" ? "blocks" : view;
 }
 
-function state(connection: Connection) {
+function state(connection: StreamState) {
   switch (connection) {
     case "live":
       return html`<span class="badge good">live</span>`;

@@ -1,37 +1,37 @@
 import type { ExplorerChange, Overview } from "../../sandbox/hosts/explorer/views.ts";
 import { html, nothing, render, type TemplateResult } from "../vendor/lit-html/lit-html.js";
-import { read, Unreachable } from "./api.ts";
-import { type Connection, followChanges } from "./data/changes.ts";
+import { readExplorer, Unreachable } from "./api.ts";
+import { followChanges, type StreamState } from "./data/changes.ts";
 import { recorded } from "./data/recorded.ts";
-import { shorten } from "./format.ts";
+import { shortenId } from "./format.ts";
 import { frame } from "./frame.ts";
 import { hrefTo, type PageAddress, parsePageAddress } from "./page-address.ts";
 import type { Scene, View } from "./view.ts";
-import { requests } from "./views/activity/requests.ts";
-import { trace } from "./views/activity/trace.ts";
-import { blocks } from "./views/blocks.ts";
-import { controls } from "./views/controls/controls.ts";
-import { events } from "./views/events.ts";
-import { merchants } from "./views/merchants.ts";
-import { operations } from "./views/operations.ts";
-import { overview as overviewView } from "./views/overview.ts";
-import { purchaseTimeline } from "./views/purchases/purchase-timeline.ts";
-import { purchases } from "./views/purchases/purchases.ts";
-import { refusals } from "./views/refused-transactions.ts";
-import { search } from "./views/search.ts";
+import { requestsView } from "./views/activity/requests.ts";
+import { traceView } from "./views/activity/trace.ts";
+import { blocksView } from "./views/blocks.ts";
+import { controlsView } from "./views/controls/controls.ts";
+import { eventsView } from "./views/events.ts";
+import { merchantsView } from "./views/merchants.ts";
+import { operationsView } from "./views/operations.ts";
+import { overviewView } from "./views/overview.ts";
+import { purchaseView } from "./views/purchases/purchase-timeline.ts";
+import { purchasesView } from "./views/purchases/purchases.ts";
+import { refusalsView } from "./views/refused-transactions.ts";
+import { searchView } from "./views/search.ts";
 import { transactionView } from "./views/transaction.ts";
 
 const views: { readonly [name: string]: View } = {
-  "": recorded === null ? overviewView : trace,
-  ...(recorded === null ? { controls } : { overview: overviewView, timeline: trace }),
-  purchases,
-  operations,
-  events,
-  refusals,
-  requests,
-  blocks,
-  merchants,
-  search,
+  "": recorded === null ? overviewView : traceView,
+  ...(recorded === null ? { controls: controlsView } : { overview: overviewView, timeline: traceView }),
+  purchases: purchasesView,
+  operations: operationsView,
+  events: eventsView,
+  refusals: refusalsView,
+  requests: requestsView,
+  blocks: blocksView,
+  merchants: merchantsView,
+  search: searchView,
   transactions: transactionView,
 };
 
@@ -49,7 +49,7 @@ const page: {
   /** Whether the data is of another query of the same view, until it was read again. */
   isStale: boolean;
   problem: string | null;
-  connection: Connection;
+  connection: StreamState;
   /** The result of the last action. */
   notice: { good: boolean; text: string } | null;
 } = {
@@ -64,7 +64,7 @@ const page: {
 };
 
 function viewOf({ view, id }: PageAddress): View | undefined {
-  if (view === "purchases" && id !== "") return purchaseTimeline;
+  if (view === "purchases" && id !== "") return purchaseView;
   return Object.hasOwn(views, view) ? views[view] : undefined;
 }
 
@@ -109,7 +109,7 @@ function content(view: View | undefined): TemplateResult {
         </p>
       </div>`;
   if (data === undefined || overview === null)
-    return html`<h1 tabindex="-1">${shorten(view.title(pageAddress))}</h1><p class="quiet">Reading …</p>`;
+    return html`<h1 tabindex="-1">${shortenId(view.title(pageAddress))}</h1><p class="quiet">Reading …</p>`;
   return view.draw(data, sceneOf(overview));
 }
 
@@ -178,7 +178,7 @@ async function readOnce(): Promise<void> {
 
 /** Reads what every view has at its top, also when the view itself cannot be read. */
 async function readOverview(): Promise<void> {
-  const overview = await read<Overview>("/overview");
+  const overview = await readExplorer<Overview>("/overview");
   Object.assign(page, { overview, readAt: Date.now() });
 }
 
@@ -186,7 +186,7 @@ async function readOverview(): Promise<void> {
 function concerns({ topics, purchases: changed }: ExplorerChange): boolean {
   if (topics.includes("everything")) return true;
   const view = viewOf(page.pageAddress);
-  if (view === purchaseTimeline && changed?.includes(page.pageAddress.id)) return true;
+  if (view === purchaseView && changed?.includes(page.pageAddress.id)) return true;
   const shown = new Set(["blocks", "faults", ...(view?.topics ?? [])]);
   return topics.some((topic) => shown.has(topic));
 }

@@ -13,7 +13,7 @@ export function writeAmount(baseUnits: string, { decimals }: Token): string {
  * @returns base units, or what is wrong with the text.
  * @example parseAmount("2.5", usdc) // { baseUnits: "2500000" }
  */
-export function parseAmount(
+export function parseTypedAmount(
   text: string,
   { symbol, decimals }: Token,
 ): { baseUnits: string } | { error: string } {

@@ -1,5 +1,5 @@
 import { render } from "../vendor/lit-html/lit-html.js";
-import { codeOf, connect, look, switchChain } from "./connection/connection.ts";
+import { codeOf, connect, readConnection, switchChain } from "./connection/connection.ts";
 import { discoverWallets, type OfferedWallet, testKeys } from "./connection/injected-wallets.ts";
 import { openNext } from "./next-action.ts";
 import { type ActionState, emptyState } from "./page-state.ts";
@@ -13,7 +13,7 @@ import {
   RefusedError,
   readAction,
   readCapabilities,
-  readWallet,
+  readWalletView,
 } from "./wallet-api.ts";
 import { isAmountMissing, parseWish, type Wish, writeWish } from "./wish.ts";
 
@@ -34,7 +34,7 @@ const deeds: Deeds = {
     if (connection === null || capabilities === null) return;
     await seeWallet(connection.wallet, async (wallet) => {
       await switchChain(wallet, capabilities.chain);
-      return await look(wallet, sandbox);
+      return await readConnection(wallet, sandbox);
     });
   },
   async wish(name, wish) {
@@ -111,7 +111,7 @@ function show(): void {
 async function load(): Promise<void> {
   try {
     state.capabilities ??= await readCapabilities();
-    state.wallet = await readWallet();
+    state.wallet = await readWalletView();
     openNext(state, state.wallet);
     const typed = state.wallet.actions.filter(({ name }) => Object.keys(state.actions[name].wish).length > 0);
     for (const { name } of typed) setWish(name, {});
@@ -125,7 +125,7 @@ async function load(): Promise<void> {
 
 async function seeWallet(
   wallet: OfferedWallet,
-  see: (wallet: OfferedWallet, chain: typeof sandbox) => ReturnType<typeof look>,
+  see: (wallet: OfferedWallet, chain: typeof sandbox) => ReturnType<typeof readConnection>,
 ): Promise<void> {
   state.connectionFailure = null;
   try {
@@ -272,7 +272,7 @@ async function findMissing(hashes: readonly string[]): Promise<string[]> {
 discoverWallets((wallet) => {
   state.offered.unshift(wallet);
   const lookAgain = () => {
-    if (state.connection?.wallet.id === wallet.id) void seeWallet(wallet, look);
+    if (state.connection?.wallet.id === wallet.id) void seeWallet(wallet, readConnection);
   };
   wallet.provider.on?.("accountsChanged", lookAgain);
   wallet.provider.on?.("chainChanged", lookAgain);

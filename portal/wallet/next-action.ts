@@ -1,5 +1,5 @@
 import type { PageState } from "./page-state.ts";
-import type { ActionName, Wallet } from "./wallet-api.ts";
+import type { ActionName, WalletView } from "./wallet-api.ts";
 
 /** The order in which wallets take the actions; a payment that is possible comes before another approval. */
 const usual: readonly ActionName[] = [
@@ -13,21 +13,22 @@ const usual: readonly ActionName[] = [
 ];
 
 /** Actions that are done once; once the service has accepted one, doing it again is out of the way. */
-export const once: ReadonlySet<ActionName> = new Set(["enroll", "register", "claim"]);
+export const oneTimeActions: ReadonlySet<ActionName> = new Set(["enroll", "register", "claim"]);
 
 /**
  * Opens the next action. The order is that of the first read, and what is open stays open: otherwise the button of another action could get
  * below the pointer between two clicks.
  */
-export function openNext(state: PageState, wallet: Wallet): void {
+export function openNext(state: PageState, wallet: WalletView): void {
   const next = nextOf(wallet);
   if (next !== null) state.opened.add(next);
   state.order ??= next === null ? usual : [next, ...usual.filter((name) => name !== next)];
 }
 
 /** The first action that is possible and was not accepted yet. */
-function nextOf({ actions, submissions }: Wallet): ActionName | null {
-  const isDone = (name: ActionName) => once.has(name) && submissions.some(({ action }) => action === name);
+function nextOf({ actions, submissions }: WalletView): ActionName | null {
+  const isDone = (name: ActionName) =>
+    oneTimeActions.has(name) && submissions.some(({ action }) => action === name);
   const isPossible = (name: ActionName) => actions.some((action) => action.name === name && action.allowed);
   return usual.find((name) => isPossible(name) && !isDone(name)) ?? null;
 }

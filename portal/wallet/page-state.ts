@@ -1,7 +1,7 @@
-import type { Connection } from "./connection/connection.ts";
+import type { WalletConnection } from "./connection/connection.ts";
 import type { OfferedWallet } from "./connection/injected-wallets.ts";
 import type { Progress } from "./sending/perform.ts";
-import type { Action, ActionName, Capabilities, Wallet } from "./wallet-api.ts";
+import type { Action, ActionName, Capabilities, WalletView } from "./wallet-api.ts";
 import type { Wish } from "./wish.ts";
 
 /** One action as the page has it. */
@@ -21,12 +21,12 @@ export interface ActionState {
 
 /** All that the page shows. */
 export interface PageState {
-  wallet: Wallet | null;
+  wallet: WalletView | null;
   capabilities: Capabilities | null;
   /** The reason why there is nothing to show. */
   failure: string | null;
   offered: OfferedWallet[];
-  connection: Connection | null;
+  connection: WalletConnection | null;
   /** The error of the last attempt to connect or to switch. */
   connectionFailure: string | null;
   actions: { [A in ActionName]: ActionState };

@@ -3,10 +3,10 @@ import type { components } from "../../sandbox/service/client/api.generated.ts";
 type Schemas = components["schemas"];
 
 /** The wallet route as it answers programs. */
-export type Wallet = Schemas["Wallet"];
+export type WalletView = Schemas["Wallet"];
 
 /** One action: what to sign or send, or why not now. */
-export type Action = Wallet["actions"][number];
+export type Action = WalletView["actions"][number];
 
 /** The choices of an action: an amount in base units, a reason. */
 export type Choice = Pick<Action, "amount" | "reason">;
@@ -29,18 +29,18 @@ export function ownerOf({ transaction, sign }: Action): string | undefined {
 export type Hex = Schemas["Hash"];
 
 /** The problem in a refusal (RFC 9457). */
-export type Problem = Schemas["Problem"];
+export type ProblemBody = Schemas["Problem"];
 
 /** The capabilities of the service: its chain, its contracts. */
 export type Capabilities = Schemas["Capabilities"];
 
 /** A submission: a transaction, a signature or both, and the action that they belong to. */
-export type Submission = Schemas["SubmitMerchantWalletAction"] | Schemas["SubmitPurchaseWalletAction"];
+export type WalletSubmission = Schemas["SubmitMerchantWalletAction"] | Schemas["SubmitPurchaseWalletAction"];
 
 /** The service's answer to a submission. */
 export type SubmissionAnswer =
   | { kind: "accepted"; result: Schemas["WalletSubmissionResult"] }
-  | { kind: "refused"; problem: Problem; retryAfterMs: number };
+  | { kind: "refused"; problem: ProblemBody; retryAfterMs: number };
 
 /**
  * The service's refusal of a read, in its own words.
@@ -52,14 +52,14 @@ export class RefusedError extends Error {
 }
 
 /** Reads the actions, for an amount and a reason if they are given. */
-export async function readWallet(wish: Choice = {}): Promise<Wallet> {
+export async function readWalletView(wish: Choice = {}): Promise<WalletView> {
   const query = new URLSearchParams(Object.entries(wish)).toString();
   return await readJson(query === "" ? location.pathname : `${location.pathname}?${query}`);
 }
 
 /** Reads one action; undefined if the service has none with this name. */
 export async function readAction(name: ActionName, wish?: Choice): Promise<Action | undefined> {
-  const { actions } = await readWallet(wish);
+  const { actions } = await readWalletView(wish);
   return actions.find((action) => action.name === name);
 }
 
@@ -71,12 +71,12 @@ export async function readCapabilities(): Promise<Capabilities> {
 async function readJson<T>(path: string): Promise<T> {
   const response = await fetch(path, { headers: { Accept: "application/json" } });
   if (response.ok) return await response.json();
-  const { detail }: Problem = await response.json();
+  const { detail }: ProblemBody = await response.json();
   throw new RefusedError(detail);
 }
 
 /** Hands the service what the wallet did. The same key and body may be sent again, however often. */
-export async function submit(key: string, submission: Submission): Promise<SubmissionAnswer> {
+export async function submitAction(key: string, submission: WalletSubmission): Promise<SubmissionAnswer> {
   const response = await fetch(location.pathname, {
     method: "POST",
     headers: { "Content-Type": "application/json", "Idempotency-Key": key, Accept: "application/json" },

@@ -1,5 +1,5 @@
 import type { Token } from "../amounts/format-amount.ts";
-import { parseAmount, writeAmount } from "./amount.ts";
+import { parseTypedAmount, writeAmount } from "./amount.ts";
 import type { Choice } from "./wallet-api.ts";
 
 /** The input for an action. */
@@ -21,7 +21,7 @@ export function writeWish({ amount, reason }: Choice, token: Token): Wish {
 export function parseWish({ amount, reason }: Wish, token: Token): Choice | { error: string } {
   const said = reason ? { reason } : {};
   if (amount === undefined) return said;
-  const parsed = parseAmount(amount, token);
+  const parsed = parseTypedAmount(amount, token);
   return "error" in parsed ? parsed : { ...said, amount: parsed.baseUnits };
 }
 

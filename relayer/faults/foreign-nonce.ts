@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { RelayerContext } from "../context.ts";
 import { RpcUnavailableError, SignerUnknownError } from "../errors.ts";
 import { isAutomining } from "../node/mining.ts";
-import { ask, readNonce, readTransactionReceipt, sendRaw } from "../node/node.ts";
+import { askNode, readNonce, readTransactionReceipt, sendRaw } from "../node/node.ts";
 import { lookUntil } from "./look-until.ts";
 
 /** Other software with the signer's key sends a transaction of its own, and it is mined. */
@@ -26,7 +26,7 @@ export async function useForeignNonce(context: RelayerContext, signer: Address):
   });
   const hash = await sendRaw(node, raw);
   // Foreign use counts once it is mined, and exactly one block may be made for it.
-  if (!(await isAutomining(node))) await ask(node, "evm_mine", [], z.unknown());
+  if (!(await isAutomining(node))) await askNode(node, "evm_mine", [], z.unknown());
   const isMined = await lookUntil(async () => (await readTransactionReceipt(node, hash)) !== null, context);
   if (!isMined) throw new RpcUnavailableError("The foreign transaction", new Error("it was not mined"));
 }

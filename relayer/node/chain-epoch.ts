@@ -4,7 +4,7 @@ import { EpochMismatchError, RelayerError, RpcUnavailableError } from "../errors
 import type { RelayOperationRecord } from "../journal/relay-operation.ts";
 
 /** Reads which chain the node serves now, and in which epoch. */
-export async function readIdentity(context: RelayerContext): Promise<{ chainId: number; epoch: Hex }> {
+export async function readChainIdentity(context: RelayerContext): Promise<{ chainId: number; epoch: Hex }> {
   try {
     return await context.chain.identity();
   } catch (error) {
@@ -22,7 +22,7 @@ export async function requireEpoch(
   context: RelayerContext,
   operation: RelayOperationRecord,
 ): Promise<number> {
-  const { chainId, epoch } = await readIdentity(context);
+  const { chainId, epoch } = await readChainIdentity(context);
   if (epoch !== operation.epoch) throw new EpochMismatchError(operation.operation_id, operation.epoch, epoch);
   return chainId;
 }

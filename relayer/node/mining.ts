@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ask, countMinable, type Node } from "./node.ts";
+import { askNode, countMinable, type Node } from "./node.ts";
 
 /** The largest number of checks of the pool; a transaction that cannot be mined stays in it forever. */
 const looks = 10_000;
@@ -27,17 +27,17 @@ export async function startAutomine(node: Node): Promise<void> {
   if (!(await isAutomining(node))) {
     let waiting = await countMinable(node);
     while (waiting > 0) {
-      await ask(node, "evm_mine", [], z.unknown());
+      await askNode(node, "evm_mine", [], z.unknown());
       const left = await countMinable(node);
       if (left >= waiting) break;
       waiting = left;
     }
-    await ask(node, "evm_setAutomine", [true], z.unknown());
+    await askNode(node, "evm_setAutomine", [true], z.unknown());
   }
   await awaitAutomine(node);
 }
 
 /** Returns whether a node mines each transaction at once. */
 export async function isAutomining(node: Node): Promise<boolean> {
-  return await ask(node, "anvil_getAutomine", [], z.boolean());
+  return await askNode(node, "anvil_getAutomine", [], z.boolean());
 }

@@ -61,13 +61,13 @@ const traceSchema = z.object({ output: hexSchema.optional(), error: z.string().o
  */
 export function readNonce(node: Node, signer: Address, block?: number): Promise<number> {
   const point = block === undefined ? "latest" : numberToHex(block);
-  return ask(node, "eth_getTransactionCount", [signer, point], quantity);
+  return askNode(node, "eth_getTransactionCount", [signer, point], quantity);
 }
 
 /** Returns the timestamp that the next block would have, in Unix seconds. */
 export async function readNextBlockTime(node: Node): Promise<number> {
   const pending = blockSchema.pick({ timestamp: true });
-  return (await ask(node, "eth_getBlockByNumber", ["pending", false], pending)).timestamp;
+  return (await askNode(node, "eth_getBlockByNumber", ["pending", false], pending)).timestamp;
 }
 
 /**
@@ -82,42 +82,42 @@ export async function simulateCall(
   time: number,
 ): Promise<void> {
   const transaction = { ...call, gas: numberToHex(call.gas) };
-  await ask(node, "eth_call", [transaction, "latest", {}, { time: numberToHex(time) }], hexSchema);
+  await askNode(node, "eth_call", [transaction, "latest", {}, { time: numberToHex(time) }], hexSchema);
 }
 
 /** Hands signed bytes to the node. */
 export function sendRaw(node: Node, raw: Hex): Promise<Hex> {
-  return ask(node, "eth_sendRawTransaction", [raw], hexSchema);
+  return askNode(node, "eth_sendRawTransaction", [raw], hexSchema);
 }
 
 /** The transaction receipt of a mined transaction that is on the chain now. */
 export function readTransactionReceipt(node: Node, hash: Hex): Promise<TransactionReceipt | null> {
-  return ask(node, "eth_getTransactionReceipt", [hash], transactionReceiptSchema.nullable());
+  return askNode(node, "eth_getTransactionReceipt", [hash], transactionReceiptSchema.nullable());
 }
 
 /** Returns whether the node has a transaction, waiting or mined. */
 export async function knowsTransaction(node: Node, hash: Hex): Promise<boolean> {
-  return (await ask(node, "eth_getTransactionByHash", [hash], z.unknown())) !== null;
+  return (await askNode(node, "eth_getTransactionByHash", [hash], z.unknown())) !== null;
 }
 
 /** Returns the number of transactions in the node's pool that could be mined now. */
 export async function countMinable(node: Node): Promise<number> {
-  return (await ask(node, "txpool_status", [], poolSchema)).pending;
+  return (await askNode(node, "txpool_status", [], poolSchema)).pending;
 }
 
 /** The number of the newest block. */
 export function readHead(node: Node): Promise<number> {
-  return ask(node, "eth_blockNumber", [], quantity);
+  return askNode(node, "eth_blockNumber", [], quantity);
 }
 
 /** The newest block. */
 export function readHeadBlock(node: Node): Promise<Head> {
-  return ask(node, "eth_getBlockByNumber", ["latest", false], headSchema);
+  return askNode(node, "eth_getBlockByNumber", ["latest", false], headSchema);
 }
 
 /** The hash of the block that the chain has at a height now, or null when it is not that high. */
 export async function readBlockHash(node: Node, number: number): Promise<Hex | null> {
-  const block = await ask(
+  const block = await askNode(
     node,
     "eth_getBlockByNumber",
     [numberToHex(number), false],
@@ -130,14 +130,14 @@ export async function readBlockHash(node: Node, number: number): Promise<Hex | n
 export async function readBlockTime(node: Node, block: Hex | number): Promise<number> {
   const { timestamp } =
     typeof block === "number"
-      ? await ask(node, "eth_getBlockByNumber", [numberToHex(block), false], blockSchema)
-      : await ask(node, "eth_getBlockByHash", [block, false], blockSchema);
+      ? await askNode(node, "eth_getBlockByNumber", [numberToHex(block), false], blockSchema)
+      : await askNode(node, "eth_getBlockByHash", [block, false], blockSchema);
   return timestamp;
 }
 
 /** Returns the revert data of a mined transaction, found by running it again where it was mined. */
 export async function traceRevert(node: Node, hash: Hex): Promise<{ data: Hex; message: string }> {
-  const trace = await ask(node, "debug_traceTransaction", [hash, { tracer: "callTracer" }], traceSchema);
+  const trace = await askNode(node, "debug_traceTransaction", [hash, { tracer: "callTracer" }], traceSchema);
   return { data: trace.output ?? "0x", message: trace.error ?? "execution reverted" };
 }
 
@@ -146,7 +146,7 @@ export async function traceRevert(node: Node, hash: Hex): Promise<{ data: Hex; m
  *
  * @throws what the node throws, and RpcUnavailableError when its answer has another form.
  */
-export async function ask<Answer extends z.ZodType>(
+export async function askNode<Answer extends z.ZodType>(
   node: Node,
   method: string,
   params: unknown,

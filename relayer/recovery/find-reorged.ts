@@ -23,7 +23,7 @@ export async function findReorged(
     while (below > 0) {
       const page = await journal.claimedBelow(signer, below, epoch, stride);
       const above = page.filter(({ block_number }) => block_number === null || block_number > fork);
-      for (const operation of above) if (!(await isOnChain(context, operation))) found.push(operation);
+      for (const operation of above) if (!(await isBlockOnChain(context, operation))) found.push(operation);
       below = above.length < page.length ? 0 : (page.at(-1)?.nonce ?? 0);
     }
   }
@@ -31,7 +31,7 @@ export async function findReorged(
 }
 
 /** Returns whether an operation's block is still on the chain. */
-export async function isOnChain(
+export async function isBlockOnChain(
   context: RelayerContext,
   { block_number, block_hash }: Pick<RelayOperationRecord, "block_number" | "block_hash">,
 ): Promise<boolean> {

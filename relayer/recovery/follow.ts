@@ -7,13 +7,13 @@ import {
   type RelayOperationRecord,
   toRelayOperation,
 } from "../journal/relay-operation.ts";
-import { readIdentity } from "../node/chain-epoch.ts";
+import { readChainIdentity } from "../node/chain-epoch.ts";
 import { readHead, readHeadBlock } from "../node/node.ts";
 import { findTransactionReceipt } from "../submission/await-receipt.ts";
 import { driveLocked, type WaitMode } from "../submission/drive.ts";
 import { readRelayOperation } from "../submission/earlier-attempts.ts";
 import { asConfirmed, asMined } from "../submission/settle.ts";
-import { findReorged, isOnChain } from "./find-reorged.ts";
+import { findReorged, isBlockOnChain } from "./find-reorged.ts";
 import { asBroadcast } from "./undo-settlement.ts";
 
 /** Looks at everything that a new head may have changed, and sends again what the node lacks. */
@@ -27,7 +27,7 @@ export function follow(context: RelayerContext): Promise<void> {
       if (current === undefined) continue;
       // The request may have begun the next attempt meanwhile.
       for (const one of [...(await context.journal.superseded(current)), current])
-        if (!(isSettled(one) && (await isOnChain(context, one))))
+        if (!(isSettled(one) && (await isBlockOnChain(context, one))))
           seen = (await lookAt(context, one, "never")) && seen;
     }
     return seen ? "seen" : "look_again";
@@ -92,7 +92,7 @@ async function lookWithoutLock(
  */
 export async function unknownOutcomes(context: RelayerContext): Promise<OutcomeUnknownError[]> {
   try {
-    const [{ epoch }, head] = await Promise.all([readIdentity(context), readHeadBlock(context.node)]);
+    const [{ epoch }, head] = await Promise.all([readChainIdentity(context), readHeadBlock(context.node)]);
     const reorged = await findReorged(context, epoch, await context.trail.fork(context.node, head));
     return reorged
       .filter(({ block_number }) => block_number !== null)
@@ -106,7 +106,7 @@ export async function unknownOutcomes(context: RelayerContext): Promise<OutcomeU
 /** Returns whether the block of an operation is on the chain; null when the node does not answer. */
 async function isOnChainNow(context: RelayerContext, operation: RelayOperation): Promise<boolean | null> {
   try {
-    return await isOnChain(context, operation);
+    return await isBlockOnChain(context, operation);
   } catch (error) {
     if (error instanceof RelayerError) return null;
     throw error;
@@ -125,7 +125,7 @@ function lookAtHead(
   return context.locks.run("follow", async () => {
     try {
       // The head is read before anything is looked at: what comes meanwhile belongs to the next look.
-      const [{ epoch }, head] = await Promise.all([readIdentity(context), readHeadBlock(context.node)]);
+      const [{ epoch }, head] = await Promise.all([readChainIdentity(context), readHeadBlock(context.node)]);
       const fork = await context.trail.fork(context.node, head);
       const held: RelayOperationRecord[] = [];
       let seen = true;
@@ -152,7 +152,7 @@ async function lookAt(
 ): Promise<boolean> {
   const { block_hash } = operation;
   const looked = await driveLocked(context, operation, waitMode);
-  return block_hash === null || looked.block_hash !== block_hash || (await isOnChain(context, looked));
+  return block_hash === null || looked.block_hash !== block_hash || (await isBlockOnChain(context, looked));
 }
 
 async function affected(context: RelayerContext, epoch: Hex, fork: number): Promise<RelayOperationRecord[]> {

@@ -4,7 +4,7 @@ import { sameAddress } from "../../protocol/values/same-address.ts";
 import type { RelayerContext } from "../context.ts";
 import { RpcRefusedError } from "../errors.ts";
 import { currentTransaction, type RelayOperationRecord } from "../journal/relay-operation.ts";
-import { ask, type Node, readNonce, sendRaw } from "../node/node.ts";
+import { askNode, type Node, readNonce, sendRaw } from "../node/node.ts";
 
 const poolSchema = z.object({
   queued: z.record(z.string(), z.record(z.string(), z.object({ hash: z.string() }))),
@@ -31,7 +31,7 @@ export function freeStranded(
       ({ hash }) => hash !== null && queued.has(hash),
     );
     if (waiting[0]?.nonce !== next) return false;
-    await ask(node, "anvil_removePoolTransactions", [from], z.unknown());
+    await askNode(node, "anvil_removePoolTransactions", [from], z.unknown());
     // One that has just been mined is refused, which is as good.
     for (const { raw } of waiting.map(currentTransaction))
       await sendRaw(node, raw).catch((error: unknown) => {
@@ -42,7 +42,7 @@ export function freeStranded(
 }
 
 async function queuedHashes(node: Node, from: Address): Promise<Set<string>> {
-  const { queued } = await ask(node, "txpool_content", [], poolSchema);
+  const { queued } = await askNode(node, "txpool_content", [], poolSchema);
   const own = Object.entries(queued).filter(([address]) => sameAddress(address, from));
   return new Set(own.flatMap(([, waiting]) => Object.values(waiting).map(({ hash }) => hash)));
 }

@@ -1,6 +1,6 @@
 import type { RelayerContext } from "../context.ts";
 import { attemptKey, type RelayOperationRecord } from "../journal/relay-operation.ts";
-import { readIdentity } from "../node/chain-epoch.ts";
+import { readChainIdentity } from "../node/chain-epoch.ts";
 import { readHeadBlock } from "../node/node.ts";
 import { driveLocked } from "../submission/drive.ts";
 import { findReorged } from "./find-reorged.ts";
@@ -10,7 +10,7 @@ import { findReorged } from "./find-reorged.ts";
  * only accepted. Operations of another epoch are left alone.
  */
 export async function recover(context: RelayerContext): Promise<void> {
-  const { epoch } = await readIdentity(context);
+  const { epoch } = await readChainIdentity(context);
   const unsettled = (await context.journal.unsettled()).filter((operation) => operation.epoch === epoch);
   // Settled operations can be among these: a reorg may have removed their blocks while the relayer was not running.
   const head = await readHeadBlock(context.node);

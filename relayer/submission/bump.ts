@@ -8,7 +8,7 @@ import {
   type TransactionPurpose,
 } from "../journal/relay-operation.ts";
 import { requireEpoch } from "../node/chain-epoch.ts";
-import { signingAccount, signTransaction } from "./sign.ts";
+import { signerAccountOf, signTransaction } from "./sign.ts";
 
 /** Raises the fee at a fault point where the fault `replace` is set. */
 export async function bumpAt(
@@ -74,7 +74,7 @@ async function replace(
   const chainId = await requireEpoch(context, operation);
   const { to, calldata, gas_limit } = call;
   const transaction = await signTransaction(
-    signingAccount(context, operation),
+    signerAccountOf(context, operation),
     { to, calldata, gas_limit },
     { chainId, nonce, purpose, ...fees },
   );

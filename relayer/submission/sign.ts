@@ -34,7 +34,7 @@ export async function claimNonce(
   operation: RelayOperationRecord,
   chainId: number,
 ): Promise<NonceClaim | null> {
-  const account = signingAccount(context, operation);
+  const account = signerAccountOf(context, operation);
   // Read before the line is joined: nonces that the journal learns meanwhile only move its own count up.
   const chainNonce = await readNonce(nodeOf(context, operation), operation.from);
   const signedAt = await timestamp(context);
@@ -115,7 +115,7 @@ export async function signTransaction(
 }
 
 /** The wallet that signs for an operation. */
-export function signingAccount(context: RelayerContext, operation: RelayOperationRecord): LocalAccount {
+export function signerAccountOf(context: RelayerContext, operation: RelayOperationRecord): LocalAccount {
   const account = context.accounts.get(operation.from);
   if (!account) throw new SignerUnknownError(operation.from);
   return account;

@@ -18,14 +18,14 @@ export type ProgramOption =
     };
 
 /** A program with every default filled in. */
-export const programSchema = z.strictObject({
+export const programSettingSchema = z.strictObject({
   id: programIdSchema,
   name: z.string().min(1).max(textLengths.name),
   account: z.string().regex(new RegExp(`^acct_[a-z0-9_]{1,${programNameLength}}$`)),
 });
 
-/** The parsed form of {@link programSchema}. */
-export type ProgramSetting = z.infer<typeof programSchema>;
+/** The parsed form of {@link programSettingSchema}. */
+export type ProgramSetting = z.infer<typeof programSettingSchema>;
 
 /** The most programs of a sandbox. */
 const mostPrograms = 100;
@@ -54,7 +54,7 @@ export function resolvePrograms(programs: readonly ProgramOption[]): ProgramSett
       account: account ?? String(id).replace(/^prg_/, "acct_"),
       ...others,
     };
-    const { data } = programSchema.safeParse(setting);
+    const { data } = programSettingSchema.safeParse(setting);
     if (data !== undefined) return data;
     throw new SandboxError(
       "option_invalid",

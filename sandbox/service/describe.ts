@@ -30,7 +30,7 @@ export async function describeRotating(
 }
 
 /** Describes a running sandbox. */
-export async function describe(sandbox: {
+export async function describeSandbox(sandbox: {
   settings: { seed: string; mode: ClockMode };
   urls: SandboxUrls;
   chain: ChainNode;

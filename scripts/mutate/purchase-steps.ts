@@ -161,8 +161,8 @@ export const purchaseSteps: readonly MutantGroup[] = [
       },
       {
         rule: "A purchase that the operator offered says so.",
-        find: 'activate(stored.value, "registrar_offer")',
-        replace: 'activate(stored.value, "merchant_direct")',
+        find: 'activatedRecord(stored.value, "registrar_offer")',
+        replace: 'activatedRecord(stored.value, "merchant_direct")',
         tests: ["test/end-to-end/lifecycle.test.ts"],
       },
     ],
@@ -280,8 +280,8 @@ export const purchaseSteps: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A purchase that its merchant registered says so.",
-        find: 'activate(stored.value, "merchant_direct")',
-        replace: 'activate(stored.value, "registrar_offer")',
+        find: 'activatedRecord(stored.value, "merchant_direct")',
+        replace: 'activatedRecord(stored.value, "registrar_offer")',
       },
       {
         rule: "A registration is confirmed by the binding check.",

@@ -519,7 +519,7 @@ export const relayer: readonly MutantGroup[] = [
       },
       {
         rule: "A look at which the node failed is repeated.",
-        find: "(await isOnChain(context, looked))",
+        find: "(await isBlockOnChain(context, looked))",
         replace: "true",
         tests: ["test/server/api/operations/purchases/reorgs.test.ts"],
         only: "whose first look at the transaction fails",

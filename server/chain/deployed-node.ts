@@ -32,7 +32,7 @@ export function connectDeployed(request: EIP1193RequestFn, deployment: Deploymen
  *
  * @throws ChainMismatchError when the node serves another chain than the deployment's.
  */
-export async function readIdentity({
+export async function readDeployedIdentity({
   client,
   deployment,
 }: DeployedNode): Promise<{ chainId: number; epoch: Hex }> {

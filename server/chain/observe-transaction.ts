@@ -16,7 +16,7 @@ import { recomputeEnvelope } from "../../protocol/binding/recompute-envelope.ts"
 import { awaitAutomine } from "../../relayer/node/mining.ts";
 import { toNode } from "../../relayer/node/node.ts";
 import { codeAt } from "./code-at.ts";
-import { type DeployedNode, readIdentity } from "./deployed-node.ts";
+import { type DeployedNode, readDeployedIdentity } from "./deployed-node.ts";
 import { absent } from "./head-reader.ts";
 
 /** Observes a transaction; one that the node is about to mine is waited for. */
@@ -39,7 +39,7 @@ async function observeAtOneHead(
   const { client, reader } = node;
   return await reader.atOneHead(async (head) => {
     const [identity, found, receipt] = await Promise.all([
-      readIdentity(node),
+      readDeployedIdentity(node),
       client.getTransaction({ hash }).catch(absent),
       client.getTransactionReceipt({ hash }).catch(absent),
     ]);

@@ -11,7 +11,7 @@ import {
   ChainUnavailableError,
   type MinedRevert,
 } from "./chain-reader.ts";
-import { connectDeployed, type DeployedNode, readIdentity, unlessZero } from "./deployed-node.ts";
+import { connectDeployed, type DeployedNode, readDeployedIdentity, unlessZero } from "./deployed-node.ts";
 import type { Deployment } from "./deployment.ts";
 import { transactionObserver } from "./observe-transaction.ts";
 import { readChainFunding, readCover } from "./read-funding.ts";
@@ -34,7 +34,7 @@ export function openChainReader(request: EIP1193RequestFn, deployment: Deploymen
   return guarded({
     head: async () => await reader.head(),
     atOneHead: async (read) => await reader.atOneHead(read),
-    identity: async () => await readIdentity(node),
+    identity: async () => await readDeployedIdentity(node),
     observe: transactionObserver(node),
     revertOf: async (hash) => await readRevert(hash, node),
     walletCode: async (wallet, block) => await readWalletCode(wallet, block, client),

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { isRunning } from "../../sandbox/lib/processes/processes.ts";
-import { issueAccess } from "../../sandbox/service/client/issue-access.ts";
+import { requestAccess } from "../../sandbox/service/client/issue-access.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { withoutPorts } from "../../sandbox/state/fingerprint.ts";
 import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";
@@ -56,7 +56,7 @@ async function prepared<T = void>(
   await using sandbox = await createSandbox({ seed: "api-writes", ...options });
   const write = await prepare(sandbox);
   const { urls, accounts } = sandbox.description;
-  const { credential } = await issueAccess(urls.api, accounts[0]?.key ?? "", fetch);
+  const { credential } = await requestAccess(urls.api, accounts[0]?.key ?? "", fetch);
   return { write, bearer: credential, done: await then?.(sandbox, write, credential) };
 }
 

@@ -9,7 +9,7 @@ import type { RegistrarOption } from "../../sandbox/chain/registrar/registrar.ts
 import { readScenario } from "../../sandbox/hosts/recorder/scenario-file.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
 import { launchChromium } from "../../scripts/launch-chromium.ts";
-import { createSandbox, type Sandbox } from "../../testkit/create-sandbox.ts";
+import { createExplorableSandbox, type ExplorableSandbox } from "../../testkit/create-sandbox.ts";
 import type { ExploreOptions } from "../../testkit/explore/options.ts";
 import { sandboxMatchers } from "../../testkit/matchers.ts";
 import { playScenario } from "../../testkit/scenario/play-scenario.ts";
@@ -49,13 +49,16 @@ const modules: { readonly [specifier: string]: string } = {
   "@jest/globals": "vitest",
 };
 
-async function strangersApproval({ given, wallets }: Sandbox): Promise<{ transactionHash: string }> {
+async function strangersApproval({
+  given,
+  wallets,
+}: ExplorableSandbox): Promise<{ transactionHash: string }> {
   const { purchase } = await given.purchase({ state: "active" });
   return { transactionHash: (await wallets.stranger.approve(purchase)).transaction_hash };
 }
 
 /** The variables that the text before a code block introduces, made with a sandbox. */
-const preludes: { readonly [place: string]: (sandbox: Sandbox) => Promise<object> } = {
+const preludes: { readonly [place: string]: (sandbox: ExplorableSandbox) => Promise<object> } = {
   "binding.md: The binding check": strangersApproval,
   "browser.md: Inject a wallet": async () => {
     const chromium = await launchChromium();
@@ -67,11 +70,11 @@ const preludes: { readonly [place: string]: (sandbox: Sandbox) => Promise<object
   "explore.md: Explore": async () => {
     const receiver = await openReceiver();
     const scenario = join(await temporaryFolder(), "failing.yaml");
-    let sandbox: Sandbox;
+    let sandbox: ExplorableSandbox;
     return {
       // The page's receiver is the reader's own. A walk takes fewer steps here.
       createSandbox: async () => {
-        sandbox = await createSandbox({ seed: "docs", receiverUrl: receiver.url });
+        sandbox = await createExplorableSandbox({ seed: "docs", receiverUrl: receiver.url });
         const explore = async (options: ExploreOptions) =>
           await sandbox.explore({ ...options, steps: 20, scenario });
         return { explore, [Symbol.asyncDispose]: async () => await closeBoth(sandbox, receiver) };
@@ -90,7 +93,10 @@ const preludes: { readonly [place: string]: (sandbox: Sandbox) => Promise<object
   "check-contract.md: Run the sandbox on your contract": async () => ({
     createSandbox: async ({ contracts: { registrar } }: { contracts: { registrar: RegistrarOption } }) => {
       const artifact = contractArtifactFile("PurchaseRegistrar");
-      return await createSandbox({ seed: "docs", contracts: { registrar: { ...registrar, artifact } } });
+      return await createExplorableSandbox({
+        seed: "docs",
+        contracts: { registrar: { ...registrar, artifact } },
+      });
     },
   }),
   "explore.md: Play the shortest sequence": async () => ({
@@ -152,9 +158,15 @@ const isSuite = ({ code }: CodeBlock) => /sandboxTest\(|sandboxFixture\(/.test(c
 describe.each(programs.filter((block) => !isSuite(block)))("$place", ({ place, code }) => {
   test("the code runs as it is written", async () => {
     expect.hasAssertions();
-    await using sandbox = await createSandbox({ seed: "docs" });
+    await using sandbox = await createExplorableSandbox({ seed: "docs" });
     const { client } = sandbox;
-    await run(code, { sandbox, createSandbox, client, expect, ...(await preludes[place]?.(sandbox)) });
+    await run(code, {
+      sandbox,
+      createSandbox: createExplorableSandbox,
+      client,
+      expect,
+      ...(await preludes[place]?.(sandbox)),
+    });
     expect(await sandbox.clock.now()).toBeGreaterThan(0);
   });
 });

@@ -2,7 +2,7 @@ import { expect, onTestFinished } from "vitest";
 import { z } from "zod";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { createApiClient } from "../../sandbox/service/client/api-client.ts";
-import { issueAccess } from "../../sandbox/service/client/issue-access.ts";
+import { requestAccess } from "../../sandbox/service/client/issue-access.ts";
 import { openPool } from "../../testkit/pool/pool.ts";
 import { sandboxTest } from "../../testkit/vitest.ts";
 
@@ -234,7 +234,7 @@ test("a request that is not sent by the sandbox's client does not hold the next 
   const { purchase } = await given.purchase({ state: "created" });
   const [{ key }] = description.accounts;
   const { api } = description.urls;
-  const { credential } = await issueAccess(api, key, fetch);
+  const { credential } = await requestAccess(api, key, fetch);
   await faults.set({ layer: "relayer", action: "drop", point: "broadcast", count: null });
   const activated = createApiClient(api, credential)
     .retrying.activate(purchase)

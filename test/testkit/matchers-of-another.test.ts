@@ -1,12 +1,12 @@
 import { expect } from "vitest";
-import { createSandbox } from "../../testkit/create-sandbox.ts";
+import { createExplorableSandbox } from "../../testkit/create-sandbox.ts";
 import { sandboxMatchers } from "../../testkit/matchers.ts";
 import { sandboxTest } from "../../testkit/vitest.ts";
 
 const test = sandboxTest({ seed: "matchers" });
 
 // Vitest has one set of matchers for all files of a worker.
-const closed = await createSandbox();
+const closed = await createExplorableSandbox();
 await closed.close();
 expect.extend(sandboxMatchers(() => closed));
 

@@ -1,5 +1,5 @@
 import type { ApiClient } from "../../sandbox/service/client/api-client.ts";
-import { shorten } from "./shorten.ts";
+import { cutText } from "./shorten.ts";
 
 /** Keeps what clients sent, for the report of the answers. */
 export class SentRequests {
@@ -13,7 +13,7 @@ export class SentRequests {
       onRequest: async ({ request }) => {
         const { pathname } = new URL(request.url);
         const body = await request.clone().text();
-        const text = body === "" ? "" : ` ${shorten(body, 140)}`;
+        const text = body === "" ? "" : ` ${cutText(body, 140)}`;
         this.#ofRequests.set(request, `${request.method} ${pathname}${text}`);
       },
       onResponse: ({ request, response }) => {

@@ -5,10 +5,10 @@ import type { Wallet } from "../../sandbox/service/wallets/wallet.ts";
 import type { Actors } from "./actors.ts";
 import type { Printer } from "./printer.ts";
 import { SentRequests } from "./sent-requests.ts";
-import { shorten } from "./shorten.ts";
+import { cutText } from "./shorten.ts";
 
 /** An answer of the client. */
-interface Answer<T> {
+interface ClientAnswer<T> {
   data?: T;
   error?: unknown;
   response: Response;
@@ -69,14 +69,14 @@ export class Session {
    *
    * @throws ProblemError when the API refused.
    */
-  report<T>(title: string, answer: Answer<T>, describe: (data: T) => string): T {
+  report<T>(title: string, answer: ClientAnswer<T>, describe: (data: T) => string): T {
     const data = unwrap(answer);
     this.#print(title, answer, `${answer.response.status} ${describe(data)}`);
     return data;
   }
 
   /** Reports an answer that is expected to be a refusal, and returns it. */
-  reportRefusal(title: string, answer: Answer<unknown>): ProblemError {
+  reportRefusal(title: string, answer: ClientAnswer<unknown>): ProblemError {
     if (!isProblem(answer.error))
       throw new Error(`${title}: expected a refusal, got ${answer.response.status}.`);
     const refusal = new ProblemError(answer.error);
@@ -96,14 +96,14 @@ export class Session {
     const { status, blockNumber, transactionHash } = receipt;
     this.printer.step(
       title,
-      `${wallet.address} → ${call.to} ${call.function}(${shorten(JSON.stringify(call.args), 100)})`,
+      `${wallet.address} → ${call.to} ${call.function}(${cutText(JSON.stringify(call.args), 100)})`,
       `${status} in block ${blockNumber}: ${transactionHash}`,
     );
     if (status !== "success") throw new Error(`${title}: the transaction reverted.`);
     return sent;
   }
 
-  #print(title: string, { response }: Answer<unknown>, back: string): void {
+  #print(title: string, { response }: ClientAnswer<unknown>, back: string): void {
     this.printer.step(title, this.#requests.answeredBy(response), back);
   }
 }

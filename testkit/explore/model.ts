@@ -164,7 +164,7 @@ export function paidOf({ payments }: Pick<ModelPurchase, "payments">): bigint {
 }
 
 /** Returns what the API has recorded as paid. */
-export function reconciledOf({ payments }: Pick<ModelPurchase, "payments">): bigint {
+export function recordedAsPaid({ payments }: Pick<ModelPurchase, "payments">): bigint {
   return paidOf({ payments: payments.filter(({ reconciled }) => reconciled) });
 }
 
@@ -174,7 +174,7 @@ export function isClaimed({ claim }: ModelPurchase): boolean {
 }
 
 /** Notes how far the relay operation of a purchase is: there is one of each kind. */
-export function relay({ relayed }: Model, operation: ModelRelayed): void {
+export function noteRelayed({ relayed }: Model, operation: ModelRelayed): void {
   const { kind, purchase, status } = operation;
   const known = relayed.find((one) => one.kind === kind && one.purchase === purchase);
   if (known === undefined) relayed.push(operation);

@@ -7,7 +7,7 @@ import {
   type ModelMerchant,
   type ModelPurchase,
   paidOf,
-  reconciledOf,
+  recordedAsPaid,
   type SentByWallet,
 } from "./model.ts";
 
@@ -20,12 +20,16 @@ export interface Expected {
 }
 
 /** An expected success. */
-export function answered(status: number, body?: Json): Expected {
+export function successAnswer(status: number, body?: Json): Expected {
   return { status: [status], ...(body === undefined ? {} : { body }) };
 }
 
 /** An expected refusal, with the code of its problem. */
-export function refused(status: number, code: string, members: { [name: string]: Json } = {}): Expected {
+export function refusalAnswer(
+  status: number,
+  code: string,
+  members: { [name: string]: Json } = {},
+): Expected {
   return { status: [status], body: { code, ...members } };
 }
 
@@ -52,7 +56,7 @@ function allowedNow(model: Model, purchase: ModelPurchase): string[] {
       return nextTime(model) <= offerDeadline ? ["activate", "registration"] : [];
     case "active": {
       const mayClaim =
-        reconciledOf(purchase) > 0n && (isClaimed(purchase) || nextTime(model) <= claimDeadline);
+        recordedAsPaid(purchase) > 0n && (isClaimed(purchase) || nextTime(model) <= claimDeadline);
       return mayClaim ? ["reconcile", "claims"] : ["reconcile"];
     }
     case "claimed":
@@ -68,18 +72,18 @@ function allowedNow(model: Model, purchase: ModelPurchase): string[] {
 /** The refusal of a step that is not one of the purchase's state. */
 function conflict(model: Model, purchase: ModelPurchase): Expected {
   const allowed = allowedNow(model, purchase);
-  return refused(409, "state_conflict", { current_state: purchase.status, allowed });
+  return refusalAnswer(409, "state_conflict", { current_state: purchase.status, allowed });
 }
 
 /** The refusal of a transaction that the contract has not accepted (docs/binding.md). */
 function refusedTransaction(sent: SentByWallet, bound: string, lateCode: string): Expected {
-  if (sent.by !== bound) return refused(422, "binding_mismatch");
-  return sent.late ? refused(409, lateCode) : refused(422, "transaction_reverted");
+  if (sent.by !== bound) return refusalAnswer(422, "binding_mismatch");
+  return sent.late ? refusalAnswer(409, lateCode) : refusalAnswer(422, "transaction_reverted");
 }
 
 /** Operation 4: a wallet has at most one enrollment in a program. */
-export function expectMerchant(isEnrolled: boolean): Expected {
-  return isEnrolled ? refused(422, "validation_failed") : answered(201, { status: "pending" });
+export function merchantAnswer(isEnrolled: boolean): Expected {
+  return isEnrolled ? refusalAnswer(422, "validation_failed") : successAnswer(201, { status: "pending" });
 }
 
 /** The transaction that enrolls: the contract takes one enrollment of a wallet. */
@@ -89,25 +93,26 @@ export function acceptsEnrollment(model: Model, merchant: ModelMerchant, by: str
 }
 
 /** Operation 5. */
-export function expectEnrollment(merchant: ModelMerchant, wrongSigner: boolean): Expected {
+export function enrollmentAnswer(merchant: ModelMerchant, wrongSigner: boolean): Expected {
   const { status, enrollment, wallet } = merchant;
   if (status === "enrolled")
-    return refused(409, "state_conflict", { current_state: "enrolled", allowed: [] });
-  if (enrollment === null) return refused(422, "validation_failed");
+    return refusalAnswer(409, "state_conflict", { current_state: "enrolled", allowed: [] });
+  if (enrollment === null) return refusalAnswer(422, "validation_failed");
   if (!enrollment.succeeded) return refusedTransaction(enrollment, wallet, "deadline_passed");
-  return wrongSigner ? refused(422, "signer_mismatch") : answered(200, { status: "enrolled" });
+  return wrongSigner ? refusalAnswer(422, "signer_mismatch") : successAnswer(200, { status: "enrolled" });
 }
 
 /** The mistake in a new purchase, if any. */
 export type PurchaseFlaw = "none" | "unknown_merchant" | "zero" | "above_cap" | "same_party";
 
 /** Operation 6. */
-export function expectPurchase(merchant: ModelMerchant, amount: bigint, flaw: PurchaseFlaw): Expected {
-  if (flaw === "zero") return refused(422, "validation_failed");
-  if (flaw === "unknown_merchant") return refused(404, "not_found");
-  if (merchant.status === "pending") return refused(409, "merchant_not_enrolled");
-  if (flaw !== "none" || amount > merchant.cap - merchant.collected) return refused(422, "validation_failed");
-  return answered(201, { status: "created", route: null, amount: amount.toString() });
+export function purchaseAnswer(merchant: ModelMerchant, amount: bigint, flaw: PurchaseFlaw): Expected {
+  if (flaw === "zero") return refusalAnswer(422, "validation_failed");
+  if (flaw === "unknown_merchant") return refusalAnswer(404, "not_found");
+  if (merchant.status === "pending") return refusalAnswer(409, "merchant_not_enrolled");
+  if (flaw !== "none" || amount > merchant.cap - merchant.collected)
+    return refusalAnswer(422, "validation_failed");
+  return successAnswer(201, { status: "created", route: null, amount: amount.toString() });
 }
 
 /** Whether the contract takes a purchase now, by either route. */
@@ -121,28 +126,28 @@ export function acceptsPurchase(model: Model, purchase: ModelPurchase): boolean 
 }
 
 /** Operation 8. */
-export function expectActivation(model: Model, purchase: ModelPurchase, wrongHash: boolean): Expected {
+export function activationAnswer(model: Model, purchase: ModelPurchase, wrongHash: boolean): Expected {
   if (purchase.status !== "created") return conflict(model, purchase);
-  if (wrongHash) return refused(422, "commitment_mismatch");
+  if (wrongHash) return refusalAnswer(422, "commitment_mismatch");
   if (purchase.onChain === "merchant_direct") return conflict(model, purchase);
-  if (nextTime(model) > purchase.offerDeadline) return refused(409, "deadline_passed");
-  if (!acceptsPurchase(model, purchase)) return refused(422, "transaction_reverted");
-  return answered(200, {
+  if (nextTime(model) > purchase.offerDeadline) return refusalAnswer(409, "deadline_passed");
+  if (!acceptsPurchase(model, purchase)) return refusalAnswer(422, "transaction_reverted");
+  return successAnswer(200, {
     purchase: { status: "active", route: "registrar_offer" },
     operation: { kind: "offer", status: "confirmed" },
   });
 }
 
 /** Operation 9, and the submission of its transaction over the wallet route. */
-export function expectRegistration(
+export function registrationAnswer(
   model: Model,
   purchase: ModelPurchase,
   sent: SentByWallet | null,
 ): Expected {
   if (purchase.status !== "created") return conflict(model, purchase);
-  if (sent === null) return refused(422, "validation_failed");
+  if (sent === null) return refusalAnswer(422, "validation_failed");
   if (!sent.succeeded) return refusedTransaction(sent, merchantOf(model, purchase).wallet, "deadline_passed");
-  return answered(200, { status: "active", route: "merchant_direct" });
+  return successAnswer(200, { status: "active", route: "merchant_direct" });
 }
 
 /** Whether the contract takes a payment in the next block but `ahead`. */
@@ -171,13 +176,13 @@ export type Reconciled =
   | { kind: "unknown" };
 
 /** Operation 10. */
-export function expectReconciliation(model: Model, purchase: ModelPurchase, named: Reconciled): Expected {
+export function reconciliationAnswer(model: Model, purchase: ModelPurchase, named: Reconciled): Expected {
   if (purchase.status === "created") return conflict(model, purchase);
   switch (named.kind) {
     case "unknown":
-      return refused(409, "transaction_not_found");
+      return refusalAnswer(409, "transaction_not_found");
     case "foreign":
-      return refused(422, "binding_mismatch");
+      return refusalAnswer(422, "binding_mismatch");
     case "failed":
       return refusedTransaction(named.sent, purchase.buyer, "deadline_passed");
     default: {
@@ -187,8 +192,8 @@ export function expectReconciliation(model: Model, purchase: ModelPurchase, name
           .filter((payment) => payment.reconciled === reconciled)
           .map(({ hash, amount }) => ({ transaction_hash: hash, amount: amount.toString() }));
       const recorded = about.filter(({ reconciled }) => !reconciled);
-      const total = recorded.reduce((sum, { amount }) => sum + amount, reconciledOf(purchase));
-      return answered(200, {
+      const total = recorded.reduce((sum, { amount }) => sum + amount, recordedAsPaid(purchase));
+      return successAnswer(200, {
         purchase: { status: purchase.status, figures: { reconciled: total.toString() } },
         applied: shown(false),
         already_reconciled: shown(true),
@@ -212,29 +217,30 @@ export function acceptsClaim(model: Model, purchase: ModelPurchase, by: string):
 }
 
 /** Operation 11, and the submission of its transaction over the wallet route. */
-export function expectClaim(
+export function claimAnswer(
   model: Model,
   purchase: ModelPurchase,
   claim: ModelClaim | null,
   wrongSigner: boolean,
 ): Expected {
-  if (purchase.status !== "active" || reconciledOf(purchase) === 0n) return conflict(model, purchase);
-  if (claim === null || claim.amount > reconciledOf(purchase)) return refused(422, "validation_failed");
-  if (wrongSigner) return refused(422, "signer_mismatch");
+  if (purchase.status !== "active" || recordedAsPaid(purchase) === 0n) return conflict(model, purchase);
+  if (claim === null || claim.amount > recordedAsPaid(purchase))
+    return refusalAnswer(422, "validation_failed");
+  if (wrongSigner) return refusalAnswer(422, "signer_mismatch");
   if (!claim.succeeded) return refusedTransaction(claim, "beneficiary", "claim_window_closed");
-  return answered(201, { requested_amount: claim.amount.toString(), claim_hash: claim.claimHash });
+  return successAnswer(201, { requested_amount: claim.amount.toString(), claim_hash: claim.claimHash });
 }
 
 /** The submission of a claim over the wallet route: the filed claim is accepted until its refund, because it may be sent again after a reorg. */
-export function expectClaimSubmission(
+export function claimSubmissionAnswer(
   model: Model,
   purchase: ModelPurchase,
   claim: ModelClaim | null,
 ): Expected {
   const { status, filed } = purchase;
   const counts = status === "claimed" || status === "approved" || status === "refund_due";
-  if (counts && claim !== null && filed?.claimHash === claim.claimHash) return answered(200);
-  return expectClaim(model, purchase, claim, false);
+  if (counts && claim !== null && filed?.claimHash === claim.claimHash) return successAnswer(200);
+  return claimAnswer(model, purchase, claim, false);
 }
 
 /** The mistake in a decision, if any. */
@@ -250,18 +256,18 @@ export type DecisionFlaw =
   | "after_now";
 
 const decisionRefusals: { readonly [F in Exclude<DecisionFlaw, "none">]: Expected } = {
-  replayed: refused(409, "approval_replayed"),
-  other_claim: refused(404, "not_found"),
-  other_reviewer: refused(403, "reviewer_not_designated"),
-  above_claim: refused(422, "validation_failed"),
-  denied_with_award: refused(422, "validation_failed"),
-  changed: refused(422, "signature_invalid"),
-  before_claim: refused(422, "timestamp_out_of_tolerance"),
-  after_now: refused(422, "timestamp_out_of_tolerance"),
+  replayed: refusalAnswer(409, "approval_replayed"),
+  other_claim: refusalAnswer(404, "not_found"),
+  other_reviewer: refusalAnswer(403, "reviewer_not_designated"),
+  above_claim: refusalAnswer(422, "validation_failed"),
+  denied_with_award: refusalAnswer(422, "validation_failed"),
+  changed: refusalAnswer(422, "signature_invalid"),
+  before_claim: refusalAnswer(422, "timestamp_out_of_tolerance"),
+  after_now: refusalAnswer(422, "timestamp_out_of_tolerance"),
 };
 
 /** Operation 12. */
-export function expectDecision(
+export function decisionAnswer(
   model: Model,
   purchase: ModelPurchase,
   decision: { outcome: "approved" | "denied"; award: bigint; flaw: DecisionFlaw },
@@ -269,43 +275,43 @@ export function expectDecision(
   const { outcome, award, flaw } = decision;
   if (flaw === "replayed") return decisionRefusals.replayed;
   if (purchase.status !== "claimed") return conflict(model, purchase);
-  return flaw === "none" ? answered(201, { outcome, award: award.toString() }) : decisionRefusals[flaw];
+  return flaw === "none" ? successAnswer(201, { outcome, award: award.toString() }) : decisionRefusals[flaw];
 }
 
 /** Operation 13. */
-export function expectRefund(model: Model, purchase: ModelPurchase, wrongDecision: boolean): Expected {
+export function refundAnswer(model: Model, purchase: ModelPurchase, wrongDecision: boolean): Expected {
   const { status, decision } = purchase;
   if ((status !== "approved" && status !== "refund_due") || decision === null)
     return conflict(model, purchase);
-  if (wrongDecision) return refused(404, "not_found");
+  if (wrongDecision) return refusalAnswer(404, "not_found");
   const { wallet, cap, collected } = merchantOf(model, purchase);
   const { award } = decision;
   if ((model.funded[wallet] ?? 0n) < award || cap - collected < award)
-    return refused(409, "funding_source_insufficient");
-  return answered(201, {
+    return refusalAnswer(409, "funding_source_insufficient");
+  return successAnswer(201, {
     refund: { status: "collected", award: award.toString() },
     operation: { kind: "collect_refund", status: "confirmed" },
   });
 }
 
 /** Operation 13, when the collection is held before it has a nonce. */
-export function expectDueRefund(model: Model, purchase: ModelPurchase, wrongDecision: boolean): Expected {
-  const expected = expectRefund(model, purchase, wrongDecision);
+export function dueRefundAnswer(model: Model, purchase: ModelPurchase, wrongDecision: boolean): Expected {
+  const expected = refundAnswer(model, purchase, wrongDecision);
   if (!isSuccess(expected)) return expected;
-  return answered(202, {
+  return successAnswer(202, {
     refund: { status: "due", award: purchase.decision?.award.toString() ?? null, transaction_hash: null },
     operation: { kind: "collect_refund", status: "accepted", nonce: null },
   });
 }
 
 /** Operation 7: what a read of a purchase must say. */
-export function expectView(model: Model, purchase: ModelPurchase): Expected {
+export function readAnswer(model: Model, purchase: ModelPurchase): Expected {
   const { status, route, amount, payments, filed, decision, refunded } = purchase;
   const paid = paidOf(purchase);
   const { now } = model;
   const expired =
     (status === "created" && now > purchase.offerDeadline) || (paid === 0n && now > purchase.payDeadline);
-  return answered(200, {
+  return successAnswer(200, {
     status,
     route,
     payment_status: paid === 0n ? "unpaid" : paid < amount ? "partially_paid" : "paid",
@@ -317,7 +323,7 @@ export function expectView(model: Model, purchase: ModelPurchase): Expected {
       paid: paid.toString(),
       outstanding: (amount - paid).toString(),
       refunded: refunded.toString(),
-      reconciled: reconciledOf(purchase).toString(),
+      reconciled: recordedAsPaid(purchase).toString(),
     },
     receipts: payments.map((payment) => ({
       transaction_hash: payment.hash,
@@ -339,7 +345,7 @@ function viewRefund({ status, decision, refunded }: ModelPurchase): Json {
 const mostAttempts = 5;
 
 /** Operation 14, when the next deliveries fail: after a 410 there is no further attempt. */
-export function expectDelivery(failures: number, code: number): Json {
+export function deliveryAnswer(failures: number, code: number): Json {
   const isExhausted = code === 410 ? failures > 0 : failures >= mostAttempts;
   const made = code === 410 && failures > 0 ? 1 : Math.min(failures + 1, mostAttempts);
   const attempts = Array.from({ length: made }, (_, index) => ({ number: index + 1 }));
@@ -347,9 +353,9 @@ export function expectDelivery(failures: number, code: number): Json {
 }
 
 /** Returns the expected page of the outbox, the newest events first. */
-export function expectOutbox(model: Model, most: number): Expected {
+export function outboxAnswer(model: Model, most: number): Expected {
   const newest = model.events.toReversed().slice(0, most);
-  return answered(200, {
+  return successAnswer(200, {
     data: newest.map(({ type, subject, data, delivery, at }) => ({
       type,
       subject,

@@ -4,8 +4,8 @@ import { hashId } from "../../protocol/values/id.ts";
 import type { Json } from "../../protocol/values/json.ts";
 import { initialBalances } from "../../sandbox/chain/genesis/roles.ts";
 import { isClaimed, type ModelPurchase, paidOf } from "./model.ts";
-import { name } from "./moves/purchases.ts";
-import { answered, expectOutbox, expectView } from "./rules.ts";
+import { nameOfPurchase } from "./moves/purchases.ts";
+import { outboxAnswer, readAnswer, successAnswer } from "./rules.ts";
 import { accountOf, type Walk, WalkDifference, walkWallets } from "./walk.ts";
 
 /** The number of events that a page of the outbox has. */
@@ -21,11 +21,11 @@ const heldWei = 800_000_000_000_000n;
  */
 export async function verifyPurchase(walk: Walk, purchase: ModelPurchase): Promise<void> {
   const { sandbox, model, credentials, program } = walk;
-  const title = `Read ${name(walk, purchase)}`;
+  const title = `Read ${nameOfPurchase(walk, purchase)}`;
   await walk.read(
     { title, api: `GET ${program}/purchases/${purchase.id}`, as: credentials.own },
     "purchase",
-    expectView(model, purchase),
+    readAnswer(model, purchase),
   );
   const { client } = sandbox.chain;
   const address = sandbox.description.contracts.registrar;
@@ -38,7 +38,7 @@ export async function verifyPurchase(walk: Walk, purchase: ModelPurchase): Promi
   const paid = paidOf(purchase);
   const isOnChain = purchase.onChain !== null;
   const has = (hash: string) => BigInt(hash) !== 0n;
-  compare(`The contract's figures of ${name(walk, purchase)}`, {
+  compare(`The contract's figures of ${nameOfPurchase(walk, purchase)}`, {
     amount: [isOnChain ? purchase.amount : 0n, figures.amount],
     paid: [paid, figures.paid],
     outstanding: [isOnChain ? purchase.amount - paid : 0n, figures.outstanding],
@@ -61,7 +61,7 @@ export async function verifyAll(walk: Walk): Promise<void> {
   await walk.read(
     { title: "Read the outbox", control: `GET /explorer/events?program=${programId}` },
     "outbox",
-    expectOutbox(model, eventsOfPage),
+    outboxAnswer(model, eventsOfPage),
   );
   const operations = model.relayed.map(({ kind, status }) => ({ kind, status }));
   const held = model.relayed.filter(({ status }) => status === "accepted").length;
@@ -70,12 +70,12 @@ export async function verifyAll(walk: Walk): Promise<void> {
     api: `GET ${program}/transactions`,
     as: credentials.own,
   };
-  const expected = answered(200, {
+  const expected = successAnswer(200, {
     data: operations,
     gas_budget: { reserved_wei: (BigInt(held) * heldWei).toString() },
   });
   const costs = await costsOf(walk, await walk.read(list, "operations", expected));
-  await walk.read(list, "operations", answered(200, { data: costs }));
+  await walk.read(list, "operations", successAnswer(200, { data: costs }));
 }
 
 /** Returns the cost of each relay operation by its transaction receipt; each has one attempt, and one that is held has no transaction. */

@@ -16,7 +16,7 @@ import type { RequestSender, StepAnswer } from "../scenario/repeat/send-request.
 import type { Model, SentByWallet } from "./model.ts";
 import { type FaultName, faultOf, heldCollection, isOfRelayer } from "./moves/faults.ts";
 import type { WalkCounts } from "./options.ts";
-import { answered, type Expected, isSuccess, refused } from "./rules.ts";
+import { type Expected, isSuccess, refusalAnswer, successAnswer } from "./rules.ts";
 import type { Twist } from "./step.ts";
 
 /** The parts of a sandbox that a walk acts on. */
@@ -209,11 +209,11 @@ export class Walk {
   }
 
   async #setFault(title: string, body: { readonly [field: string]: Json }): Promise<void> {
-    await this.request({ title, control: "POST /faults", body: { ...body } }, answered(201));
+    await this.request({ title, control: "POST /faults", body: { ...body } }, successAnswer(201));
   }
 
   async #clearFaults(): Promise<void> {
-    await this.request({ title: "Clear the faults", control: "DELETE /faults" }, answered(200));
+    await this.request({ title: "Clear the faults", control: "DELETE /faults" }, successAnswer(200));
   }
 
   /** Returns the request of a write, and what is expected of it with what is wrong. */
@@ -227,7 +227,7 @@ export class Walk {
     if (flaw === "key_missing")
       return {
         request: { title: `${title}, without a key`, ...plain, ...as },
-        expected: refused(400, "idempotency_key_missing"),
+        expected: refusalAnswer(400, "idempotency_key_missing"),
       };
     const written = JSON.stringify(body);
     const ofApi = this.model.writes.filter((one) => !one.wallet);
@@ -242,12 +242,12 @@ export class Walk {
           ...as,
           idempotency_key: reused,
         },
-        expected: refused(422, "idempotency_key_reused"),
+        expected: refusalAnswer(422, "idempotency_key_reused"),
       };
     if (flaw === "credential_missing")
       return {
         request: { title: `${title}, without a credential`, ...plain, idempotency_key },
-        expected: refused(401, "credential_missing"),
+        expected: refusalAnswer(401, "credential_missing"),
       };
     if (flaw === "credential_foreign" && foreign !== null)
       return {
@@ -257,7 +257,7 @@ export class Walk {
           as: foreign,
           idempotency_key,
         },
-        expected: refused(403, "program_mismatch"),
+        expected: refusalAnswer(403, "program_mismatch"),
       };
     return { request: { title, ...plain, ...as, idempotency_key }, expected };
   }
@@ -376,7 +376,7 @@ export class Walk {
   async issue(account: string): Promise<string> {
     const title = `Issue a credential of ${account}`;
     const request = { title, api: "POST /v1/routing/access", as: account, body: {} };
-    const { text } = await this.request(request, answered(201, { account }));
+    const { text } = await this.request(request, successAnswer(201, { account }));
     const { credential_id }: components["schemas"]["Access"] = JSON.parse(text);
     return credential_id;
   }
@@ -393,7 +393,7 @@ export class Walk {
   async reorg(title: string): Promise<void> {
     if (this.#before === null) return;
     const body = { intent: "reorg", depth: 1 };
-    await this.request({ title, control: "POST /faults", body }, answered(201));
+    await this.request({ title, control: "POST /faults", body }, successAnswer(201));
     this.hasChanged = true;
     this.model = this.#before;
     this.#before = null;

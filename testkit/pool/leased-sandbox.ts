@@ -4,7 +4,7 @@ import type { SandboxReceiver } from "../../sandbox/service/receiver/receiver.ts
 import { openWallets } from "../../sandbox/service/wallets/open-wallets.ts";
 import type { TestWallet } from "../../sandbox/service/wallets/test-wallet.ts";
 import { once } from "../../server/lib/once.ts";
-import type { Sandbox } from "../create-sandbox.ts";
+import type { ExplorableSandbox } from "../create-sandbox.ts";
 import { type Explorations, refuseWhileExplored } from "../explore/explorations.ts";
 import { guardCalls } from "./guard-calls.ts";
 import type { LeaseGuard } from "./lease-guard.ts";
@@ -15,7 +15,11 @@ import { LeasedWallet } from "./leased-wallet.ts";
  * A sandbox that refuses callers that still use it when the lease is over, and notes what is begun before: what a test leaves in progress
  * must not reach the next one. Only what is asked of the URLs themselves, and middleware that the client is given, go past this.
  */
-export function leasedSandbox(sandbox: Sandbox, explorations: Explorations, guard: LeaseGuard): Sandbox {
+export function leasedSandbox(
+  sandbox: ExplorableSandbox,
+  explorations: Explorations,
+  guard: LeaseGuard,
+): ExplorableSandbox {
   const clock = guardCalls(sandbox.clock, guard);
   const chain = leasedChain(sandbox.chain, clock, guard);
   const { contracts } = sandbox.description;

@@ -1,14 +1,14 @@
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
-import { createSandbox, openExplorable, type Sandbox } from "../create-sandbox.ts";
+import { createExplorableSandbox, type ExplorableSandbox, openExplorable } from "../create-sandbox.ts";
 import type { Explorations } from "../explore/explorations.ts";
 import { LeaseGuard } from "./lease-guard.ts";
 import { leasedSandbox } from "./leased-sandbox.ts";
 
 /** A sandbox that a test has for as long as it runs. */
 export interface Lease {
-  sandbox: Sandbox;
+  sandbox: ExplorableSandbox;
   /** Ends the lease: from here on the sandbox refuses this test; resolves when the effects of its calls in progress have ended. */
   end: () => Promise<void>;
 }
@@ -21,11 +21,11 @@ export interface Pool {
 }
 
 interface Kept {
-  sandbox: Sandbox;
+  sandbox: ExplorableSandbox;
   explorations: Explorations;
   start: Snapshot;
   /** Of the sandbox, also once it is closed. */
-  skipWaitsDuring: Sandbox["skipWaitsDuring"];
+  skipWaitsDuring: ExplorableSandbox["skipWaitsDuring"];
 }
 
 /**
@@ -37,7 +37,7 @@ export function openPool(options: SandboxOptions, scope: "worker" | "test"): Poo
   if (scope === "test")
     return {
       async lease() {
-        const sandbox = await createSandbox(options);
+        const sandbox = await createExplorableSandbox(options);
         return { sandbox, end: async () => await sandbox.close() };
       },
       async close() {},

@@ -3,7 +3,7 @@ import { basename, join, relative } from "node:path";
 import type { TraceFailure } from "../../sandbox/hosts/trace/trace-view.ts";
 import { snapshotOf } from "../../sandbox/hosts/trace/write-trace.ts";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
-import type { Sandbox } from "../create-sandbox.ts";
+import type { ExplorableSandbox } from "../create-sandbox.ts";
 import { plain, readPlace } from "./test-place.ts";
 
 /** When a test leaves a trace. */
@@ -66,7 +66,7 @@ export function requireTraceOptions({
  */
 export async function traceTest(
   test: EndedTest,
-  sandbox: Pick<Sandbox, "trace">,
+  sandbox: Pick<ExplorableSandbox, "trace">,
   { trace, traceFolder }: Required<TraceOptions>,
 ): Promise<void> {
   if (trace === "never") return;

@@ -1,7 +1,7 @@
 import type { ExplorerChange } from "../../../sandbox/hosts/explorer/views.ts";
 
 /** The state of the connection that the page hears of changes by; a trace has none. */
-export type Connection = "connecting" | "live" | "gone" | "recorded";
+export type StreamState = "connecting" | "live" | "gone" | "recorded";
 
 /** The pause before a stream that the browser has closed is opened again, in milliseconds. */
 const pauseMs = 1_000;
@@ -12,7 +12,7 @@ const pauseMs = 1_000;
  */
 export function followChanges(listener: {
   changed: (change: ExplorerChange) => void;
-  connected: (connection: Connection) => void;
+  connected: (connection: StreamState) => void;
 }): void {
   let source: EventSource | null = null;
   let seen = "";

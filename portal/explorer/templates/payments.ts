@@ -4,7 +4,7 @@ import { html, nothing, svg, type TemplateResult } from "../../vendor/lit-html/l
 import { type Measure, percent } from "../format.ts";
 
 /** The payments of a purchase against its amount: paid, reconciled and refunded, as a bar and in words. Only paid money fills the bar. */
-export function payments(figures: FiguresView, measure: Measure): TemplateResult {
+export function paymentSummary(figures: FiguresView, measure: Measure): TemplateResult {
   const { amount, paid, reconciled, refunded } = figures;
   const share = (part: string) => percent(part, amount);
   const bare = (units: string) => formatUnits(units, measure.decimals, 2);

@@ -1,6 +1,6 @@
 import type { AccountView } from "../../../sandbox/hosts/explorer/views.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
-import { formatDistance, formatTime, type Measure, shorten, words } from "../format.ts";
+import { formatDistance, formatTime, type Measure, nameInWords, shortenId } from "../format.ts";
 import { hrefTo } from "../page-address.ts";
 import { hrefOfId } from "./text.ts";
 
@@ -13,13 +13,13 @@ const copyIcon = html`<svg viewBox="0 0 16 16" width="14" height="14" aria-hidde
 
 /** A hash, an address or an id by its ends, with a button that copies all of it. */
 export function copyable(text: string, what: string, href?: string): TemplateResult {
-  const short = html`<code title=${text}>${shorten(text)}</code>`;
+  const short = html`<code title=${text}>${shortenId(text)}</code>`;
   return html`<span class="copyable"
     >${href === undefined ? short : html`<a href=${href}>${short}</a>`}<button
       type="button"
       class="copy"
       data-copy=${text}
-      aria-label=${`Copy ${what} ${shorten(text)}`}
+      aria-label=${`Copy ${what} ${shortenId(text)}`}
       title="Copy"
     >${copyIcon}</button></span
   >`;
@@ -89,7 +89,7 @@ const tones: { readonly [state: string]: string } = {
 
 /** A state as a badge. */
 export function badge(state: string): TemplateResult {
-  return html`<span class=${`badge ${tones[state] ?? ""}`}>${words(state)}</span>`;
+  return html`<span class=${`badge ${tones[state] ?? ""}`}>${nameInWords(state)}</span>`;
 }
 
 /** Renders something that is shown on demand. */

@@ -1,5 +1,5 @@
 import { html, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
-import { formatTime, shorten } from "../format.ts";
+import { formatTime, shortenId } from "../format.ts";
 import { hrefTo } from "../page-address.ts";
 
 /** The labels of known accounts and contracts, by address in lower case. */
@@ -26,7 +26,7 @@ export function linked(text: string, labels: Labels): TemplateResult {
 
 function part(found: string, labels: Labels): TemplateResult {
   if (/^\d{10}$/.test(found)) return html`${found} <span class="quiet">(${formatUnix(Number(found))})</span>`;
-  const link = html`<a href=${hrefOfId(found)} title=${found}><code>${shorten(found)}</code></a>`;
+  const link = html`<a href=${hrefOfId(found)} title=${found}><code>${shortenId(found)}</code></a>`;
   const label = labels[found.toLowerCase()];
   return label === undefined ? link : html`<strong class="label">${label}</strong> ${link}`;
 }

@@ -1,16 +1,16 @@
 import type { BlockView, TransactionView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
-import { read } from "../api.ts";
+import { readExplorer } from "../api.ts";
 import type { Measure } from "../format.ts";
 import { copyable, pager, purchaseLink, time, transaction } from "../templates/templates.ts";
 import { defineView } from "../view.ts";
 
 /** Blocks, the newest first, with their transactions named by what they do. */
-export const blocks = defineView<ViewPage<BlockView>>({
+export const blocksView = defineView<ViewPage<BlockView>>({
   title: () => "Blocks",
   topics: ["blocks"],
-  load: ({ query }) => read("/blocks", { cursor: query.get("cursor") }),
+  load: ({ query }) => readExplorer("/blocks", { cursor: query.get("cursor") }),
   draw: ({ data, next_cursor }, { pageAddress, measure }) => html`
     <h1 tabindex="-1">Blocks</h1>
     ${blockList(data, measure)} ${pager("blocks", pageAddress.query, next_cursor)}

@@ -1,7 +1,7 @@
 import type { EventView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
-import { ask, read } from "../api.ts";
+import { readExplorer, requestControl } from "../api.ts";
 import { emptyList, type ListField, listFilter, orderField, recordRow } from "../templates/lists.ts";
 import { badge, copyable, folded, pager, subjectLink, time } from "../templates/templates.ts";
 import { linked } from "../templates/text.ts";
@@ -19,10 +19,10 @@ const fields: readonly ListField[] = [
 ];
 
 /** The outbox, the newest event first, with every attempt to deliver it. */
-export const events = defineView<ViewPage<EventView>>({
+export const eventsView = defineView<ViewPage<EventView>>({
   title: () => "Events",
   topics: ["events"],
-  load: ({ query }) => read("/events", Object.fromEntries(query)),
+  load: ({ query }) => readExplorer("/events", Object.fromEntries(query)),
   draw: ({ data, next_cursor }, scene) => html`
     <h1 tabindex="-1">Events</h1>
     ${listFilter("events", "Events", scene.pageAddress.query, fields)} ${deliverAll(data, scene)}
@@ -51,7 +51,7 @@ function deliverAll(events: readonly EventView[], scene: Scene): TemplateResult 
   return control(scene, {
     label: "Deliver all events",
     done: "Every undelivered event was delivered, or has no attempts left.",
-    act: async () => await ask("POST", "/deliver"),
+    act: async () => await requestControl("POST", "/deliver"),
   });
 }
 
@@ -74,7 +74,7 @@ export function eventDetails(event: EventView, scene: Scene): TemplateResult {
   const { id, sequence, subject, attempts, receipt_id, arrivals } = event;
   const resendEvent = () =>
     scene.act(`Event ${sequence} was sent once more.`, async () => {
-      await ask("POST", "/receiver/resend", { event_id: id });
+      await requestControl("POST", "/receiver/resend", { event_id: id });
     });
   return html`<p class="row small">${subjectLink(subject)} ${copyable(id, "event id")}</p>
     ${
@@ -102,7 +102,7 @@ export function eventDetails(event: EventView, scene: Scene): TemplateResult {
     ${arrivals.map(({ number, verified, status }) => {
       const resend = () =>
         scene.act(`Delivery ${number} was sent once more.`, async () => {
-          await ask("POST", "/receiver/resend", { number });
+          await requestControl("POST", "/receiver/resend", { number });
         });
       return html`<p class="row small">
         Arrived as delivery ${number}, ${verified ? "signature verified" : "signature not verified"}, answered

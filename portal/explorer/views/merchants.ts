@@ -2,7 +2,7 @@ import type { MerchantView, ViewPage } from "../../../sandbox/hosts/explorer/vie
 import { formatAmount } from "../../amounts/format-amount.ts";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
-import { read } from "../api.ts";
+import { readExplorer } from "../api.ts";
 import type { Measure } from "../format.ts";
 import { hrefTo } from "../page-address.ts";
 import { emptyList, type ListField, listFilter, orderField, recordRow } from "../templates/lists.ts";
@@ -12,10 +12,10 @@ import { defineView } from "../view.ts";
 const fields: readonly ListField[] = [{ name: "q", label: "Id, name, address or reference" }, orderField];
 
 /** Merchants, the newest first, with what they cover in refunds. */
-export const merchants = defineView<ViewPage<MerchantView>>({
+export const merchantsView = defineView<ViewPage<MerchantView>>({
   title: () => "Merchants",
   topics: ["merchants", "blocks"],
-  load: ({ query }) => read("/merchants", Object.fromEntries(query)),
+  load: ({ query }) => readExplorer("/merchants", Object.fromEntries(query)),
   draw: ({ data, next_cursor }, { pageAddress: { query }, measure }) => html`
     <h1 tabindex="-1">Merchants</h1>
     ${listFilter("merchants", "Merchants", query, fields)}

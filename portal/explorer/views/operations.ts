@@ -1,8 +1,8 @@
 import type { RelayOperationView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
-import { ask, read } from "../api.ts";
-import { formatWei, words } from "../format.ts";
+import { readExplorer, requestControl } from "../api.ts";
+import { formatWei, nameInWords } from "../format.ts";
 import { emptyList, type ListField, listFilter, orderField, recordRow } from "../templates/lists.ts";
 import {
   account,
@@ -32,16 +32,16 @@ const fields: readonly ListField[] = [
   {
     name: "status",
     label: "State",
-    choices: [["", "any"], ...statuses.map((name) => [name, words(name)] as const)],
+    choices: [["", "any"], ...statuses.map((name) => [name, nameInWords(name)] as const)],
   },
   orderField,
 ];
 
 /** The relayer's operations, the newest first, with every transaction that was signed for each. */
-export const operations = defineView<ViewPage<RelayOperationView>>({
+export const operationsView = defineView<ViewPage<RelayOperationView>>({
   title: () => "Relayer",
   topics: ["operations"],
-  load: ({ query }) => read("/operations", Object.fromEntries(query)),
+  load: ({ query }) => readExplorer("/operations", Object.fromEntries(query)),
   draw: ({ data, next_cursor }, scene) => html`
     <h1 tabindex="-1">Relayer</h1>
     ${listFilter("operations", "Relay operations", scene.pageAddress.query, fields)}
@@ -68,9 +68,9 @@ export const operations = defineView<ViewPage<RelayOperationView>>({
 export function operationRow(operation: RelayOperationView, isOpen: boolean, scene: Scene): TemplateResult {
   const { kind, sequence, status, status_reason, purchase_id, block_number, hash, created_at } = operation;
   return recordRow({
-    name: `${words(kind)} ${sequence}`,
-    summary: html`<strong>${words(kind)}</strong> ${badge(status)}
-      ${status_reason === null ? nothing : html`<span class="small">${words(status_reason)}</span>`}`,
+    name: `${nameInWords(kind)} ${sequence}`,
+    summary: html`<strong>${nameInWords(kind)}</strong> ${badge(status)}
+      ${status_reason === null ? nothing : html`<span class="small">${nameInWords(status_reason)}</span>`}`,
     meta: html`${transaction(hash)} ${purchase_id === null ? nothing : purchaseLink(purchase_id)}
       ${blockLink(block_number)} ${time(created_at, scene.measure)}`,
     details: operationDetails(operation, scene),
@@ -82,7 +82,10 @@ export function operationRow(operation: RelayOperationView, isOpen: boolean, sce
 export function operationDetails(operation: RelayOperationView, scene: Scene): TemplateResult {
   const { id, status, error, purchase_id, transactions, from, nonce } = operation;
   const resume = () =>
-    scene.act("The relay operation continues.", async () => await ask("POST", `/operations/${id}/resume`));
+    scene.act(
+      "The relay operation continues.",
+      async () => await requestControl("POST", `/operations/${id}/resume`),
+    );
   return html`${error === null ? nothing : html`<p class="notice bad">${error}</p>`}
     <ul class="plain hashes">
       ${transactions.map(

@@ -6,8 +6,8 @@ import type {
   ViewPage,
 } from "../../../sandbox/hosts/explorer/views.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
-import { read } from "../api.ts";
-import { formatWei, percent, words } from "../format.ts";
+import { readExplorer } from "../api.ts";
+import { formatWei, nameInWords, percent } from "../format.ts";
 import { hrefTo } from "../page-address.ts";
 import { legend } from "../templates/payments.ts";
 import { copyable, empty } from "../templates/templates.ts";
@@ -27,14 +27,14 @@ interface Glance {
 const few = 5;
 
 /** The state of the sandbox at one glance. */
-export const overview = defineView<Glance>({
+export const overviewView = defineView<Glance>({
   title: () => "Overview",
   topics: ["purchases", "blocks", "operations", "faults", "refusals"],
   async load() {
     const [purchases, blocks, refusals] = await Promise.all([
-      read<PurchaseViews>("/purchases"),
-      read<ViewPage<BlockView>>("/blocks"),
-      read<ViewPage<RefusalView>>("/refusals"),
+      readExplorer<PurchaseViews>("/purchases"),
+      readExplorer<ViewPage<BlockView>>("/blocks"),
+      readExplorer<ViewPage<RefusalView>>("/refusals"),
     ]);
     return { purchases, blocks, refusals };
   },
@@ -126,7 +126,7 @@ function restarts({ anvil_restarts: count }: Overview): TemplateResult | typeof 
 
 function waiting({ unsettled, pending_transactions }: Overview): string {
   const parts = [
-    ...Object.entries(unsettled).map(([status, count]) => `${count} ${words(status)}`),
+    ...Object.entries(unsettled).map(([status, count]) => `${count} ${nameInWords(status)}`),
     ...(pending_transactions === 0 ? [] : [`${pending_transactions} pending on chain`]),
   ];
   return parts.length === 0 ? "nothing" : parts.join(", ");

@@ -2,7 +2,7 @@ import type { Explanation } from "../../../sandbox/hosts/explain/explanation.ts"
 import type { RefusalView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
-import { ask, read } from "../api.ts";
+import { readExplorer, requestControl } from "../api.ts";
 import { checks } from "../templates/checks.ts";
 import { emptyList, type ListField, listFilter, orderField } from "../templates/lists.ts";
 import { pager, subjectLink, time, transaction } from "../templates/templates.ts";
@@ -16,10 +16,10 @@ const explained = new Map<string, Explanation | string>();
 const fields: readonly ListField[] = [{ name: "q", label: "Id, hash, step or code" }, orderField];
 
 /** The transactions that a step did not accept, the newest first. */
-export const refusals = defineView<ViewPage<RefusalView>>({
+export const refusalsView = defineView<ViewPage<RefusalView>>({
   title: () => "Refused",
   topics: ["refusals"],
-  load: ({ query }) => read("/refusals", Object.fromEntries(query)),
+  load: ({ query }) => readExplorer("/refusals", Object.fromEntries(query)),
   draw: ({ data, next_cursor }, scene) => html`
     <h1 tabindex="-1">Refused</h1>
     <p class="quiet">Transactions that the API has refused. The last 500 are kept until a restore or a restart.</p>
@@ -49,7 +49,7 @@ function refusalRow(refusal: RefusalView, scene: Scene): TemplateResult {
   const key = `${transaction_hash} ${subject}`;
   const toggle = (event: Event) => {
     if (!(event.currentTarget instanceof HTMLDetailsElement) || !event.currentTarget.open) return;
-    ask<Explanation>("GET", `/explain/${transaction_hash}?for=${encodeURIComponent(subject)}`)
+    requestControl<Explanation>("GET", `/explain/${transaction_hash}?for=${encodeURIComponent(subject)}`)
       .then((found) => explained.set(key, found))
       .catch((error: Error) => explained.set(key, error.message))
       .finally(scene.redraw);

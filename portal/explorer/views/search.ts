@@ -1,29 +1,29 @@
 import type { SearchResult } from "../../../sandbox/hosts/explorer/views.ts";
 import { html } from "../../vendor/lit-html/lit-html.js";
-import { read } from "../api.ts";
-import { shorten } from "../format.ts";
+import { readExplorer } from "../api.ts";
+import { shortenId } from "../format.ts";
 import { hrefTo } from "../page-address.ts";
 import { badge, empty } from "../templates/templates.ts";
 import { defineView } from "../view.ts";
 
 /** The view of the results for an id, a hash, an address or a block number. */
-export const search = defineView<{ data: SearchResult[] }>({
+export const searchView = defineView<{ data: SearchResult[] }>({
   title: ({ query }) => `Search ${query.get("q") ?? ""}`,
   topics: [],
-  load: ({ query }) => read("/search", { q: query.get("q") }),
+  load: ({ query }) => readExplorer("/search", { q: query.get("q") }),
   draw: ({ data }, { pageAddress }) => html`
     <h1 tabindex="-1">Found</h1>
     ${
       data.length === 0
         ? empty(
-            `Found nothing for ${shorten(pageAddress.query.get("q") ?? "")}.`,
+            `Found nothing for ${shortenId(pageAddress.query.get("q") ?? "")}.`,
             "Enter a complete id, hash, address or block number.",
           )
         : html`<ul class="rows panel">
           ${data.map(
             (finding) => html`<li class="row">
               ${badge(finding.type)} <a href=${hrefOf(finding)}>${finding.title}</a>
-              <code title=${finding.id}>${shorten(finding.id)}</code>
+              <code title=${finding.id}>${shortenId(finding.id)}</code>
             </li>`,
           )}
         </ul>`

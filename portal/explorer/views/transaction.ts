@@ -1,7 +1,7 @@
 import type { Explanation, Frame, StateChanges } from "../../../sandbox/hosts/explain/explanation.ts";
 import { formatAmount } from "../../amounts/format-amount.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
-import { ask } from "../api.ts";
+import { requestControl } from "../api.ts";
 import { formatCount, formatWei, type Measure } from "../format.ts";
 import { checks, value } from "../templates/checks.ts";
 import {
@@ -21,7 +21,7 @@ import { defineView } from "../view.ts";
 export const transactionView = defineView<Explanation>({
   title: () => "Transaction",
   topics: ["blocks", "purchases"],
-  load: ({ id }) => ask("GET", `/explain/${encodeURIComponent(id)}`),
+  load: ({ id }) => requestControl("GET", `/explain/${encodeURIComponent(id)}`),
   draw: (explained, { measure }) => html`
     <div class="heading">
       <h1 tabindex="-1">Transaction</h1>

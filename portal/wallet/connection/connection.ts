@@ -2,7 +2,7 @@ import { type Action, type Capabilities, ownerOf } from "../wallet-api.ts";
 import type { OfferedWallet, Provider } from "./injected-wallets.ts";
 
 /** A wallet that has let this page see its accounts. */
-export interface Connection {
+export interface WalletConnection {
   wallet: OfferedWallet;
   /** The selected one first, in lower case. */
   accounts: string[];
@@ -19,13 +19,13 @@ export interface Obstacle {
 }
 
 /** Asks a wallet for its accounts, which it may ask its owner about. */
-export async function connect(wallet: OfferedWallet, sandbox: Provider): Promise<Connection> {
+export async function connect(wallet: OfferedWallet, sandbox: Provider): Promise<WalletConnection> {
   await wallet.provider.request({ method: "eth_requestAccounts" });
-  return await look(wallet, sandbox);
+  return await readConnection(wallet, sandbox);
 }
 
 /** Looks which accounts and which chain a wallet has selected now. */
-export async function look(wallet: OfferedWallet, sandbox: Provider): Promise<Connection> {
+export async function readConnection(wallet: OfferedWallet, sandbox: Provider): Promise<WalletConnection> {
   const { provider } = wallet;
   const accounts = await provider.request({ method: "eth_accounts" });
   const chainId = Number(await provider.request({ method: "eth_chainId" }));
@@ -49,7 +49,7 @@ async function firstBlock(provider: Provider): Promise<unknown> {
 /** Says why this wallet must not do this action now, or null when nothing is in the way. */
 export function obstacleTo(
   action: Action,
-  connection: Connection,
+  connection: WalletConnection,
   chain: Capabilities["chain"],
 ): Obstacle | null {
   const { wallet, accounts, chainId, sameChain } = connection;

@@ -1,15 +1,15 @@
-import { type Connection, codeOf, look, obstacleTo } from "../connection/connection.ts";
+import { codeOf, obstacleTo, readConnection, type WalletConnection } from "../connection/connection.ts";
 import type { Provider } from "../connection/injected-wallets.ts";
 import {
   type Action,
   type Capabilities,
   type Hex,
   ownerOf,
-  type Problem,
-  readWallet,
-  type Submission,
-  submit,
-  type Wallet,
+  type ProblemBody,
+  readWalletView,
+  submitAction,
+  type WalletSubmission,
+  type WalletView,
 } from "../wallet-api.ts";
 import { type Attempt, findAttempt, forgetAttempt, keepAttempt } from "./attempt.ts";
 
@@ -23,23 +23,23 @@ export type Progress =
   | { at: "accepted"; transactionHash: string | null; eventId: string }
   | { at: "declined" }
   | { at: "stopped"; text: string }
-  | { at: "refused"; problem: Problem };
+  | { at: "refused"; problem: ProblemBody };
 
 /** The inputs of an action. */
 export interface Doing {
   action: Action;
-  connection: Connection;
+  connection: WalletConnection;
   sandbox: Provider;
   chain: Capabilities["chain"];
   /** The wallets' submissions when the action was shown. */
-  submitted: Wallet["submissions"];
+  submitted: WalletView["submissions"];
   report: (progress: Progress) => void;
 }
 
 const declined = 4001;
 
 /** Refusals that time alone heals. */
-const passing: ReadonlySet<Problem["code"]> = new Set([
+const passing: ReadonlySet<ProblemBody["code"]> = new Set([
   "transaction_not_found",
   "transaction_unconfirmed",
   "idempotency_in_flight",
@@ -84,7 +84,7 @@ function subjectOf({ transaction, sign }: Action): string {
 async function refuseOutdated({ action, submitted }: Doing): Promise<void> {
   const { name, amount, reason } = action;
   const choice = { ...(amount === undefined ? {} : { amount }), ...(reason === undefined ? {} : { reason }) };
-  const { actions, submissions } = await readWallet(choice);
+  const { actions, submissions } = await readWalletView(choice);
   const known = new Set(submitted.map((submission) => JSON.stringify(submission)));
   const isOwn = (of: string) => of === name || (name === "pay_with_permit" && of === "pay");
   const done = submissions.find(
@@ -109,7 +109,7 @@ async function signAndSend(attempt: Attempt, doing: Doing): Promise<void> {
   // The action, the account and the chain may have changed since the page showed them.
   const lookAgain = async () => {
     await refuseOutdated(doing);
-    const obstacle = obstacleTo(action, await look(connection.wallet, sandbox), chain);
+    const obstacle = obstacleTo(action, await readConnection(connection.wallet, sandbox), chain);
     if (obstacle !== null) throw new Error(obstacle.text);
   };
   if (sign !== undefined && attempt.signature === undefined) {
@@ -164,7 +164,7 @@ export async function submitUntilDecided(
   const { key, transaction_hash: transactionHash } = attempt;
   if (transactionHash !== undefined) report({ at: "pending", transactionHash });
   for (let unknown = 0; ; ) {
-    const answer = await submit(key, submissionOf(attempt)).catch(() => null);
+    const answer = await submitAction(key, submissionOf(attempt)).catch(() => null);
     if (answer?.kind === "accepted") {
       forgetAttempt(attempt);
       report({ at: "accepted", transactionHash: transactionHash ?? null, eventId: answer.result.event_id });
@@ -187,7 +187,7 @@ export async function submitUntilDecided(
   }
 }
 
-function submissionOf({ action, amount, reason, signature, transaction_hash }: Attempt): Submission {
+function submissionOf({ action, amount, reason, signature, transaction_hash }: Attempt): WalletSubmission {
   const evidence = {
     ...(signature === undefined ? {} : { signature }),
     ...(transaction_hash === undefined ? {} : { transaction_hash }),
@@ -203,7 +203,7 @@ function submissionOf({ action, amount, reason, signature, transaction_hash }: A
   };
 }
 
-function whileWaiting(problem: Problem | null, transactionHash: string | undefined): Progress {
+function whileWaiting(problem: ProblemBody | null, transactionHash: string | undefined): Progress {
   if (problem === null)
     return { at: "retrying", why: "The service does not answer. The request is repeated." };
   if (transactionHash === undefined) return { at: "retrying", why: problem.detail };

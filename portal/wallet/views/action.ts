@@ -2,14 +2,14 @@ import { formatAmount } from "../../amounts/format-amount.ts";
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import { writeAmount } from "../amount.ts";
 import { obstacleTo } from "../connection/connection.ts";
-import { once } from "../next-action.ts";
+import { oneTimeActions } from "../next-action.ts";
 import type { ActionState, PageState } from "../page-state.ts";
-import { type Action, type Capabilities, hasAmount, type Wallet } from "../wallet-api.ts";
+import { type Action, type Capabilities, hasAmount, type WalletView } from "../wallet-api.ts";
 import { isAmountMissing, type Wish } from "../wish.ts";
 import { viewCalldata, viewSignature } from "./bytes.ts";
-import { viewCall } from "./fields.ts";
+import { viewActionCall } from "./fields.ts";
 import { viewProgress } from "./progress.ts";
-import { words } from "./words.ts";
+import { actionWords } from "./words.ts";
 
 /** The actions of a person on the page. */
 export interface Deeds {
@@ -28,7 +28,7 @@ export interface Deeds {
  */
 export function viewAction(offered: Action, state: PageState, deeds: Deeds) {
   const { name } = offered;
-  const { title, meaning } = words[name];
+  const { title, meaning } = actionWords[name];
   const own = state.actions[name];
   const action = own.planned ?? offered;
   // A permit is only half of its action; the payment under it is submitted as one.
@@ -58,7 +58,10 @@ export function viewAction(offered: Action, state: PageState, deeds: Deeds) {
 }
 
 /** The transaction of a submission, when the chain no longer knows it. */
-function lostHash(submitted: Wallet["submissions"][number] | undefined, { lost }: PageState): string | null {
+function lostHash(
+  submitted: WalletView["submissions"][number] | undefined,
+  { lost }: PageState,
+): string | null {
   const hash = submitted?.transaction_hash ?? null;
   return hash !== null && lost.has(hash) ? hash : null;
 }
@@ -68,7 +71,7 @@ function viewOffer(action: Action, offered: Action, state: PageState, deeds: Dee
   const own = state.actions[name];
   if (!allowed) return nothing;
   const offer = html`${viewWish(offered, own, state, deeds)} ${viewAllowed(action, own, state, deeds)}`;
-  return submitted && once.has(name) && !own.busy
+  return submitted && oneTimeActions.has(name) && !own.busy
     ? html`<details><summary>Show it, or repeat it</summary><div class="bytes">${offer}</div></details>`
     : offer;
 }
@@ -83,7 +86,7 @@ function viewBadge({ allowed }: Action, { busy, mistake }: ActionState, submitte
 }
 
 function viewSubmission(
-  { transaction_hash, submitted_at, amount, reason }: Wallet["submissions"][number],
+  { transaction_hash, submitted_at, amount, reason }: WalletView["submissions"][number],
   { capabilities }: PageState,
 ) {
   return html`<p class="small">
@@ -166,7 +169,7 @@ function viewAllowed(action: Action, own: ActionState, state: PageState, deeds: 
 
 /** The button of an action, with the amount that it approves, pays or claims. */
 function labelOf({ name, amount, transaction }: Action, { contracts }: Capabilities): string {
-  const button = transaction === undefined ? "Sign and pay" : words[name].button;
+  const button = transaction === undefined ? "Sign and pay" : actionWords[name].button;
   return amount === undefined ? button : `${button} ${formatAmount(amount, contracts.token)}`;
 }
 
@@ -183,7 +186,7 @@ function viewDetails({ transaction, sign }: Action, contracts: Capabilities["con
       ${
         transaction === undefined
           ? html`<p>The payment contains the signature of the permit, so its transaction appears here after you have signed.</p>`
-          : html`${viewCall(transaction, contracts)} ${viewCalldata(transaction)}`
+          : html`${viewActionCall(transaction, contracts)} ${viewCalldata(transaction)}`
       }
     </div>
   </details>`;

@@ -11,7 +11,7 @@ export function viewFields(fields: object, contracts: Capabilities["contracts"])
 }
 
 /** Shows what a transaction does: who calls which function of which contract, with what. */
-export function viewCall(
+export function viewActionCall(
   transaction: NonNullable<Action["transaction"]>,
   contracts: Capabilities["contracts"],
 ) {

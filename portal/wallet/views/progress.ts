@@ -1,6 +1,6 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
 import type { Progress } from "../sending/perform.ts";
-import type { Problem } from "../wallet-api.ts";
+import type { ProblemBody } from "../wallet-api.ts";
 
 /** The remedy for each error code. */
 const remedies: { readonly [code: string]: string } = JSON.parse(
@@ -55,7 +55,7 @@ function notice(tone: "" | "good" | "warn", content: unknown) {
   return html`<div class="notice ${tone}"><p>${content}</p></div>`;
 }
 
-function viewProblem({ title, detail, code, type, errors = [], binding }: Problem) {
+function viewProblem({ title, detail, code, type, errors = [], binding }: ProblemBody) {
   const failed = binding?.checks.filter(({ ok }) => !ok) ?? [];
   return html`<div class="notice bad" role="alert">
     <p><strong>${title}.</strong> ${detail}</p>

@@ -1,8 +1,8 @@
 import { formatAmount } from "../../amounts/format-amount.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
-import type { Capabilities, Wallet } from "../wallet-api.ts";
+import type { Capabilities, WalletView } from "../wallet-api.ts";
 
-type Subject = Wallet["subject"];
+type Subject = WalletView["subject"];
 
 /** The title of the page. */
 export function titleOf(subject: Subject): string {

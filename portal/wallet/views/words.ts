@@ -1,49 +1,50 @@
 import type { ActionName } from "../wallet-api.ts";
 
 /** The title, the button and the meaning of each action, in words. */
-export const words: { readonly [A in ActionName]: { title: string; button: string; meaning: string } } = {
-  enroll: {
-    title: "Enroll this wallet",
-    button: "Sign and enroll",
-    meaning:
-      "The wallet proves that it is this merchant's: it signs a message and sends one transaction, which names how much the program may collect from it for refunds. No tokens move.",
-  },
-  fund: {
-    title: "Let refunds be collected",
-    button: "Approve the funding source",
-    meaning:
-      "The merchant's wallet allows the funding source to draw up to this amount, for refunds that a reviewer has awarded. No tokens move now.",
-  },
-  register: {
-    title: "Register the purchase",
-    button: "Register",
-    meaning:
-      "The merchant's wallet registers this purchase on the chain, as the program signed it. No tokens move.",
-  },
-  approve: {
-    title: "Approve the payment",
-    button: "Approve",
-    meaning:
-      "The buyer's wallet allows the registrar contract to draw up to this amount. No tokens move until the buyer pays.",
-  },
-  pay: {
-    title: "Pay",
-    button: "Pay",
-    meaning: "The buyer's wallet pays this amount to the merchant. These test tokens move at once.",
-  },
-  pay_with_permit: {
-    title: "Pay without an approval",
-    button: "Pay with the permit",
-    meaning:
-      "The buyer's wallet signs a permit (EIP-2612), which allows the registrar contract to draw exactly this amount, and then pays in one transaction. No approval is needed, and an existing approval is replaced. No tokens move until the buyer pays.",
-  },
-  claim: {
-    title: "Claim money back",
-    button: "Sign and claim",
-    meaning:
-      "The beneficiary's wallet signs the claimed amount and the reason, and files the claim on the chain. No tokens move until a reviewer decides.",
-  },
-};
+export const actionWords: { readonly [A in ActionName]: { title: string; button: string; meaning: string } } =
+  {
+    enroll: {
+      title: "Enroll this wallet",
+      button: "Sign and enroll",
+      meaning:
+        "The wallet proves that it is this merchant's: it signs a message and sends one transaction, which names how much the program may collect from it for refunds. No tokens move.",
+    },
+    fund: {
+      title: "Let refunds be collected",
+      button: "Approve the funding source",
+      meaning:
+        "The merchant's wallet allows the funding source to draw up to this amount, for refunds that a reviewer has awarded. No tokens move now.",
+    },
+    register: {
+      title: "Register the purchase",
+      button: "Register",
+      meaning:
+        "The merchant's wallet registers this purchase on the chain, as the program signed it. No tokens move.",
+    },
+    approve: {
+      title: "Approve the payment",
+      button: "Approve",
+      meaning:
+        "The buyer's wallet allows the registrar contract to draw up to this amount. No tokens move until the buyer pays.",
+    },
+    pay: {
+      title: "Pay",
+      button: "Pay",
+      meaning: "The buyer's wallet pays this amount to the merchant. These test tokens move at once.",
+    },
+    pay_with_permit: {
+      title: "Pay without an approval",
+      button: "Pay with the permit",
+      meaning:
+        "The buyer's wallet signs a permit (EIP-2612), which allows the registrar contract to draw exactly this amount, and then pays in one transaction. No approval is needed, and an existing approval is replaced. No tokens move until the buyer pays.",
+    },
+    claim: {
+      title: "Claim money back",
+      button: "Sign and claim",
+      meaning:
+        "The beneficiary's wallet signs the claimed amount and the reason, and files the claim on the chain. No tokens move until a reviewer decides.",
+    },
+  };
 
 /** The fields of a call or of typed data that hold an amount or a time, by name. */
 const amounts = new Set(["cap", "amount", "value", "requestedAmount"]);

@@ -3,7 +3,7 @@ import type { EIP1193RequestFn, Transport } from "viem";
 import { z } from "zod";
 import { awaitAutomine, isAutomining, startAutomine } from "../../../relayer/node/mining.ts";
 import {
-  ask,
+  askNode,
   countMinable,
   type Node,
   readBlockTime,
@@ -138,18 +138,18 @@ async function keepTime<Answer>(
     const later = placed.flatMap(([transaction, block]) =>
       Number(block) > 0 ? [[transaction, Number(block) - 1]] : [],
     );
-    if (depth > 1) await ask(node, "anvil_reorg", [depth - 1, later], z.unknown());
+    if (depth > 1) await askNode(node, "anvil_reorg", [depth - 1, later], z.unknown());
     return answer;
   } finally {
     if (mode === "live") {
-      await ask(node, "anvil_removeBlockTimestampInterval", [], z.unknown());
+      await askNode(node, "anvil_removeBlockTimestampInterval", [], z.unknown());
       await raiseOffset(node, offset);
     } else await setTimestampInterval(node, step);
   }
 }
 
 async function setTimestampInterval(node: Node, seconds: number): Promise<void> {
-  await ask(node, "anvil_setBlockTimestampInterval", [seconds], z.unknown());
+  await askNode(node, "anvil_setBlockTimestampInterval", [seconds], z.unknown());
 }
 
 /**
@@ -158,13 +158,13 @@ async function setTimestampInterval(node: Node, seconds: number): Promise<void> 
  */
 export async function withoutMining<Answer>(node: Node, step: () => Promise<Answer>): Promise<Answer> {
   return await withoutAutomine(node, async () => {
-    const interval = await ask(node, "anvil_getIntervalMining", [], z.int().nullable());
+    const interval = await askNode(node, "anvil_getIntervalMining", [], z.int().nullable());
     if (interval === null) return await step();
-    await ask(node, "evm_setIntervalMining", [0], z.unknown());
+    await askNode(node, "evm_setIntervalMining", [0], z.unknown());
     try {
       return await step();
     } finally {
-      await ask(node, "evm_setIntervalMining", [interval], z.unknown());
+      await askNode(node, "evm_setIntervalMining", [interval], z.unknown());
     }
   });
 }
@@ -184,8 +184,8 @@ async function withoutAutomine<Answer>(node: Node, step: () => Promise<Answer>):
 async function stopAutomine(node: Node): Promise<void> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const settled = await awaitAutomine(node);
-    await ask(node, "evm_setAutomine", [false], z.unknown());
+    await askNode(node, "evm_setAutomine", [false], z.unknown());
     if (!settled || (await countMinable(node)) === 0) return;
-    await ask(node, "evm_setAutomine", [true], z.unknown());
+    await askNode(node, "evm_setAutomine", [true], z.unknown());
   }
 }

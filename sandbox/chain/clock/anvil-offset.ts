@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ask, type Node } from "../../../relayer/node/node.ts";
+import { askNode, type Node } from "../../../relayer/node/node.ts";
 
 /** By how many seconds Anvil's time is ahead of the wall clock. */
 export async function readOffset(node: Node): Promise<number> {
@@ -18,5 +18,5 @@ export async function raiseOffset(node: Node, offset: number): Promise<void> {
 
 /** Answers the offset that Anvil has then. */
 async function moveBy(node: Node, seconds: number): Promise<number> {
-  return await ask(node, "evm_increaseTime", [seconds], z.int());
+  return await askNode(node, "evm_increaseTime", [seconds], z.int());
 }

@@ -1,7 +1,7 @@
 import { Mutex } from "async-mutex";
 import { isHex } from "viem";
 import { z } from "zod";
-import { ask, type Node } from "../../../relayer/node/node.ts";
+import { askNode, type Node } from "../../../relayer/node/node.ts";
 import { hexSchema } from "../../../relayer/node/node-schemas.ts";
 import {
   type CallChange,
@@ -219,7 +219,7 @@ export class ChainJournal implements ChainSource {
         await withoutMining(this.#node, async () => {
           await this.#catchUp();
           const { number, hash } = this.#blocks.head;
-          const next = await ask(this.#node, "eth_getBlockByNumber", ["pending", false], nextSchema);
+          const next = await askNode(this.#node, "eth_getBlockByNumber", ["pending", false], nextSchema);
           const state = await write();
           await this.#catchUp();
           if (this.#blocks.head.hash !== hash) return null;

@@ -9,7 +9,7 @@ import {
   toRlp,
 } from "viem";
 import { z } from "zod";
-import { ask, type Node } from "../../../relayer/node/node.ts";
+import { askNode, type Node } from "../../../relayer/node/node.ts";
 import { hexSchema } from "../../../relayer/node/node-schemas.ts";
 import type { BlockChange } from "../../../server/store/chain-changes.ts";
 
@@ -60,7 +60,7 @@ const sentFields = [
 /** Reads a block with its transactions, or null when the chain is not that high. */
 export async function readBlock(node: Node, block: number | "latest"): Promise<ReadBlock | null> {
   const which = block === "latest" ? block : toHex(block);
-  return await ask(node, "eth_getBlockByNumber", [which, true], blockSchema.nullable());
+  return await askNode(node, "eth_getBlockByNumber", [which, true], blockSchema.nullable());
 }
 
 /** Returns who sends a transaction that a node was asked to put into a block: signed bytes, or what an account sends that it impersonates. */
@@ -75,7 +75,7 @@ export async function senderOf(transaction: unknown): Promise<Hex | null> {
  * paid for, and has an empty account for its sender from then on, which changes the root of the state.
  */
 export async function isTouched(node: Node, address: Hex, block: number): Promise<boolean> {
-  const { accountProof } = await ask(node, "eth_getProof", [address, [], toHex(block)], proofSchema);
+  const { accountProof } = await askNode(node, "eth_getProof", [address, [], toHex(block)], proofSchema);
   const leaf = fromRlp(accountProof.at(-1) ?? "0x80", "hex");
   const [path, value] = Array.isArray(leaf) && leaf.length === 2 ? leaf : [];
   if (typeof path !== "string" || value !== emptyAccount) return false;
@@ -98,7 +98,7 @@ export async function describeBlock(node: Node, block: ReadBlock): Promise<Block
     transactions: await Promise.all(
       transactions.map(async (transaction) =>
         isSigned(transaction)
-          ? await ask(node, "eth_getRawTransactionByHash", [transaction.hash], hexSchema)
+          ? await askNode(node, "eth_getRawTransactionByHash", [transaction.hash], hexSchema)
           : describeUnsigned(transaction),
       ),
     ),

@@ -1,7 +1,7 @@
 import { zeroAddress } from "viem";
 import { z } from "zod";
 import { RpcRefusedError } from "../../../relayer/errors.ts";
-import { ask, type Node, readHeadBlock, toNode } from "../../../relayer/node/node.ts";
+import { askNode, type Node, readHeadBlock, toNode } from "../../../relayer/node/node.ts";
 import { hexSchema } from "../../../relayer/node/node-schemas.ts";
 import {
   type BlockChange,
@@ -100,7 +100,7 @@ class Replayer {
       throw differs(block);
     }
     for (let before = calls.length; before >= 0; before -= 1) {
-      const id = await ask(this.#node, "evm_snapshot", [], hexSchema);
+      const id = await askNode(this.#node, "evm_snapshot", [], hexSchema);
       for (const call of calls.slice(0, before)) await this.#call(call);
       if (await this.#mine(block)) {
         this.#calls = calls.slice(before);
@@ -157,7 +157,12 @@ class Replayer {
     // The clock first, once: the time of a block may not lie before it.
     if (!this.#isTimed) await this.#ask("evm_setTime", [block.timestamp]);
     this.#isTimed = true;
-    const [mined] = await ask(this.#node, "evm_mine_detailed", [{ timestamp: block.timestamp }], minedSchema);
+    const [mined] = await askNode(
+      this.#node,
+      "evm_mine_detailed",
+      [{ timestamp: block.timestamp }],
+      minedSchema,
+    );
     for (const account of impersonated) await this.#ask("anvil_stopImpersonatingAccount", [account]);
     return mined?.hash;
   }

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { z } from "zod";
-import { ask, type Node } from "../../../relayer/node/node.ts";
+import { askNode, type Node } from "../../../relayer/node/node.ts";
 import { hexSchema } from "../../../relayer/node/node-schemas.ts";
 import { isTouched, senderOf } from "./read-block.ts";
 
@@ -14,7 +14,7 @@ const poolSchema = z
 
 /** Reads the transactions that wait in the pool. */
 export async function readPool(node: Node): Promise<z.output<typeof poolSchema>> {
-  return await ask(node, "txpool_content", [], poolSchema);
+  return await askNode(node, "txpool_content", [], poolSchema);
 }
 
 /**

@@ -13,7 +13,11 @@ import { showValue } from "../../lib/errors/show-value.ts";
 import { contractsOf, nameOf } from "./address-book.ts";
 import type { Candidate } from "./candidates/candidate.ts";
 import { findCandidates, findNamedCandidate } from "./candidates/find-candidates.ts";
-import { type Refusals, readSubmission, type Submission } from "./candidates/read-submission.ts";
+import {
+  type ReadRefusals,
+  type RefusedSubmission,
+  readRefusedSubmission,
+} from "./candidates/read-submission.ts";
 import { compareCalls } from "./cause/compare-calls.ts";
 import { nameCauses, unknownTransaction } from "./cause/name-cause.ts";
 import { readRevert } from "./cause/read-revert.ts";
@@ -30,7 +34,7 @@ interface Judged extends Candidate {
 
 /** The sources that an explanation is made from. */
 export interface ExplainSources extends ChangeSources {
-  refusals: Refusals;
+  refusals: ReadRefusals;
 }
 
 /** The settings of an explanation. */
@@ -59,7 +63,7 @@ export async function explainTransaction(
     viewTransaction(observed, client),
   ]);
   const traced = readTrace(tree);
-  const submission = await readSubmission(observed, id, refusals, services);
+  const submission = await readRefusedSubmission(observed, id, refusals, services);
   const named =
     submission?.candidate ?? (id === undefined ? null : await requireNamed(id, observed, services));
   const others = await findCandidates(observed, traced, services);
@@ -157,7 +161,7 @@ function viewSubmission({
   detail,
   at,
   times,
-}: Submission["refusal"]): Explanation["submission"] {
+}: RefusedSubmission["refusal"]): Explanation["submission"] {
   const route = operations.find(({ id }) => id === operation);
   const request = route === undefined ? operation : `${route.method.toUpperCase()} ${route.path}`;
   return { request, step, subject, code, detail, at: toTimestamp(at), times };

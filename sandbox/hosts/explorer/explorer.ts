@@ -5,7 +5,7 @@ import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { SandboxFaults } from "../../service/faults/faults.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import type { SandboxDescription } from "../../state/description.ts";
-import type { Explain } from "../trace/collect-answers.ts";
+import type { ExplainTransaction } from "../trace/collect-answers.ts";
 import { makeTrace as renderTraceOf } from "../trace/make-trace.ts";
 import type { TraceSubject } from "../trace/trace-view.ts";
 import { AddressLabels } from "./address-labels.ts";
@@ -35,7 +35,7 @@ export function openExplorer(parts: {
   receiver: SandboxReceiver;
   faults: SandboxFaults;
   watch: Watch;
-  explain: Explain;
+  explain: ExplainTransaction;
 }): Explorer {
   const { watch, explain, ...read } = parts;
   const { feed, refusals, requests } = watch;

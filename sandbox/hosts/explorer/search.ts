@@ -4,7 +4,7 @@ import { assertKnown } from "../../../server/domain/purchases/status-after-reorg
 import { findByCommitment } from "../../../server/domain/records/find.ts";
 import type { Services } from "../../../server/services.ts";
 import { readPage } from "./reads/page.ts";
-import { readBlock } from "./reads/read-blocks.ts";
+import { readBlockView } from "./reads/read-blocks.ts";
 import { findPurchaseId } from "./reads/read-relay-operations.ts";
 import type { Sources } from "./sources.ts";
 import type { SearchResult } from "./views.ts";
@@ -38,7 +38,7 @@ function findRequest(id: string, { requests }: Sources): SearchResult[] | null {
 }
 
 async function findBlock(number: bigint, sources: Sources): Promise<SearchResult[]> {
-  const block = await readBlock(number, sources);
+  const block = await readBlockView(number, sources);
   if (block === null) return [];
   const count = block.transactions.length;
   const title = `Block ${number} with ${count} ${count === 1 ? "transaction" : "transactions"}`;
@@ -92,7 +92,7 @@ async function findHash(text: string, sources: Sources): Promise<SearchResult[]>
     params: [hash],
   });
   if (receipt === null) return found;
-  const block = await readBlock(BigInt(receipt.blockNumber), sources);
+  const block = await readBlockView(BigInt(receipt.blockNumber), sources);
   const transaction = block?.transactions.find((one) => one.hash === hash);
   if (transaction === undefined) return found;
   const what = transaction.function ?? "a transaction";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { jsonSchema } from "../../../server/api/schemas/primitives.ts";
-import { programSchema } from "../../options/programs.ts";
+import { programSettingSchema } from "../../options/programs.ts";
 
 const hex = z.string().regex(/^0x[0-9a-f]*$/);
 const title = z.string().min(1);
@@ -88,7 +88,7 @@ export const scenarioSchema = z.strictObject({
   version: z.literal(1),
   title,
   seed: z.string(),
-  programs: z.array(programSchema).min(1),
+  programs: z.array(programSettingSchema).min(1),
   confirmations: z.int().positive(),
   gas_budget_wei: z.string().regex(/^\d+$/),
   steps: z.array(step),

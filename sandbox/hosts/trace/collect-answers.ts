@@ -24,7 +24,7 @@ import { readRequests, requestPageSizes } from "../requests/read-requests.ts";
 export const traceLimits = { items: 500, transactions: 200, purchases: 100 } as const;
 
 /** Explains a transaction. */
-export type Explain = (hash: Hex, options: ExplainOptions) => Promise<Explanation>;
+export type ExplainTransaction = (hash: Hex, options: ExplainOptions) => Promise<Explanation>;
 
 /** The answers that the timeline is made of. */
 export interface CollectedAnswers {
@@ -40,7 +40,10 @@ export interface CollectedAnswers {
 }
 
 /** Reads everything that the explorer could ask for, with whole lists, once. */
-export async function collectAnswers(sources: Sources, explain: Explain): Promise<CollectedAnswers> {
+export async function collectAnswers(
+  sources: Sources,
+  explain: ExplainTransaction,
+): Promise<CollectedAnswers> {
   const { epochBlock } = sources.services.deployment;
   const [overview, purchases, merchants, operations, events, refusals, blocks] = await Promise.all([
     readOverview(sources),
@@ -108,7 +111,10 @@ async function readAllRequests({ requests, services }: Sources): Promise<Request
 }
 
 /** A transaction that cannot be explained, such as one that no node knows any more, is left out. */
-async function explainAll(hashes: readonly string[], explain: Explain): Promise<Map<string, Explanation>> {
+async function explainAll(
+  hashes: readonly string[],
+  explain: ExplainTransaction,
+): Promise<Map<string, Explanation>> {
   const explanations = new Map<string, Explanation>();
   for (const hash of hashes.slice(0, traceLimits.transactions)) {
     const explanation = await explain(`0x${hash.slice(2)}`, {}).catch(() => null);

@@ -1,5 +1,5 @@
 import type { Sources } from "../explorer/sources.ts";
-import { collectAnswers, type Explain } from "./collect-answers.ts";
+import { collectAnswers, type ExplainTransaction } from "./collect-answers.ts";
 import type { FaultLog } from "./fault-log.ts";
 import { readCourse } from "./read-course.ts";
 import { renderTrace } from "./render-trace.ts";
@@ -17,7 +17,7 @@ export const noSubject: TraceSubject = { test: null, failures: [], snapshot: nul
 export async function makeTrace(
   subject: TraceSubject,
   sources: Sources,
-  { faults, explain }: { faults: FaultLog; explain: Explain },
+  { faults, explain }: { faults: FaultLog; explain: ExplainTransaction },
 ): Promise<string> {
   const answers = await collectAnswers(sources, explain);
   const entries = orderEntries(answers, faults);

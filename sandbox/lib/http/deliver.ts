@@ -36,14 +36,14 @@ export function deliverTo(receiver: PinnedReceiver, { timeoutMs, stopwatch }: De
   };
 }
 
-type Answer = Omit<DeliveryOutcome, "duration_ms">;
+type ReceiverAnswer = Omit<DeliveryOutcome, "duration_ms">;
 
 async function exchange(
   receiver: PinnedReceiver,
   headers: { [name: string]: string },
   body: Buffer,
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
-): Promise<Answer> {
+): Promise<ReceiverAnswer> {
   const timeout = AbortSignal.timeout(timeoutMs);
   const end = AbortSignal.any([timeout, signal]);
   try {
@@ -64,7 +64,7 @@ async function post(
   headers: { [name: string]: string },
   body: Buffer,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<ReceiverAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage | null>();
   const host = bareHost(url);
   const lookup: LookupFunction = (_hostname, { all }, answer) => {
@@ -105,7 +105,7 @@ async function post(
   };
 }
 
-const switched: Answer = {
+const switched: ReceiverAnswer = {
   status_code: 101,
   error: "the answer switches protocols, which a delivery does not",
   response_body: null,

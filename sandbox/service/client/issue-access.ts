@@ -6,7 +6,7 @@ import { unwrap } from "./problem-error.ts";
  *
  * @throws ProblemError when the API refuses.
  */
-export async function issueAccess(
+export async function requestAccess(
   apiUrl: string,
   accountKey: string,
   send: SendRequest,

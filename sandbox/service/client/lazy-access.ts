@@ -2,7 +2,7 @@ import type { Middleware } from "openapi-fetch";
 import { z } from "zod";
 import type { Part } from "../../lib/part.ts";
 import type { SendRequest } from "./api-client.ts";
-import { issueAccess } from "./issue-access.ts";
+import { requestAccess } from "./issue-access.ts";
 import { isProblem } from "./problem-error.ts";
 
 const held = z.object({ credential: z.string(), credential_id: z.string(), keys: z.int() });
@@ -24,7 +24,7 @@ export interface LazyAccess extends Part<Held | null> {
  * @example client.use(lazyAccess(urls.api, account.key).middleware)
  */
 export function lazyAccess(apiUrl: string, accountKey: string): LazyAccess {
-  const access = new IssuedAccess(async (send) => await issueAccess(apiUrl, accountKey, send));
+  const access = new IssuedAccess(async (send) => await requestAccess(apiUrl, accountKey, send));
   return {
     middleware: authorizeWith(access),
     async nextKey(send) {

@@ -8,7 +8,7 @@ type ApiProblem = components["schemas"]["Problem"];
 type Member = keyof { [M in keyof ApiProblem as string extends M ? never : M]: unknown };
 
 /** A refusal: a problem of the routing API, or of the control API, which has fewer members. */
-type Problem = Pick<ApiProblem, "status" | "detail"> & { code: string } & Partial<
+type ProblemBody = Pick<ApiProblem, "status" | "detail"> & { code: string } & Partial<
     Pick<ApiProblem, Exclude<Member, "status" | "detail" | "code">>
   >;
 
@@ -30,9 +30,9 @@ export class ProblemError extends CodedError {
   /** All checks of a refused transaction, including those that passed; empty for other refusals. */
   readonly checks: readonly ProblemCheck[];
   /** The whole problem of the answer. */
-  readonly problem: Problem;
+  readonly problem: ProblemBody;
 
-  constructor(problem: Problem) {
+  constructor(problem: ProblemBody) {
     super(problem.code, describeProblem(problem));
     this.status = problem.status;
     this.detail = problem.detail;
@@ -64,7 +64,7 @@ export function unwrap<T>(answer: { data?: T; error?: unknown; response?: Respon
 }
 
 /** Tells whether a value has what every problem of the routing API and the control API has. */
-export function isProblem(value: unknown): value is Problem {
+export function isProblem(value: unknown): value is ProblemBody {
   return (
     typeof value === "object" &&
     value !== null &&
@@ -74,7 +74,7 @@ export function isProblem(value: unknown): value is Problem {
 }
 
 /** Returns a problem in words, a line for each failed check and each field error. */
-export function describeProblem({ status, code, detail, errors, binding, request_id }: Problem): string {
+export function describeProblem({ status, code, detail, errors, binding, request_id }: ProblemBody): string {
   const failed = binding?.checks.filter(({ ok }) => !ok) ?? [];
   return [
     `The API answered ${status} ${code}: ${detail}`,

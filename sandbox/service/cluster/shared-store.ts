@@ -16,7 +16,7 @@ import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { PinnedReceiver } from "../../lib/http/pin-receiver.ts";
 import { wait } from "../../lib/time/wait.ts";
 import type { SandboxSettings } from "../../options/options.ts";
-import { programSchema } from "../../options/programs.ts";
+import { programSettingSchema } from "../../options/programs.ts";
 import type { SandboxUrls } from "../../state/description.ts";
 import type { Cluster } from "./cluster.ts";
 import { forwardingTo } from "./forwarding.ts";
@@ -34,7 +34,7 @@ const sharedSandbox = z.object({
   /** The settings that every process answers by. */
   settings: z.object({
     seed: z.string(),
-    programs: z.array(programSchema).readonly(),
+    programs: z.array(programSettingSchema).readonly(),
     confirmations: z.int(),
     gasBudgetWei: decimal,
     receiptTimeoutMs: z.int(),

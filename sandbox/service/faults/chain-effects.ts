@@ -2,7 +2,7 @@ import { Mutex } from "async-mutex";
 import { z } from "zod";
 import { lookUntil } from "../../../relayer/faults/look-until.ts";
 import { isAutomining, startAutomine } from "../../../relayer/node/mining.ts";
-import { ask, countMinable, type Node } from "../../../relayer/node/node.ts";
+import { askNode, countMinable, type Node } from "../../../relayer/node/node.ts";
 import { FaultInvalidError, RpcRefusedError, RpcUnavailableError } from "../../../relayer/relayer.ts";
 import type { MiningMode } from "../../chain/clock/mining.ts";
 import { wait } from "../../lib/time/wait.ts";
@@ -27,7 +27,7 @@ export class ChainEffects {
   async pauseMining(): Promise<void> {
     await this.#turns.runExclusive(async () => {
       const automine = await isAutomining(this.#node);
-      const interval = await ask(this.#node, "anvil_getIntervalMining", [], z.number().nullable());
+      const interval = await askNode(this.#node, "anvil_getIntervalMining", [], z.number().nullable());
       this.#paused ??= { automine, interval };
       await this.#stopMining();
     });
@@ -64,29 +64,29 @@ export class ChainEffects {
     this.#paused = null;
     if (paused === null) return;
     if (paused.interval !== null)
-      await ask(this.#node, "evm_setIntervalMining", [paused.interval], z.unknown());
+      await askNode(this.#node, "evm_setIntervalMining", [paused.interval], z.unknown());
     if (paused.automine) await startAutomine(this.#node);
   }
 
   async #stopMining(): Promise<void> {
-    await ask(this.#node, "evm_setAutomine", [false], z.unknown());
-    await ask(this.#node, "evm_setIntervalMining", [0], z.unknown());
+    await askNode(this.#node, "evm_setAutomine", [false], z.unknown());
+    await askNode(this.#node, "evm_setIntervalMining", [0], z.unknown());
   }
 
   async #reorgIfStill(depth: number): Promise<boolean> {
-    await ask(this.#node, "evm_setAutomine", [false], z.unknown());
+    await askNode(this.#node, "evm_setAutomine", [false], z.unknown());
     try {
       const still = (await countMinable(this.#node)) === 0;
       if (still) await this.#reorg(depth);
       return still;
     } finally {
-      await ask(this.#node, "evm_setAutomine", [true], z.unknown());
+      await askNode(this.#node, "evm_setAutomine", [true], z.unknown());
     }
   }
 
   async #reorg(depth: number): Promise<void> {
     try {
-      await ask(this.#node, "anvil_reorg", [depth, []], z.unknown());
+      await askNode(this.#node, "anvil_reorg", [depth, []], z.unknown());
     } catch (error) {
       // The operation is where it was: it is the fault that was refused.
       if (error instanceof RpcRefusedError) throw new FaultInvalidError(error.message, { cause: error });

@@ -10,14 +10,14 @@ import { chainRecord } from "../../chain/genesis/start-chain.ts";
 import { type RegistrarIdentity, registrarIdentity } from "../../chain/registrar/registrar.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { readJson } from "../../lib/read-json.ts";
-import { defaultPrograms, programSchema } from "../../options/programs.ts";
+import { defaultPrograms, programSettingSchema } from "../../options/programs.ts";
 
 /** The settings that a sandbox was made with; it cannot continue with any others. */
 export const keptSettings = z.object({
   version: z.literal(1),
   seed: z.string(),
   mode: z.enum(["deterministic", "live"]),
-  programs: z.array(programSchema).default([...defaultPrograms]),
+  programs: z.array(programSettingSchema).default([...defaultPrograms]),
   /** The registrar contract, unless it is the sandbox's own one. */
   registrar: registrarIdentity.optional(),
   /** Whether the records are in a database, and only the chain is here. */

@@ -5,7 +5,7 @@ import { edgeCodes } from "../errors/codes-of-operation.ts";
 import { apiVersion } from "../versions.ts";
 import { deliveryResponses, describeEvent } from "./describe-event.ts";
 import { describeOperation, type OperationParts, tags } from "./describe-operation.ts";
-import { Refusals } from "./describe-refusals.ts";
+import { RefusalResponses } from "./describe-refusals.ts";
 import { exampleAnswers } from "./examples/example-answers.ts";
 import { requestExamples } from "./examples/request-examples.generated.ts";
 import { answerHeaders } from "./headers.ts";
@@ -22,7 +22,7 @@ export function describeApi(
   operations: readonly Operation[],
   urls: { api: string; docs: string },
 ): ReturnType<typeof createDocument> {
-  const refusals = new Refusals(operations);
+  const refusals = new RefusalResponses(operations);
   const answers = exampleAnswers(operations);
   const parts: OperationParts = { refusals, answers };
   const paths: ZodOpenApiPathsObject = {};

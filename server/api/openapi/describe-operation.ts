@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ZodOpenApiOperationObject, ZodOpenApiRequestBodyObject } from "zod-openapi";
 import { bodyRequired, type Operation } from "../../http/operation.ts";
 import { limitTexts } from "../limits.ts";
-import type { Refusals } from "./describe-refusals.ts";
+import type { RefusalResponses } from "./describe-refusals.ts";
 import { answerName, type ExampleAnswers } from "./examples/example-answers.ts";
 import { requestExamples } from "./examples/request-examples.generated.ts";
 import { successHeaders } from "./headers.ts";
@@ -21,7 +21,7 @@ export const tags = {
 
 /** The parts that operations share. */
 export interface OperationParts {
-  refusals: Refusals;
+  refusals: RefusalResponses;
   answers: ExampleAnswers;
 }
 

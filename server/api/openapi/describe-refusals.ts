@@ -16,7 +16,7 @@ type Reference = { $ref: string };
  *
  * @example new Refusals(operations).of(createPurchase) // { "404": { $ref: "#/components/responses/NotFound" }, … }
  */
-export class Refusals {
+export class RefusalResponses {
   readonly components: { [name: string]: ZodOpenApiResponseObject } = {};
   readonly #references = new Map<string, { [status: string]: Reference }>();
 

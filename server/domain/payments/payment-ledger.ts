@@ -15,7 +15,7 @@ import { assertPaidTogether } from "../purchases/purchase-steps.ts";
 import { currentPurchase } from "../purchases/status-after-reorg.ts";
 import { readOnChain } from "../records/find.ts";
 import { updatePurchase } from "../records/update-purchase.ts";
-import { isOnChain, removedPayments } from "./payment-receipts.ts";
+import { isPaymentOnChain, removedPayments } from "./payment-receipts.ts";
 import { paymentLogs, readClaimedPayments } from "./payments-in-calldata.ts";
 
 /** The effect of reconciling on one purchase. */
@@ -32,7 +32,7 @@ export interface Ledger {
 
 /** Starts a purchase's ledger: payment receipts that the chain no longer holds are taken back first. */
 export function openLedger(stored: Stored<PurchaseRecord>, onChain: ChainPurchase): Ledger {
-  const receipts = stored.value.receipts.filter((receipt) => isOnChain(receipt, onChain));
+  const receipts = stored.value.receipts.filter((receipt) => isPaymentOnChain(receipt, onChain));
   const reverted = removedPayments(stored.value, onChain);
   const read = new Set(onChain.payments.map(canonicalForm));
   return { stored, onChain, read, receipts, applied: [], already: [], reverted };

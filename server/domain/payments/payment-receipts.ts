@@ -11,7 +11,7 @@ export function reconciledOf({ receipts }: Recorded): bigint {
 }
 
 /** Returns whether the chain still has a recorded payment where it was recorded. */
-export function isOnChain(receipt: PaymentReceipt, { payments }: Payments): boolean {
+export function isPaymentOnChain(receipt: PaymentReceipt, { payments }: Payments): boolean {
   return payments.some(
     ({ log }) => log.blockHash === receipt.block_hash && log.logIndex === receipt.log_index,
   );
@@ -19,7 +19,7 @@ export function isOnChain(receipt: PaymentReceipt, { payments }: Payments): bool
 
 /** The recorded payments that a reorg has removed. */
 export function removedPayments({ receipts }: Recorded, onChain: Payments): PaymentReceipt[] {
-  return receipts.filter((receipt) => !isOnChain(receipt, onChain));
+  return receipts.filter((receipt) => !isPaymentOnChain(receipt, onChain));
 }
 
 /** Says why a purchase takes no payment, and so no approval of one, whatever is outstanding; null when it takes one. */

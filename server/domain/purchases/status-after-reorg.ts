@@ -55,7 +55,7 @@ export async function currentPurchase(
   record: PurchaseRecord,
   services: RelayedServices,
 ): Promise<PurchaseRecord> {
-  if (record.route !== null && !(await isOnChain(record, record.route, services)))
+  if (record.route !== null && !(await isPurchaseOnChain(record, record.route, services)))
     return { ...record, status: "created", route: null };
   if (record.status === "refunded" && !(await isCollected(record, services)))
     return { ...record, status: "refund_due" };
@@ -63,7 +63,7 @@ export async function currentPurchase(
 }
 
 /** Returns the record of a purchase that has come on chain by a route: one that was further before a reorg is so again. */
-export function activate(
+export function activatedRecord(
   record: PurchaseRecord,
   route: NonNullable<PurchaseRecord["route"]>,
 ): PurchaseRecord {
@@ -85,7 +85,7 @@ export async function currentRefund(
   return { ...record, transaction_hash: operation.hash };
 }
 
-async function isOnChain(
+async function isPurchaseOnChain(
   { program, commitment_hash }: PurchaseRecord,
   route: NonNullable<PurchaseRecord["route"]>,
   services: RelayedServices,

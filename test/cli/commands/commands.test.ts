@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { commandsOf, createProgram, exampleOf } from "../../../cli/program.ts";
+import { commandsOf, createProgram, exampleOfCommand } from "../../../cli/program.ts";
 import type { Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { Storefront, send } from "../../crash/storefront.ts";
 import { cli, runCli, startInFolder } from "../program.ts";
@@ -28,8 +28,8 @@ test("every command explains itself with an example that it would accept, and pr
   for (const { path, command } of commands) {
     let help = "";
     command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
-    const example = exampleOf(path).replace(/ >.*/, "").split(" ").slice(1);
-    expect(help).toContain(`Example:\n  ${exampleOf(path)}`);
+    const example = exampleOfCommand(path).replace(/ >.*/, "").split(" ").slice(1);
+    expect(help).toContain(`Example:\n  ${exampleOfCommand(path)}`);
     for (const { defaultValueDescription: value } of [...command.options, ...command.registeredArguments])
       if (value !== undefined) expect(help.replaceAll(/\s+/g, " "), path).toContain(`default: ${value})`);
     const given = example.slice(path.split(" ").length);

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { setMining } from "../../../sandbox/chain/clock/mining.ts";
 import { readScenario } from "../../../sandbox/hosts/recorder/scenario-file.ts";
 import type { Part } from "../../../sandbox/lib/part.ts";
-import { createSandbox } from "../../../testkit/create-sandbox.ts";
+import { createExplorableSandbox } from "../../../testkit/create-sandbox.ts";
 import { ExplorationError } from "../../../testkit/explore/exploration-error.ts";
 import type { ExploreOptions } from "../../../testkit/explore/options.ts";
 import { playScenario } from "../../../testkit/scenario/play-scenario.ts";
@@ -47,7 +47,7 @@ test("in 2,000 random steps, legal and illegal ones, everything is as documented
 
 test("equal seeds give equal walks and hashes, and another seed gives others", async () => {
   const explore = async (options: ExploreOptions) => {
-    await using sandbox = await createSandbox({ seed: "explored" });
+    await using sandbox = await createExplorableSandbox({ seed: "explored" });
     return await sandbox.explore({ steps: 60, stepsPerWalk: 20, ...options });
   };
   const first = await explore({ seed: "one" });
@@ -58,7 +58,7 @@ test("equal seeds give equal walks and hashes, and another seed gives others", a
 
 test("equal steps with other bytes in an answer have another digest", async () => {
   const explore = async (gasBudgetWei: bigint) => {
-    await using sandbox = await createSandbox({ seed: "explored", gasBudgetWei });
+    await using sandbox = await createExplorableSandbox({ seed: "explored", gasBudgetWei });
     return await sandbox.explore({ steps: 10 });
   };
   const one = await explore(10n ** 18n);
@@ -81,7 +81,7 @@ test("a failure that does not come again is reported with all steps, and says so
 
 test("a backend that processes a repeated event twice is found", async () => {
   await using receiver = await openReceiver();
-  await using sandbox = await createSandbox({ seed: "doubled", receiverUrl: receiver.url });
+  await using sandbox = await createExplorableSandbox({ seed: "doubled", receiverUrl: receiver.url });
   const reset = () => void receiver.received.splice(0);
   const check = () => {
     const ids = receiver.received.map(({ headers }) => headers["webhook-id"]);
@@ -108,7 +108,7 @@ test("a backend that accepts no event at the first attempt is no failure of the 
     response.writeHead(seen.has(id) ? 204 : 503).end();
     seen.add(id);
   };
-  await using sandbox = await createSandbox({ seed: "hesitant", receiverUrl: receiver.url });
+  await using sandbox = await createExplorableSandbox({ seed: "hesitant", receiverUrl: receiver.url });
   const { steps } = await sandbox.explore({ steps: 12, check: () => {}, reset: () => seen.clear() });
   expect(steps).toBe(12);
 });
@@ -122,7 +122,7 @@ test("deliveries for a check are counted under check, not under the step before 
 
 test("the command line takes the same steps on a sandbox of its own", async () => {
   const printed = JSON.parse(await runCli("explore", "--steps", "30", "--seed", "one", "--json"));
-  await using sandbox = await createSandbox({ seed: "one" });
+  await using sandbox = await createExplorableSandbox({ seed: "one" });
   expect(printed).toEqual(await sandbox.explore({ steps: 30 }));
 });
 
@@ -176,7 +176,7 @@ test("a sandbox that is live, used, or delivers by itself is refused", async () 
     [{ rateLimit: { requests: 100, seconds: 60 } }, "argument_invalid"],
     [{ gasBudgetWei: 1n }, "argument_invalid"],
   ] as const) {
-    await using other = await createSandbox(options);
+    await using other = await createExplorableSandbox(options);
     await expect(other.explore({ steps: 1 })).rejects.toMatchObject({ code });
   }
 });
@@ -220,7 +220,7 @@ test("a sandbox that is closed ends its exploration, even while a check never re
     reached.resolve();
     await new Promise(() => {});
   };
-  await using sandbox = await createSandbox();
+  await using sandbox = await createExplorableSandbox();
   const exploring = sandbox.explore({ steps: 20, check }).catch((error: unknown) => error);
   await reached.promise;
   await sandbox.close();
@@ -228,7 +228,7 @@ test("a sandbox that is closed ends its exploration, even while a check never re
 });
 
 test("a check that closes the sandbox and throws at once ends the exploration", async () => {
-  await using sandbox = await createSandbox({ seed: "explored" });
+  await using sandbox = await createExplorableSandbox({ seed: "explored" });
   let closing: Promise<void> = Promise.resolve();
   const check = () => {
     closing = sandbox.close();
@@ -327,7 +327,7 @@ function followPurchases(receiver: ExternalReceiver, ignored: string) {
 test("a bug of the user's backend is found by its check, and the shortest sequence plays red until it is fixed", async () => {
   await using receiver = await openReceiver();
   const file = `${await temporaryFolder()}/failing.yaml`;
-  await using sandbox = await createSandbox({ seed: "explored", receiverUrl: receiver.url });
+  await using sandbox = await createExplorableSandbox({ seed: "explored", receiverUrl: receiver.url });
   const wrong = followPurchases(receiver, "purchase.registered");
   const failed = await sandbox
     .explore({ steps: 200, stepsPerWalk: 40, scenario: file, check: wrong.check, reset: wrong.reset })
@@ -359,7 +359,7 @@ test("a bug of the user's backend is found by its check, and the shortest sequen
 
 test("a backend that ignores that a refund is due is found", { timeout: 240_000 }, async () => {
   await using receiver = await openReceiver();
-  await using sandbox = await createSandbox({ seed: "due", receiverUrl: receiver.url });
+  await using sandbox = await createExplorableSandbox({ seed: "due", receiverUrl: receiver.url });
   const { check, reset } = followPurchases(receiver, "refund.due");
   const failed: unknown = await sandbox
     .explore({ steps: 100, checkEvery: 2, check, reset })
@@ -382,7 +382,7 @@ test("a backend that ignores that a refund is due is found", { timeout: 240_000 
 
 test("a backend that follows every event passes, because nothing is restored behind its back", async () => {
   await using receiver = await openReceiver();
-  await using sandbox = await createSandbox({ seed: "f", receiverUrl: receiver.url });
+  await using sandbox = await createExplorableSandbox({ seed: "f", receiverUrl: receiver.url });
   const { check, reset } = followPurchases(receiver, "none");
   const { counts } = await sandbox.explore({ steps: 100, checkEvery: 10, check, reset });
   expect(receiver.received.length).toBeGreaterThan(20);
@@ -393,7 +393,11 @@ test("a backend that follows every event passes, because nothing is restored beh
 test("a backend whose state is a part of the sandbox passes walks that restore snapshots", async () => {
   await using receiver = await openReceiver();
   const { check, reset, part } = followPurchases(receiver, "none");
-  await using sandbox = await createSandbox({ seed: "i", receiverUrl: receiver.url, parts: [part] });
+  await using sandbox = await createExplorableSandbox({
+    seed: "i",
+    receiverUrl: receiver.url,
+    parts: [part],
+  });
   const { counts } = await sandbox.explore({ steps: 100, checkEvery: 10, check, reset });
   expect(Object.keys(counts)).toContain("restore");
 });

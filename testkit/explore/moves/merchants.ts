@@ -2,7 +2,7 @@ import { approveCall } from "../../../protocol/call.ts";
 import { usdc } from "../../../protocol/values/amount.ts";
 import type { components } from "../../../sandbox/service/client/api-client.ts";
 import { addEvent, type ModelMerchant } from "../model.ts";
-import { acceptsEnrollment, expectEnrollment, expectMerchant, isSuccess } from "../rules.ts";
+import { acceptsEnrollment, enrollmentAnswer, isSuccess, merchantAnswer } from "../rules.ts";
 import type { ResolvedStep } from "../step.ts";
 import { accountOf, type Walk } from "../walk.ts";
 
@@ -26,7 +26,7 @@ export async function createMerchant(
       name: `Shop ${number}`,
       funding_cap: fundingCap.toString(),
     },
-    expected: expectMerchant(isEnrolled),
+    expected: merchantAnswer(isEnrolled),
     twist: step.twist,
     fault: step.fault,
   });
@@ -69,7 +69,7 @@ export async function confirmEnrollment(
   const wrongSigner = step.twist === "wallet";
   const signer = accountOf(walk.sandbox, wrongSigner ? "stranger" : wallet);
   const signature = await signer.signMessage({ message: view.enrollment.message });
-  const expected = expectEnrollment(merchant, wrongSigner);
+  const expected = enrollmentAnswer(merchant, wrongSigner);
   const accepted = await walk.write({
     title: `Confirm the enrollment of merchant ${numberOf(walk, merchant)}${wrongSigner ? ", signed by the stranger" : ""}`,
     line: `POST ${walk.program}/merchants/${id}/enrollment`,

@@ -1,4 +1,4 @@
-import { isClaimed, type Model, type ModelPurchase, paidOf, reconciledOf } from "../model.ts";
+import { isClaimed, type Model, type ModelPurchase, paidOf, recordedAsPaid } from "../model.ts";
 import type { StepKind, WalkStep } from "../step.ts";
 
 /**
@@ -66,7 +66,7 @@ function nextOfActive(purchase: ModelPurchase, time: number, choice: number): Ne
   const paid = paidOf(purchase);
   const isOpen = time <= purchase.payDeadline && paid < purchase.amount;
   if (paid === 0n) return isOpen ? "pay" : null;
-  if (reconciledOf(purchase) < paid) return "reconcile";
+  if (recordedAsPaid(purchase) < paid) return "reconcile";
   if (isClaimed(purchase)) {
     const { claim } = purchase;
     if (claim !== null && claim.amount > paid) return isOpen ? "pay" : null;

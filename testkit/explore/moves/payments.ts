@@ -3,10 +3,10 @@ import { approveCall, payCall, payWithPermitCall } from "../../../protocol/call.
 import { permitTypedData, signedPermit, tokenDomain } from "../../../protocol/messages/permit.ts";
 import type { WalletName } from "../../../sandbox/chain/genesis/roles.ts";
 import { addEvent, type ModelPurchase, move, paidOf, type SentByWallet } from "../model.ts";
-import { acceptsPayment, expectReconciliation, type Reconciled } from "../rules.ts";
+import { acceptsPayment, type Reconciled, reconciliationAnswer } from "../rules.ts";
 import type { ResolvedStep } from "../step.ts";
 import { accountOf, type Walk } from "../walk.ts";
-import { name } from "./purchases.ts";
+import { nameOfPurchase } from "./purchases.ts";
 
 /** Has a wallet pay a purchase: after an approval, or with a permit. */
 export async function pay(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
@@ -46,7 +46,7 @@ async function payApproved(walk: Walk, purchase: ModelPurchase, { by, amount }: 
   const succeeds = acceptsPayment(model, purchase, { by, amount, ahead: 0 });
   const late = model.now + 1 > purchase.payDeadline;
   const sent = await walk.send(by, payCall(registrar, purchase.view.commitment.hash, amount), {
-    title: `The wallet ${by} pays ${amount} of ${name(walk, purchase)}`,
+    title: `The wallet ${by} pays ${amount} of ${nameOfPurchase(walk, purchase)}`,
     succeeds,
   });
   if (succeeds) model.approved[by] = 0n;
@@ -73,7 +73,7 @@ async function payWithPermit(walk: Walk, purchase: ModelPurchase, { by, amount }
   const late = model.now + 1 > purchase.payDeadline;
   const { hash } = purchase.view.commitment;
   const sent = await walk.send(by, payWithPermitCall(registrar, hash, amount, signed), {
-    title: `The wallet ${by} pays ${amount} of ${name(walk, purchase)} with a permit`,
+    title: `The wallet ${by} pays ${amount} of ${nameOfPurchase(walk, purchase)} with a permit`,
     succeeds,
   });
   if (succeeds) model.approved[by] = 0n;
@@ -87,10 +87,10 @@ export async function reconcile(walk: Walk, step: ResolvedStep, purchase: ModelP
   const named = nameTransaction(walk, step, purchase);
   const hash = hashOf(walk, purchase, named);
   const accepted = await walk.write({
-    title: `Reconcile ${named.kind === "all" ? "the payments" : `a transaction (${named.kind})`} of ${name(walk, purchase)}`,
+    title: `Reconcile ${named.kind === "all" ? "the payments" : `a transaction (${named.kind})`} of ${nameOfPurchase(walk, purchase)}`,
     line: `POST ${walk.program}/purchases/${id}/reconcile`,
     body: hash === null ? {} : { transaction_hashes: [hash] },
-    expected: expectReconciliation(model, purchase, named),
+    expected: reconciliationAnswer(model, purchase, named),
     twist: step.twist,
     fault: step.fault,
   });

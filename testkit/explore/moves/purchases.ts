@@ -4,16 +4,16 @@ import { usdc } from "../../../protocol/values/amount.ts";
 import type { WalletName } from "../../../sandbox/chain/genesis/roles.ts";
 import type { components } from "../../../sandbox/service/client/api-client.ts";
 import { readCommitment } from "../../../sandbox/service/wallets/read-commitment.ts";
-import { addEvent, type ModelClaim, type ModelMerchant, type ModelPurchase, relay } from "../model.ts";
+import { addEvent, type ModelClaim, type ModelMerchant, type ModelPurchase, noteRelayed } from "../model.ts";
 import {
   acceptsPurchase,
-  answered,
-  expectActivation,
-  expectClaimSubmission,
-  expectPurchase,
-  expectRegistration,
+  activationAnswer,
+  claimSubmissionAnswer,
   isSuccess,
   type PurchaseFlaw,
+  purchaseAnswer,
+  registrationAnswer,
+  successAnswer,
 } from "../rules.ts";
 import type { ResolvedStep } from "../step.ts";
 import { accountOf, type Walk } from "../walk.ts";
@@ -70,7 +70,7 @@ export async function createPurchase(walk: Walk, step: ResolvedStep, merchant: M
       pay_deadline: payDeadline,
       claim_deadline: claimDeadline,
     },
-    expected: expectPurchase(merchant, amount, flaw),
+    expected: purchaseAnswer(merchant, amount, flaw),
     twist: step.twist,
     fault: step.fault,
   });
@@ -106,9 +106,9 @@ export async function activate(walk: Walk, step: ResolvedStep, purchase: ModelPu
   const { model } = walk;
   const wrongHash = step.twist === "value";
   const other: Hex = `0x${"00".repeat(32)}`;
-  const expected = expectActivation(model, purchase, wrongHash);
+  const expected = activationAnswer(model, purchase, wrongHash);
   const accepted = await walk.write({
-    title: `Activate ${name(walk, purchase)}${wrongHash ? " with another commitment hash" : ""}`,
+    title: `Activate ${nameOfPurchase(walk, purchase)}${wrongHash ? " with another commitment hash" : ""}`,
     line: `POST ${walk.program}/purchases/${purchase.id}/activate`,
     body: { commitment_hash: wrongHash ? other : purchase.view.commitment.hash },
     expected,
@@ -120,7 +120,7 @@ export async function activate(walk: Walk, step: ResolvedStep, purchase: ModelPu
   purchase.status = "active";
   purchase.route = "registrar_offer";
   purchase.onChain = "registrar_offer";
-  relay(model, { kind: "offer", purchase: purchase.id, status: "confirmed" });
+  noteRelayed(model, { kind: "offer", purchase: purchase.id, status: "confirmed" });
   // The offer takes one block.
   const at = step.fault === "none" ? model.now + 1 : null;
   addEvent(model, "purchase.activated", purchase.id, {}, at);
@@ -136,7 +136,7 @@ export async function register(walk: Walk, step: ResolvedStep, purchase: ModelPu
   const { registrar } = sandbox.description.contracts;
   const call = registerCall(registrar, readCommitment(purchase.view), purchase.view.commitment.signature);
   const sent = await walk.send(by, call, {
-    title: `The wallet ${by} registers ${name(walk, purchase)}`,
+    title: `The wallet ${by} registers ${nameOfPurchase(walk, purchase)}`,
     succeeds,
   });
   if (purchase.registration?.succeeded !== true) purchase.registration = { ...sent, late };
@@ -153,10 +153,10 @@ export async function confirmRegistration(
   const { registration, id, submitted } = purchase;
   const leavesOut = registration === null || (submitted.register && step.choice % 2 === 0);
   const accepted = await walk.write({
-    title: `Confirm the registration of ${name(walk, purchase)}`,
+    title: `Confirm the registration of ${nameOfPurchase(walk, purchase)}`,
     line: `POST ${walk.program}/purchases/${id}/registration`,
     body: leavesOut ? {} : { transaction_hash: registration.hash },
-    expected: expectRegistration(model, purchase, registration),
+    expected: registrationAnswer(model, purchase, registration),
     twist: step.twist,
     fault: step.fault,
   });
@@ -178,16 +178,16 @@ export async function submit(walk: Walk, step: ResolvedStep, purchase: ModelPurc
   const sent = isClaim ? claim : registration;
   if (sent === null) return;
   const expected = isClaim
-    ? expectClaimSubmission(model, purchase, claim)
-    : expectRegistration(model, purchase, registration);
+    ? claimSubmissionAnswer(model, purchase, claim)
+    : registrationAnswer(model, purchase, registration);
   const said = isClaim && claim !== null ? claimFields(claim) : {};
   const accepted = await walk.write({
-    title: `Submit the ${isClaim ? "claim" : "registration"} of ${name(walk, purchase)} over the wallet route`,
+    title: `Submit the ${isClaim ? "claim" : "registration"} of ${nameOfPurchase(walk, purchase)} over the wallet route`,
     line: `POST /wallet/${walk.programId}/purchase/${id}`,
     body: { action, transaction_hash: sent.hash, ...said },
     expected:
       submitted[action] || isSuccess(expected)
-        ? answered(200, { submission: { action, transaction_hash: sent.hash } })
+        ? successAnswer(200, { submission: { action, transaction_hash: sent.hash } })
         : expected,
     twist: step.twist === "key_missing" ? "key_missing" : "none",
     fault: step.fault,
@@ -203,6 +203,6 @@ function claimFields({ signature, amount, reason }: ModelClaim) {
 }
 
 /** The name of a purchase in titles. */
-export function name(walk: Walk, purchase: ModelPurchase): string {
+export function nameOfPurchase(walk: Walk, purchase: ModelPurchase): string {
   return `purchase ${walk.model.purchases.indexOf(purchase) + 1}`;
 }

@@ -5,18 +5,18 @@ import { registrarDomain } from "../../../protocol/messages/domain.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
 import type { components } from "../../../sandbox/service/client/api-client.ts";
 import { signVerdict } from "../../../sandbox/service/given/actors/reviewer.ts";
-import { addEvent, type ModelPurchase, move, paidOf, reconciledOf, relay } from "../model.ts";
+import { addEvent, type ModelPurchase, move, noteRelayed, paidOf, recordedAsPaid } from "../model.ts";
 import {
   acceptsClaim,
+  claimAnswer,
   type DecisionFlaw,
-  expectClaim,
-  expectDecision,
-  expectDueRefund,
-  expectRefund,
+  decisionAnswer,
+  dueRefundAnswer,
+  refundAnswer,
 } from "../rules.ts";
 import type { ResolvedStep } from "../step.ts";
 import { accountOf, type Walk } from "../walk.ts";
-import { name } from "./purchases.ts";
+import { nameOfPurchase } from "./purchases.ts";
 
 type Schemas = components["schemas"];
 
@@ -47,7 +47,7 @@ export async function claim(walk: Walk, step: ResolvedStep, purchase: ModelPurch
   const late = model.now + 1 > purchase.claimDeadline;
   const { registrar } = sandbox.description.contracts;
   const sent = await walk.send(by, claimCall(registrar, message.commitment, claimHash), {
-    title: `The wallet ${by} claims ${amount} of ${name(walk, purchase)}`,
+    title: `The wallet ${by} claims ${amount} of ${nameOfPurchase(walk, purchase)}`,
     succeeds,
   });
   if (purchase.claim?.succeeded === true) return;
@@ -64,10 +64,10 @@ export async function fileClaim(walk: Walk, step: ResolvedStep, purchase: ModelP
   const body = sent === null || isSubmitted ? {} : claimBody(sent);
   const foreign = wrongSigner && sent !== null ? await signAsStranger(walk, purchase, sent.amount) : {};
   const accepted = await walk.write({
-    title: `File the claim of ${name(walk, purchase)}${wrongSigner ? ", signed by the stranger" : ""}`,
+    title: `File the claim of ${nameOfPurchase(walk, purchase)}${wrongSigner ? ", signed by the stranger" : ""}`,
     line: `POST ${walk.program}/purchases/${id}/claims`,
     body: { ...body, ...foreign },
-    expected: expectClaim(model, purchase, sent, wrongSigner),
+    expected: claimAnswer(model, purchase, sent, wrongSigner),
     twist: step.twist,
     fault: step.fault,
   });
@@ -125,10 +125,10 @@ export async function decide(walk: Walk, step: ResolvedStep, purchase: ModelPurc
   // Ed25519 is deterministic: an equal decision in the same second has the same approval.
   const isUsed = model.purchases.some((other) => other.decision?.body.approval === body.approval);
   const accepted = await walk.write({
-    title: `Decide the claim of ${name(walk, purchase)}: ${verdict.outcome}, ${verdict.award}${flaw === "none" ? "" : ` (${flaw})`}`,
+    title: `Decide the claim of ${nameOfPurchase(walk, purchase)}: ${verdict.outcome}, ${verdict.award}${flaw === "none" ? "" : ` (${flaw})`}`,
     line: `POST ${walk.program}/purchases/${id}/decisions`,
     body: { ...body },
-    expected: expectDecision(model, purchase, { ...verdict, flaw: isUsed ? "replayed" : flaw }),
+    expected: decisionAnswer(model, purchase, { ...verdict, flaw: isUsed ? "replayed" : flaw }),
     twist: step.twist,
     fault: step.fault,
   });
@@ -145,7 +145,7 @@ export async function decide(walk: Walk, step: ResolvedStep, purchase: ModelPurc
 
 function verdictOf(step: ResolvedStep, flaw: DecisionFlaw, purchase: ModelPurchase) {
   const requested = purchase.filed?.requested ?? 1n;
-  const reconciled = reconciledOf(purchase);
+  const reconciled = recordedAsPaid(purchase);
   const most = requested < reconciled ? requested : reconciled;
   if (flaw === "above_claim") return { outcome: "approved", award: most + 1n } as const;
   if (flaw === "denied_with_award") return { outcome: "denied", award: 1n } as const;
@@ -185,12 +185,12 @@ export async function startRefund(walk: Walk, step: ResolvedStep, purchase: Mode
   const accepted = await walk.write({
     ...request,
     title: `${request.title}, and hold the collection`,
-    expected: expectDueRefund(model, purchase, step.twist === "value"),
+    expected: dueRefundAnswer(model, purchase, step.twist === "value"),
     holdsCollection: true,
   });
   if (accepted === null || decision === null || status === "refund_due") return;
   purchase.status = "refund_due";
-  relay(model, { kind: "collect_refund", purchase: id, status: "accepted" });
+  noteRelayed(model, { kind: "collect_refund", purchase: id, status: "accepted" });
   addEvent(model, "refund.due", id, { purchase_id: id, award: decision.award.toString() });
 }
 
@@ -201,7 +201,7 @@ export async function refund(walk: Walk, step: ResolvedStep, purchase: ModelPurc
   const merchant = model.merchants[purchase.merchant];
   const accepted = await walk.write({
     ...refundRequest(walk, step, purchase),
-    expected: expectRefund(model, purchase, step.twist === "value"),
+    expected: refundAnswer(model, purchase, step.twist === "value"),
     fault: step.fault,
     relayed: true,
   });
@@ -213,7 +213,7 @@ export async function refund(walk: Walk, step: ResolvedStep, purchase: ModelPurc
   merchant.collected += award;
   model.funded[merchant.wallet] = (model.funded[merchant.wallet] ?? 0n) - award;
   move(model, merchant.wallet, "beneficiary", award);
-  relay(model, { kind: "collect_refund", purchase: id, status: "confirmed" });
+  noteRelayed(model, { kind: "collect_refund", purchase: id, status: "confirmed" });
   const paid = { purchase_id: id, award: award.toString() };
   // The collection takes one block.
   const plain = step.fault === "none";
@@ -224,7 +224,7 @@ export async function refund(walk: Walk, step: ResolvedStep, purchase: ModelPurc
 function refundRequest(walk: Walk, { twist }: ResolvedStep, purchase: ModelPurchase) {
   const isOther = twist === "value" || purchase.decision === null;
   return {
-    title: `Refund ${name(walk, purchase)}${twist === "value" ? " by another decision" : ""}`,
+    title: `Refund ${nameOfPurchase(walk, purchase)}${twist === "value" ? " by another decision" : ""}`,
     line: `POST ${walk.program}/purchases/${purchase.id}/refunds`,
     body: { decision_id: isOther ? `dec_${"a".repeat(20)}` : (purchase.decision?.id ?? "") },
     twist,

@@ -1,6 +1,6 @@
 import type { components } from "../../../sandbox/service/client/api-client.ts";
 import { givenAccounts } from "../../../sandbox/service/keys/keys.ts";
-import { answered, expectDelivery, refused } from "../rules.ts";
+import { deliveryAnswer, refusalAnswer, successAnswer } from "../rules.ts";
 import type { ResolvedStep } from "../step.ts";
 import { verifyPurchase } from "../verify.ts";
 import type { Walk } from "../walk.ts";
@@ -20,7 +20,7 @@ export async function repeat(walk: Walk, { about }: ResolvedStep): Promise<void>
       idempotency_key: key,
       body: JSON.parse(body),
     },
-    answered(status),
+    successAnswer(status),
     { step, text },
   );
 }
@@ -89,18 +89,19 @@ export async function deliver(
     const title = `Have ${failures} deliveries fail with ${code}`;
     await walk.request(
       { title, control: "POST /faults", body: deliveryFault(code, failures) },
-      answered(201),
+      successAnswer(201),
     );
   }
-  const status = walk.mayFailDeliveries ? expectDelivery(failures, code) : {};
+  const status = walk.mayFailDeliveries ? deliveryAnswer(failures, code) : {};
   const accepted = await walk.write({
     title: "Deliver the oldest event",
     line: `POST ${walk.program}/notifications`,
     body: {},
-    expected: event === undefined ? refused(404, "outbox_empty") : answered(200, { notification: status }),
+    expected:
+      event === undefined ? refusalAnswer(404, "outbox_empty") : successAnswer(200, { notification: status }),
   });
   if (failures > 0)
-    await walk.request({ title: "Clear the failures", control: "DELETE /faults" }, answered(200));
+    await walk.request({ title: "Clear the failures", control: "DELETE /faults" }, successAnswer(200));
   if (accepted === null || event === undefined) return;
   const { notification }: components["schemas"]["NotificationDelivery"] = JSON.parse(accepted.text);
   event.delivery = notification.status === "delivered" ? "delivered" : "exhausted";
@@ -114,7 +115,7 @@ export async function resend(walk: Walk, { choice }: ResolvedStep): Promise<void
   if (event === undefined || event.id === null) return;
   const title = `Send event ${walk.model.events.indexOf(event) + 1} again`;
   const body = { event_id: event.id };
-  await walk.request({ title, control: "POST /receiver/resend", body }, answered(200));
+  await walk.request({ title, control: "POST /receiver/resend", body }, successAnswer(200));
 }
 
 /** Takes a snapshot, to which a later step returns. */

@@ -6,7 +6,7 @@ import type {
 } from "../../../../sandbox/hosts/explorer/views.ts";
 import { repeat } from "../../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
-import { ask } from "../../api.ts";
+import { requestControl } from "../../api.ts";
 import type { Measure } from "../../format.ts";
 import { checks } from "../../templates/checks.ts";
 import { emptyList, type ListField, listFilter, recordRow } from "../../templates/lists.ts";
@@ -15,10 +15,10 @@ import { linked } from "../../templates/text.ts";
 import { defineView, type Scene } from "../../view.ts";
 
 /** The requests of the API with their answers, the newest answer first. */
-export const requests = defineView<RequestViews>({
+export const requestsView = defineView<RequestViews>({
   title: () => "Requests",
   topics: ["requests"],
-  load: ({ query }) => ask("GET", `/requests?${query}`),
+  load: ({ query }) => requestControl("GET", `/requests?${query}`),
   draw: ({ data, in_progress, next_cursor }, scene) => html`
     <h1 tabindex="-1">Requests</h1>
     <p class="quiet">Requests of the API with their answers. The last 1,000 are kept until a restore or a restart.</p>

@@ -7,9 +7,9 @@ import type {
 } from "../../../../sandbox/hosts/explorer/views.ts";
 import type { TraceEntry, TraceView } from "../../../../sandbox/hosts/trace/trace-view.ts";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
-import { ask, read } from "../../api.ts";
+import { readExplorer, requestControl } from "../../api.ts";
 import { recordedTrace } from "../../data/recorded.ts";
-import { shorten } from "../../format.ts";
+import { shortenId } from "../../format.ts";
 import { hrefTo } from "../../page-address.ts";
 import { checks } from "../../templates/checks.ts";
 import { empty, folded, purchaseLink, type Template, transaction } from "../../templates/templates.ts";
@@ -35,7 +35,7 @@ const layers = ["api", "chain", "relayer", "delivery", "fault", "clock"];
 const outcomes = ["ok", "refused", "open", "failed"];
 
 /** The first page of a trace: the failed test with its code, and everything that happened on one timeline. */
-export const trace = defineView<TraceParts>({
+export const traceView = defineView<TraceParts>({
   title: () => recordedTrace().test ?? "Trace",
   topics: [],
   load,
@@ -62,10 +62,12 @@ async function load(): Promise<TraceParts> {
   const shown = recordedTrace();
   const hashes = shown.entries.flatMap(({ about }) => (about?.type === "transaction" ? [about.hash] : []));
   const [requests, operations, events, ...explained] = await Promise.all([
-    ask<RequestViews>("GET", "/requests"),
-    read<ViewPage<RelayOperationView>>("/operations"),
-    read<ViewPage<EventView>>("/events"),
-    ...hashes.map(async (hash) => await ask<Explanation>("GET", `/explain/${hash}`).catch(() => null)),
+    requestControl<RequestViews>("GET", "/requests"),
+    readExplorer<ViewPage<RelayOperationView>>("/operations"),
+    readExplorer<ViewPage<EventView>>("/events"),
+    ...hashes.map(
+      async (hash) => await requestControl<Explanation>("GET", `/explain/${hash}`).catch(() => null),
+    ),
   ]);
   const known = explained.flatMap((one) => (one === null ? [] : [[one.transaction_hash, one] as const]));
   return { trace: shown, requests, operations, events, explanations: new Map(known) };
@@ -115,7 +117,7 @@ function filter({ entries }: TraceView, { pageAddress: { query } }: Scene): Temp
       "purchase",
       "Purchase",
       "all",
-      purchases.map((id) => [id, shorten(id)] as const),
+      purchases.map((id) => [id, shortenId(id)] as const),
     )}
   </form>`;
 }

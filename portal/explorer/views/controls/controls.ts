@@ -1,9 +1,9 @@
 import { html } from "../../../vendor/lit-html/lit-html.js";
-import { ask } from "../../api.ts";
+import { requestControl } from "../../api.ts";
 import { formatTime } from "../../format.ts";
 import { defineView, type Scene } from "../../view.ts";
 import { control, fieldOf, numberOf } from "./control.ts";
-import { faults } from "./faults.ts";
+import { faultsPanel } from "./faults.ts";
 
 const seconds: { readonly [unit: string]: number } = { days: 86_400, hours: 3_600, minutes: 60, seconds: 1 };
 const mining = [
@@ -15,22 +15,22 @@ const mining = [
 const keys = ["notifications", "receipts", "reviewer"];
 
 /** A snapshot that the control API has taken. */
-interface Snapshot {
+interface KeptSnapshot {
   number: number;
   /** Unix seconds. */
   now: number;
 }
 
 /** The view of the actions on the sandbox. */
-export const controls = defineView<{ data: Snapshot[] }>({
+export const controlsView = defineView<{ data: KeptSnapshot[] }>({
   title: () => "Controls",
   topics: [],
-  load: () => ask("GET", "/snapshots"),
+  load: () => requestControl("GET", "/snapshots"),
   draw: ({ data }, scene) => html`
     <h1 tabindex="-1">Controls</h1>
     <div class="columns even">
       <div class="stack">${clock(scene)} ${snapshots(data, scene)} ${keyRing(scene)}</div>
-      <div class="stack">${faults(scene)}</div>
+      <div class="stack">${faultsPanel(scene)}</div>
     </div>
   `,
 });
@@ -43,7 +43,9 @@ function clock(scene: Scene) {
       label: "Travel",
       done: "Time was moved forward, and a block was mined.",
       act: (form) =>
-        ask("POST", "/clock", { seconds: numberOf(form, "amount") * (seconds[fieldOf(form, "unit")] ?? 1) }),
+        requestControl("POST", "/clock", {
+          seconds: numberOf(form, "amount") * (seconds[fieldOf(form, "unit")] ?? 1),
+        }),
       fields: html`<div class="field">
           <label for="amount">Ahead by</label>
           <input id="amount" name="amount" type="number" min="1" value="1" required />
@@ -58,7 +60,7 @@ function clock(scene: Scene) {
     ${control(scene, {
       label: "Mine",
       done: "The blocks were mined.",
-      act: (form) => ask("POST", "/blocks", { blocks: numberOf(form, "blocks") }),
+      act: (form) => requestControl("POST", "/blocks", { blocks: numberOf(form, "blocks") }),
       fields: html`<div class="field">
         <label for="blocks">Blocks</label>
         <input id="blocks" name="blocks" type="number" min="1" max="9999" value="1" required />
@@ -69,7 +71,7 @@ function clock(scene: Scene) {
       done: "The mining mode was set.",
       act: (form) => {
         const every = fieldOf(form, "every");
-        return ask("POST", "/mining", { every: Number(every) || every });
+        return requestControl("POST", "/mining", { every: Number(every) || every });
       },
       fields: html`<div class="field">
         <label for="every">Blocks come</label>
@@ -81,7 +83,7 @@ function clock(scene: Scene) {
   </section>`;
 }
 
-function snapshots(taken: readonly Snapshot[], scene: Scene) {
+function snapshots(taken: readonly KeptSnapshot[], scene: Scene) {
   return html`<section class="panel" aria-labelledby="snapshots">
     <h2 id="snapshots">Snapshots</h2>
     <p class="quiet">Chain, records, relayer, clock and faults as one.</p>
@@ -89,14 +91,14 @@ function snapshots(taken: readonly Snapshot[], scene: Scene) {
       control(scene, {
         label: `Go back to snapshot ${number}`,
         done: `Everything is as it was at snapshot ${number}.`,
-        act: () => ask("POST", `/snapshots/${number}/restore`),
+        act: () => requestControl("POST", `/snapshots/${number}/restore`),
         fields: html`<p>Snapshot ${number}, ${formatTime(new Date(now * 1_000).toISOString())}</p>`,
       }),
     )}
     ${control(scene, {
       label: "Take a snapshot",
       done: "A snapshot was taken; it is kept while the sandbox runs.",
-      act: () => ask("POST", "/snapshots"),
+      act: () => requestControl("POST", "/snapshots"),
       fields: html`<p><a href="/snapshot" download="sandbox.snapshot">Save everything to a file</a></p>`,
     })}
   </section>`;
@@ -111,7 +113,7 @@ function keyRing(scene: Scene) {
       done: "The keys were rotated.",
       act: (form) => {
         const use = fieldOf(form, "use");
-        return ask("POST", "/keys/rotate", use === "" ? {} : { uses: [use] });
+        return requestControl("POST", "/keys/rotate", use === "" ? {} : { uses: [use] });
       },
       fields: html`<div class="field">
         <label for="use">Which</label>

@@ -1,7 +1,7 @@
 import type { Overview } from "../../../../sandbox/hosts/explorer/views.ts";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
-import { ask } from "../../api.ts";
-import { words } from "../../format.ts";
+import { requestControl } from "../../api.ts";
+import { nameInWords } from "../../format.ts";
 import type { Scene } from "../../view.ts";
 import { control, fieldOf, numberOf } from "./control.ts";
 
@@ -24,12 +24,12 @@ export function describeFault({
 }: Overview["faults"][number]): string {
   const who = Object.values(match).join(", ");
   const left = remaining === null ? "until it is cleared" : `${remaining} more`;
-  const where = /^(?:after|before|at)_/.test(point) ? words(point) : `at ${words(point)}`;
-  return `${layer}: ${words(action)} ${where}${who && ` for ${who}`}: acted ${hits}, ${left}`;
+  const where = /^(?:after|before|at)_/.test(point) ? nameInWords(point) : `at ${nameInWords(point)}`;
+  return `${layer}: ${nameInWords(action)} ${where}${who && ` for ${who}`}: acted ${hits}, ${left}`;
 }
 
 /** Renders the faults: those that are set, the button that clears them, a form for the common ones, and one for all others. */
-export function faults(scene: Scene): TemplateResult {
+export function faultsPanel(scene: Scene): TemplateResult {
   const { faults: set } = scene.overview;
   return html`<section class="panel" aria-labelledby="faults">
     <h2 id="faults">Faults</h2>
@@ -40,7 +40,7 @@ export function faults(scene: Scene): TemplateResult {
             ${control(scene, {
               label: "Clear the faults",
               done: "No fault is set any more.",
-              act: () => ask("DELETE", "/faults"),
+              act: () => requestControl("DELETE", "/faults"),
             })}`
     }
     ${control(scene, {
@@ -63,7 +63,7 @@ export function faults(scene: Scene): TemplateResult {
 
 async function setNamed(form: FormData): Promise<unknown> {
   const operation = fieldOf(form, "operation");
-  return await ask("POST", "/faults", {
+  return await requestControl("POST", "/faults", {
     intent: fieldOf(form, "name"),
     ...(operation === "" ? {} : { operation }),
   });
@@ -73,7 +73,7 @@ async function setPlaced(form: FormData): Promise<unknown> {
   const { layer, action } = chosen;
   const subject = fieldOf(form, "subject");
   const count = fieldOf(form, "always") === "on" ? null : numberOf(form, "count");
-  return await ask("POST", "/faults", {
+  return await requestControl("POST", "/faults", {
     layer,
     action,
     point: fieldOf(form, "point"),
@@ -124,7 +124,7 @@ function placedFields(scene: Scene): TemplateResult {
   <div class="field">
     <label for="point">Where</label>
     <select id="point" name="point">
-      ${points.map((point) => html`<option value=${point}>${words(point)}</option>`)}
+      ${points.map((point) => html`<option value=${point}>${nameInWords(point)}</option>`)}
     </select>
   </div>
   ${
@@ -162,7 +162,7 @@ function select(
   return html`<div class="field">
     <label for=${name}>${label}</label>
     <select id=${name} name=${name} @change=${change}>
-      ${values.map((value) => html`<option value=${value} ?selected=${value === current}>${words(value)}</option>`)}
+      ${values.map((value) => html`<option value=${value} ?selected=${value === current}>${nameInWords(value)}</option>`)}
     </select>
   </div>`;
 }

@@ -1,10 +1,10 @@
 import type { PurchaseTimeline, RequestViews } from "../../../../sandbox/hosts/explorer/views.ts";
 import { formatAmount } from "../../../amounts/format-amount.ts";
 import { html, nothing } from "../../../vendor/lit-html/lit-html.js";
-import { ask, read } from "../../api.ts";
-import { words } from "../../format.ts";
+import { readExplorer, requestControl } from "../../api.ts";
+import { nameInWords } from "../../format.ts";
 import { hrefTo } from "../../page-address.ts";
-import { legend, payments } from "../../templates/payments.ts";
+import { legend, paymentSummary } from "../../templates/payments.ts";
 import { badge, blockLink, copyable, time } from "../../templates/templates.ts";
 import { linked } from "../../templates/text.ts";
 import { defineView, type Scene } from "../../view.ts";
@@ -13,19 +13,19 @@ import { parties } from "./purchases.ts";
 import { course } from "./timeline.ts";
 
 /** A purchase with the requests that name it. */
-interface PurchaseParts {
+interface PurchaseData {
   timeline: PurchaseTimeline;
   requests: RequestViews;
 }
 
 /** One purchase: its terms, its money, and its whole timeline. */
-export const purchaseTimeline = defineView<PurchaseParts>({
+export const purchaseView = defineView<PurchaseData>({
   title: ({ id }) => `Purchase ${id}`,
   topics: ["purchases", "operations", "events", "refusals", "requests", "blocks"],
   async load({ id }) {
     const [timeline, requests] = await Promise.all([
-      read<PurchaseTimeline>(`/purchases/${encodeURIComponent(id)}`),
-      ask<RequestViews>("GET", `/requests?limit=200&purchase=${encodeURIComponent(id)}`),
+      readExplorer<PurchaseTimeline>(`/purchases/${encodeURIComponent(id)}`),
+      requestControl<RequestViews>("GET", `/requests?limit=200&purchase=${encodeURIComponent(id)}`),
     ]);
     return { timeline, requests };
   },
@@ -35,7 +35,7 @@ export const purchaseTimeline = defineView<PurchaseParts>({
       ${copyable(timeline.purchase.id, "purchase id")} ${badge(timeline.purchase.status)}
     </div>
     <section class="panel" aria-label="Money">
-      ${payments(timeline.purchase.figures, scene.measure)} ${legend()} ${facts(timeline, scene)}
+      ${paymentSummary(timeline.purchase.figures, scene.measure)} ${legend()} ${facts(timeline, scene)}
     </section>
     <section class="panel" aria-labelledby="timeline">
       <h2 id="timeline">What happened</h2>
@@ -71,7 +71,7 @@ function facts(
       <dd><a href=${hrefTo("merchants", "", { q: purchase.merchant_id })}>${merchant_name}</a></dd>
       ${parties(purchase)}
       <dt>Route</dt>
-      <dd>${purchase.route === null ? "not on chain yet" : words(purchase.route)}</dd>
+      <dd>${purchase.route === null ? "not on chain yet" : nameInWords(purchase.route)}</dd>
       <dt>Commitment</dt>
       <dd>${copyable(purchase.commitment_hash, "commitment hash")}</dd>
       <dt>Offer until</dt>

@@ -1,11 +1,11 @@
 import type { PurchaseView, PurchaseViews } from "../../../../sandbox/hosts/explorer/views.ts";
 import { repeat } from "../../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
-import { read } from "../../api.ts";
-import { type Measure, words } from "../../format.ts";
+import { readExplorer } from "../../api.ts";
+import { type Measure, nameInWords } from "../../format.ts";
 import { hrefTo } from "../../page-address.ts";
 import { emptyList, type ListField, listFilter, orderField } from "../../templates/lists.ts";
-import { legend, payments } from "../../templates/payments.ts";
+import { legend, paymentSummary } from "../../templates/payments.ts";
 import { account, badge, blockLink, copyable, pager, time } from "../../templates/templates.ts";
 import { defineView } from "../../view.ts";
 
@@ -16,16 +16,16 @@ const fields: readonly ListField[] = [
   {
     name: "status",
     label: "State",
-    choices: [["", "any"], ...statuses.map((name) => [name, words(name)] as const)],
+    choices: [["", "any"], ...statuses.map((name) => [name, nameInWords(name)] as const)],
   },
   orderField,
 ];
 
 /** All purchases, the newest first, with a filter. */
-export const purchases = defineView<PurchaseViews>({
+export const purchasesView = defineView<PurchaseViews>({
   title: () => "Purchases",
   topics: ["purchases", "operations", "blocks"],
-  load: ({ query }) => read("/purchases", Object.fromEntries(query)),
+  load: ({ query }) => readExplorer("/purchases", Object.fromEntries(query)),
   draw: ({ data, next_cursor, as_of }, { pageAddress: { query }, measure }) => html`
     <h1 tabindex="-1">Purchases</h1>
     ${listFilter("purchases", "Purchases", query, fields)}
@@ -63,7 +63,7 @@ export function purchaseList(list: readonly PurchaseView[], measure: Measure): T
             ${time(purchase.created_at, measure)}
           </p>
         </div>
-        ${payments(purchase.figures, measure)}
+        ${paymentSummary(purchase.figures, measure)}
       </li>`,
     )}
   </ul>`;

@@ -5,7 +5,7 @@ import type {
 } from "../../../../sandbox/hosts/explorer/views.ts";
 import { formatAmount } from "../../../amounts/format-amount.ts";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
-import { formatTime, type Measure, words } from "../../format.ts";
+import { formatTime, type Measure, nameInWords } from "../../format.ts";
 import { hrefTo } from "../../page-address.ts";
 import { checks } from "../../templates/checks.ts";
 import { blockLink, copyable, folded, time, transaction } from "../../templates/templates.ts";
@@ -130,7 +130,7 @@ function details({ details: given }: TimelineEntry, measure: Measure) {
   return html`<dl class="details small">
     ${entries.map(
       ([name, text]) => html`<div>
-        <dt>${words(name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`))}</dt>
+        <dt>${nameInWords(name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`))}</dt>
         <dd>${amounts.includes(name) ? formatAmount(text, measure) : detail(name, text, measure)}</dd>
       </div>`,
     )}
@@ -139,6 +139,6 @@ function details({ details: given }: TimelineEntry, measure: Measure) {
 
 /** A hash or an id with its link, or any other text. */
 function detail(name: string, text: string, { labels }: Measure): TemplateResult {
-  if (/^[a-z]{2,3}_[a-z2-7]{20}$/.test(text)) return copyable(text, words(name), hrefOfId(text));
-  return text.length > 24 && !text.includes(" ") ? copyable(text, words(name)) : linked(text, labels);
+  if (/^[a-z]{2,3}_[a-z2-7]{20}$/.test(text)) return copyable(text, nameInWords(name), hrefOfId(text));
+  return text.length > 24 && !text.includes(" ") ? copyable(text, nameInWords(name)) : linked(text, labels);
 }

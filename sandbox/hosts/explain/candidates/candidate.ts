@@ -40,12 +40,12 @@ export interface Compared {
 type Build<R> = (stored: Stored<R>, compared: Compared, services: Services) => Promise<Candidate | null>;
 
 /** A step of a merchant. */
-export type MerchantStep = "enrollment" | "funding approval";
+export type ExplainedMerchantStep = "enrollment" | "funding approval";
 
 /** A step of a purchase. */
-export type PurchaseStep = Exclude<ExplainedStep, MerchantStep>;
+export type ExplainedPurchaseStep = Exclude<ExplainedStep, ExplainedMerchantStep>;
 
-const merchantSteps: { readonly [S in MerchantStep]: Build<MerchantRecord> } = {
+const merchantSteps: { readonly [S in ExplainedMerchantStep]: Build<MerchantRecord> } = {
   enrollment: async ({ key, value }, { observed }, services) => ({
     ...useOf(observed, "enrollment", key),
     expectation: expectEnrollment(value, (await readFunding(value, services)).authorization, services),
@@ -56,7 +56,7 @@ const merchantSteps: { readonly [S in MerchantStep]: Build<MerchantRecord> } = {
   }),
 };
 
-const purchaseSteps: { readonly [S in PurchaseStep]: Build<PurchaseRecord> } = {
+const purchaseSteps: { readonly [S in ExplainedPurchaseStep]: Build<PurchaseRecord> } = {
   async offer({ key, value }, { observed }, services) {
     const operator = operatorOf(value, services);
     if (operator === undefined) return null;
@@ -110,7 +110,7 @@ const purchaseSteps: { readonly [S in PurchaseStep]: Build<PurchaseRecord> } = {
 
 /** Builds the candidate of a step of a merchant. */
 export async function merchantCandidate(
-  step: MerchantStep,
+  step: ExplainedMerchantStep,
   stored: Stored<MerchantRecord>,
   compared: Compared,
   services: Services,
@@ -120,7 +120,7 @@ export async function merchantCandidate(
 
 /** Builds the candidate of a step of a purchase; null while the step has nothing to compare with. */
 export async function purchaseCandidate(
-  step: PurchaseStep,
+  step: ExplainedPurchaseStep,
   stored: Stored<PurchaseRecord>,
   compared: Compared,
   services: Services,

@@ -15,9 +15,9 @@ import { allCalls, type TracedCall } from "../traces/read-trace.ts";
 import {
   type Candidate,
   candidateOf,
-  type MerchantStep,
+  type ExplainedMerchantStep,
+  type ExplainedPurchaseStep,
   merchantCandidate,
-  type PurchaseStep,
   purchaseCandidate,
 } from "./candidate.ts";
 
@@ -111,13 +111,13 @@ async function candidatesOf(
 
 /** A step that a call could be, of a merchant or of a purchase. */
 type Meant =
-  | { step: MerchantStep; merchant: Stored<MerchantRecord> }
-  | { step: PurchaseStep; purchase: Stored<PurchaseRecord> };
+  | { step: ExplainedMerchantStep; merchant: Stored<MerchantRecord> }
+  | { step: ExplainedPurchaseStep; purchase: Stored<PurchaseRecord> };
 
 function meant(call: MadeCall, { merchants, purchases }: Known, services: Services): Meant[] {
   const { args } = call;
   const step = stepOfCall(call.function);
-  const of = (chosen: Stored<PurchaseRecord>[], as: PurchaseStep) =>
+  const of = (chosen: Stored<PurchaseRecord>[], as: ExplainedPurchaseStep) =>
     chosen.map((purchase): Meant => ({ step: as, purchase }));
   const byId = (id: Json | undefined) => purchases.filter(({ value }) => value.commitment_hash === id);
   switch (step) {

@@ -15,10 +15,10 @@ import { contractAt } from "../address-book.ts";
 import { type Candidate, candidateOf } from "./candidate.ts";
 
 /** The refused submissions that an explanation can look at, the newest first. */
-export type Refusals = () => readonly (Refusal & { times: number })[];
+export type ReadRefusals = () => readonly (Refusal & { times: number })[];
 
 /** A refused submission of a transaction, with what the service has compared the transaction with. */
-export interface Submission {
+export interface RefusedSubmission {
   refusal: Refusal & { times: number };
   candidate: Candidate;
 }
@@ -28,12 +28,12 @@ export interface Submission {
  *
  * @returns null when none was refused, or when another step has accepted the transaction since.
  */
-export async function readSubmission(
+export async function readRefusedSubmission(
   observed: ObservedTransaction,
   id: string | undefined,
-  refusals: Refusals,
+  refusals: ReadRefusals,
   services: Services,
-): Promise<Submission | null> {
+): Promise<RefusedSubmission | null> {
   const refusal = refusals().find(
     ({ transaction_hash: hash, subject }) => hash === observed.hash && (id === undefined || subject === id),
   );

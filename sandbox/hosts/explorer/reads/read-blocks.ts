@@ -11,7 +11,7 @@ import type { Sources } from "../sources.ts";
 import type { BlockView, TransactionView, ViewPage } from "../views.ts";
 
 /** The fields that are read of a transaction's receipt. */
-interface TransactionReceipt {
+interface ReceiptFields {
   transactionHash: Hex;
   status: Hex;
   logs: { address: Address; topics: Hex[] }[];
@@ -25,7 +25,7 @@ export async function readBlocks(cursor: string | undefined, sources: Sources): 
   const { node } = sources;
   const top = cursor === undefined ? await node.getBlockNumber({ cacheTime: 0 }) : BigInt(cursor);
   const numbers = Array.from({ length: pageSize }, (_, index) => top - BigInt(index)).filter((n) => n >= 0n);
-  const blocks = await Promise.all(numbers.map(async (number) => await readBlock(number, sources)));
+  const blocks = await Promise.all(numbers.map(async (number) => await readBlockView(number, sources)));
   const lowest = numbers.at(-1) ?? 0n;
   return {
     data: blocks.filter((block) => block !== null),
@@ -34,14 +34,14 @@ export async function readBlocks(cursor: string | undefined, sources: Sources): 
 }
 
 /** Reads one block, or null when there is none with this number. */
-export async function readBlock(blockNumber: bigint, sources: Sources): Promise<BlockView | null> {
+export async function readBlockView(blockNumber: bigint, sources: Sources): Promise<BlockView | null> {
   const { node } = sources;
   const [block, receipts] = await Promise.all([
     node.getBlock({ blockNumber, includeTransactions: true }).catch(absent),
     node.request<{
       Method: "eth_getBlockReceipts";
       Parameters: [Hex];
-      ReturnType: TransactionReceipt[] | null;
+      ReturnType: ReceiptFields[] | null;
     }>({ method: "eth_getBlockReceipts", params: [toHex(blockNumber)] }),
   ]);
   if (block === undefined) return null;
@@ -61,7 +61,7 @@ export async function readBlock(blockNumber: bigint, sources: Sources): Promise<
 
 async function viewTransaction(
   { hash, from, to, input }: { hash: Hex; from: Address; to: Address | null; input: Hex },
-  receipt: TransactionReceipt | undefined,
+  receipt: ReceiptFields | undefined,
   { services, labels }: Sources,
 ): Promise<TransactionView> {
   const contract = contractAt(services.deployment, to);
@@ -82,7 +82,7 @@ function argumentIds({ id, ids }: { [name: string]: Json }): Json[] {
 }
 
 /** The ids on chain that the registrar's logs name. */
-function loggedIds(receipt: TransactionReceipt | undefined, { deployment }: Services): Hex[] {
+function loggedIds(receipt: ReceiptFields | undefined, { deployment }: Services): Hex[] {
   return (receipt?.logs ?? [])
     .filter(({ address }) => sameAddress(address, deployment.registrar.address))
     .flatMap(({ topics }) => topics.slice(1, 2));

@@ -37,14 +37,14 @@ export async function readPurchases(
     const figures = await readFigures(records, head, node, services.deployment);
     const data = records.flatMap((record, index) => {
       const found = figures[index];
-      return found === undefined ? [] : [viewPurchase(record, found, labels)];
+      return found === undefined ? [] : [viewListedPurchase(record, found, labels)];
     });
     return { data, next_cursor: page.next_cursor, as_of: viewBlockPoint(head) };
   });
 }
 
 /** A purchase in the shape that is answered. */
-export function viewPurchase(
+export function viewListedPurchase(
   purchase: PurchaseRecord,
   figures: FiguresView,
   labels: Sources["labels"],

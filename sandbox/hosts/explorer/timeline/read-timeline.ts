@@ -9,7 +9,7 @@ import { findParts } from "../../../../server/domain/records/find.ts";
 import type { PurchaseRecord } from "../../../../server/store/records.ts";
 import type { Stored } from "../../../../server/store/store.ts";
 import { readFigures } from "../reads/read-figures.ts";
-import { viewPurchase } from "../reads/read-purchases.ts";
+import { viewListedPurchase } from "../reads/read-purchases.ts";
 import { viewRelayOperation } from "../reads/read-relay-operations.ts";
 import { viewBlockPoint } from "../reads/view-block-point.ts";
 import type { Sources } from "../sources.ts";
@@ -42,7 +42,7 @@ export async function readTimeline(id: string, sources: Sources): Promise<Purcha
     if (figures === undefined) throw new Error("Every purchase has figures.");
     const entries = [...recordEntries(purchase, parts, operations, labels), ...onChain, ...service];
     return {
-      purchase: viewPurchase(purchase, figures, labels),
+      purchase: viewListedPurchase(purchase, figures, labels),
       merchant_name: merchant?.value.name ?? purchase.merchant_id,
       terms: purchase.terms,
       as_of: viewBlockPoint(head),

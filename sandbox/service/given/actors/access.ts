@@ -2,7 +2,7 @@ import { Mutex } from "async-mutex";
 import { z } from "zod";
 import type { Part } from "../../../lib/part.ts";
 import type { SendRequest } from "../../client/api-client.ts";
-import { issueAccess } from "../../client/issue-access.ts";
+import { requestAccess } from "../../client/issue-access.ts";
 import type { SeededAccount } from "../../keys/keys.ts";
 
 const held = z.object({ credential: z.string(), credential_id: z.string(), requests: z.int() });
@@ -73,7 +73,7 @@ export class GivenAccess implements Part<AccessState> {
     return await this.#issuing.runExclusive(async () => {
       const account = this.#accounts.find((one) => one.program === program);
       this.#held[program] ??= {
-        ...(await issueAccess(this.#apiUrl, account?.key ?? "", issue)),
+        ...(await requestAccess(this.#apiUrl, account?.key ?? "", issue)),
         requests: 0,
       };
       return this.#held[program];

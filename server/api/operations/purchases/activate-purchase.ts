@@ -9,7 +9,7 @@ import { refusalOfUnenrolled } from "../../../domain/merchants/merchant-steps.ts
 import { commitmentOf } from "../../../domain/purchases/commitment-of.ts";
 import { assertOfferable, refusalOfOffer } from "../../../domain/purchases/offer-bounds.ts";
 import { assertRoute, assertStep } from "../../../domain/purchases/purchase-steps.ts";
-import { activate, currentPurchase } from "../../../domain/purchases/status-after-reorg.ts";
+import { activatedRecord, currentPurchase } from "../../../domain/purchases/status-after-reorg.ts";
 import { findParts, findPurchase, readOnChain } from "../../../domain/records/find.ts";
 import { updatePurchase } from "../../../domain/records/update-purchase.ts";
 import {
@@ -135,7 +135,7 @@ async function recordOffer(
   const { key: id } = stored;
   const onChain = await readOnChain(stored.value, services);
   const parts = await findParts(services, stored.value);
-  const active = activate(stored.value, "registrar_offer");
+  const active = activatedRecord(stored.value, "registrar_offer");
   const marked = await markUnlessUsed({ key: hash, step: "offer", subject: id }, services);
   const current = await currentPurchase(active, services);
   return {

@@ -3,7 +3,7 @@ import { bindingErrors, requireBound } from "../../../domain/binding/require-bou
 import { markUnlessUsed } from "../../../domain/binding/used-transactions.ts";
 import { assertCovered } from "../../../domain/merchants/merchant-steps.ts";
 import { assertRoute, assertStep } from "../../../domain/purchases/purchase-steps.ts";
-import { activate, currentPurchase } from "../../../domain/purchases/status-after-reorg.ts";
+import { activatedRecord, currentPurchase } from "../../../domain/purchases/status-after-reorg.ts";
 import { findParts, findPurchase, readOnChain } from "../../../domain/records/find.ts";
 import { updatePurchase } from "../../../domain/records/update-purchase.ts";
 import { missingEvidence, submissionsOf } from "../../../domain/wallets/submissions.ts";
@@ -41,7 +41,7 @@ export const confirmRegistration = defineOperation({
     }
     const use = { key: hash, step: "registration", subject: id } as const;
     await requireBound(hash, expectRegistration(purchase, onChain.exists, services), use, services);
-    const active = activate(stored.value, "merchant_direct");
+    const active = activatedRecord(stored.value, "merchant_direct");
     const current = await currentPurchase(active, services);
     const parts = await findParts(services, active);
     // A reorg has removed a registration that was recorded, and this one takes its place: no second event tells of it.

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { controlOperations } from "../../../../sandbox/hosts/control/table.ts";
 import type { SandboxDescription } from "../../../../sandbox/state/description.ts";
-import { createSandbox, type Sandbox } from "../../../../testkit/create-sandbox.ts";
+import { createExplorableSandbox, type ExplorableSandbox } from "../../../../testkit/create-sandbox.ts";
 import { AnswerCheck } from "../../../server/api/openapi/fuzz/answer-check.ts";
 import { parseDescription } from "../../../server/api/openapi/fuzz/description.ts";
 import { closed } from "../../../server/api/openapi/records/record-check.ts";
 
-let sandbox: Sandbox;
+let sandbox: ExplorableSandbox;
 let walk: ControlWalk;
 beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "control-answers" });
+  sandbox = await createExplorableSandbox({ seed: "control-answers" });
   walk = await ControlWalk.open(sandbox.description);
 });
 afterAll(async () => await sandbox.close());

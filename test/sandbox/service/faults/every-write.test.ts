@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { createApiClient } from "../../../../sandbox/service/client/api-client.ts";
-import { issueAccess } from "../../../../sandbox/service/client/issue-access.ts";
+import { requestAccess } from "../../../../sandbox/service/client/issue-access.ts";
 import type { FaultRequest } from "../../../../sandbox/service/faults/fault-request.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { apiFaultPlacements } from "../../../../server/http/faults/api-fault.ts";
@@ -48,7 +48,7 @@ describe.each(Object.entries(writes))("%s", (operation, prepare) => {
     const bearer =
       operation === "issueAccess"
         ? account?.key
-        : (await issueAccess(urls.api, account?.key ?? "", fetch)).credential;
+        : (await requestAccess(urls.api, account?.key ?? "", fetch)).credential;
     // Waits for nothing: what it resends comes at the same time of the chain as in a run without a fault.
     const { retrying } = createApiClient(urls.api, bearer, { wait: async () => {} });
     post = async () => {

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
-import { issueAccess } from "../../../../sandbox/service/client/issue-access.ts";
+import { requestAccess } from "../../../../sandbox/service/client/issue-access.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 
@@ -29,7 +29,7 @@ const createMerchant = async (key = "merchant-1") => await sandbox.client.POST(p
 /** Issues a credential of the other program, so that the sandbox's own client keeps its own. */
 async function otherCredential(): Promise<string> {
   const { urls, accounts } = sandbox.description;
-  return (await issueAccess(urls.api, accounts[1]?.key ?? "", fetch)).credential;
+  return (await requestAccess(urls.api, accounts[1]?.key ?? "", fetch)).credential;
 }
 
 async function setOver(method: string, body?: unknown) {
