@@ -2,9 +2,9 @@ import { type Address, encodeFunctionData, getAddress, type Hex, isAddress } fro
 import { privateKeyToAccount } from "viem/accounts";
 import { purchaseRegistrarAbi } from "../protocol/abi.generated.ts";
 import { CodedError } from "../protocol/coded-error.ts";
-import type { ChainNode } from "../sandbox/chain/genesis/start-chain.ts";
 import { codeHashAt } from "../sandbox/chain/genesis/verify-deployment.ts";
 import type { Artifact } from "../sandbox/chain/registrar/artifact.ts";
+import type { ChainNode } from "../sandbox/chain/start-chain.ts";
 import { Wallet } from "../sandbox/service/wallets/wallet.ts";
 
 /** Thrown when a registrar cannot take the place of the sandbox's own; the message says what it lacks. */

@@ -5,7 +5,7 @@ import { receiveNotification } from "../server/api/operations/notifications/rece
 import type { KeyUse } from "../server/keys/key-use.ts";
 import type { Store } from "../server/store/store.ts";
 import type { SandboxClock } from "./chain/clock/clock.ts";
-import type { ChainNode } from "./chain/genesis/start-chain.ts";
+import type { ChainNode } from "./chain/start-chain.ts";
 import { AutoDelivery } from "./hosts/auto-delivery.ts";
 import type { DecisionExplanation } from "./hosts/explain/decisions/decision-explanation.ts";
 import type { ExplainDecision } from "./hosts/explain/decisions/explain-decision.ts";

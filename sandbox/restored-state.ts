@@ -4,7 +4,7 @@ import {
   rateLimitCounts,
 } from "../server/http/request/rate-limit.ts";
 import { miningPart } from "./chain/clock/mining.ts";
-import type { ChainNode } from "./chain/genesis/start-chain.ts";
+import type { ChainNode } from "./chain/start-chain.ts";
 import { namedPart, type Part, type RestoredParts, requireUsableNames } from "./lib/part.ts";
 import type { LazyAccess } from "./service/client/lazy-access.ts";
 import type { GivenAccess } from "./service/given/actors/access.ts";

@@ -7,10 +7,10 @@ import { writeScenario } from "../sandbox/hosts/recorder/scenario-file.ts";
 import { createApiClient, unwrap } from "../sandbox/service/client/api-client.ts";
 import { askControl, type ControlMethod } from "../sandbox/state/ask-control.ts";
 import { actorsOf } from "../testkit/demo/actors.ts";
-import { enrollMerchant } from "../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../testkit/demo/printer.ts";
-import * as steps from "../testkit/demo/purchase-steps.ts";
 import { Session } from "../testkit/demo/session.ts";
+import { enrollMerchant } from "../testkit/demo/show-merchant.ts";
+import * as steps from "../testkit/demo/show-purchase.ts";
 
 interface Recording {
   file: string;

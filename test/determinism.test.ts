@@ -3,11 +3,11 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
 import { actorsOf } from "../testkit/demo/actors.ts";
-import { enrollMerchant } from "../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../testkit/demo/printer.ts";
-import { createPurchase } from "../testkit/demo/purchase-steps.ts";
 import { runDemo } from "../testkit/demo/run-demo.ts";
 import { Session } from "../testkit/demo/session.ts";
+import { enrollMerchant } from "../testkit/demo/show-merchant.ts";
+import { createPurchase } from "../testkit/demo/show-purchase.ts";
 import { programFile } from "./program-file.ts";
 
 const demo = programFile("run-demo");

@@ -2,7 +2,7 @@ import "../sandbox/lib/processes/require-node.ts";
 
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../sandbox/options/options.ts";
-import type { ExplorableSandbox } from "./create-sandbox.ts";
+import type { ExplorableSandbox } from "./explore/explorable-sandbox.ts";
 import { type Lease, openPool } from "./pool/pool.ts";
 
 /** The sandbox of the current test, and the hooks that give each test the same state. */

@@ -5,7 +5,7 @@ export * from "../sandbox/index.ts";
 export {
   createExplorableSandbox as createSandbox,
   type ExplorableSandbox as Sandbox,
-} from "./create-sandbox.ts";
+} from "./explore/explorable-sandbox.ts";
 export { ExplorationError } from "./explore/exploration-error.ts";
 export type { CheckedState, Exploration, ExploreOptions } from "./explore/options.ts";
 export { playScenario, ScenarioDifferenceError } from "./scenario/play-scenario.ts";

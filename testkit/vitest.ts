@@ -12,7 +12,7 @@ import {
   type TestError,
   type TraceOptions,
   traceTest,
-} from "./pool/test-trace.ts";
+} from "./traces/trace-test.ts";
 
 // The interface of vitest for matchers has other type parameters in each of its versions; these two have none.
 declare global {

@@ -33,7 +33,9 @@ export function exploreCommand(): Command {
     .option("--scenario <file>", "the file to which the shortest failing sequence is written")
     .addOption(jsonOption())
     .action(async ({ steps, seed, scenario, json }: ExploreFlags) => {
-      const { createExplorableSandbox: createSandbox } = await import("../../testkit/create-sandbox.ts");
+      const { createExplorableSandbox: createSandbox } = await import(
+        "../../testkit/explore/explorable-sandbox.ts"
+      );
       await using sandbox = await createSandbox({ seed });
       const exploration = await sandbox.explore({
         steps,

@@ -13,11 +13,11 @@ import { blocksView } from "./views/blocks.ts";
 import { controlsView } from "./views/controls/controls.ts";
 import { eventsView } from "./views/events.ts";
 import { merchantsView } from "./views/merchants.ts";
-import { operationsView } from "./views/operations.ts";
 import { overviewView } from "./views/overview.ts";
-import { purchaseView } from "./views/purchases/purchase-timeline.ts";
+import { purchaseView } from "./views/purchases/purchase.ts";
 import { purchasesView } from "./views/purchases/purchases.ts";
 import { refusalsView } from "./views/refused-transactions.ts";
+import { operationsView } from "./views/relay-operations.ts";
 import { searchView } from "./views/search.ts";
 import { transactionView } from "./views/transaction.ts";
 

@@ -1,5 +1,5 @@
 import type { Token } from "../amounts/format-amount.ts";
-import { parseTypedAmount, writeAmount } from "./amount.ts";
+import { parseTypedAmount, writeAmount } from "./typed-amount.ts";
 import type { Choice } from "./wallet-api.ts";
 
 /** The input for an action. */

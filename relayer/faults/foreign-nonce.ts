@@ -2,7 +2,7 @@ import type { Address } from "viem";
 import { z } from "zod";
 import type { RelayerContext } from "../context.ts";
 import { RpcUnavailableError, SignerUnknownError } from "../errors.ts";
-import { isAutomining } from "../node/mining.ts";
+import { isAutomining } from "../node/automine.ts";
 import { askNode, readNonce, readTransactionReceipt, sendRaw } from "../node/node.ts";
 import { lookUntil } from "./look-until.ts";
 

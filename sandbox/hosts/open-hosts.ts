@@ -1,4 +1,4 @@
-import { awaitAutomine } from "../../relayer/node/mining.ts";
+import { awaitAutomine } from "../../relayer/node/automine.ts";
 import { toNode } from "../../relayer/node/node.ts";
 import { operations } from "../../server/api/operations/table.ts";
 import { discoveryResources } from "../../server/documentation/discovery.ts";
@@ -8,9 +8,9 @@ import { createApp } from "../../server/http/app.ts";
 import { apiPages } from "../../server/pages/api-pages.ts";
 import type { Services } from "../../server/services.ts";
 import { mineBlocks } from "../chain/clock/mining.ts";
-import type { ChainNode } from "../chain/genesis/start-chain.ts";
 import { isPlaced } from "../chain/journal/changing-methods.ts";
 import { RpcFront, rpcRefusal } from "../chain/rpc/front.ts";
+import type { ChainNode } from "../chain/start-chain.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
 import { createControlHost } from "./control/host.ts";

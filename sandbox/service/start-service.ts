@@ -1,9 +1,8 @@
 import type { EIP1193RequestFn } from "viem";
 import type { Services } from "../../server/services.ts";
-import type { RelayerJournalStore } from "../../server/store/relayer-journal.ts";
 import type { Store } from "../../server/store/store.ts";
-import { followHeads, type HeadFollower } from "../chain/follow-heads.ts";
-import type { ChainNode } from "../chain/genesis/start-chain.ts";
+import type { RelayerJournalStore } from "../../server/store/stored-relayer-journal.ts";
+import type { ChainNode } from "../chain/start-chain.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
 import { Waits } from "../lib/time/waits.ts";
@@ -14,6 +13,7 @@ import type { Cluster } from "./cluster/cluster.ts";
 import { type ConnectedService, connectService, type ServiceProcess } from "./connect-service.ts";
 import type { Fault } from "./faults/fault.ts";
 import { SandboxFaults } from "./faults/faults.ts";
+import { followHeads, type HeadFollower } from "./relayer/follow-heads.ts";
 
 /** Sees what one process of a sandbox does. */
 export interface Observer {

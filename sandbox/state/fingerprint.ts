@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { z } from "zod";
 import { hashJson } from "../../protocol/values/canonical-json.ts";
 import { hashSchema } from "../../server/api/schemas/primitives.ts";
-import type { ChainNode } from "../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../chain/start-chain.ts";
 import { captureParts, digestParts, type Part } from "../lib/part.ts";
 
 /** The values that two equal runs have in common: the chain's tip and all stored records. */

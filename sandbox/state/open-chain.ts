@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { toHex } from "viem";
 import type { JournaledStore } from "../../server/store/journaled/journaled-store.ts";
-import { type ChainNode, startChain } from "../chain/genesis/start-chain.ts";
+import { type ChainNode, startChain } from "../chain/start-chain.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
 import type { SandboxSettings } from "../options/options.ts";
 import type { StartDeadline } from "../options/start-deadline.ts";

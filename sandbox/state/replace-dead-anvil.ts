@@ -1,8 +1,8 @@
 import type { Log } from "../../server/services.ts";
 import { AnvilError } from "../chain/anvil/anvil-error.ts";
-import { type ChainNode, makeAgain } from "../chain/genesis/start-chain.ts";
 import type { ChainJournal } from "../chain/journal/chain-journal.ts";
 import { resumeMining } from "../chain/journal/replay.ts";
+import { type ChainNode, makeAgain } from "../chain/start-chain.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
 import type { SandboxJournal } from "./data-directory/open-journal.ts";

@@ -1,11 +1,11 @@
 import type { Hex } from "viem";
-import { awaitAutomine } from "../../relayer/node/mining.ts";
+import { awaitAutomine } from "../../relayer/node/automine.ts";
 import { toNode } from "../../relayer/node/node.ts";
 import type { Relayer } from "../../relayer/relayer.ts";
 import { absent } from "../../server/chain/head-reader.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
 import { drainMining, isMining } from "../chain/clock/mining.ts";
-import type { ChainNode } from "../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../chain/start-chain.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
 import {

@@ -19,13 +19,13 @@ import {
   fundingAuthorizationTypedData,
 } from "../../protocol/messages/funding-authorization.ts";
 import { hashId } from "../../protocol/values/id.ts";
-import { startChain } from "../../sandbox/chain/genesis/start-chain.ts";
+import { startChain } from "../../sandbox/chain/start-chain.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { actorsOf } from "../../testkit/demo/actors.ts";
-import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
-import * as steps from "../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../testkit/demo/session.ts";
+import { enrollMerchant } from "../../testkit/demo/show-merchant.ts";
+import * as steps from "../../testkit/demo/show-purchase.ts";
 import { type Benchmark, elapsed } from "./benchmark.ts";
 
 const price = 25_000_000n;

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { z } from "zod";
-import { keptStates } from "../../sandbox/chain/genesis/start-chain.ts";
+import { keptStates } from "../../sandbox/chain/start-chain.ts";
 import type { Benchmark } from "./benchmark.ts";
 
 const host = fileURLToPath(new URL("memory-host.ts", import.meta.url));

@@ -1,9 +1,9 @@
 /** Requests per second of a purchase's read, compared with an Express handler that only makes the chain reads, and with Prism's mock. */
 import { actorsOf } from "../../testkit/demo/actors.ts";
-import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
-import * as steps from "../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../testkit/demo/session.ts";
+import { enrollMerchant } from "../../testkit/demo/show-merchant.ts";
+import * as steps from "../../testkit/demo/show-purchase.ts";
 import type { Benchmark } from "./benchmark.ts";
 import { requestsPerSecond } from "./load.ts";
 import { serveExpress, servePrism, serveSandbox } from "./serve.ts";

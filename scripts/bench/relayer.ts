@@ -27,12 +27,12 @@ import {
 import { hashId } from "../../protocol/values/id.ts";
 import type { Relayer, RelayIntent, RelayOperationRecord } from "../../relayer/relayer.ts";
 import { testMnemonic } from "../../sandbox/chain/genesis/roles.ts";
-import { startChain } from "../../sandbox/chain/genesis/start-chain.ts";
+import { startChain } from "../../sandbox/chain/start-chain.ts";
 import { Waits } from "../../sandbox/lib/time/waits.ts";
 import { resolveOptions } from "../../sandbox/options/options.ts";
 import { openRelayer } from "../../sandbox/service/relayer/open-relayer.ts";
 import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";
-import { relayerJournal } from "../../server/store/relayer-journal.ts";
+import { relayerJournal } from "../../server/store/stored-relayer-journal.ts";
 import type { Benchmark } from "./benchmark.ts";
 
 const operations = 512;

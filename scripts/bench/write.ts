@@ -2,9 +2,9 @@
 import { Agent, request as requestHttp } from "node:http";
 import { text } from "node:stream/consumers";
 import { actorsOf } from "../../testkit/demo/actors.ts";
-import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { Session } from "../../testkit/demo/session.ts";
+import { enrollMerchant } from "../../testkit/demo/show-merchant.ts";
 import { type Benchmark, elapsed } from "./benchmark.ts";
 import { serveExpress, serveSandbox } from "./serve.ts";
 

@@ -65,7 +65,7 @@ export const chainReader: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/chain/read-purchase.ts",
+    file: "server/chain/read-chain-purchase.ts",
     tests: [attacks],
     mutants: [
       {
@@ -92,7 +92,7 @@ export const chainReader: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/chain/read-wallet.ts",
+    file: "server/chain/wallet-code.ts",
     tests: [attacks],
     mutants: [
       {

@@ -1,7 +1,7 @@
 import type { MutantGroup } from "./mutant.ts";
 
 const travel = "test/sandbox/chain/clock/travel.test.ts";
-const chain = "test/sandbox/chain/genesis/start-chain.test.ts";
+const chain = "test/sandbox/chain/start-chain.test.ts";
 
 const reorgTime = "test/sandbox/chain/clock/reorg-time.test.ts";
 const liveOffset = "test/sandbox/chain/clock/live-offset.test.ts";
@@ -376,7 +376,7 @@ export const clock: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/chain/genesis/start-chain.ts",
+    file: "sandbox/chain/start-chain.ts",
     tests: ["test/sandbox/chain/journal/first-block.test.ts"],
     mutants: [
       {

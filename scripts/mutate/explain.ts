@@ -112,7 +112,7 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/hosts/explain/candidates/read-submission.ts",
+    file: "sandbox/hosts/explain/candidates/read-refused-submission.ts",
     tests: ["test/sandbox/hosts/explain/explain-submission.test.ts"],
     mutants: [
       {
@@ -294,8 +294,8 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/hosts/explain/traces/read-changes.ts",
-    tests: ["test/sandbox/hosts/explain/traces/read-changes.test.ts"],
+    file: "sandbox/hosts/explain/execution/read-changes.ts",
+    tests: ["test/sandbox/hosts/explain/execution/read-changes.test.ts"],
     mutants: [
       {
         rule: "The storage of a registrar contract of the user has no names.",

@@ -96,7 +96,7 @@ export const lists: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/store/relayer-journal.ts",
+    file: "server/store/stored-relayer-journal.ts",
     tests: [journal],
     mutants: [
       {

@@ -555,7 +555,7 @@ export const refunds: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/domain/refunds/precondition.ts",
+    file: "server/domain/refunds/collection-precondition.ts",
     tests: [withdrawn],
     mutants: [
       {
@@ -578,7 +578,7 @@ export const refunds: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/chain/read-purchase.ts",
+    file: "server/chain/read-chain-purchase.ts",
     tests: [withdrawn],
     mutants: [
       {

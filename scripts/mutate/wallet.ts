@@ -432,7 +432,7 @@ export const wallet: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "server/chain/read-purchase.ts",
+    file: "server/chain/read-chain-purchase.ts",
     tests: [withdrawn],
     mutants: [
       {

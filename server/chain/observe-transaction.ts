@@ -13,7 +13,7 @@ import type {
   ObservedTransaction,
 } from "../../protocol/binding/observed-transaction.ts";
 import { recomputeEnvelope } from "../../protocol/binding/recompute-envelope.ts";
-import { awaitAutomine } from "../../relayer/node/mining.ts";
+import { awaitAutomine } from "../../relayer/node/automine.ts";
 import { toNode } from "../../relayer/node/node.ts";
 import { codeAt } from "./code-at.ts";
 import { type DeployedNode, readDeployedIdentity } from "./deployed-node.ts";

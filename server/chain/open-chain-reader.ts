@@ -14,9 +14,9 @@ import {
 import { connectDeployed, type DeployedNode, readDeployedIdentity, unlessZero } from "./deployed-node.ts";
 import type { Deployment } from "./deployment.ts";
 import { transactionObserver } from "./observe-transaction.ts";
+import { readChainPurchase, readPurchaseUnder } from "./read-chain-purchase.ts";
 import { readChainFunding, readCover } from "./read-funding.ts";
-import { readChainPurchase, readPurchaseUnder } from "./read-purchase.ts";
-import { readWalletCode, verifyWalletSignature } from "./read-wallet.ts";
+import { readWalletCode, verifyWalletSignature } from "./wallet-code.ts";
 
 /** The contract's `Route`, by its number. */
 const routes = [null, "registrar_offer", "merchant_direct"] as const;

@@ -7,9 +7,9 @@ import { activationSchema, purchaseSchema } from "../../server/api/schemas/purch
 import { readDirectory } from "../../server/store/directory/directory-store.ts";
 import type { StoreImage } from "../../server/store/store.ts";
 import { actorsOf } from "../../testkit/demo/actors.ts";
-import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { Session } from "../../testkit/demo/session.ts";
+import { enrollMerchant } from "../../testkit/demo/show-merchant.ts";
 import type { StartedSandbox } from "../end-to-end/started-sandbox.ts";
 import { mineBySeconds } from "../kit/control.ts";
 import { expectBooksToBalance } from "./books.ts";

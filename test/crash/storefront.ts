@@ -3,10 +3,10 @@ import type { Json } from "../../protocol/values/json.ts";
 import type { RelayOperationKind } from "../../relayer/relayer.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { type Actors, actorsOf } from "../../testkit/demo/actors.ts";
-import { type DemoMerchant, enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
-import * as steps from "../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../testkit/demo/session.ts";
+import { type DemoMerchant, enrollMerchant } from "../../testkit/demo/show-merchant.ts";
+import * as steps from "../../testkit/demo/show-purchase.ts";
 
 const amount = 5_000_000n;
 const award = 1_000_000n;

@@ -9,7 +9,7 @@ import type { RegistrarOption } from "../../sandbox/chain/registrar/registrar.ts
 import { readScenario } from "../../sandbox/hosts/recorder/scenario-file.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
 import { launchChromium } from "../../scripts/launch-chromium.ts";
-import { createExplorableSandbox, type ExplorableSandbox } from "../../testkit/create-sandbox.ts";
+import { createExplorableSandbox, type ExplorableSandbox } from "../../testkit/explore/explorable-sandbox.ts";
 import type { ExploreOptions } from "../../testkit/explore/options.ts";
 import { sandboxMatchers } from "../../testkit/matchers.ts";
 import { playScenario } from "../../testkit/scenario/play-scenario.ts";

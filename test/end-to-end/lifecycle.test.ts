@@ -3,10 +3,10 @@ import { checkNames } from "../../protocol/binding/check-binding.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { type Actors, actorsOf, balanceOf } from "../../testkit/demo/actors.ts";
-import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
-import * as steps from "../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../testkit/demo/session.ts";
+import { enrollMerchant } from "../../testkit/demo/show-merchant.ts";
+import * as steps from "../../testkit/demo/show-purchase.ts";
 import { payFromStranger } from "../../testkit/demo/wrong-wallet.ts";
 import { ledgerBehind } from "../kit/compile-registrar.ts";
 

@@ -38,11 +38,11 @@ import {
   type RelayIntent,
   type RelayOperation,
 } from "../../relayer/relayer.ts";
-import type { TestAccount } from "../../sandbox/chain/genesis/deployment.ts";
-import { type ChainNode, startChain } from "../../sandbox/chain/genesis/start-chain.ts";
+import type { TestAccount } from "../../sandbox/chain/genesis/deployment-record.ts";
+import { type ChainNode, startChain } from "../../sandbox/chain/start-chain.ts";
 import { SandboxFaults } from "../../sandbox/service/faults/faults.ts";
 import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";
-import { relayerJournal } from "../../server/store/relayer-journal.ts";
+import { relayerJournal } from "../../server/store/stored-relayer-journal.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { accountOf } from "./account-of.ts";
 import { SharedChain } from "./shared-chain.ts";

@@ -1,7 +1,7 @@
 import { afterAll } from "vitest";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
-import { createExplorableSandbox, type ExplorableSandbox } from "../../testkit/create-sandbox.ts";
+import { createExplorableSandbox, type ExplorableSandbox } from "../../testkit/explore/explorable-sandbox.ts";
 
 /**
  * Returns what gives each test of a file a sandbox as it was when it had started: the same one for all, restored first.

@@ -1,7 +1,7 @@
 import { custom, type EIP1193RequestFn, type Hash, type Hex, type Transport } from "viem";
 import { createChainClient } from "../../sandbox/chain/client/chain-client.ts";
 import { drainMining, setMining } from "../../sandbox/chain/clock/mining.ts";
-import type { ChainNode } from "../../sandbox/chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../sandbox/chain/start-chain.ts";
 
 /** A snapshot of a chain: Anvil's own, its latest block, and the base fee of the one after that in wei. */
 interface ChainSnapshot {

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { createExplorableSandbox } from "../../testkit/create-sandbox.ts";
+import { createExplorableSandbox } from "../../testkit/explore/explorable-sandbox.ts";
 import { sandboxMatchers } from "../../testkit/matchers.ts";
 import { sandboxTest } from "../../testkit/vitest.ts";
 

@@ -6,9 +6,9 @@ import { expect, test } from "vitest";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { isRunning } from "../../sandbox/lib/processes/processes.ts";
 import { actorsOf } from "../../testkit/demo/actors.ts";
-import { enrollMerchant } from "../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { Session } from "../../testkit/demo/session.ts";
+import { enrollMerchant } from "../../testkit/demo/show-merchant.ts";
 import { programFile } from "../program-file.ts";
 
 const keepRunning = programFile("keep-running");

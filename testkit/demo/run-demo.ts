@@ -1,10 +1,10 @@
 import { usdc } from "../../protocol/values/amount.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { actorsOf } from "./actors.ts";
-import { enrollMerchant } from "./merchant-steps.ts";
 import type { Printer } from "./printer.ts";
-import * as steps from "./purchase-steps.ts";
 import { Session } from "./session.ts";
+import { enrollMerchant } from "./show-merchant.ts";
+import * as steps from "./show-purchase.ts";
 import { payFromStranger } from "./wrong-wallet.ts";
 
 /**

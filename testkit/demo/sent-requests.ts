@@ -1,5 +1,5 @@
 import type { ApiClient } from "../../sandbox/service/client/api-client.ts";
-import { cutText } from "./shorten.ts";
+import { cutText } from "./cut-text.ts";
 
 /** Keeps what clients sent, for the report of the answers. */
 export class SentRequests {

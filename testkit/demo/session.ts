@@ -3,9 +3,9 @@ import { isProblem, ProblemError, unwrap } from "../../sandbox/service/client/pr
 import type { SentCall } from "../../sandbox/service/wallets/test-wallet.ts";
 import type { Wallet } from "../../sandbox/service/wallets/wallet.ts";
 import type { Actors } from "./actors.ts";
+import { cutText } from "./cut-text.ts";
 import type { Printer } from "./printer.ts";
 import { SentRequests } from "./sent-requests.ts";
-import { cutText } from "./shorten.ts";
 
 /** An answer of the client. */
 interface ClientAnswer<T> {

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
-import type { DemoPurchase } from "./purchase-steps.ts";
 import type { Session } from "./session.ts";
+import type { DemoPurchase } from "./show-purchase.ts";
 
 /** A stranger sends the buyer's payment; the contract reverts it, and its hash exists anyway. */
 export async function payFromStranger(

@@ -13,6 +13,7 @@ import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { RequestSender } from "../scenario/repeat/send-request.ts";
 import { ExplorationError } from "./exploration-error.ts";
 import { freshModel } from "./model.ts";
+import { arbitraryStep, type ResolvedStep, type StepKind, type WalkStep } from "./moves/step.ts";
 import { deliver } from "./moves/surroundings.ts";
 import { resolveStep, takeStep } from "./moves/take-step.ts";
 import {
@@ -26,7 +27,6 @@ import {
 } from "./options.ts";
 import { readAnswer } from "./rules.ts";
 import { shortenSequence } from "./shorten-sequence.ts";
-import { arbitraryStep, type ResolvedStep, type StepKind, type WalkStep } from "./step.ts";
 import { verifyAll, verifyPurchase } from "./verify.ts";
 import { checkSignature, count, Walk, WalkDifference, type WalkedSandbox } from "./walk.ts";
 

@@ -1,4 +1,4 @@
-import type { ResolvedStep } from "./step.ts";
+import type { ResolvedStep } from "./moves/step.ts";
 
 /** The number of candidates that shortening tries at most. */
 export const mostCandidates = 1_000;

@@ -2,12 +2,12 @@ import { type Hex, isHex } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import type { Call } from "../../protocol/call.ts";
 import type { Json } from "../../protocol/values/json.ts";
-import { catchUp } from "../../sandbox/chain/catch-up.ts";
 import { type WalletName, walletNames } from "../../sandbox/chain/genesis/roles.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { ExpectingStep, Step } from "../../sandbox/hosts/recorder/scenario.ts";
 import { readJson } from "../../sandbox/lib/read-json.ts";
 import type { components } from "../../sandbox/service/client/api-client.ts";
+import { catchUp } from "../../sandbox/service/relayer/catch-up.ts";
 import { withoutPorts } from "../../sandbox/state/fingerprint.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
 import { receiveNotification } from "../../server/api/operations/notifications/receive-notification.ts";
@@ -15,9 +15,9 @@ import { findDifference } from "../scenario/repeat/find-difference.ts";
 import type { RequestSender, StepAnswer } from "../scenario/repeat/send-request.ts";
 import type { Model, SentByWallet } from "./model.ts";
 import { type FaultName, faultOf, heldCollection, isOfRelayer } from "./moves/faults.ts";
+import type { Twist } from "./moves/step.ts";
 import type { WalkCounts } from "./options.ts";
 import { type Expected, isSuccess, refusalAnswer, successAnswer } from "./rules.ts";
-import type { Twist } from "./step.ts";
 
 /** The parts of a sandbox that a walk acts on. */
 export type WalkedSandbox = Pick<

@@ -1,6 +1,6 @@
 import type { EIP1193RequestFn } from "viem";
 import { createChainClient } from "../../sandbox/chain/client/chain-client.ts";
-import type { ChainNode } from "../../sandbox/chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../sandbox/chain/start-chain.ts";
 import { guardCalls } from "./guard-calls.ts";
 import type { LeaseGuard } from "./lease-guard.ts";
 

@@ -4,7 +4,7 @@ import type { SandboxReceiver } from "../../sandbox/service/receiver/receiver.ts
 import { openWallets } from "../../sandbox/service/wallets/open-wallets.ts";
 import type { TestWallet } from "../../sandbox/service/wallets/test-wallet.ts";
 import { once } from "../../server/lib/once.ts";
-import type { ExplorableSandbox } from "../create-sandbox.ts";
+import type { ExplorableSandbox } from "../explore/explorable-sandbox.ts";
 import { type Explorations, refuseWhileExplored } from "../explore/explorations.ts";
 import { guardCalls } from "./guard-calls.ts";
 import type { LeaseGuard } from "./lease-guard.ts";

@@ -1,7 +1,11 @@
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
-import { createExplorableSandbox, type ExplorableSandbox, openExplorable } from "../create-sandbox.ts";
+import {
+  createExplorableSandbox,
+  type ExplorableSandbox,
+  openExplorable,
+} from "../explore/explorable-sandbox.ts";
 import type { Explorations } from "../explore/explorations.ts";
 import { LeaseGuard } from "./lease-guard.ts";
 import { leasedSandbox } from "./leased-sandbox.ts";

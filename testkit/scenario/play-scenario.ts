@@ -1,5 +1,4 @@
 import { CodedError } from "../../protocol/coded-error.ts";
-import { catchUp } from "../../sandbox/chain/catch-up.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { answerFields } from "../../sandbox/hosts/recorder/answer-fields.ts";
 import { describeEnd } from "../../sandbox/hosts/recorder/describe-end.ts";
@@ -14,6 +13,7 @@ import {
 } from "../../sandbox/hosts/recorder/scenario.ts";
 import { readJson } from "../../sandbox/lib/read-json.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
+import { catchUp } from "../../sandbox/service/relayer/catch-up.ts";
 import type { Check, CheckedState } from "../explore/options.ts";
 import { findDifference } from "./repeat/find-difference.ts";
 import {

@@ -1,15 +1,15 @@
 import { formatAmount } from "../../amounts/format-amount.ts";
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
-import { writeAmount } from "../amount.ts";
 import { obstacleTo } from "../connection/connection.ts";
 import { oneTimeActions } from "../next-action.ts";
 import type { ActionState, PageState } from "../page-state.ts";
+import { writeAmount } from "../typed-amount.ts";
 import { type Action, type Capabilities, hasAmount, type WalletView } from "../wallet-api.ts";
 import { isAmountMissing, type Wish } from "../wish.ts";
+import { actionWords } from "./action-words.ts";
 import { viewCalldata, viewSignature } from "./bytes.ts";
 import { viewActionCall } from "./fields.ts";
 import { viewProgress } from "./progress.ts";
-import { actionWords } from "./words.ts";
 
 /** The actions of a person on the page. */
 export interface Deeds {

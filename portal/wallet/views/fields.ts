@@ -1,7 +1,7 @@
 import { formatAmount } from "../../amounts/format-amount.ts";
 import { html, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import type { Action, Capabilities } from "../wallet-api.ts";
-import { kindOf } from "./words.ts";
+import { kindOf } from "./action-words.ts";
 
 /** Shows fields by their names: amounts in tokens and in base units, moments in UTC, addresses with what they are. */
 export function viewFields(fields: object, contracts: Capabilities["contracts"]): TemplateResult {

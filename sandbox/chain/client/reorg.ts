@@ -1,7 +1,7 @@
 import { Mutex } from "async-mutex";
 import type { EIP1193RequestFn, Transport } from "viem";
 import { z } from "zod";
-import { awaitAutomine, isAutomining, startAutomine } from "../../../relayer/node/mining.ts";
+import { awaitAutomine, isAutomining, startAutomine } from "../../../relayer/node/automine.ts";
 import {
   askNode,
   countMinable,

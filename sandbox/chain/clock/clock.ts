@@ -1,5 +1,5 @@
 import { Mutex } from "async-mutex";
-import { awaitAutomine } from "../../../relayer/node/mining.ts";
+import { awaitAutomine } from "../../../relayer/node/automine.ts";
 import { toNode } from "../../../relayer/node/node.ts";
 import { freshReading } from "../../lib/reading/fresh-reading.ts";
 import type { ChainClient } from "../client/chain-client.ts";

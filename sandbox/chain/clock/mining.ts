@@ -1,6 +1,6 @@
 import { maxUint64, maxUint128, toHex } from "viem";
 import { z } from "zod";
-import { awaitAutomine, startAutomine } from "../../../relayer/node/mining.ts";
+import { awaitAutomine, startAutomine } from "../../../relayer/node/automine.ts";
 import { toNode } from "../../../relayer/node/node.ts";
 import type { Part } from "../../lib/part.ts";
 import type { ChainClient } from "../client/chain-client.ts";

@@ -1,6 +1,6 @@
 import { toHex } from "viem";
 import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts";
-import type { TestAccount } from "./deployment.ts";
+import type { TestAccount } from "./deployment-record.ts";
 import { derivationPath, testMnemonic } from "./roles.ts";
 
 /**

@@ -9,7 +9,7 @@ import { z } from "zod";
 import { replaceFile } from "../../../server/lib/replace-file.ts";
 import { inCheckout, packageRoot } from "../../lib/package-root.ts";
 import { anvilVersion } from "../anvil/anvil-binary.ts";
-import { accounts, genesisDeployment } from "./deployment.ts";
+import { accounts, genesisDeployment } from "./deployment-record.ts";
 import { GenesisError } from "./genesis-error.ts";
 import { genesisKey } from "./genesis-key.ts";
 

@@ -1,7 +1,7 @@
 import { encodePacked, type Hex, keccak256, slice, stringToHex, zeroAddress } from "viem";
 import type { ChainClient } from "../client/chain-client.ts";
 import type { SandboxClock } from "../clock/clock.ts";
-import type { DeploymentRecord, GenesisDeployment } from "./deployment.ts";
+import type { DeploymentRecord, GenesisDeployment } from "./deployment-record.ts";
 import { GenesisError } from "./genesis-error.ts";
 
 /** The options that make a fresh chain unlike any other one. */

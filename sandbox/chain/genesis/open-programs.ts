@@ -3,7 +3,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { openProgramCall } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/values/id.ts";
 import type { ChainClient } from "../client/chain-client.ts";
-import type { Accounts, GenesisDeployment, TestAccount } from "./deployment.ts";
+import type { Accounts, GenesisDeployment, TestAccount } from "./deployment-record.ts";
 import { accountDeriver } from "./derive-account.ts";
 import { GenesisError } from "./genesis-error.ts";
 import { initialBalances, programBounds } from "./roles.ts";

@@ -1,6 +1,6 @@
 import { type Address, type Hex, keccak256 } from "viem";
 import type { ChainClient } from "../client/chain-client.ts";
-import type { DeploymentRecord, GenesisDeployment } from "./deployment.ts";
+import type { DeploymentRecord, GenesisDeployment } from "./deployment-record.ts";
 import { GenesisError } from "./genesis-error.ts";
 
 /** The code last seen at an address, and its hash: most chains of a process have the same contracts, and hashing them takes milliseconds. */

@@ -5,7 +5,7 @@ import type { Relayer } from "../../../relayer/relayer.ts";
 import type { Gate } from "../../../server/http/gate.ts";
 import type { KeyUse } from "../../../server/keys/key-use.ts";
 import type { Services } from "../../../server/services.ts";
-import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../chain/start-chain.ts";
 import type { SandboxFaults } from "../../service/faults/faults.ts";
 import type { Given } from "../../service/given/given.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";

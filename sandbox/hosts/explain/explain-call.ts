@@ -16,6 +16,9 @@ import type { Candidate } from "./candidates/candidate.ts";
 import { findCandidates } from "./candidates/find-candidates.ts";
 import { nameCauses } from "./cause/name-cause.ts";
 import { readRevert } from "./cause/read-revert.ts";
+import { readTrace, viewTrace } from "./execution/read-call-trace.ts";
+import { readChanges } from "./execution/read-changes.ts";
+import { callTree, stateDiff, traceCall } from "./execution/tracers.ts";
 import {
   type ExplainOptions,
   type ExplainSources,
@@ -24,9 +27,6 @@ import {
   viewLog,
 } from "./explain-transaction.ts";
 import type { CallExplanation } from "./explanation.ts";
-import { readChanges } from "./traces/read-changes.ts";
-import { readTrace, viewTrace } from "./traces/read-trace.ts";
-import { callTree, stateDiff, traceCall } from "./traces/tracers.ts";
 
 /** A call that a wallet has not sent yet. */
 export interface UnsentCall {

@@ -17,14 +17,14 @@ import {
   type ReadRefusals,
   type RefusedSubmission,
   readRefusedSubmission,
-} from "./candidates/read-submission.ts";
+} from "./candidates/read-refused-submission.ts";
 import { compareCalls } from "./cause/compare-calls.ts";
 import { nameCauses, unknownTransaction } from "./cause/name-cause.ts";
 import { readRevert } from "./cause/read-revert.ts";
+import { readTrace, viewTrace } from "./execution/read-call-trace.ts";
+import { type ChangeSources, readChanges } from "./execution/read-changes.ts";
+import { callTree, stateDiff, traceTransaction } from "./execution/tracers.ts";
 import type { Explanation } from "./explanation.ts";
-import { type ChangeSources, readChanges } from "./traces/read-changes.ts";
-import { readTrace, viewTrace } from "./traces/read-trace.ts";
-import { callTree, stateDiff, traceTransaction } from "./traces/tracers.ts";
 
 /** A step that a transaction was compared with, and what came of it. */
 interface Judged extends Candidate {

@@ -1,5 +1,5 @@
 import { type Address, getAddress } from "viem";
-import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../chain/start-chain.ts";
 import { contractsOf } from "../explain/address-book.ts";
 import type { AccountView } from "./views.ts";
 

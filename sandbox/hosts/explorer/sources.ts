@@ -1,7 +1,7 @@
 import { createPublicClient, type HttpTransport, http, type PublicClient } from "viem";
 import { HeadReader } from "../../../server/chain/head-reader.ts";
 import type { Services } from "../../../server/services.ts";
-import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../chain/start-chain.ts";
 import type { SandboxFaults } from "../../service/faults/faults.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import type { SandboxDescription } from "../../state/description.ts";

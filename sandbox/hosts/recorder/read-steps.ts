@@ -4,7 +4,7 @@ import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generat
 import { decodeCall } from "../../../protocol/call.ts";
 import { sameAddress } from "../../../protocol/values/same-address.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
-import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../chain/start-chain.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import { blockName, type Step, type WalletStep } from "./scenario.ts";
 

@@ -1,5 +1,5 @@
 import type { Store } from "../../../server/store/store.ts";
-import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../chain/start-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { SandboxSettings } from "../../options/options.ts";
 import { readNewestBlock, type SeenBlock } from "./read-steps.ts";

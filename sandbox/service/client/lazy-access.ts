@@ -2,8 +2,8 @@ import type { Middleware } from "openapi-fetch";
 import { z } from "zod";
 import type { Part } from "../../lib/part.ts";
 import type { SendRequest } from "./api-client.ts";
-import { requestAccess } from "./issue-access.ts";
 import { isProblem } from "./problem-error.ts";
+import { requestAccess } from "./request-access.ts";
 
 const held = z.object({ credential: z.string(), credential_id: z.string(), keys: z.int() });
 

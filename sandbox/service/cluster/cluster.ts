@@ -1,8 +1,8 @@
 import type { Relayer } from "../../../relayer/relayer.ts";
 import type { Services } from "../../../server/services.ts";
-import type { RelayerJournalStore } from "../../../server/store/relayer-journal.ts";
 import type { Store } from "../../../server/store/store.ts";
-import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import type { RelayerJournalStore } from "../../../server/store/stored-relayer-journal.ts";
+import type { ChainNode } from "../../chain/start-chain.ts";
 import type { PinnedReceiver } from "../../lib/http/pin-receiver.ts";
 import type { SandboxSettings } from "../../options/options.ts";
 import type { SandboxUrls } from "../../state/description.ts";

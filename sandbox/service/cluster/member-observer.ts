@@ -1,7 +1,7 @@
 import type { EIP1193RequestFn } from "viem";
 import type { Log, Services } from "../../../server/services.ts";
-import type { RelayerJournalStore } from "../../../server/store/relayer-journal.ts";
 import type { Store } from "../../../server/store/store.ts";
+import type { RelayerJournalStore } from "../../../server/store/stored-relayer-journal.ts";
 import type { Observer } from "../start-service.ts";
 import { tellRefusals } from "./refusals.ts";
 

@@ -9,9 +9,9 @@ import {
 } from "../../../server/store/postgres/cluster-member.ts";
 import { Database, type KeptChain } from "../../../server/store/postgres/database.ts";
 import { PostgresStore } from "../../../server/store/postgres/postgres-store.ts";
-import type { RelayerJournalStore } from "../../../server/store/relayer-journal.ts";
-import { accounts, decimal, deployment } from "../../chain/genesis/deployment.ts";
-import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import type { RelayerJournalStore } from "../../../server/store/stored-relayer-journal.ts";
+import { accounts, decimal, deployment } from "../../chain/genesis/deployment-record.ts";
+import type { ChainNode } from "../../chain/start-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { PinnedReceiver } from "../../lib/http/pin-receiver.ts";
 import { wait } from "../../lib/time/wait.ts";

@@ -1,7 +1,7 @@
 import { Mutex } from "async-mutex";
 import { z } from "zod";
 import { lookUntil } from "../../../relayer/faults/look-until.ts";
-import { isAutomining, startAutomine } from "../../../relayer/node/mining.ts";
+import { isAutomining, startAutomine } from "../../../relayer/node/automine.ts";
 import { askNode, countMinable, type Node } from "../../../relayer/node/node.ts";
 import { FaultInvalidError, RpcRefusedError, RpcUnavailableError } from "../../../relayer/relayer.ts";
 import type { MiningMode } from "../../chain/clock/mining.ts";

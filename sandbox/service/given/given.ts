@@ -3,7 +3,7 @@ import { operationId } from "../../../relayer/relayer.ts";
 import type { Services } from "../../../server/services.ts";
 import type { SandboxClock } from "../../chain/clock/clock.ts";
 import { readMining } from "../../chain/clock/mining.ts";
-import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../chain/start-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { askControl } from "../../state/ask-control.ts";
 import type { SandboxDescription } from "../../state/description.ts";

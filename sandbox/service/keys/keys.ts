@@ -3,7 +3,7 @@ import { type LocalAccount, toHex } from "viem";
 import { deriveKey } from "../../../protocol/signatures/key-derivation.ts";
 import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
 import type { Account, ServiceKeys } from "../../../server/services.ts";
-import type { Accounts } from "../../chain/genesis/deployment.ts";
+import type { Accounts } from "../../chain/genesis/deployment-record.ts";
 import type { ProgramSetting } from "../../options/programs.ts";
 import { signingAccount } from "../wallets/signing-account.ts";
 

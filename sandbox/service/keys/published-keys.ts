@@ -2,7 +2,7 @@ import type { KeyRing } from "../../../server/keys/key-ring.ts";
 import { type KeyUse, keyUses } from "../../../server/keys/key-use.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { SandboxDescription } from "../../state/description.ts";
-import { describeRotating } from "../describe.ts";
+import { describeRotating } from "../describe-sandbox.ts";
 import { publishProcess, type SandboxProcess } from "../start-service.ts";
 import type { SandboxKeys } from "./keys.ts";
 

@@ -1,10 +1,13 @@
 import type { LocalAccount } from "viem";
 import { createRelayer, type Relayer, type RelayerFaults } from "../../../relayer/relayer.ts";
 import { openChainReader } from "../../../server/chain/open-chain-reader.ts";
-import { effectOfRefunds, preconditionOfRefunds } from "../../../server/domain/refunds/precondition.ts";
+import {
+  effectOfRefunds,
+  preconditionOfRefunds,
+} from "../../../server/domain/refunds/collection-precondition.ts";
 import { recordDueRefund } from "../../../server/domain/refunds/record-due-refund.ts";
-import { type RelayerJournalStore, relayerJournal } from "../../../server/store/relayer-journal.ts";
-import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import { type RelayerJournalStore, relayerJournal } from "../../../server/store/stored-relayer-journal.ts";
+import type { ChainNode } from "../../chain/start-chain.ts";
 import { crashProcess } from "../../lib/processes/processes.ts";
 import { sharedReading } from "../../lib/reading/shared-reading.ts";
 import { wait } from "../../lib/time/wait.ts";

@@ -1,6 +1,6 @@
 import type { LocalAccount } from "viem";
 import type { WalletName } from "../../chain/genesis/roles.ts";
-import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../chain/start-chain.ts";
 import { signingAccount } from "./signing-account.ts";
 import type { TestWallet } from "./test-wallet.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { replaceFile } from "../../../server/lib/replace-file.ts";
 import type { ChainChange } from "../../../server/store/chain-changes.ts";
-import type { KeptCheckpoint } from "../../chain/genesis/start-chain.ts";
+import type { KeptCheckpoint } from "../../chain/start-chain.ts";
 
 /** The names of the files of checkpoints; the state that the chain came from is `chain.json`. */
 const checkpointName = /^chain\.[0-9a-f]{16}\.json/;

@@ -1,6 +1,6 @@
 import type { Log } from "../../../server/services.ts";
-import type { ChainNode } from "../../chain/genesis/start-chain.ts";
 import type { ChainJournal } from "../../chain/journal/chain-journal.ts";
+import type { ChainNode } from "../../chain/start-chain.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
 import type { SandboxJournal } from "./open-journal.ts";
 

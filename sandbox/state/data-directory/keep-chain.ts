@@ -1,7 +1,7 @@
-import { awaitAutomine } from "../../../relayer/node/mining.ts";
+import { awaitAutomine } from "../../../relayer/node/automine.ts";
 import { toNode } from "../../../relayer/node/node.ts";
 import type { Log } from "../../../server/services.ts";
-import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../chain/start-chain.ts";
 import type { ClosingStack } from "../../lib/closing-stack.ts";
 import { endsWithin } from "../../lib/time/deadline.ts";
 import { replaceDeadAnvil, type SupervisedSandbox } from "../replace-dead-anvil.ts";

@@ -7,8 +7,8 @@ import { newDirectoryStore, openDirectoryStore } from "../../../server/store/dir
 import { readable } from "../../../server/store/directory/store-files.ts";
 import type { JournaledStore } from "../../../server/store/journaled/journaled-store.ts";
 import { dumpChain } from "../../chain/client/dump-chain.ts";
-import type { ChainHistory, ChainNode, ChainRecord } from "../../chain/genesis/start-chain.ts";
 import type { ChainJournal } from "../../chain/journal/chain-journal.ts";
+import type { ChainHistory, ChainNode, ChainRecord } from "../../chain/start-chain.ts";
 import {
   type Beginning,
   beginning,

@@ -2,7 +2,7 @@ import type { BlockChange } from "../../../server/store/chain-changes.ts";
 import { StoreDamagedError } from "../../../server/store/directory/checked-lines.ts";
 import { readDirectory } from "../../../server/store/directory/directory-store.ts";
 import { readable } from "../../../server/store/directory/store-files.ts";
-import { makeAgain } from "../../chain/genesis/start-chain.ts";
+import { makeAgain } from "../../chain/start-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { type Beginning, journalIn, readBeginning } from "./beginning.ts";
 import { findCheckpoint } from "./checkpoint-files.ts";

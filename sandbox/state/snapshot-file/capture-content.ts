@@ -1,7 +1,7 @@
 import type { Relayer } from "../../../relayer/relayer.ts";
 import { canonicalState } from "../../chain/client/canonical-state.ts";
 import { dumpChain } from "../../chain/client/dump-chain.ts";
-import type { ChainNode } from "../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../chain/start-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
 import {

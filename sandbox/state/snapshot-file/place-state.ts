@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeDirectory } from "../../../server/lib/make-directory.ts";
 import { unwritable } from "../../../server/store/directory/directory-store.ts";
-import type { SavedChain } from "../../chain/genesis/start-chain.ts";
+import type { SavedChain } from "../../chain/start-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { Fingerprint } from "../fingerprint.ts";
 import type { SnapshotContent } from "./snapshot-content.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { chainRecord } from "../../chain/genesis/start-chain.ts";
+import { chainRecord } from "../../chain/start-chain.ts";
 import { ownState } from "../../lib/part.ts";
 import { keptSettings } from "../data-directory/beginning.ts";
 import type { Fingerprint } from "../fingerprint.ts";

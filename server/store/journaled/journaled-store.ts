@@ -2,7 +2,6 @@ import type { Json } from "../../../protocol/values/json.ts";
 import { ChainUnavailableError } from "../../chain/chain-reader.ts";
 import { type ChainChange, ChainLog, type ChainSource } from "../chain-changes.ts";
 import type { CollectionName, Collections, Ordered, OrderingName } from "../records.ts";
-import type { RelayerJournalStore } from "../relayer-journal.ts";
 import type { OrderedPage } from "../store.ts";
 import {
   type Change,
@@ -12,6 +11,7 @@ import {
   type StoreImage,
   StoreUnavailableError,
 } from "../store.ts";
+import type { RelayerJournalStore } from "../stored-relayer-journal.ts";
 import type { Durability } from "./durability.ts";
 import { MemoryTables } from "./memory-tables.ts";
 import { type JournalEntry, type JournalLine, PendingEntries } from "./pending-entries.ts";

@@ -1,8 +1,8 @@
 import { Mutex } from "async-mutex";
 import type { Client } from "pg";
 import { CodedError } from "../../../protocol/coded-error.ts";
-import type { RelayerJournalStore } from "../relayer-journal.ts";
 import { StoreUnavailableError } from "../store.ts";
+import type { RelayerJournalStore } from "../stored-relayer-journal.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { type Query, reaching } from "./database.ts";
 import type { PostgresStore } from "./postgres-store.ts";

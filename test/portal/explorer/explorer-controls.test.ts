@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { EventView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
 import { day } from "../../../server/api/default-deadlines.ts";
-import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
-import { activate, createPurchase } from "../../../testkit/demo/purchase-steps.ts";
+import { enrollMerchant } from "../../../testkit/demo/show-merchant.ts";
+import { activate, createPurchase } from "../../../testkit/demo/show-purchase.ts";
 import { openReceiver } from "../../kit/external-receiver.ts";
 import { sharePages } from "../share-pages.ts";
 import { ExplorerKit, offered, refunded } from "./explorer-kit.ts";

@@ -2,8 +2,9 @@ import type { Page } from "playwright-core";
 import { usdc } from "../../../protocol/values/amount.ts";
 import type { Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { actorsOf } from "../../../testkit/demo/actors.ts";
-import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
+import { Session } from "../../../testkit/demo/session.ts";
+import { enrollMerchant } from "../../../testkit/demo/show-merchant.ts";
 import {
   activate,
   approve,
@@ -15,8 +16,7 @@ import {
   pay,
   reconcile,
   refund,
-} from "../../../testkit/demo/purchase-steps.ts";
-import { Session } from "../../../testkit/demo/session.ts";
+} from "../../../testkit/demo/show-purchase.ts";
 import type { PageOptions, TestBrowser } from "../browser.ts";
 
 /** A sandbox and a browser that looks at its explorer. */

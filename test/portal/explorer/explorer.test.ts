@@ -3,16 +3,16 @@ import { usdc } from "../../../protocol/values/amount.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import type { RequestViews } from "../../../sandbox/hosts/explorer/views.ts";
 import { actorsOf } from "../../../testkit/demo/actors.ts";
-import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
+import { Session } from "../../../testkit/demo/session.ts";
+import { enrollMerchant } from "../../../testkit/demo/show-merchant.ts";
 import {
   approve,
   createPurchase,
   type DemoPurchase,
   pay,
   reconcile,
-} from "../../../testkit/demo/purchase-steps.ts";
-import { Session } from "../../../testkit/demo/session.ts";
+} from "../../../testkit/demo/show-purchase.ts";
 import { payFromStranger } from "../../../testkit/demo/wrong-wallet.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { accessibilityFaults, contrastFaults } from "../browser.ts";

@@ -18,7 +18,7 @@ import {
   signedPermit,
   tokenDomain,
 } from "../../../protocol/messages/permit.ts";
-import { type ChainNode, startChain } from "../../../sandbox/chain/genesis/start-chain.ts";
+import { type ChainNode, startChain } from "../../../sandbox/chain/start-chain.ts";
 import { viewTypedData } from "../../../server/api/views/transactions.ts";
 import { authorization, claim, commitment, domain, permit, permitDomain } from "../sample.ts";
 

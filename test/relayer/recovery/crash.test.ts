@@ -1,6 +1,6 @@
 import type { EIP1193RequestFn } from "viem";
 import { describe, expect, test } from "vitest";
-import { awaitAutomine } from "../../../relayer/node/mining.ts";
+import { awaitAutomine } from "../../../relayer/node/automine.ts";
 import { toNode } from "../../../relayer/node/node.ts";
 import { faultPoints, operationId, type RelayerJournal } from "../../../relayer/relayer.ts";
 import { Crash, openRelayerKits, program } from "../../kit/relayer-kit.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Precondition, RelayIntent, RelayOperation } from "../../../relayer/relayer.ts";
-import { catchUp } from "../../../sandbox/chain/catch-up.ts";
+import { catchUp } from "../../../sandbox/service/relayer/catch-up.ts";
 import { Crash, openRelayerKits, type RelayerKit, type RelayerKitOptions } from "../../kit/relayer-kit.ts";
 
 const openKit = openRelayerKits();

@@ -3,10 +3,10 @@ import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";
 import { createApiClient } from "../../../sandbox/service/client/api-client.ts";
 import { actorsOf } from "../../../testkit/demo/actors.ts";
-import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
-import { activate, createPurchase } from "../../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../../testkit/demo/session.ts";
+import { enrollMerchant } from "../../../testkit/demo/show-merchant.ts";
+import { activate, createPurchase } from "../../../testkit/demo/show-purchase.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 
 const programs = ["prg_books", { id: "prg_demo", name: "Demo", account: "acct_main" }];

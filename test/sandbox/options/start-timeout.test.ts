@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { inFlags } from "../../../cli/flags.ts";
-import type { ChainNode } from "../../../sandbox/chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../../sandbox/chain/start-chain.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { findProcess } from "../../../sandbox/lib/processes/processes.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";

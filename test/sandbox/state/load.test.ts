@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { actorsOf } from "../../../testkit/demo/actors.ts";
-import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
-import { createPurchase, type DemoPurchase } from "../../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../../testkit/demo/session.ts";
+import { enrollMerchant } from "../../../testkit/demo/show-merchant.ts";
+import { createPurchase, type DemoPurchase } from "../../../testkit/demo/show-purchase.ts";
 
 let sandbox: Sandbox;
 let session: Session;

@@ -6,9 +6,9 @@ import { readMining, setMining } from "../../../sandbox/chain/clock/mining.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { day } from "../../../server/api/default-deadlines.ts";
 import { actorsOf } from "../../../testkit/demo/actors.ts";
-import { enrollMerchant } from "../../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { Session } from "../../../testkit/demo/session.ts";
+import { enrollMerchant } from "../../../testkit/demo/show-merchant.ts";
 
 interface Reorg {
   Method: "anvil_reorg";

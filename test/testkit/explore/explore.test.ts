@@ -4,7 +4,7 @@ import { z } from "zod";
 import { setMining } from "../../../sandbox/chain/clock/mining.ts";
 import { readScenario } from "../../../sandbox/hosts/recorder/scenario-file.ts";
 import type { Part } from "../../../sandbox/lib/part.ts";
-import { createExplorableSandbox } from "../../../testkit/create-sandbox.ts";
+import { createExplorableSandbox } from "../../../testkit/explore/explorable-sandbox.ts";
 import { ExplorationError } from "../../../testkit/explore/exploration-error.ts";
 import type { ExploreOptions } from "../../../testkit/explore/options.ts";
 import { playScenario } from "../../../testkit/scenario/play-scenario.ts";

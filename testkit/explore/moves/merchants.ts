@@ -3,8 +3,8 @@ import { usdc } from "../../../protocol/values/amount.ts";
 import type { components } from "../../../sandbox/service/client/api-client.ts";
 import { addEvent, type ModelMerchant } from "../model.ts";
 import { acceptsEnrollment, enrollmentAnswer, isSuccess, merchantAnswer } from "../rules.ts";
-import type { ResolvedStep } from "../step.ts";
 import { accountOf, type Walk } from "../walk.ts";
+import type { ResolvedStep } from "./step.ts";
 
 /** The funding cap of a walk's merchants, in base units: few refunds use it up. */
 const fundingCap = 100n * usdc;

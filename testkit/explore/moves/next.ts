@@ -1,5 +1,5 @@
 import { isClaimed, type Model, type ModelPurchase, paidOf, recordedAsPaid } from "../model.ts";
-import type { StepKind, WalkStep } from "../step.ts";
+import type { StepKind, WalkStep } from "./step.ts";
 
 /**
  * Which of the open purchases is chosen by a step's `subject`, from the newest one: mostly the same, so that it comes far. A sequence that is

@@ -4,9 +4,9 @@ import { permitTypedData, signedPermit, tokenDomain } from "../../../protocol/me
 import type { WalletName } from "../../../sandbox/chain/genesis/roles.ts";
 import { addEvent, type ModelPurchase, move, paidOf, type SentByWallet } from "../model.ts";
 import { acceptsPayment, type Reconciled, reconciliationAnswer } from "../rules.ts";
-import type { ResolvedStep } from "../step.ts";
 import { accountOf, type Walk } from "../walk.ts";
 import { nameOfPurchase } from "./purchases.ts";
+import type { ResolvedStep } from "./step.ts";
 
 /** Has a wallet pay a purchase: after an approval, or with a permit. */
 export async function pay(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {

@@ -15,8 +15,8 @@ import {
   registrationAnswer,
   successAnswer,
 } from "../rules.ts";
-import type { ResolvedStep } from "../step.ts";
 import { accountOf, type Walk } from "../walk.ts";
+import type { ResolvedStep } from "./step.ts";
 
 /** Seconds from the creation of a purchase to its deadlines. */
 const deadlines = { offer: 3_600, pay: 7_200, claim: 10_800 };

@@ -14,9 +14,9 @@ import {
   dueRefundAnswer,
   refundAnswer,
 } from "../rules.ts";
-import type { ResolvedStep } from "../step.ts";
 import { accountOf, type Walk } from "../walk.ts";
 import { nameOfPurchase } from "./purchases.ts";
+import type { ResolvedStep } from "./step.ts";
 
 type Schemas = components["schemas"];
 

@@ -1,11 +1,11 @@
 import type { components } from "../../../sandbox/service/client/api-client.ts";
 import { givenAccounts } from "../../../sandbox/service/keys/keys.ts";
 import { deliveryAnswer, refusalAnswer, successAnswer } from "../rules.ts";
-import type { ResolvedStep } from "../step.ts";
 import { verifyPurchase } from "../verify.ts";
 import type { Walk } from "../walk.ts";
 import { deliveryFault } from "./faults.ts";
 import { refund } from "./refunds.ts";
+import type { ResolvedStep } from "./step.ts";
 
 /** Sends an earlier write again, with its key and its bytes. */
 export async function repeat(walk: Walk, { about }: ResolvedStep): Promise<void> {

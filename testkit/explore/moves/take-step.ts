@@ -1,11 +1,11 @@
 import type { Model, ModelMerchant, ModelPurchase } from "../model.ts";
-import { chosenAmount, type ResolvedStep, type WalkStep } from "../step.ts";
 import type { Walk } from "../walk.ts";
 import { confirmEnrollment, createMerchant, enroll, fund } from "./merchants.ts";
 import { chooseNext } from "./next.ts";
 import { pay, reconcile } from "./payments.ts";
 import { activate, confirmRegistration, createPurchase, register, submit } from "./purchases.ts";
 import { claim, decide, fileClaim, refund, startRefund } from "./refunds.ts";
+import { chosenAmount, type ResolvedStep, type WalkStep } from "./step.ts";
 import { deliver, issueForeign, reorg, repeat, resend, restore, snapshot, travel } from "./surroundings.ts";
 
 type Kind = ResolvedStep["kind"];

@@ -16,7 +16,7 @@ import { empty, folded, purchaseLink, type Template, transaction } from "../../t
 import { linked } from "../../templates/text.ts";
 import { defineView, type Scene } from "../../view.ts";
 import { eventDetails } from "../events.ts";
-import { operationDetails } from "../operations.ts";
+import { operationDetails } from "../relay-operations.ts";
 import { explanation, transactionDetails } from "../transaction.ts";
 import { requestDetails } from "./requests.ts";
 import { failures, outcomeBadge, source } from "./trace-failure.ts";

@@ -7,7 +7,7 @@ import { type AnvilProcess, startAnvil } from "../../anvil/start-anvil.ts";
 import { type ChainClient, createChainClient } from "../../client/chain-client.ts";
 import { dumpChain } from "../../client/dump-chain.ts";
 import { createClock } from "../../clock/clock.ts";
-import type { Accounts, GenesisDeployment } from "../deployment.ts";
+import type { Accounts, GenesisDeployment } from "../deployment-record.ts";
 import { findGenesis, genesisDescription, stateDigest } from "../genesis-cache.ts";
 import { chainId, genesisTimestamp } from "../roles.ts";
 import { deriveAccounts } from "./deploy-contracts.ts";

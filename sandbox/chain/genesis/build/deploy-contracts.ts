@@ -10,7 +10,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { faucetCall, openProgramCall } from "../../../../protocol/call.ts";
 import { hashId } from "../../../../protocol/values/id.ts";
 import type { ChainClient } from "../../client/chain-client.ts";
-import type { Accounts, GenesisDeployment } from "../deployment.ts";
+import type { Accounts, GenesisDeployment } from "../deployment-record.ts";
 import { accountDeriver } from "../derive-account.ts";
 import {
   chainId,

@@ -3,7 +3,7 @@ import { SandboxError } from "../../../lib/errors/sandbox-error.ts";
 import { shortenArgument } from "../../../lib/errors/shorten-argument.ts";
 import type { ChainClient } from "../../client/chain-client.ts";
 import type { Registrar } from "../../registrar/registrar.ts";
-import type { Accounts } from "../deployment.ts";
+import type { Accounts } from "../deployment-record.ts";
 import { DeploymentRevertedError } from "./deploy-contracts.ts";
 
 /**

@@ -11,7 +11,7 @@ import type { MerchantRecord, PurchaseRecord } from "../../../../server/store/re
 import type { Stored } from "../../../../server/store/store.ts";
 import { contractAt } from "../address-book.ts";
 import { member } from "../cause/member.ts";
-import { allCalls, type TracedCall } from "../traces/read-trace.ts";
+import { allCalls, type TracedCall } from "../execution/read-call-trace.ts";
 import {
   type Candidate,
   candidateOf,

@@ -1,6 +1,6 @@
 import type { CollectionName } from "../../../../server/store/records.ts";
-import type { RelayerJournalStore } from "../../../../server/store/relayer-journal.ts";
 import type { Change, Store, StoreImage } from "../../../../server/store/store.ts";
+import type { RelayerJournalStore } from "../../../../server/store/stored-relayer-journal.ts";
 import { withMethods } from "../../../lib/with-methods.ts";
 import type { ChangeTopic } from "../views.ts";
 

@@ -1,7 +1,7 @@
 import type { EIP1193RequestFn } from "viem";
 import type { Refusal, Services } from "../../../../server/services.ts";
-import type { RelayerJournalStore } from "../../../../server/store/relayer-journal.ts";
 import type { Store } from "../../../../server/store/store.ts";
+import type { RelayerJournalStore } from "../../../../server/store/stored-relayer-journal.ts";
 import type { Fault } from "../../../service/faults/fault.ts";
 import { RequestLog } from "../../requests/request-log.ts";
 import { FaultLog } from "../../trace/fault-log.ts";

@@ -2,7 +2,7 @@ import { Mutex } from "async-mutex";
 import { z } from "zod";
 import type { Part } from "../../../lib/part.ts";
 import type { SendRequest } from "../../client/api-client.ts";
-import { requestAccess } from "../../client/issue-access.ts";
+import { requestAccess } from "../../client/request-access.ts";
 import type { SeededAccount } from "../../keys/keys.ts";
 
 const held = z.object({ credential: z.string(), credential_id: z.string(), requests: z.int() });

@@ -1,5 +1,5 @@
 import { mineBlocks } from "../../../chain/clock/mining.ts";
-import type { ChainNode } from "../../../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../../chain/start-chain.ts";
 import { createApiClient, type LifecycleWrites, type RetryingClient } from "../../client/api-client.ts";
 import { lifecycleWrites } from "../../client/lifecycle-writes.ts";
 import {

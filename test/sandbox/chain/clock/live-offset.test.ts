@@ -1,7 +1,7 @@
 import type { EIP1193RequestFn } from "viem";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createClock } from "../../../../sandbox/chain/clock/clock.ts";
-import type { ChainNode } from "../../../../sandbox/chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../../../sandbox/chain/start-chain.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { day } from "../../../../server/api/default-deadlines.ts";
 import { TestKit } from "../../../kit/test-kit.ts";

@@ -2,7 +2,7 @@ import type { EIP1193RequestFn, Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createClock } from "../../../../sandbox/chain/clock/clock.ts";
 import { setMining } from "../../../../sandbox/chain/clock/mining.ts";
-import type { ChainNode } from "../../../../sandbox/chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../../../sandbox/chain/start-chain.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { ask } from "../../../ask.ts";

@@ -3,10 +3,10 @@ import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.
 import { freshReading } from "../../../../sandbox/lib/reading/fresh-reading.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { actorsOf } from "../../../../testkit/demo/actors.ts";
-import { enrollMerchant } from "../../../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../../../testkit/demo/printer.ts";
-import * as steps from "../../../../testkit/demo/purchase-steps.ts";
 import { Session } from "../../../../testkit/demo/session.ts";
+import { enrollMerchant } from "../../../../testkit/demo/show-merchant.ts";
+import * as steps from "../../../../testkit/demo/show-purchase.ts";
 
 let sandbox: Sandbox;
 let start: Snapshot;

@@ -18,7 +18,7 @@ const ANSWER = `
   import { createInterface } from "node:readline";
   import { findGenesis } from "./sandbox/chain/genesis/genesis-cache.ts";
   import { genesisKey } from "./sandbox/chain/genesis/genesis-key.ts";
-  import { startChain } from "./sandbox/chain/genesis/start-chain.ts";
+  import { startChain } from "./sandbox/chain/start-chain.ts";
   const answers = {
     find: async () => ({ found: (await findGenesis(await genesisKey())) !== undefined }),
     start: async () => {

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { controlOperations } from "../../../../sandbox/hosts/control/table.ts";
 import type { SandboxDescription } from "../../../../sandbox/state/description.ts";
-import { createExplorableSandbox, type ExplorableSandbox } from "../../../../testkit/create-sandbox.ts";
+import {
+  createExplorableSandbox,
+  type ExplorableSandbox,
+} from "../../../../testkit/explore/explorable-sandbox.ts";
 import { AnswerCheck } from "../../../server/api/openapi/fuzz/answer-check.ts";
 import { parseDescription } from "../../../server/api/openapi/fuzz/description.ts";
 import { closed } from "../../../server/api/openapi/records/record-check.ts";

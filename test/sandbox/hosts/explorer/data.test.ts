@@ -15,11 +15,11 @@ import type {
   ViewPage,
 } from "../../../../sandbox/hosts/explorer/views.ts";
 import { actorsOf } from "../../../../testkit/demo/actors.ts";
-import { enrollMerchant } from "../../../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../../../testkit/demo/printer.ts";
-import * as steps from "../../../../testkit/demo/purchase-steps.ts";
 import { runDemo } from "../../../../testkit/demo/run-demo.ts";
 import { Session } from "../../../../testkit/demo/session.ts";
+import { enrollMerchant } from "../../../../testkit/demo/show-merchant.ts";
+import * as steps from "../../../../testkit/demo/show-purchase.ts";
 
 let sandbox: Sandbox;
 

@@ -15,9 +15,9 @@ import {
 } from "../../../../scripts/postgres-server.ts";
 import { purchaseSchema } from "../../../../server/api/schemas/purchases.ts";
 import { actorsOf } from "../../../../testkit/demo/actors.ts";
-import { enrollMerchant } from "../../../../testkit/demo/merchant-steps.ts";
 import { silentPrinter } from "../../../../testkit/demo/printer.ts";
 import { Session } from "../../../../testkit/demo/session.ts";
+import { enrollMerchant } from "../../../../testkit/demo/show-merchant.ts";
 import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "../../../crash/books.ts";
 import { type RelayedRequest, send } from "../../../crash/storefront.ts";
 import { type StartedSandbox, startSandbox } from "../../../end-to-end/started-sandbox.ts";

@@ -1,7 +1,7 @@
 import { numberToHex } from "viem";
 import { afterEach, expect, test } from "vitest";
 import { TamperedNode } from "../../../../../check-contract/fixture/tampered-node.ts";
-import type { ChainNode } from "../../../../../sandbox/chain/genesis/start-chain.ts";
+import type { ChainNode } from "../../../../../sandbox/chain/start-chain.ts";
 import type { Answer, Schema } from "../../../../kit/answer.ts";
 import { resetBeforeEach } from "../../../../kit/reset-before-each.ts";
 import { TestKit } from "../../../../kit/test-kit.ts";

@@ -3,8 +3,8 @@ import { basename, join, relative } from "node:path";
 import type { TraceFailure } from "../../sandbox/hosts/trace/trace-view.ts";
 import { snapshotOf } from "../../sandbox/hosts/trace/write-trace.ts";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
-import type { ExplorableSandbox } from "../create-sandbox.ts";
-import { plain, readPlace } from "./test-place.ts";
+import type { ExplorableSandbox } from "../explore/explorable-sandbox.ts";
+import { plain, readPlace } from "./place-of-error.ts";
 
 /** When a test leaves a trace. */
 export type TraceMode = "on-failure" | "always" | "never";

@@ -8,7 +8,7 @@ import { legend, paymentSummary } from "../../templates/payments.ts";
 import { badge, blockLink, copyable, time } from "../../templates/templates.ts";
 import { linked } from "../../templates/text.ts";
 import { defineView, type Scene } from "../../view.ts";
-import { operationRow } from "../operations.ts";
+import { operationRow } from "../relay-operations.ts";
 import { parties } from "./purchases.ts";
 import { course } from "./timeline.ts";
 

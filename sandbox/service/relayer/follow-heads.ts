@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { WebSocket } from "ws";
-import type { Relayer } from "../../relayer/relayer.ts";
-import type { Log } from "../../server/services.ts";
-import type { RequestGate } from "../lib/http/request-gate.ts";
+import type { Relayer } from "../../../relayer/relayer.ts";
+import type { Log } from "../../../server/services.ts";
+import type { RequestGate } from "../../lib/http/request-gate.ts";
 
 /** A follower of a chain's heads. */
 export interface HeadFollower {

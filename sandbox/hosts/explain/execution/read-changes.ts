@@ -9,7 +9,7 @@ import type { AddressLabels } from "../../explorer/address-labels.ts";
 import type { StateChanges } from "../explanation.ts";
 import { collectKeys } from "./mapping-keys.ts";
 import { type MappingKeys, nameSlots, readPart, type SlotPart, type StorageLayout } from "./name-slots.ts";
-import type { TracedCall } from "./read-trace.ts";
+import type { TracedCall } from "./read-call-trace.ts";
 import { storageLayouts } from "./storage-layout.generated.ts";
 
 const word = z

@@ -5,7 +5,7 @@ import { findByCommitment } from "../../../../server/domain/records/find.ts";
 import type { Services } from "../../../../server/services.ts";
 import type { AddressLabels } from "../../explorer/address-labels.ts";
 import type { MappingKey, MappingKeys } from "./name-slots.ts";
-import { allCalls, type TracedCall } from "./read-trace.ts";
+import { allCalls, type TracedCall } from "./read-call-trace.ts";
 
 /** The sources of a transaction's keys. */
 interface KeySources {

@@ -1,5 +1,5 @@
 import type { Arbitrary } from "fast-check";
-import { type FaultName, faultNames } from "./moves/faults.ts";
+import { type FaultName, faultNames } from "./faults.ts";
 
 /** The kinds of steps of a walk. `next` is the next step of a purchase or a merchant that its state allows, or a new purchase. */
 export const stepKinds = [

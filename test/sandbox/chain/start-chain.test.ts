@@ -1,16 +1,16 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { createChainClient } from "../../../../sandbox/chain/client/chain-client.ts";
-import { accounts, deployment } from "../../../../sandbox/chain/genesis/deployment.ts";
-import { initialBalances, walletNames } from "../../../../sandbox/chain/genesis/roles.ts";
+import { createChainClient } from "../../../sandbox/chain/client/chain-client.ts";
+import { accounts, deployment } from "../../../sandbox/chain/genesis/deployment-record.ts";
+import { initialBalances, walletNames } from "../../../sandbox/chain/genesis/roles.ts";
 import {
   type ChainHistory,
   type ChainNode,
   type ChainOptions,
   startChain,
-} from "../../../../sandbox/chain/genesis/start-chain.ts";
-import { day } from "../../../../server/api/default-deadlines.ts";
-import { type ChainChange, ChainLog } from "../../../../server/store/chain-changes.ts";
+} from "../../../sandbox/chain/start-chain.ts";
+import { day } from "../../../server/api/default-deadlines.ts";
+import { type ChainChange, ChainLog } from "../../../server/store/chain-changes.ts";
 
 const EIGHT_DAYS = 8 * day;
 

@@ -1,7 +1,7 @@
-import * as runtime from "../sandbox/create-sandbox.ts";
-import type { SandboxOptions } from "../sandbox/options/options.ts";
-import { Explorations, refuseWhileExplored } from "./explore/explorations.ts";
-import type { Exploration, ExploreOptions } from "./explore/options.ts";
+import * as runtime from "../../sandbox/create-sandbox.ts";
+import type { SandboxOptions } from "../../sandbox/options/options.ts";
+import { Explorations, refuseWhileExplored } from "./explorations.ts";
+import type { Exploration, ExploreOptions } from "./options.ts";
 
 /** A running sandbox: chain, relayer, API and documentation, with one clock, one snapshot and one data directory. */
 export interface ExplorableSandbox extends runtime.Sandbox {

@@ -1,7 +1,7 @@
-import { awaitAutomine } from "../../relayer/node/mining.ts";
-import { toNode } from "../../relayer/node/node.ts";
-import type { Relayer } from "../../relayer/relayer.ts";
-import type { ChainClient } from "./client/chain-client.ts";
+import { awaitAutomine } from "../../../relayer/node/automine.ts";
+import { toNode } from "../../../relayer/node/node.ts";
+import type { Relayer } from "../../../relayer/relayer.ts";
+import type { ChainClient } from "../../chain/client/chain-client.ts";
 
 /**
  * Has the relayer look at the chain until a look makes no further block. One look is not enough: it may send a transaction again, and

@@ -1,7 +1,7 @@
 import { base64urlnopad } from "@scure/base";
 import type { KeyRing } from "../../server/keys/key-ring.ts";
 import type { ClockMode } from "../chain/clock/clock.ts";
-import type { ChainNode } from "../chain/genesis/start-chain.ts";
+import type { ChainNode } from "../chain/start-chain.ts";
 import type { RotatingDescription, SandboxDescription, SandboxUrls } from "../state/description.ts";
 import { bareHex, type SandboxKeys, type SeededAccount } from "./keys/keys.ts";
 
