@@ -44,7 +44,7 @@ export interface ContractReport {
 /** The options of a contract check. */
 export interface CheckOptions {
   /** The effects on the sandbox's own registrar contract; see {@link readReference}. By default it is read first. */
-  reference?: Reference;
+  reference?: ReferenceEffects;
   /** The attacks that are run; all of them by default. */
   attacks?: readonly Attack[];
   /** Runs only the checks that have this text in their suite and name, such as `rules/a second claim`; the deployment is always one of them. */
@@ -58,7 +58,7 @@ export interface CheckOptions {
 export type CheckProgress = (result: CheckResult, done: number, total: number) => void;
 
 /** The effects of the lifecycle and the call sequences on the sandbox's own registrar contract, to compare with. */
-export interface Reference {
+export interface ReferenceEffects {
   /** The gas of its functions. */
   gas: GasUse;
   /** The effect of each call. */
@@ -70,7 +70,7 @@ export interface Reference {
  *
  * @example const reference = await readReference();
  */
-export async function readReference(): Promise<Reference> {
+export async function readReference(): Promise<ReferenceEffects> {
   const own = await readContractArtifact("PurchaseRegistrar");
   const fixture = await ContractFixture.open(
     async (chain) => await installRegistrar(chain, { ...own, contractName: "PurchaseRegistrar" }),
@@ -120,7 +120,7 @@ export async function checkContract(artifact: Artifact, options: CheckOptions = 
 }
 
 /** Checks that run together. */
-interface Check {
+interface CheckGroup {
   /** The suite and the name of each. */
   names: readonly string[];
   check: (fixture: ContractFixture, run: CheckRun) => Promise<void>;
@@ -166,12 +166,12 @@ class CheckRun {
 }
 
 /** Lists everything that is tried on a deployed contract. */
-function listChecks(reference: Reference, attacks: readonly Attack[]): readonly Check[] {
+function listChecks(reference: ReferenceEffects, attacks: readonly Attack[]): readonly CheckGroup[] {
   const one = (
     suite: string,
     name: string,
     check: (fixture: ContractFixture) => Promise<string | null>,
-  ): Check => ({
+  ): CheckGroup => ({
     names: [`${suite}/${name}`],
     check: async (fixture, run) => await run.add(suite, name, async () => await check(fixture)),
   });

@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { Hex } from "viem";
 import { z } from "zod";
-import { checkContract, type Reference, readReference } from "../check-contract/check-contract.ts";
+import { checkContract, type ReferenceEffects, readReference } from "../check-contract/check-contract.ts";
 import {
   bugsOf,
   type ContractMutant,
@@ -80,13 +80,13 @@ function bytecodeOf(replaced: Record<string, string>): Hex | null {
 }
 
 /** Runs check-contract until its first failure. */
-async function findFirstFailure(bytecode: Hex, reference: Reference): Promise<string | null> {
+async function findFirstFailure(bytecode: Hex, reference: ReferenceEffects): Promise<string | null> {
   const { results } = await checkContract({ contractName, bytecode }, { bail: true, reference });
   const failed = results.find(({ failure }) => failure !== null);
   return failed === undefined ? null : `${failed.suite}: ${failed.name}: ${failed.failure}`;
 }
 
-async function judge(mutant: ContractMutant, unbroken: Hex, reference: Reference): Promise<Verdict> {
+async function judge(mutant: ContractMutant, unbroken: Hex, reference: ReferenceEffects): Promise<Verdict> {
   const bytecode = bytecodeOf({ [pathOf(mutant.source)]: mutatedSource(mutant) });
   if (bytecode === null) return { outcome: "does not compile", failure: null };
   if (bytecode === unbroken) return { outcome: "same code", failure: null };

@@ -4,7 +4,7 @@ import { flagOf } from "../cli/flags.ts";
 import { packageRoot } from "../sandbox/lib/package-root.ts";
 import { type OptionType, optionTypes } from "../sandbox/options/check-types.ts";
 import { markdownTable } from "../server/documentation/tables.ts";
-import { exploreTypes, most } from "../testkit/explore/options.ts";
+import { exploreTypes, largestOptions } from "../testkit/explore/options.ts";
 
 /** The documentation of an option: a comment, the name and the type. */
 const documented = /\/\*\*((?:(?!\*\/).)*)\*\/\s+(\w+)\?: ([^\n]+);$/gms;
@@ -31,7 +31,7 @@ export function optionsTable(): string {
  */
 export function exploreOptionsTable(): string {
   const documentedOf = readOptions("testkit/explore/options.ts", "ExploreOptions");
-  const limits: { readonly [option: string]: number } = most;
+  const limits: { readonly [option: string]: number } = largestOptions;
   const rows = Object.entries(exploreTypes).map(([name, type]) => {
     const { what, value } = documentedOf(name);
     const limit = limits[name];

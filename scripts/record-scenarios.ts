@@ -10,7 +10,7 @@ import { actorsOf } from "../testkit/demo/actors.ts";
 import { silentPrinter } from "../testkit/demo/printer.ts";
 import { Session } from "../testkit/demo/session.ts";
 import { enrollMerchant } from "../testkit/demo/show-merchant.ts";
-import * as steps from "../testkit/demo/show-purchase.ts";
+import { type DemoPurchase, demoSteps } from "../testkit/demo/show-purchase.ts";
 
 interface Recording {
   file: string;
@@ -25,18 +25,18 @@ const recordings: readonly Recording[] = [
     async run(sandbox) {
       const session = await open(sandbox);
       const merchant = await enrollMerchant(session);
-      const purchase = await steps.createPurchase(session, merchant, "purchase", "25000000");
-      await steps.activate(session, purchase, "activate");
-      await steps.approve(session, session.actors.buyer, purchase, 25n * usdc);
-      await steps.pay(session, purchase, 10n * usdc);
-      await steps.pay(session, purchase, 15n * usdc);
-      await steps.reconcile(session, purchase, "reconcile");
-      const claim = await steps.claim(session, purchase, 20n * usdc);
-      const decision = await steps.decide(session, purchase, claim, 12n * usdc);
-      const refunded = await steps.refund(session, purchase, decision);
-      await steps.readPurchase(session, purchase);
-      await steps.notify(session, refunded.event_id);
-      await steps.receipts(session);
+      const purchase = await demoSteps.createPurchase(session, merchant, "purchase", "25000000");
+      await demoSteps.activate(session, purchase, "activate");
+      await demoSteps.approve(session, session.actors.buyer, purchase, 25n * usdc);
+      await demoSteps.pay(session, purchase, 10n * usdc);
+      await demoSteps.pay(session, purchase, 15n * usdc);
+      await demoSteps.reconcile(session, purchase, "reconcile");
+      const claim = await demoSteps.claim(session, purchase, 20n * usdc);
+      const decision = await demoSteps.decide(session, purchase, claim, 12n * usdc);
+      const refunded = await demoSteps.refund(session, purchase, decision);
+      await demoSteps.readPurchase(session, purchase);
+      await demoSteps.notify(session, refunded.event_id);
+      await demoSteps.receipts(session);
     },
   },
   {
@@ -46,7 +46,7 @@ const recordings: readonly Recording[] = [
     async run(sandbox) {
       const session = await open(sandbox);
       const merchant = await enrollMerchant(session);
-      const purchase = await steps.createPurchase(session, merchant, "purchase", "25000000");
+      const purchase = await demoSteps.createPurchase(session, merchant, "purchase", "25000000");
       await control(sandbox, "POST", "/faults", {
         layer: "relayer",
         point: "broadcast",
@@ -61,11 +61,11 @@ const recordings: readonly Recording[] = [
         params: session.write("activate", purchase.id),
         body: { commitment_hash: purchase.commitment.hash },
       });
-      await steps.transactions(session);
+      await demoSteps.transactions(session);
       await control(sandbox, "DELETE", "/faults");
-      await steps.activate(session, purchase, "activate");
-      await steps.transactions(session);
-      await steps.readPurchase(session, purchase);
+      await demoSteps.activate(session, purchase, "activate");
+      await demoSteps.transactions(session);
+      await demoSteps.readPurchase(session, purchase);
     },
   },
   {
@@ -75,24 +75,24 @@ const recordings: readonly Recording[] = [
     async run(sandbox) {
       const session = await open(sandbox);
       const merchant = await enrollMerchant(session);
-      const unpaid = await steps.createPurchase(session, merchant, "unpaid", "30000000");
-      await steps.activate(session, unpaid, "activate");
-      const purchase = await steps.createPurchase(session, merchant, "purchase", "40000000");
-      await steps.register(session, purchase, "registration");
-      await steps.approve(session, session.actors.buyer, purchase, 40n * usdc);
-      await steps.pay(session, purchase, 10n * usdc);
-      await steps.pay(session, purchase, 5n * usdc);
-      await steps.reconcile(session, purchase, "reconcile");
-      const claim = await steps.claim(session, purchase, 15n * usdc);
+      const unpaid = await demoSteps.createPurchase(session, merchant, "unpaid", "30000000");
+      await demoSteps.activate(session, unpaid, "activate");
+      const purchase = await demoSteps.createPurchase(session, merchant, "purchase", "40000000");
+      await demoSteps.register(session, purchase, "registration");
+      await demoSteps.approve(session, session.actors.buyer, purchase, 40n * usdc);
+      await demoSteps.pay(session, purchase, 10n * usdc);
+      await demoSteps.pay(session, purchase, 5n * usdc);
+      await demoSteps.reconcile(session, purchase, "reconcile");
+      const claim = await demoSteps.claim(session, purchase, 15n * usdc);
       await deny(sandbox, session, purchase, claim);
-      await steps.readPurchase(session, purchase);
+      await demoSteps.readPurchase(session, purchase);
       await control(sandbox, "POST", "/clock", {
         to: unpaid.deadlines.pay_deadline + 1,
       });
       const later = await open(sandbox);
       await session.actors.buyer.pay(unpaid, 30n * usdc);
       await session.actors.stranger.expire(unpaid);
-      await steps.readPurchase(later, unpaid);
+      await demoSteps.readPurchase(later, unpaid);
     },
   },
 ];
@@ -109,8 +109,8 @@ async function control(sandbox: Sandbox, method: ControlMethod, path: string, bo
 async function deny(
   { reviewer }: Sandbox,
   session: Session,
-  purchase: steps.DemoPurchase,
-  claim: Awaited<ReturnType<typeof steps.claim>>,
+  purchase: DemoPurchase,
+  claim: Awaited<ReturnType<typeof demoSteps.claim>>,
 ): Promise<void> {
   const { now: decidedAt } = unwrap(
     await createApiClient(session.actors.apiUrl).GET("/v1/routing/capabilities"),

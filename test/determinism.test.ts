@@ -7,7 +7,7 @@ import { silentPrinter } from "../testkit/demo/printer.ts";
 import { runDemo } from "../testkit/demo/run-demo.ts";
 import { Session } from "../testkit/demo/session.ts";
 import { enrollMerchant } from "../testkit/demo/show-merchant.ts";
-import { createPurchase } from "../testkit/demo/show-purchase.ts";
+import { demoSteps } from "../testkit/demo/show-purchase.ts";
 import { programFile } from "./program-file.ts";
 
 const demo = programFile("run-demo");
@@ -88,7 +88,7 @@ test("after fifty dirty resets a sandbox runs the demo as a fresh one does", asy
     const session = await Session.open(actors, silentPrinter);
     if (round % 5 === 0) {
       const merchant = await enrollMerchant(session);
-      await createPurchase(session, merchant, "purchase", `${round + 1}000000`);
+      await demoSteps.createPurchase(session, merchant, "purchase", `${round + 1}000000`);
     }
     if (round % 7 === 0) await sandbox.clock.travel({ days: 1 });
     await start.restore();

@@ -17,7 +17,7 @@ type RawLog = z.infer<typeof rawLog>;
 const approvalTopic = "0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925";
 
 /** A permit as anyone can submit it to the token. */
-export function submission(fixture: ContractFixture, value: bigint, { deadline, v, r, s }: SignedPermit) {
+export function submitPermit(fixture: ContractFixture, value: bigint, { deadline, v, r, s }: SignedPermit) {
   const { registrar, token: to } = fixture.contracts;
   const data = encodeFunctionData({
     abi: testUsdcAbi,
@@ -65,7 +65,7 @@ export const permitAttacks = attacksOf("permit", [
     async run(fixture) {
       await fixture.succeed("buyer", fixture.approve(0n));
       const permit = fixture.permit(fixture.purchase, amount);
-      await fixture.succeed("stranger", submission(fixture, amount, permit));
+      await fixture.succeed("stranger", submitPermit(fixture, amount, permit));
       const hash = await fixture.succeed("buyer", fixture.payWithPermit(fixture.purchase, amount, permit));
       const answer = await fixture.reconcile(fixture.purchase, [hash]);
       const { applied } = parseReconciliation(answer);
@@ -79,7 +79,7 @@ export const permitAttacks = attacksOf("permit", [
     stopped: mismatch("contract", "calldata", "log"),
     async run(fixture) {
       const permit = fixture.permit(fixture.purchase, amount);
-      const hash = await fixture.succeed("buyer", submission(fixture, amount, permit));
+      const hash = await fixture.succeed("buyer", submitPermit(fixture, amount, permit));
       return await fixture.reconcile(fixture.purchase, [hash]);
     },
   },

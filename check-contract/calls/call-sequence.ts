@@ -38,7 +38,7 @@ export function describeDifference(actual: RecordedCall, expected: RecordedCall)
   return `${subject} ${must} ${shouldBe ?? "missing"}; ${instead} ${is ?? "missing"}${transaction}`;
 }
 
-interface Difference {
+interface EffectDifference {
   path: readonly string[];
   values: readonly [expected: Json | undefined, actual: Json | undefined];
 }
@@ -48,7 +48,7 @@ function findDifference(
   expected: Json | undefined,
   actual: Json | undefined,
   path: readonly string[],
-): Difference | null {
+): EffectDifference | null {
   if (!isTree(expected) || !isTree(actual) || kindOf(expected) !== kindOf(actual))
     return expected === actual ? null : { path, values: [expected, actual] };
   for (const name of new Set([...Object.keys(expected), ...Object.keys(actual)])) {

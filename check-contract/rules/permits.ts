@@ -1,5 +1,5 @@
 import { usdc } from "../../protocol/values/amount.ts";
-import { submission } from "../attacks/permits.ts";
+import { submitPermit } from "../attacks/permits.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import { accepts, type Rule, refuses } from "./rule.ts";
 
@@ -26,7 +26,7 @@ export const permitRules: readonly Rule[] = [
     async run(fixture) {
       await fixture.succeed("buyer", fixture.approve(0n));
       const permit = fixture.permit(fixture.purchase, amount);
-      await fixture.succeed("stranger", submission(fixture, amount, permit));
+      await fixture.succeed("stranger", submitPermit(fixture, amount, permit));
       return await accepts(fixture, "buyer", fixture.payWithPermit(fixture.purchase, amount, permit));
     },
   },

@@ -18,7 +18,7 @@ import { redeployOnChange } from "../running/redeploy-on-change.ts";
 import { startDetached } from "../running/start-detached.ts";
 import {
   addStartOptions,
-  type StartFlags as OpenFlags,
+  type SandboxFlags as OpenFlags,
   startSandbox,
   warnOfExposure,
 } from "../running/start-sandbox.ts";

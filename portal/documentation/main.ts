@@ -1,7 +1,7 @@
 /** The documentation's pages: search over all of them, and a button that copies a block of code. */
 
 /** A section of a document, as the host lists it. */
-interface Section {
+interface PageSection {
   document: string;
   url: string;
   heading: string;
@@ -16,7 +16,7 @@ const found = element("#found", HTMLElement);
 const read = element("#read", HTMLElement);
 
 /** Read at the first search. */
-let sections: Promise<Section[]> | undefined;
+let sections: Promise<PageSection[]> | undefined;
 
 // A phone has no room for the lists of pages and of sections next to the text.
 if (matchMedia("(max-width: 55rem)").matches)
@@ -60,7 +60,7 @@ async function search(): Promise<void> {
   show(words, all);
 }
 
-function show(words: readonly string[], all: readonly Section[]): void {
+function show(words: readonly string[], all: readonly PageSection[]): void {
   const matches = all
     .map((section) => ({ section, rank: rankOf(section, words) }))
     .filter(({ rank }) => rank > 0)
@@ -77,7 +77,7 @@ function show(words: readonly string[], all: readonly Section[]): void {
 }
 
 /** Returns the rank of a section: 0 when a word is missing; headings count more than text. */
-function rankOf({ document: name, heading, text }: Section, words: readonly string[]): number {
+function rankOf({ document: name, heading, text }: PageSection, words: readonly string[]): number {
   const [title, body] = [`${name} ${heading}`.toLowerCase(), text.toLowerCase()];
   let rank = 0;
   for (const word of words) {
@@ -88,7 +88,10 @@ function rankOf({ document: name, heading, text }: Section, words: readonly stri
   return rank;
 }
 
-function entryOf({ document: name, url, heading, text }: Section, words: readonly string[]): HTMLLIElement {
+function entryOf(
+  { document: name, url, heading, text }: PageSection,
+  words: readonly string[],
+): HTMLLIElement {
   const entry = document.createElement("li");
   const link = document.createElement("a");
   link.href = url;

@@ -16,13 +16,13 @@ interface Response extends Reference {
   content?: { [type: string]: Media };
 }
 
-interface Operation {
+interface ShownOperation {
   parameters?: Parameter[];
   responses?: { [status: string]: Response };
 }
 
 interface Description {
-  paths: { [path: string]: { [method: string]: Operation } };
+  paths: { [path: string]: { [method: string]: ShownOperation } };
   components?: {
     parameters?: { [name: string]: Parameter };
     responses?: { [name: string]: Response };
@@ -38,13 +38,13 @@ export function readableDescription(
   newKey: () => string,
 ): Description & { $$normalized: true } {
   const { parameters: sharedParameters, responses: sharedResponses } = description.components ?? {};
-  const parametersOf = ({ parameters = [] }: Operation) =>
+  const parametersOf = ({ parameters = [] }: ShownOperation) =>
     parameters
       .map((parameter) => resolve(parameter, sharedParameters))
       .map((parameter) =>
         parameter.name === "Idempotency-Key" ? { ...parameter, example: newKey() } : parameter,
       );
-  const responsesOf = ({ responses = {} }: Operation) =>
+  const responsesOf = ({ responses = {} }: ShownOperation) =>
     mapValues(responses, (response, status) => {
       const whole = resolve(response, sharedResponses);
       return Number(status) >= 400 ? shorten(whole) : whole;

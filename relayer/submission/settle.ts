@@ -28,7 +28,7 @@ export async function settle(
   const succeeded = receipt.status === "0x1";
   const error = succeeded
     ? await checkEffect(context, operation, receipt)
-    : await explainRevert(context, operation, receipt.transactionHash);
+    : await readRevertReason(context, operation, receipt.transactionHash);
   const minedAt = toTimestamp(
     receipt.blockTimestamp ?? (await readBlockTime(context.node, receipt.blockHash)),
   );
@@ -126,7 +126,7 @@ async function checkEffect(
   return message === null ? null : { code: "precondition_failed", message, rpc_code: null, revert: null };
 }
 
-async function explainRevert(
+async function readRevertReason(
   context: RelayerContext,
   operation: RelayOperationRecord,
   hash: Hex,

@@ -25,7 +25,7 @@ import { actorsOf } from "../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { enrollMerchant } from "../../testkit/demo/show-merchant.ts";
-import * as steps from "../../testkit/demo/show-purchase.ts";
+import { demoSteps } from "../../testkit/demo/show-purchase.ts";
 import { type Benchmark, elapsed } from "./benchmark.ts";
 
 const price = 25_000_000n;
@@ -45,15 +45,15 @@ async function throughApi(): Promise<() => Promise<number>> {
     return await elapsed(async () => {
       const session = await Session.open(actors, silentPrinter);
       const merchant = await enrollMerchant(session);
-      const purchase = await steps.createPurchase(session, merchant, "purchase", price.toString());
-      await steps.activate(session, purchase, "activate");
-      await steps.approve(session, actors.buyer, purchase, price);
-      await steps.pay(session, purchase, price);
-      await steps.reconcile(session, purchase, "reconcile");
-      const claim = await steps.claim(session, purchase, award);
-      const decision = await steps.decide(session, purchase, claim, award);
-      const { event_id } = await steps.refund(session, purchase, decision);
-      await steps.notify(session, event_id);
+      const purchase = await demoSteps.createPurchase(session, merchant, "purchase", price.toString());
+      await demoSteps.activate(session, purchase, "activate");
+      await demoSteps.approve(session, actors.buyer, purchase, price);
+      await demoSteps.pay(session, purchase, price);
+      await demoSteps.reconcile(session, purchase, "reconcile");
+      const claim = await demoSteps.claim(session, purchase, award);
+      const decision = await demoSteps.decide(session, purchase, claim, award);
+      const { event_id } = await demoSteps.refund(session, purchase, decision);
+      await demoSteps.notify(session, event_id);
     });
   };
 }

@@ -11,7 +11,7 @@ import { actorsOf } from "../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { enrollMerchant } from "../../testkit/demo/show-merchant.ts";
-import * as steps from "../../testkit/demo/show-purchase.ts";
+import { demoSteps } from "../../testkit/demo/show-purchase.ts";
 import { median } from "./benchmark.ts";
 import { nameMachine } from "./machine.ts";
 import { residentMemory } from "./resident-memory.ts";
@@ -96,20 +96,20 @@ let wallets: Promise<unknown> = Promise.resolve();
 async function runLifecycle(): Promise<void> {
   purchases += 1;
   const name = `soak-${purchases}`;
-  const purchase = await timed("create", () => steps.createPurchase(session, merchant, name, "100"));
-  await timed("repeated create", () => steps.createPurchase(session, merchant, name, "100"));
+  const purchase = await timed("create", () => demoSteps.createPurchase(session, merchant, name, "100"));
+  await timed("repeated create", () => demoSteps.createPurchase(session, merchant, name, "100"));
   if (purchases % 5 === 0) {
-    await timed("activate", () => steps.activate(session, purchase, `${name}-activate`));
+    await timed("activate", () => demoSteps.activate(session, purchase, `${name}-activate`));
     wallets = wallets.then(async () => {
-      await steps.approve(session, actors.buyer, purchase, 100n);
-      await steps.pay(session, purchase, 100n);
+      await demoSteps.approve(session, actors.buyer, purchase, 100n);
+      await demoSteps.pay(session, purchase, 100n);
       transactions += 3;
     });
     await wallets;
-    await timed("reconcile", () => steps.reconcile(session, purchase, `${name}-reconcile`));
+    await timed("reconcile", () => demoSteps.reconcile(session, purchase, `${name}-reconcile`));
   }
   for (let read = 0; read < 8 && !isOver(); read += 1) {
-    await timed("read", () => steps.readPurchase(session, purchase));
+    await timed("read", () => demoSteps.readPurchase(session, purchase));
     await timed("capabilities", async () => unwrap(await session.api.GET("/v1/routing/capabilities")));
   }
   await weigh();

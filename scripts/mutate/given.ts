@@ -28,8 +28,8 @@ export const givenStates: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A given state that is refused has its code over HTTP.",
-        find: "else if (error instanceof CodedError) refuse(response, 422, error.message, { code: error.code });",
-        replace: "else if (error instanceof CodedError) refuse(response, 422, error.message);",
+        find: "else if (error instanceof CodedError) sendRefusal(response, 422, error.message, { code: error.code });",
+        replace: "else if (error instanceof CodedError) sendRefusal(response, 422, error.message);",
       },
     ],
   },

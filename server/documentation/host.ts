@@ -35,7 +35,7 @@ import {
   operationsTable,
 } from "./tables.ts";
 
-interface Page {
+interface ServedDocument {
   path: string;
   contentType: string;
   /** Rendered when it is first read. */
@@ -109,7 +109,7 @@ export function createDocumentationHost(services: Services, operations: readonly
 }
 
 /** Answers a page as the client prefers it: as HTML, or as it is written. */
-function answerPage(request: Request, { contentType, body, html }: Page): Answer {
+function answerPage(request: Request, { contentType, body, html }: ServedDocument): Answer {
   if (request.method !== "GET" && request.method !== "HEAD")
     throw new Problem("method_not_allowed", "The documentation is read-only. Use GET or HEAD.", {
       headers: { Allow: "GET, HEAD" },
@@ -169,7 +169,7 @@ function addressesOf({ api, docs, rpc, control }: Services["settings"]["urls"]) 
 function renderPages(
   services: Services,
   operations: readonly Operation[],
-): { site: DocumentSite; pages: Page[] } {
+): { site: DocumentSite; pages: ServedDocument[] } {
   const { urls } = services.settings;
   const bodies = resourceBodies(services, operations);
   const site = documentSite(once(bodies["/portal/docs.md"]), urls.api);
@@ -183,7 +183,7 @@ function renderPages(
     return document === undefined ? {} : { html: once(() => site.page(document)) };
   };
   const text = "text/plain; charset=utf-8";
-  const pages: Page[] = [
+  const pages: ServedDocument[] = [
     ...documentationResources.map(({ path, contentType }) => ({
       path,
       contentType,

@@ -6,7 +6,7 @@ import { type Actors, actorsOf } from "../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { type DemoMerchant, enrollMerchant } from "../../testkit/demo/show-merchant.ts";
-import * as steps from "../../testkit/demo/show-purchase.ts";
+import { demoSteps } from "../../testkit/demo/show-purchase.ts";
 
 const amount = 5_000_000n;
 const award = 1_000_000n;
@@ -65,7 +65,7 @@ export class Storefront {
     // A credential of its own, because the steps derive their idempotency keys from it.
     this.#session = await Session.open(this.#actors, silentPrinter);
     const session = this.#session;
-    const purchase = await steps.createPurchase(session, this.#merchant, "purchase", amount.toString());
+    const purchase = await demoSteps.createPurchase(session, this.#merchant, "purchase", amount.toString());
     const common = { kind, purchase: purchase.id, commitment: purchase.commitment.hash };
     const path = (step: string) =>
       `/v1/routing/programs/${purchase.program}/purchases/${purchase.id}/${step}`;
@@ -77,12 +77,12 @@ export class Storefront {
         key: session.key("activate"),
         body: { commitment_hash: purchase.commitment.hash },
       };
-    await steps.activate(session, purchase, "activate");
-    await steps.approve(session, session.actors.buyer, purchase, amount);
-    await steps.pay(session, purchase, amount);
-    await steps.reconcile(session, purchase, "reconcile");
-    const claim = await steps.claim(session, purchase, amount);
-    const decision = await steps.decide(session, purchase, claim, award);
+    await demoSteps.activate(session, purchase, "activate");
+    await demoSteps.approve(session, session.actors.buyer, purchase, amount);
+    await demoSteps.pay(session, purchase, amount);
+    await demoSteps.reconcile(session, purchase, "reconcile");
+    const claim = await demoSteps.claim(session, purchase, amount);
+    const decision = await demoSteps.decide(session, purchase, claim, award);
     return {
       ...common,
       success: 201,

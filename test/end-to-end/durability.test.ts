@@ -8,7 +8,7 @@ import { actorsOf } from "../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { enrollMerchant } from "../../testkit/demo/show-merchant.ts";
-import * as steps from "../../testkit/demo/show-purchase.ts";
+import { demoSteps } from "../../testkit/demo/show-purchase.ts";
 import { Storefront, send } from "../crash/storefront.ts";
 import { controlSandbox } from "../kit/control.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -92,10 +92,10 @@ test("a restore and what came after it are there after a kill of all, chain and 
   const first = await startSandbox(folder);
   const session = await Session.open(actorsOf(first.description), silentPrinter);
   const merchant = await enrollMerchant(session);
-  const kept = await steps.createPurchase(session, merchant, "kept", "25000000");
+  const kept = await demoSteps.createPurchase(session, merchant, "kept", "25000000");
   await controlSandbox(first.description, "POST", "/snapshots");
-  await steps.activate(session, kept, "activate");
-  await steps.approve(session, session.actors.buyer, kept, 25n * usdc);
+  await demoSteps.activate(session, kept, "activate");
+  await demoSteps.approve(session, session.actors.buyer, kept, 25n * usdc);
   await controlSandbox(first.description, "POST", "/snapshots/1/restore", {});
   const restored = await readBlocks(first.description);
   await kill(first, "all at once");
@@ -110,7 +110,7 @@ test("a restore and what came after it are there after a kill of all, chain and 
       }),
     );
   expect(await read(second.description)).toMatchObject({ status: "created" });
-  await steps.activate(later, kept, "activate");
+  await demoSteps.activate(later, kept, "activate");
   const blocks = await readBlocks(second.description);
   await kill(second, "all at once");
 

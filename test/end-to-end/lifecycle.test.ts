@@ -6,7 +6,7 @@ import { type Actors, actorsOf, balanceOf } from "../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { enrollMerchant } from "../../testkit/demo/show-merchant.ts";
-import * as steps from "../../testkit/demo/show-purchase.ts";
+import { demoSteps } from "../../testkit/demo/show-purchase.ts";
 import { payFromStranger } from "../../testkit/demo/wrong-wallet.ts";
 import { ledgerBehind } from "../kit/compile-registrar.ts";
 
@@ -46,20 +46,20 @@ describe.each([
     const merchant = await enrollMerchant(session);
     expect(merchant.status).toBe("enrolled");
 
-    const purchase = await steps.createPurchase(session, merchant, "purchase", "25000000");
+    const purchase = await demoSteps.createPurchase(session, merchant, "purchase", "25000000");
     expect(purchase).toMatchObject({ status: "created", route: null, payment_status: "unpaid" });
-    const active = await steps.activate(session, purchase, "activate");
+    const active = await demoSteps.activate(session, purchase, "activate");
     expect(active).toMatchObject({ status: "active", route: "registrar_offer" });
 
-    await steps.approve(session, actors.buyer, purchase, 25n * usdc);
-    await steps.pay(session, purchase, 10n * usdc);
-    const partly = await steps.readPurchase(session, purchase);
+    await demoSteps.approve(session, actors.buyer, purchase, 25n * usdc);
+    await demoSteps.pay(session, purchase, 10n * usdc);
+    const partly = await demoSteps.readPurchase(session, purchase);
     expect(partly).toMatchObject({ payment_status: "partially_paid" });
     expect(partly.figures).toMatchObject({ approved: "15000000", paid: "10000000", outstanding: "15000000" });
     expect(partly.receipts.map(({ reconciled_at }) => reconciled_at)).toEqual([null]);
 
-    await steps.pay(session, purchase, 15n * usdc);
-    const reconciled = await steps.reconcile(session, purchase, "reconcile");
+    await demoSteps.pay(session, purchase, 15n * usdc);
+    const reconciled = await demoSteps.reconcile(session, purchase, "reconcile");
     expect(reconciled.applied.map(({ amount }) => amount)).toEqual(["10000000", "15000000"]);
     expect(reconciled.purchase.figures).toMatchObject({
       paid: "25000000",
@@ -72,9 +72,9 @@ describe.each([
       merchant: before.merchant + 25n * usdc,
     });
 
-    const claim = await steps.claim(session, purchase, 20n * usdc);
-    const decision = await steps.decide(session, purchase, claim, 12n * usdc);
-    const { refund, event_id } = await steps.refund(session, purchase, decision);
+    const claim = await demoSteps.claim(session, purchase, 20n * usdc);
+    const decision = await demoSteps.decide(session, purchase, claim, 12n * usdc);
+    const { refund, event_id } = await demoSteps.refund(session, purchase, decision);
     expect(refund).toMatchObject({ status: "collected", award: "12000000" });
     expect(await balances()).toEqual({
       buyer: before.buyer - 25n * usdc,
@@ -82,13 +82,13 @@ describe.each([
       beneficiary: before.beneficiary + 12n * usdc,
     });
 
-    const end = await steps.readPurchase(session, purchase);
+    const end = await demoSteps.readPurchase(session, purchase);
     expect(end).toMatchObject({ status: "refunded", claim: { id: claim.id }, decision: { id: decision.id } });
-    const delivered = await steps.notify(session, event_id);
+    const delivered = await demoSteps.notify(session, event_id);
     expect(delivered.notification).toMatchObject({ status: "delivered", event_id });
-    const listed = await steps.receipts(session);
+    const listed = await demoSteps.receipts(session);
     expect(listed.data.map((receipt) => receipt.event_id)).toEqual([event_id]);
-    const { data, gas_budget } = await steps.transactions(session);
+    const { data, gas_budget } = await demoSteps.transactions(session);
     expect(data.map(({ kind, status }) => [kind, status])).toEqual([
       ["offer", "confirmed"],
       ["collect_refund", "confirmed"],
@@ -100,13 +100,13 @@ describe.each([
   test("uses the direct merchant route without the program operator", async () => {
     const session = await Session.open(actors, silentPrinter);
     const merchant = await enrollMerchant(session);
-    const purchase = await steps.createPurchase(session, merchant, "purchase", "40000000");
-    const active = await steps.register(session, purchase, "registration");
+    const purchase = await demoSteps.createPurchase(session, merchant, "purchase", "40000000");
+    const active = await demoSteps.register(session, purchase, "registration");
     expect(active).toMatchObject({ status: "active", route: "merchant_direct" });
     const before = await balances();
-    await steps.approve(session, actors.buyer, purchase, 40n * usdc);
-    await steps.pay(session, purchase, 40n * usdc);
-    await steps.reconcile(session, purchase, "reconcile");
+    await demoSteps.approve(session, actors.buyer, purchase, 40n * usdc);
+    await demoSteps.pay(session, purchase, 40n * usdc);
+    await demoSteps.reconcile(session, purchase, "reconcile");
     expect(await balances()).toEqual({
       ...before,
       buyer: before.buyer - 40n * usdc,
@@ -117,10 +117,10 @@ describe.each([
   test("refuses a payment from the wrong wallet with every check listed", async () => {
     const session = await Session.open(actors, silentPrinter);
     const merchant = await enrollMerchant(session);
-    const purchase = await steps.createPurchase(session, merchant, "purchase", "30000000");
-    await steps.activate(session, purchase, "activate");
+    const purchase = await demoSteps.createPurchase(session, merchant, "purchase", "30000000");
+    await demoSteps.activate(session, purchase, "activate");
     const before = await balances();
-    await steps.approve(session, actors.stranger, purchase, 30n * usdc);
+    await demoSteps.approve(session, actors.stranger, purchase, 30n * usdc);
     const hash = await payFromStranger(session, purchase, 30n * usdc);
     const { error } = await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {
       params: session.write("reconcile", purchase.id),
@@ -135,7 +135,7 @@ describe.each([
       actual: actors.stranger.address,
     });
     expect(await balances()).toEqual(before);
-    const after = await steps.readPurchase(session, purchase);
+    const after = await demoSteps.readPurchase(session, purchase);
     expect(after.figures).toMatchObject({ paid: "0", reconciled: "0" });
   });
 });

@@ -11,7 +11,7 @@ import { actorsOf, balanceOf } from "../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { enrollMerchant } from "../../testkit/demo/show-merchant.ts";
-import * as steps from "../../testkit/demo/show-purchase.ts";
+import { demoSteps } from "../../testkit/demo/show-purchase.ts";
 import { findAnvils } from "../sandbox/chain/anvil/find-anvil.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { type StartedSandbox, startSandbox } from "./started-sandbox.ts";
@@ -24,11 +24,11 @@ test.for(["SIGTERM", "SIGKILL"] as const)(
     const first = await startSandbox(folder);
     const session = await Session.open(actorsOf(first.description), silentPrinter);
     const merchant = await enrollMerchant(session);
-    const purchase = await steps.createPurchase(session, merchant, "purchase", "25000000");
-    await steps.activate(session, purchase, "activate");
-    await steps.approve(session, session.actors.buyer, purchase, 25n * usdc);
-    const firstPayment = await steps.pay(session, purchase, 10n * usdc);
-    await steps.reconcile(session, purchase, "reconcile-1");
+    const purchase = await demoSteps.createPurchase(session, merchant, "purchase", "25000000");
+    await demoSteps.activate(session, purchase, "activate");
+    await demoSteps.approve(session, session.actors.buyer, purchase, 25n * usdc);
+    const firstPayment = await demoSteps.pay(session, purchase, 10n * usdc);
+    await demoSteps.reconcile(session, purchase, "reconcile-1");
     const { credential } = session;
     await first.end(signal);
 
@@ -43,16 +43,16 @@ test.for(["SIGTERM", "SIGKILL"] as const)(
     expect(kept.data).toMatchObject({ status: "active", figures: { paid: "10000000" } });
 
     const later = await Session.open(actors, silentPrinter);
-    await steps.pay(later, purchase, 15n * usdc);
-    const reconciled = await steps.reconcile(later, purchase, "reconcile-2");
+    await demoSteps.pay(later, purchase, 15n * usdc);
+    const reconciled = await demoSteps.reconcile(later, purchase, "reconcile-2");
     expect(reconciled.already_reconciled.map(({ transaction_hash }) => transaction_hash)).toEqual([
       firstPayment,
     ]);
     expect(reconciled.applied.map(({ amount }) => amount)).toEqual(["15000000"]);
-    const claim = await steps.claim(later, purchase, 25n * usdc);
-    const decision = await steps.decide(later, purchase, claim, 25n * usdc);
+    const claim = await demoSteps.claim(later, purchase, 25n * usdc);
+    const decision = await demoSteps.decide(later, purchase, claim, 25n * usdc);
     const before = await balanceOf(actors, actors.beneficiary.address);
-    const { refund } = await steps.refund(later, purchase, decision);
+    const { refund } = await demoSteps.refund(later, purchase, decision);
     expect(refund.status).toBe("collected");
     expect(await balanceOf(actors, actors.beneficiary.address)).toBe(before + 25n * usdc);
   },

@@ -4,7 +4,7 @@ import { actorsOf } from "./actors.ts";
 import type { Printer } from "./printer.ts";
 import { Session } from "./session.ts";
 import { enrollMerchant } from "./show-merchant.ts";
-import * as steps from "./show-purchase.ts";
+import { demoSteps } from "./show-purchase.ts";
 import { payFromStranger } from "./wrong-wallet.ts";
 
 /**
@@ -18,31 +18,31 @@ export async function runDemo(description: SandboxDescription, printer: Printer)
   printer.section("A purchase, from enrollment to refund");
   const session = await Session.open(actors, printer);
   const merchant = await enrollMerchant(session);
-  const purchase = await steps.createPurchase(session, merchant, "purchase-1", "25000000");
-  await steps.activate(session, purchase, "activate-1");
-  await steps.approve(session, actors.buyer, purchase, 25n * usdc);
-  await steps.pay(session, purchase, 10n * usdc);
-  await steps.pay(session, purchase, 15n * usdc);
-  await steps.reconcile(session, purchase, "reconcile-1");
-  const filed = await steps.claim(session, purchase, 20n * usdc);
-  const decision = await steps.decide(session, purchase, filed, 12n * usdc);
-  const refunded = await steps.refund(session, purchase, decision);
-  await steps.readPurchase(session, purchase);
-  await steps.notify(session, refunded.event_id);
-  await steps.receipts(session);
-  await steps.transactions(session);
+  const purchase = await demoSteps.createPurchase(session, merchant, "purchase-1", "25000000");
+  await demoSteps.activate(session, purchase, "activate-1");
+  await demoSteps.approve(session, actors.buyer, purchase, 25n * usdc);
+  await demoSteps.pay(session, purchase, 10n * usdc);
+  await demoSteps.pay(session, purchase, 15n * usdc);
+  await demoSteps.reconcile(session, purchase, "reconcile-1");
+  const filed = await demoSteps.claim(session, purchase, 20n * usdc);
+  const decision = await demoSteps.decide(session, purchase, filed, 12n * usdc);
+  const refunded = await demoSteps.refund(session, purchase, decision);
+  await demoSteps.readPurchase(session, purchase);
+  await demoSteps.notify(session, refunded.event_id);
+  await demoSteps.receipts(session);
+  await demoSteps.transactions(session);
 
   printer.section("A second purchase, by the direct merchant route");
-  const direct = await steps.createPurchase(session, merchant, "purchase-2", "40000000");
-  await steps.register(session, direct, "registration-2");
-  await steps.approve(session, actors.buyer, direct, 40n * usdc);
-  await steps.pay(session, direct, 40n * usdc);
-  await steps.reconcile(session, direct, "reconcile-2");
+  const direct = await demoSteps.createPurchase(session, merchant, "purchase-2", "40000000");
+  await demoSteps.register(session, direct, "registration-2");
+  await demoSteps.approve(session, actors.buyer, direct, 40n * usdc);
+  await demoSteps.pay(session, direct, 40n * usdc);
+  await demoSteps.reconcile(session, direct, "reconcile-2");
 
   printer.section("A third purchase, paid from the wrong wallet");
-  const third = await steps.createPurchase(session, merchant, "purchase-3", "30000000");
-  await steps.activate(session, third, "activate-3");
-  await steps.approve(session, actors.stranger, third, 30n * usdc);
+  const third = await demoSteps.createPurchase(session, merchant, "purchase-3", "30000000");
+  await demoSteps.activate(session, third, "activate-3");
+  await demoSteps.approve(session, actors.stranger, third, 30n * usdc);
   const { contracts } = actors;
   const wrong = await payFromStranger(session, third, 30n * usdc);
   session.reportRefusal(

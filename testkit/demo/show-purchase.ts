@@ -11,7 +11,7 @@ type Schemas = components["schemas"];
 export type DemoPurchase = Schemas["Purchase"];
 
 /** A purchase is committed to. */
-export async function createPurchase(
+async function createPurchase(
   session: Session,
   merchant: DemoMerchant,
   intent: string,
@@ -35,11 +35,7 @@ export async function createPurchase(
 }
 
 /** The program operator offers it. */
-export async function activate(
-  session: Session,
-  purchase: DemoPurchase,
-  intent: string,
-): Promise<DemoPurchase> {
+async function activate(session: Session, purchase: DemoPurchase, intent: string): Promise<DemoPurchase> {
   const { purchase: active } = session.report(
     "Activate: the program operator offers exactly this purchase",
     await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
@@ -53,11 +49,7 @@ export async function activate(
 }
 
 /** The merchant's own wallet registers it instead; the program operator takes no part. */
-export async function register(
-  session: Session,
-  purchase: DemoPurchase,
-  intent: string,
-): Promise<DemoPurchase> {
+async function register(session: Session, purchase: DemoPurchase, intent: string): Promise<DemoPurchase> {
   const { merchant } = session.actors;
   const title = "Register on chain: the merchant's own wallet, without the program operator";
   const { transaction_hash } = session.sent(title, merchant, await merchant.register(purchase));
@@ -72,7 +64,7 @@ export async function register(
 }
 
 /** A wallet lets the registrar contract draw an amount. */
-export async function approve(
+async function approve(
   session: Session,
   wallet: TestWallet,
   purchase: DemoPurchase,
@@ -83,14 +75,14 @@ export async function approve(
 }
 
 /** The buyer pays a part. */
-export async function pay(session: Session, purchase: DemoPurchase, amount: bigint): Promise<Hex> {
+async function pay(session: Session, purchase: DemoPurchase, amount: bigint): Promise<Hex> {
   const { buyer } = session.actors;
   const title = "Pay: from the buyer to the merchant in one call";
   return session.sent(title, buyer, await buyer.pay(purchase, amount)).transaction_hash;
 }
 
 /** The API records the payments that the chain holds. */
-export async function reconcile(session: Session, purchase: DemoPurchase, intent: string) {
+async function reconcile(session: Session, purchase: DemoPurchase, intent: string) {
   return session.report(
     "Reconcile: every payment receipt, all or none",
     await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {
@@ -103,7 +95,7 @@ export async function reconcile(session: Session, purchase: DemoPurchase, intent
 }
 
 /** Reads the purchase. */
-export async function readPurchase(session: Session, purchase: DemoPurchase): Promise<DemoPurchase> {
+async function readPurchase(session: Session, purchase: DemoPurchase): Promise<DemoPurchase> {
   return session.report(
     "Read: fresh figures at one block",
     await session.api.GET("/v1/routing/programs/{program}/purchases/{id}", {
@@ -115,7 +107,7 @@ export async function readPurchase(session: Session, purchase: DemoPurchase): Pr
 }
 
 /** The beneficiary claims, on chain and in the API. */
-export async function claim(session: Session, purchase: DemoPurchase, amount: bigint) {
+async function claim(session: Session, purchase: DemoPurchase, amount: bigint) {
   const { beneficiary } = session.actors;
   const claimed = await beneficiary.claim(purchase, { amount, reason: "The course was cancelled." });
   const { body } = session.sent("Claim on chain: the beneficiary, in time", beneficiary, claimed);
@@ -130,12 +122,7 @@ export async function claim(session: Session, purchase: DemoPurchase, amount: bi
 }
 
 /** The designated reviewer decides with its Ed25519 key. */
-export async function decide(
-  session: Session,
-  purchase: DemoPurchase,
-  filed: Schemas["Claim"],
-  award: bigint,
-) {
+async function decide(session: Session, purchase: DemoPurchase, filed: Schemas["Claim"], award: bigint) {
   const { now } = unwrap(await createApiClient(session.actors.apiUrl).GET("/v1/routing/capabilities"));
   const verdict = { award: award.toString(), decidedAt: now };
   const body = signVerdict(session.actors.reviewers, purchase, filed, verdict);
@@ -150,7 +137,7 @@ export async function decide(
 }
 
 /** The award is collected from the merchant's wallet. */
-export async function refund(session: Session, purchase: DemoPurchase, decision: Schemas["Decision"]) {
+async function refund(session: Session, purchase: DemoPurchase, decision: Schemas["Decision"]) {
   return session.report(
     "Refund: collected from the accepted funding source",
     await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/refunds", {
@@ -162,7 +149,7 @@ export async function refund(session: Session, purchase: DemoPurchase, decision:
 }
 
 /** An event goes to the pinned receiver. */
-export async function notify(session: Session, eventId: string) {
+async function notify(session: Session, eventId: string) {
   return session.report(
     "Notification: signed and delivered to the pinned receiver",
     await session.api.POST("/v1/routing/programs/{program}/notifications", {
@@ -175,7 +162,7 @@ export async function notify(session: Session, eventId: string) {
 }
 
 /** The delivery receipts that the receiver signed. */
-export async function receipts(session: Session) {
+async function receipts(session: Session) {
   return session.report(
     "Delivery receipts: one per event, signed",
     await session.api.GET("/v1/routing/programs/{program}/notification-receipts", {
@@ -186,7 +173,7 @@ export async function receipts(session: Session) {
 }
 
 /** The relayer's operations and the gas budget. */
-export async function transactions(session: Session) {
+async function transactions(session: Session) {
   return session.report(
     "Transactions: the relayer's operations and the gas budget",
     await session.api.GET("/v1/routing/programs/{program}/transactions", {
@@ -196,3 +183,20 @@ export async function transactions(session: Session) {
       `${data.length} operations; spent ${gas_budget.spent_wei} wei, ${gas_budget.available_wei} of ${gas_budget.limit_wei} available`,
   );
 }
+
+/** The steps of the demo about purchases: each sends one request or transaction, and prints it. */
+export const demoSteps = {
+  createPurchase,
+  activate,
+  register,
+  approve,
+  pay,
+  reconcile,
+  readPurchase,
+  claim,
+  decide,
+  refund,
+  notify,
+  receipts,
+  transactions,
+};

@@ -14,6 +14,6 @@ export function section(title: string, paint: Paint, lines: readonly string[]): 
 }
 
 /** Returns a value as a text. */
-export function text(value: unknown): string {
+export function asText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -5,7 +5,7 @@ import type {
   StateChanges,
 } from "../../sandbox/hosts/explain/explanation.ts";
 import { describeCheck } from "../../sandbox/service/client/describe-check.ts";
-import { type Paint, paintIn, section, text } from "./paint.ts";
+import { asText, type Paint, paintIn, section } from "./paint.ts";
 
 /**
  * An explanation for a terminal.
@@ -88,7 +88,7 @@ function renderBalance({
 }
 
 function renderSlot({ contract, name, slot, before, after }: StateChanges["storage"][number]): string {
-  return `${contract}: ${name ?? slot} from ${text(before)} to ${text(after)}`;
+  return `${contract}: ${name ?? slot} from ${asText(before)} to ${asText(after)}`;
 }
 
 function renderSubmission({ submission }: Explanation): string[] {
@@ -126,19 +126,19 @@ function renderCall({ call }: Details, paint: Paint): string[] {
   return [...fields, ...words];
 }
 
-type Call = NonNullable<Explanation["call"]>;
+type ExplainedCall = NonNullable<Explanation["call"]>;
 
 function renderField(
-  { name, expected, actual, equal }: Call["fields"][number],
-  { expected_function }: Call,
+  { name, expected, actual, equal }: ExplainedCall["fields"][number],
+  { expected_function }: ExplainedCall,
   width: number,
   paint: Paint,
 ): string {
-  if (equal) return `${name.padEnd(width)}  ${text(actual)}`;
+  if (equal) return `${name.padEnd(width)}  ${asText(actual)}`;
   const label = paint("red", name.padEnd(width));
-  if (actual === null) return `${label}  absent, expected ${text(expected)}`;
-  if (expected === null) return `${label}  ${text(actual)}, no argument of ${expected_function}`;
-  return `${label}  ${text(actual)}, expected ${text(expected)}`;
+  if (actual === null) return `${label}  absent, expected ${asText(expected)}`;
+  if (expected === null) return `${label}  ${asText(actual)}, no argument of ${expected_function}`;
+  return `${label}  ${asText(actual)}, expected ${asText(expected)}`;
 }
 
 function renderWord(
@@ -161,7 +161,7 @@ function renderWord(
 }
 
 function renderLog({ address, contract, event, fields }: Explanation["logs"][number]): string {
-  return `${contract} (${address}): ${event ?? "no event of these contracts"} ${text(fields)}`;
+  return `${contract} (${address}): ${event ?? "no event of these contracts"} ${asText(fields)}`;
 }
 
 function renderFrame({ type, to, contract, call, failure, calls }: Frame, paint: Paint, depth = 0): string[] {

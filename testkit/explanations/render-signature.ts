@@ -2,7 +2,7 @@ import { hexToString } from "viem";
 import type { DecisionExplanation } from "../../sandbox/hosts/explain/decisions/decision-explanation.ts";
 import type { TypedDataExplanation } from "../../sandbox/hosts/explain/signatures/signature-explanation.ts";
 import { escapeControls } from "../../server/lib/escape-controls.ts";
-import { type Paint, paintIn, section, text } from "./paint.ts";
+import { asText, type Paint, paintIn, section } from "./paint.ts";
 
 /**
  * An explanation of typed data and its signature, for a terminal.
@@ -79,7 +79,7 @@ function renderSignature({ signature, signer, expected_signer }: TypedDataExplan
 
 function renderMembers({ fields }: Explained, paint: Paint): string[] {
   const width = Math.max(0, ...fields.map(({ name }) => name.length));
-  const show = (value: unknown) => escapeControls(text(value));
+  const show = (value: unknown) => escapeControls(asText(value));
   return fields.map(({ name, expected, actual, equal }) => {
     const label = escapeControls(name).padEnd(width);
     if (equal) return `${label}  ${show(actual)}`;

@@ -28,7 +28,7 @@ import {
 import { readAnswer } from "./rules.ts";
 import { shortenSequence } from "./shorten-sequence.ts";
 import { verifyAll, verifyPurchase } from "./verify.ts";
-import { checkSignature, count, Walk, WalkDifference, type WalkedSandbox } from "./walk.ts";
+import { checkSignature, countAnswer, Walk, WalkDifference, type WalkedSandbox } from "./walk.ts";
 
 /** The parts of a sandbox that an exploration needs. */
 export type ExploredSandbox = WalkedSandbox & Pick<Sandbox, "settings" | "store" | "faults" | "fingerprint">;
@@ -321,7 +321,7 @@ function toPurchase(view: unknown): components["schemas"]["Purchase"] {
 
 function addCounts(all: WalkCounts, more: WalkCounts): void {
   for (const [kind, answers] of Object.entries(more))
-    for (const [answer, times] of Object.entries(answers)) count(all, kind, answer, times);
+    for (const [answer, times] of Object.entries(answers)) countAnswer(all, kind, answer, times);
 }
 
 /** fast-check takes a number of 32 bits. */

@@ -1,13 +1,9 @@
 import type { Hex } from "viem";
 import type { WalletName } from "../../sandbox/chain/genesis/roles.ts";
 import type { components } from "../../sandbox/service/client/api-client.ts";
+import type { Route } from "../../sandbox/service/given/states.ts";
 
 type Schemas = components["schemas"];
-
-/** The status of a purchase in the API. */
-export type PurchaseStatus = Schemas["Purchase"]["status"];
-/** How a purchase came onto the chain. */
-export type Route = NonNullable<Schemas["Purchase"]["route"]>;
 
 /** A transaction of a wallet, and what the contract must have made of it. */
 export interface SentByWallet {
@@ -68,7 +64,7 @@ export interface ModelPurchase {
   offerDeadline: number;
   payDeadline: number;
   claimDeadline: number;
-  status: PurchaseStatus;
+  status: Schemas["Purchase"]["status"];
   route: Route | null;
   /** The route by which the contract has it; null while it does not. */
   onChain: Route | null;

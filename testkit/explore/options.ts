@@ -93,7 +93,7 @@ export const mostSteps = 100_000;
 export const stepsByDefault = 500;
 
 /** The largest value of each number. */
-export const most = { steps: mostSteps, stepsPerWalk: 200, checkEvery: 200 } as const;
+export const largestOptions = { steps: mostSteps, stepsPerWalk: 200, checkEvery: 200 } as const;
 
 /** The type of every option. */
 export const exploreTypes = {
@@ -126,7 +126,7 @@ export function readExploreOptions(options: ExploreOptions, seed: string): Explo
     if (value !== undefined && typeof value !== type)
       throw invalid(`${name} must be a ${type}, not ${showValue(value)}.`);
   }
-  for (const [name, limit] of Object.entries(most)) {
+  for (const [name, limit] of Object.entries(largestOptions)) {
     const value: unknown = Reflect.get(options, name) ?? 1;
     if (!Number.isInteger(value) || Number(value) < 1 || Number(value) > limit)
       throw invalid(`${name} must be a whole number from 1 to ${limit}, not ${showValue(value)}.`);

@@ -65,7 +65,7 @@ const gas = { gas: 1_000_000n, maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGa
 const mostRequests = 5;
 
 /** Adds to how often a kind of step had an answer. */
-export function count(counts: WalkCounts, kind: string, answer: string, times: number): void {
+export function countAnswer(counts: WalkCounts, kind: string, answer: string, times: number): void {
   const answers = counts[kind] ?? {};
   answers[answer] = (answers[answer] ?? 0) + times;
   counts[kind] = answers;
@@ -436,7 +436,7 @@ export class Walk {
     this.answers.push(answer);
     // A request that sets a fault or fails a delivery is no step of its own.
     const isFault = "control" in step && !["snapshot", "restore", "reorg", "resend"].includes(this.kind);
-    count(this.counts, isFault ? "fault" : this.kind, answer, 1);
+    countAnswer(this.counts, isFault ? "fault" : this.kind, answer, 1);
   }
 }
 

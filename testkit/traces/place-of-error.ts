@@ -46,7 +46,7 @@ function readCode(file: string, line: number): TraceFailure["code"] {
   const { first, last } = blockAround(lines, line);
   const from = Math.max(first, line - linesAround);
   const to = Math.min(last, from + 2 * linesAround);
-  return lines.slice(from - 1, to).map((text, index) => ({ line: from + index, text: plain(text) }));
+  return lines.slice(from - 1, to).map((text, index) => ({ line: from + index, text: withoutColors(text) }));
 }
 
 /** The lines of the test around a line, or of the function around it: from its first line to the one that closes it, by their indentation. */
@@ -71,6 +71,6 @@ function readLines(file: string): string[] {
 }
 
 /** A text without the colors of a terminal. */
-export function plain(text: string): string {
+export function withoutColors(text: string): string {
   return stripVTControlCharacters(text).split("\n").map(escapeControls).join("\n");
 }

@@ -4,7 +4,7 @@ import type { TraceFailure } from "../../sandbox/hosts/trace/trace-view.ts";
 import { snapshotOf } from "../../sandbox/hosts/trace/write-trace.ts";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import type { ExplorableSandbox } from "../explore/explorable-sandbox.ts";
-import { plain, readPlace } from "./place-of-error.ts";
+import { readPlace, withoutColors } from "./place-of-error.ts";
 
 /** When a test leaves a trace. */
 export type TraceMode = "on-failure" | "always" | "never";
@@ -106,8 +106,8 @@ function inKebabCase(text: string): string {
 function viewFailure(error: TestError, test: EndedTest): TraceFailure {
   const { message = "The test failed.", stack, diff, cause } = error;
   return {
-    message: plain([message, ...causesOf(cause).map((inner) => `Caused by: ${inner}`)].join("\n")),
-    diff: diff === undefined ? null : plain(diff),
+    message: withoutColors([message, ...causesOf(cause).map((inner) => `Caused by: ${inner}`)].join("\n")),
+    diff: diff === undefined ? null : withoutColors(diff),
     ...readPlace(stack ?? "", test),
   };
 }

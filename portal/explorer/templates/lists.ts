@@ -11,6 +11,13 @@ export interface ListField {
   choices?: readonly (readonly [string, string])[];
 }
 
+/** The choices of a field with any value or one of a type: a value of the type that has no text here does not compile. */
+export function choicesOf<V extends string>(
+  texts: { readonly [N in V]: string },
+): NonNullable<ListField["choices"]> {
+  return [["", "any"], ...Object.entries<string>(texts)];
+}
+
 /** The order of a list whose newest entry comes first by default. */
 export const orderField: ListField = {
   name: "order",

@@ -1,8 +1,16 @@
 import type { EventView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
+import type { EventRecord } from "../../../server/store/records.ts";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { readExplorer, requestControl } from "../api.ts";
-import { emptyList, type ListField, listFilter, orderField, recordRow } from "../templates/lists.ts";
+import {
+  choicesOf,
+  emptyList,
+  type ListField,
+  listFilter,
+  orderField,
+  recordRow,
+} from "../templates/lists.ts";
 import { badge, copyable, folded, pager, subjectLink, time } from "../templates/templates.ts";
 import { linked } from "../templates/text.ts";
 import { defineView, type Scene } from "../view.ts";
@@ -13,7 +21,11 @@ const fields: readonly ListField[] = [
   {
     name: "status",
     label: "Delivery",
-    choices: [["", "any"], ...["undelivered", "delivered", "exhausted"].map((name) => [name, name] as const)],
+    choices: choicesOf<EventRecord["delivery"]>({
+      undelivered: "undelivered",
+      delivered: "delivered",
+      exhausted: "exhausted",
+    }),
   },
   orderField,
 ];

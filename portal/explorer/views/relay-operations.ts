@@ -1,9 +1,17 @@
+import type { RelayOperationStatus } from "../../../relayer/journal/relay-operation.ts";
 import type { RelayOperationView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { readExplorer, requestControl } from "../api.ts";
 import { formatWei, nameInWords } from "../format.ts";
-import { emptyList, type ListField, listFilter, orderField, recordRow } from "../templates/lists.ts";
+import {
+  choicesOf,
+  emptyList,
+  type ListField,
+  listFilter,
+  orderField,
+  recordRow,
+} from "../templates/lists.ts";
 import {
   account,
   badge,
@@ -16,24 +24,20 @@ import {
 } from "../templates/templates.ts";
 import { defineView, type Scene } from "../view.ts";
 
-const statuses = [
-  "accepted",
-  "signed",
-  "broadcast",
-  "mined",
-  "confirmed",
-  "reverted",
-  "failed",
-  "needs_attention",
-];
+const statuses = choicesOf<RelayOperationStatus>({
+  accepted: "accepted",
+  signed: "signed",
+  broadcast: "broadcast",
+  mined: "mined",
+  confirmed: "confirmed",
+  reverted: "reverted",
+  failed: "failed",
+  needs_attention: "needs attention",
+});
 
 const fields: readonly ListField[] = [
   { name: "q", label: "Id, purchase or hash" },
-  {
-    name: "status",
-    label: "State",
-    choices: [["", "any"], ...statuses.map((name) => [name, nameInWords(name)] as const)],
-  },
+  { name: "status", label: "State", choices: statuses },
   orderField,
 ];
 

@@ -17,14 +17,14 @@ export interface OfferedWallet {
 }
 
 /** The announcement of a wallet (EIP-6963). */
-interface Announcement {
+interface AnnouncedWallet {
   info: { uuid: string; name: string; icon: string; rdns: string };
   provider: Provider;
 }
 
 declare global {
   interface WindowEventMap {
-    "eip6963:announceProvider": CustomEvent<Announcement>;
+    "eip6963:announceProvider": CustomEvent<AnnouncedWallet>;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { ActionName, Hex } from "../wallet-api.ts";
 
 /** An action that was begun and is not accepted yet, as it outlives a reload or a closed tab. */
-export interface Attempt {
+export interface ActionAttempt {
   action: ActionName;
   /** The Idempotency-Key of its submission: the same however often it is sent. */
   key: string;
@@ -35,19 +35,19 @@ export async function untilFree(action: ActionName): Promise<void> {
 }
 
 /** Keeps an attempt in this browser. */
-export function keepAttempt(attempt: Attempt): void {
+export function keepAttempt(attempt: ActionAttempt): void {
   localStorage.setItem(prefix + attempt.action, JSON.stringify(attempt));
 }
 
 /** Forgets an attempt as it is kept: not the next one, which another tab has begun, and not one of which no hash is known. */
-export function forgetAttempt({ action, key, transaction_hash }: Attempt): void {
+export function forgetAttempt({ action, key, transaction_hash }: ActionAttempt): void {
   const kept = findAttempt(action);
   if (kept?.key === key && kept.transaction_hash === transaction_hash)
     localStorage.removeItem(prefix + action);
 }
 
 /** The attempt that was begun here at an action, or null. */
-export function findAttempt(action: ActionName): Attempt | null {
+export function findAttempt(action: ActionName): ActionAttempt | null {
   const kept = localStorage.getItem(prefix + action);
   return kept === null ? null : JSON.parse(kept);
 }

@@ -11,7 +11,7 @@ import {
   type WalletSubmission,
   type WalletView,
 } from "../wallet-api.ts";
-import { type Attempt, findAttempt, forgetAttempt, keepAttempt } from "./attempt.ts";
+import { type ActionAttempt, findAttempt, forgetAttempt, keepAttempt } from "./attempt.ts";
 
 /** The progress of an action. */
 export type Progress =
@@ -63,7 +63,7 @@ export async function perform(doing: Doing): Promise<void> {
   await submitUntilDecided(attempt, report);
 }
 
-function beginOrResume({ action }: Doing): Attempt {
+function beginOrResume({ action }: Doing): ActionAttempt {
   const { name, amount, reason } = action;
   const subject = subjectOf(action);
   const before = findAttempt(name);
@@ -100,7 +100,7 @@ async function refuseOutdated({ action, submitted }: Doing): Promise<void> {
     throw new Error("The content to sign has changed. Check it and start again.");
 }
 
-async function signAndSend(attempt: Attempt, doing: Doing): Promise<void> {
+async function signAndSend(attempt: ActionAttempt, doing: Doing): Promise<void> {
   const { action, connection, sandbox, chain, report } = doing;
   const { transaction, sign } = action;
   const owner = ownerOf(action);
@@ -158,7 +158,7 @@ export function toHex(text: string): string {
  * confirmations are missing, and when no answer came. Forgets it once it is decided or its transaction is gone.
  */
 export async function submitUntilDecided(
-  attempt: Attempt,
+  attempt: ActionAttempt,
   report: (progress: Progress) => void,
 ): Promise<void> {
   const { key, transaction_hash: transactionHash } = attempt;
@@ -187,7 +187,13 @@ export async function submitUntilDecided(
   }
 }
 
-function submissionOf({ action, amount, reason, signature, transaction_hash }: Attempt): WalletSubmission {
+function submissionOf({
+  action,
+  amount,
+  reason,
+  signature,
+  transaction_hash,
+}: ActionAttempt): WalletSubmission {
   const evidence = {
     ...(signature === undefined ? {} : { signature }),
     ...(transaction_hash === undefined ? {} : { transaction_hash }),

@@ -9,7 +9,7 @@ import { type AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { rpcErrorCodes } from "./error-codes.ts";
 import { mostGas } from "./methods/bound-call.ts";
 import { judgeMeasurement } from "./methods/measure-trace.ts";
-import { type Plan, planCall } from "./methods/plan-call.ts";
+import { type CallPlan, planCall } from "./methods/plan-call.ts";
 import type { InvalidCall, RpcCall, RpcError, RpcId, RpcRequest } from "./read-request.ts";
 import type { Subscriptions } from "./subscriptions.ts";
 import { type RpcResponse, writeBatch, writeError, writeResult } from "./write-response.ts";
@@ -19,12 +19,12 @@ export const runMs = 10_000;
 /** The number of calls that go to Anvil in one message. */
 const batchSize = 128;
 
-type TracePlan = Extract<Plan, { kind: "trace" }>;
+type TracePlan = Extract<CallPlan, { kind: "trace" }>;
 
 interface PlannedCall {
   id: RpcId;
   method: string;
-  plan: Plan;
+  plan: CallPlan;
 }
 
 /** The methods of the chain that the front needs besides answers. */

@@ -32,31 +32,33 @@ const clientErrors: { readonly [status: number]: ErrorCode } = {
 export function refuseError(error: unknown, response: Response): void {
   if (error instanceof Problem) refuseAsService(error, response);
   else if (error instanceof GivenInvalidError)
-    refuse(response, 422, error.message, { code: error.code, errors: error.errors });
+    sendRefusal(response, 422, error.message, { code: error.code, errors: error.errors });
   else if (error instanceof ProblemError)
-    refuse(response, 422, error.message, { code: error.code, problem: error.problem });
+    sendRefusal(response, 422, error.message, { code: error.code, problem: error.problem });
   else if (error instanceof CodedError && temporary.includes(error.code))
-    refuse(response.set("Retry-After", "1"), 503, error.message, { code: error.code });
+    sendRefusal(response.set("Retry-After", "1"), 503, error.message, { code: error.code });
   // Without Retry-After: the call has taken effect, and must not be repeated without a look.
-  else if (error instanceof NotDurableError) refuse(response, 503, error.message, { code: error.code });
+  else if (error instanceof NotDurableError) sendRefusal(response, 503, error.message, { code: error.code });
   else if (isOfService(error)) refuseAsService(toProblem(error), response);
   else if (isSilence(error))
-    refuse(
+    sendRefusal(
       response.set("Retry-After", "1"),
       503,
       `The chain does not answer: Anvil is busy or has ended. ${whatToDo(response.req.method)}; if that fails too, start the sandbox again.`,
       { code: rpcUnavailable },
     );
-  else if (error instanceof CodedError) refuse(response, 422, error.message, { code: error.code });
+  else if (error instanceof CodedError) sendRefusal(response, 422, error.message, { code: error.code });
   else if (error instanceof SyntaxError)
-    refuse(response, 400, "The body is not valid JSON.", { code: bodyMalformed });
+    sendRefusal(response, 400, "The body is not valid JSON.", { code: bodyMalformed });
   else if (isClientError(error))
-    refuse(response, error.status, error.message, { code: clientErrors[error.status] ?? requestMalformed });
+    sendRefusal(response, error.status, error.message, {
+      code: clientErrors[error.status] ?? requestMalformed,
+    });
   // The text that viem adds to the message names the node's address.
   else if (error instanceof BaseError)
-    refuse(response, 500, error.details || error.shortMessage, { code: internalError });
+    sendRefusal(response, 500, error.details || error.shortMessage, { code: internalError });
   else
-    refuse(response, 500, error instanceof Error ? error.message : "The sandbox failed.", {
+    sendRefusal(response, 500, error instanceof Error ? error.message : "The sandbox failed.", {
       code: internalError,
     });
 }
@@ -72,7 +74,7 @@ function isOfService(error: unknown): boolean {
 }
 
 function refuseAsService({ status, headers, message, code, errors }: Problem, response: Response): void {
-  refuse(response.set(headers), status, message, errors.length === 0 ? { code } : { code, errors });
+  sendRefusal(response.set(headers), status, message, errors.length === 0 ? { code } : { code, errors });
 }
 
 /** Returns whether the node gave no answer, to the sandbox itself, the relayer or the service. */
@@ -93,7 +95,7 @@ function isClientError(error: unknown): error is Error & { status: number } {
 }
 
 /** Answers a problem, with members of its own. */
-export function refuse(response: Response, status: number, detail: string, members: object): void {
+export function sendRefusal(response: Response, status: number, detail: string, members: object): void {
   const problem = { type: "about:blank", status, ...members, detail };
   response.status(status).type("application/problem+json").send(problem);
 }

@@ -28,7 +28,7 @@ export function contractAt(deployment: Deployment, address: Address | null): Kno
 export const unknownAddress = "an unknown address";
 
 /** Returns the name of an address, in words. */
-export function nameOf(deployment: Deployment, address: Address | null): string {
+export function labelOf(deployment: Deployment, address: Address | null): string {
   if (address === null) return "a new contract";
   return contractAt(deployment, address)?.name ?? unknownAddress;
 }

@@ -65,7 +65,7 @@ function isWei(value: unknown): boolean {
     : typeof value === "string" && /^(0x[0-9a-fA-F]+|0|[1-9][0-9]*)$/.test(value);
 }
 
-type Call = z.output<typeof callSchema>;
+type CheckedCall = z.output<typeof callSchema>;
 
 /** The checks that only a mined transaction can have. */
 const minedChecks: readonly CheckName[] = ["mined", "confirmations", "canonical", "unused"];
@@ -144,7 +144,7 @@ function revertsAlone(failure: string | null): string | null {
   return failure === null ? null : `It would revert: ${failure}.`;
 }
 
-function parseCall(value: unknown, chainId: number): Call {
+function parseCall(value: unknown, chainId: number): CheckedCall {
   const { data, errors } = check(callSchema, value, "");
   if (data !== null && (data.chain_id ?? chainId) !== chainId)
     throw new SandboxError(
@@ -168,7 +168,7 @@ interface Reason {
 
 /** Runs a call on the state of a block and shows it as the transaction that it would become. */
 async function simulate(
-  { from, to, data, value }: Call,
+  { from, to, data, value }: CheckedCall,
   at: BlockPoint,
   time: number,
   { services, client }: Pick<ExplainSources, "services" | "client">,
@@ -223,7 +223,7 @@ async function simulate(
 
 /** Runs a call; the refusal of a node, as for too little ether, becomes its revert. */
 async function run(
-  { from: account, to, data, value }: Call,
+  { from: account, to, data, value }: CheckedCall,
   at: BlockPoint,
   time: number,
   client: ChainClient,

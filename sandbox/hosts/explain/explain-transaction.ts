@@ -4,13 +4,13 @@ import { decodeLog, isEvent } from "../../../protocol/binding/match-log.ts";
 import type { ObservedLog, ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
 import { operations } from "../../../server/api/operations/table.ts";
-import { judge } from "../../../server/domain/binding/require-bound.ts";
+import { evaluateChecks } from "../../../server/domain/binding/require-bound.ts";
 import type { Services } from "../../../server/services.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
 import { describeRevert } from "../../chain/describe-revert.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
-import { contractsOf, nameOf } from "./address-book.ts";
+import { contractsOf, labelOf } from "./address-book.ts";
 import type { Candidate } from "./candidates/candidate.ts";
 import { findCandidates, findNamedCandidate } from "./candidates/find-candidates.ts";
 import {
@@ -125,7 +125,7 @@ async function judgeAll(
   services: Services,
 ): Promise<Judged[]> {
   const judgeOne = async (candidate: Candidate): Promise<Judged> => {
-    const report = await judge(observed, candidate.expectation, candidate.use, services);
+    const report = await evaluateChecks(observed, candidate.expectation, candidate.use, services);
     return { ...candidate, report, failed: report.checks.filter(({ ok }) => !ok).length };
   };
   const isNamed = ({ use, about }: Candidate) => use.step === named?.use.step && about === named.about;
@@ -188,7 +188,7 @@ export function viewCall(
 export function viewLog(log: ObservedLog, { deployment }: Services): Explanation["logs"][number] {
   const { logIndex } = log;
   const address = getAddress(log.address);
-  const shown = { address, contract: nameOf(deployment, address), log_index: logIndex };
+  const shown = { address, contract: labelOf(deployment, address), log_index: logIndex };
   for (const { abi } of contractsOf(deployment))
     for (const entry of abi) {
       if (entry.type !== "event" || !isEvent(log, { abi, event: entry.name })) continue;

@@ -40,7 +40,7 @@ export type AccountView = z.output<typeof accountSchema>;
 /** The schema of a sandbox's URLs. */
 export const urlsSchema = z.object({ api: text, docs: text, rpc: text, control: text }).meta({ id: "Urls" });
 
-const programSchema = z.object({
+const programViewSchema = z.object({
   id: text,
   name: text,
   operator: text,
@@ -67,7 +67,7 @@ export const overviewSchema = z
     labels: texts.meta({
       description: "The labels of known accounts and contracts, by address in lower case.",
     }),
-    programs: z.array(programSchema),
+    programs: z.array(programViewSchema),
     unsettled: z.record(z.string(), count).meta({
       description: "The number of relay operations that are not settled, by status.",
     }),
@@ -104,7 +104,7 @@ const figuresSchema = z.object({
 /** A purchase's money, read at one block. */
 export type FiguresView = z.output<typeof figuresSchema>;
 
-const purchaseSchema = z
+const purchaseViewSchema = z
   .object({
     id: text,
     program: text,
@@ -123,17 +123,17 @@ const purchaseSchema = z
   .meta({ id: "PurchaseView", description: "A purchase, with its money read at one block." });
 
 /** A purchase in a list. */
-export type PurchaseView = z.output<typeof purchaseSchema>;
+export type PurchaseView = z.output<typeof purchaseViewSchema>;
 
 /** The schema of a page of purchases. */
-export const purchasesSchema = pageOf(purchaseSchema)
+export const purchasesSchema = pageOf(purchaseViewSchema)
   .extend({ as_of: blockPointSchema })
   .meta({ id: "PurchaseViews" });
 
 /** Purchases, the newest first, with the block that their figures were read at. */
 export type PurchaseViews = z.output<typeof purchasesSchema>;
 
-const merchantSchema = z.object({
+const merchantViewSchema = z.object({
   id: text,
   program: text,
   name: text,
@@ -152,12 +152,12 @@ const merchantSchema = z.object({
 });
 
 /** A merchant with its funding at one block. */
-export type MerchantView = z.output<typeof merchantSchema>;
+export type MerchantView = z.output<typeof merchantViewSchema>;
 
 /** The schema of a page of merchants. */
-export const merchantsSchema = pageOf(merchantSchema).meta({ id: "MerchantViews" });
+export const merchantsSchema = pageOf(merchantViewSchema).meta({ id: "MerchantViews" });
 
-const relayOperationSchema = z
+const relayOperationViewSchema = z
   .object({
     id: text,
     program: text,
@@ -191,10 +191,10 @@ const relayOperationSchema = z
   .meta({ id: "RelayOperationView", description: "A relay operation." });
 
 /** A relay operation. */
-export type RelayOperationView = z.output<typeof relayOperationSchema>;
+export type RelayOperationView = z.output<typeof relayOperationViewSchema>;
 
 /** The schema of a page of relay operations. */
-export const relayOperationsSchema = pageOf(relayOperationSchema).meta({ id: "RelayOperationViews" });
+export const relayOperationsSchema = pageOf(relayOperationViewSchema).meta({ id: "RelayOperationViews" });
 
 const deliveryAttemptSchema = z.object({
   number: count,
@@ -208,7 +208,7 @@ const deliveryAttemptSchema = z.object({
 /** One attempt to deliver an event. */
 export type DeliveryAttemptView = z.output<typeof deliveryAttemptSchema>;
 
-const eventSchema = z.object({
+const eventViewSchema = z.object({
   id: text,
   program: text,
   sequence: count,
@@ -225,10 +225,10 @@ const eventSchema = z.object({
 });
 
 /** An outbox event and how it was delivered. */
-export type EventView = z.output<typeof eventSchema>;
+export type EventView = z.output<typeof eventViewSchema>;
 
 /** The schema of a page of events. */
-export const eventsSchema = pageOf(eventSchema).meta({ id: "EventViews" });
+export const eventsSchema = pageOf(eventViewSchema).meta({ id: "EventViews" });
 
 const checkSchema = z
   .object({ name: text, ok: z.boolean(), expected: jsonSchema, actual: jsonSchema })
@@ -383,12 +383,12 @@ export type TimelineEntry = z.output<typeof timelineEntrySchema>;
 /** The schema of a purchase with its whole timeline, the oldest entry first. */
 export const timelineSchema = z
   .object({
-    purchase: purchaseSchema,
+    purchase: purchaseViewSchema,
     merchant_name: text,
     terms: jsonSchema,
     as_of: blockPointSchema,
     wallet_url: text,
-    operations: z.array(relayOperationSchema),
+    operations: z.array(relayOperationViewSchema),
     entries: z.array(timelineEntrySchema),
   })
   .meta({ id: "PurchaseTimeline" });

@@ -6,7 +6,7 @@ import { readJson } from "../../lib/read-json.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import { answerFields } from "./answer-fields.ts";
 import type { RequestStep } from "./scenario.ts";
-import { type Exchange, lost } from "./watch-answer.ts";
+import { type Exchange, lostAnswer } from "./watch-answer.ts";
 
 const issued = z.object({ credential: z.string(), credential_id: z.string() });
 
@@ -21,23 +21,26 @@ export interface KnownCallers {
 export function describeRequest(
   kind: "api" | "control",
   { method = "GET", url = "/", headers }: IncomingMessage,
-  { requestBody, exchange }: { requestBody: string; exchange: Exchange | typeof lost },
+  { requestBody, exchange }: { requestBody: string; exchange: Exchange | typeof lostAnswer },
   callers: KnownCallers,
 ): RequestStep {
   const caller = nameCaller(headers.authorization, callers);
-  const access = exchange === lost ? null : readIssued(exchange.answer);
+  const access = exchange === lostAnswer ? null : readIssued(exchange.answer);
   if (access !== null) callers.credentials.set(access.credential, access.credential_id);
   const key = headers["idempotency-key"];
   const line = `${method} ${url}`;
   const title = kind === "api" ? titleOf(method, url) : `Control: ${line}`;
   return {
-    title: exchange === lost ? `${title}: answer lost` : exchange.status < 400 ? title : `${title}: refused`,
+    title:
+      exchange === lostAnswer ? `${title}: answer lost` : exchange.status < 400 ? title : `${title}: refused`,
     ...(kind === "api" ? { api: line } : { control: line }),
     ...caller,
     ...(typeof key === "string" ? { idempotency_key: key } : {}),
     ...describeBody(requestBody, headers["content-type"]),
     answer:
-      exchange === lost ? { lost: true } : { status: exchange.status, body: answerFields(exchange.answer) },
+      exchange === lostAnswer
+        ? { lost: true }
+        : { status: exchange.status, body: answerFields(exchange.answer) },
   };
 }
 

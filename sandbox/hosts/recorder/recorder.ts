@@ -20,7 +20,7 @@ import { findUnrepeatable } from "./find-unrepeatable.ts";
 import { readNewestBlock, readSteps, type SeenBlock } from "./read-steps.ts";
 import { requireFresh } from "./require-fresh.ts";
 import { blockName, type Scenario, type Step } from "./scenario.ts";
-import { lost, watchAnswer } from "./watch-answer.ts";
+import { lostAnswer, watchAnswer } from "./watch-answer.ts";
 
 interface Recording {
   title: string;
@@ -169,7 +169,7 @@ export class Recorder {
         const body = requestBody();
         const reason = findUnrepeatable(request, {
           body,
-          status: exchange === lost ? null : exchange.status,
+          status: exchange === lostAnswer ? null : exchange.status,
         });
         if (reason !== null)
           recording.unrepeatable ??= `Step ${steps.length + 1}, ${request.method} ${request.url}, cannot be repeated: ${reason}.`;

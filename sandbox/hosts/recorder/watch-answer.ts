@@ -7,7 +7,7 @@ export interface Exchange {
 }
 
 /** An answer that the service itself has dropped, because of a fault. */
-export const lost = "lost";
+export const lostAnswer = "lost";
 
 /**
  * Waits for an answer, and holds it until what is done about it has ended, so that nothing that the client does next
@@ -17,7 +17,7 @@ export const lost = "lost";
  */
 export function watchAnswer(
   response: ServerResponse,
-  about: (exchange: Exchange | typeof lost | null) => Promise<void>,
+  about: (exchange: Exchange | typeof lostAnswer | null) => Promise<void>,
 ): void {
   const chunks: Buffer[] = [];
   const keep = (chunk: unknown) => {
@@ -41,7 +41,7 @@ export function watchAnswer(
     destroy(...args: unknown[]) {
       if (ended) return Reflect.apply(destroy, response, args);
       ended = true;
-      about(lost).finally(() => Reflect.apply(destroy, response, args));
+      about(lostAnswer).finally(() => Reflect.apply(destroy, response, args));
       return response;
     },
   };

@@ -98,14 +98,14 @@ export function retryingFetch(policy: RetryPolicy, send: Send): Send {
 
 type Send = (request: Request) => Promise<Response>;
 
-type Attempt = { answer: Response } | { lost: Error };
+type SendResult = { answer: Response } | { lost: Error };
 
 function isRepeatable({ method, headers }: Request): boolean {
   return method === "GET" || method === "HEAD" || headers.has("Idempotency-Key");
 }
 
 /** Sends a copy of a request and reads the whole answer, of which a lost connection may have cut the end. */
-async function attemptOnce(request: Request, send: Send): Promise<Attempt> {
+async function attemptOnce(request: Request, send: Send): Promise<SendResult> {
   try {
     const { status, statusText, headers, body } = await send(request.clone());
     const bytes = body === null ? null : await new Response(body).arrayBuffer();
@@ -121,7 +121,7 @@ function isKnown({ status, headers }: Response): boolean {
   return status < 500 && status !== 202 && !headers.has("Retry-After");
 }
 
-async function reasonOf(attempt: Attempt): Promise<Pick<Wait, "seconds" | "isEarly">> {
+async function reasonOf(attempt: SendResult): Promise<Pick<Wait, "seconds" | "isEarly">> {
   if (!("answer" in attempt)) return { seconds: undefined, isEarly: false };
   const { answer } = attempt;
   const asked = answer.headers.get("Retry-After") ?? "";

@@ -4,7 +4,7 @@ import type { components } from "../client/api-client.ts";
 import type { TestWallets } from "../wallets/open-wallets.ts";
 import type { TestWallet } from "../wallets/test-wallet.ts";
 import type { GivenActors } from "./actors/actors.ts";
-import { invalid, type MerchantPlan, type PurchasePlan } from "./options.ts";
+import { invalidOption, type MerchantPlan, type PurchasePlan } from "./options.ts";
 import { succeed } from "./succeed.ts";
 
 type Merchant = components["schemas"]["Merchant"];
@@ -36,7 +36,7 @@ export async function giveMerchant(plan: MerchantPlan, actors: GivenActors): Pro
 async function reuse(merchant: Merchant, plan: MerchantPlan, actors: GivenActors): Promise<Merchant> {
   const { id, program, name, reference, funding } = merchant;
   if (plan.state === "pending")
-    throw invalid(
+    throw invalidOption(
       "wallet",
       plan.wallet,
       `is enrolled as ${id} in ${program}, so it has no pending merchant`,
@@ -45,7 +45,7 @@ async function reuse(merchant: Merchant, plan: MerchantPlan, actors: GivenActors
   for (const [option, value] of Object.entries({ name, cap: funding.cap, reference })) {
     const wanted = { name: plan.name, cap: plan.cap, reference: plan.reference }[option];
     if (wanted !== undefined && wanted !== value)
-      throw invalid(
+      throw invalidOption(
         option,
         wanted,
         `is not that of ${id}, which the wallet is enrolled as`,
@@ -63,16 +63,16 @@ export async function merchantOf(plan: PurchasePlan, actors: GivenActors): Promi
     return await giveMerchant({ state: "funded", wallet: "merchant", program: plan.program }, actors);
   const merchant = await actors.merchants.byId(plan.merchant);
   if (merchant === null)
-    throw invalid("merchant", plan.merchant, "does not exist", "Pass a merchant of this sandbox.");
+    throw invalidOption("merchant", plan.merchant, "does not exist", "Pass a merchant of this sandbox.");
   if (plan.program !== undefined && plan.program !== merchant.program)
-    throw invalid(
+    throw invalidOption(
       "merchant",
       merchant.id,
       `is of the program ${merchant.program}, not ${plan.program}`,
       "Pass a merchant of that program, or leave out program.",
     );
   if (merchant.status === "pending")
-    throw invalid("merchant", merchant.id, "is pending", "Pass one that is enrolled.");
+    throw invalidOption("merchant", merchant.id, "is pending", "Pass one that is enrolled.");
   // Before anything is made.
   if (plan.route === "merchant_direct" || lacksFunding(merchant, plan)) walletOf(merchant, actors.wallets);
   return merchant;
@@ -95,7 +95,7 @@ function lacksFunding({ funding }: Merchant, { state, award }: PurchasePlan): bo
 export function walletOf({ id, wallet }: Merchant, wallets: TestWallets): TestWallet {
   const found = Object.values<TestWallet>(wallets).find(({ address }) => sameAddress(address, wallet));
   if (found !== undefined) return found;
-  throw invalid(
+  throw invalidOption(
     "merchant",
     id,
     `has the wallet ${wallet}, whose key the sandbox does not have`,

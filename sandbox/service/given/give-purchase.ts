@@ -6,7 +6,7 @@ import { type components, unwrap } from "../client/api-client.ts";
 import type { GivenActors } from "./actors/actors.ts";
 import type { ProgramApi } from "./actors/program-api.ts";
 import { fundAward, merchantOf, walletOf } from "./give-merchant.ts";
-import { invalid, type PurchasePlan, requireOtherThan } from "./options.ts";
+import { invalidOption, type PurchasePlan, requireOtherThan } from "./options.ts";
 import { succeed } from "./succeed.ts";
 
 type Schemas = components["schemas"];
@@ -86,7 +86,7 @@ function requireDeadlines({ state, deadlines = {} }: PurchasePlan, now: number):
   const all = fillDeadlines({ ...soon, ...definedDeadlines(deadlines) }, now);
   for (const [name, deadline] of Object.entries(definedDeadlines(deadlines)))
     if (deadline <= now)
-      throw invalid(
+      throw invalidOption(
         `deadlines.${name}`,
         deadline,
         `is not after the time of the sandbox, ${now}`,
@@ -97,7 +97,7 @@ function requireDeadlines({ state, deadlines = {} }: PurchasePlan, now: number):
     ["pay_deadline", "claim_deadline"],
   ] as const)
     if (all[later] < all[earlier])
-      throw invalid(
+      throw invalidOption(
         `deadlines.${later}`,
         all[later],
         `is before deadlines.${earlier}, ${deadlines[earlier] === undefined ? "by default " : ""}${all[earlier]}`,

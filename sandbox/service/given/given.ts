@@ -19,8 +19,8 @@ import { giveMerchant } from "./give-merchant.ts";
 import { givePurchase } from "./give-purchase.ts";
 import {
   GivenInvalidError,
-  invalid,
-  list,
+  invalidOption,
+  listValues,
   type MerchantOptions,
   type MerchantPlan,
   type PurchaseOptions,
@@ -197,7 +197,12 @@ function actorsOf(sources: GivenSources, { wallets, clock, chain, guard, signal 
     const known = apis.get(program);
     if (known !== undefined) return known;
     if (!programs.includes(program))
-      throw invalid("program", program, "is not a program of this sandbox", `Use ${list(programs)}.`);
+      throw invalidOption(
+        "program",
+        program,
+        "is not a program of this sandbox",
+        `Use ${listValues(programs)}.`,
+      );
     const { confirmations } = services.settings;
     const { once, retrying } = openProgramApi(program, {
       url: urls.api,

@@ -91,7 +91,12 @@ export class GivenInvalidError extends CodedError<"given_invalid"> {
 }
 
 /** The error of one option; a field of an option is named as in `deadlines.pay_deadline`. */
-export function invalid(option: string, value: unknown, wrong: string, todo: string): GivenInvalidError {
+export function invalidOption(
+  option: string,
+  value: unknown,
+  wrong: string,
+  todo: string,
+): GivenInvalidError {
   const pointer = `/${option.replaceAll(".", "/")}`;
   return new GivenInvalidError([{ pointer, detail: describe(option, value, wrong, todo) }]);
 }
@@ -109,11 +114,11 @@ function named(wrong: string, todo: string) {
 }
 
 function oneOf<const T extends readonly string[]>(values: T) {
-  return z.enum(values, named("is not one of its values", `Use ${list(values)}.`));
+  return z.enum(values, named("is not one of its values", `Use ${listValues(values)}.`));
 }
 
 /** Names values, as in "a, b or c". */
-export function list(values: readonly string[]): string {
+export function listValues(values: readonly string[]): string {
   return values.length === 1 ? `${values[0]}` : `${values.slice(0, -1).join(", ")} or ${values.at(-1)}`;
 }
 
@@ -161,8 +166,8 @@ function options<const S extends z.ZodRawShape>(shape: S) {
   return z.strictObject(shape, {
     error: ({ code, keys, input }) => {
       if (code === "unrecognized_keys" && Array.isArray(keys))
-        return `There is no option ${keys.join(", ")}. Use ${list(Object.keys(shape))}.`;
-      return `The options ${showValue(input)} are not an object. Pass one with ${list(Object.keys(shape))}.`;
+        return `There is no option ${keys.join(", ")}. Use ${listValues(Object.keys(shape))}.`;
+      return `The options ${showValue(input)} are not an object. Pass one with ${listValues(Object.keys(shape))}.`;
     },
   });
 }
@@ -232,27 +237,27 @@ export function readPurchaseOptions(given: unknown): PurchasePlan {
   for (const [option, states] of Object.entries(statesOf)) {
     const value = Object.entries(set).find(([name]) => name === option)?.[1];
     if (value !== undefined && !states.includes(state))
-      throw invalid(
+      throw invalidOption(
         option,
         value,
         `is not for the state ${state}`,
-        `Leave out ${option}, or use a state of ${list(states)}.`,
+        `Leave out ${option}, or use a state of ${listValues(states)}.`,
       );
   }
   if (known.merchant === undefined) requireOtherThan("merchant", known);
   if (state === "partially_paid" && whole === "1")
-    throw invalid("amount", whole, "cannot be paid in part", "Pass an amount above 1.");
+    throw invalidOption("amount", whole, "cannot be paid in part", "Pass an amount above 1.");
   const paid = known.paid ?? (state === "partially_paid" ? (BigInt(whole) / 2n).toString() : whole);
   const isPart = BigInt(paid) < BigInt(whole);
   if (state === "partially_paid" && !isPart)
-    throw invalid("paid", paid, `is not a part of the amount ${whole}`, "Pass less than the amount.");
+    throw invalidOption("paid", paid, `is not a part of the amount ${whole}`, "Pass less than the amount.");
   requireAtMost("paid", paid, "the amount", whole);
   const claimed = known.claimed ?? paid;
   requireAtMost("claimed", claimed, "what is paid,", paid);
   const awarded = known.award ?? (state === "denied" ? "0" : claimed);
   requireAtMost("award", awarded, "what is claimed,", claimed);
   if ((state === "denied") !== (awarded === "0"))
-    throw invalid(
+    throw invalidOption(
       "award",
       awarded,
       `is not for the state ${state}`,
@@ -268,9 +273,9 @@ export function requireOtherThan(
 ): void {
   const todo = "Pass another wallet, or another merchant.";
   if (buyer === wallet)
-    throw invalid("buyer", buyer, "is the wallet of the merchant, which cannot pay itself", todo);
+    throw invalidOption("buyer", buyer, "is the wallet of the merchant, which cannot pay itself", todo);
   if (beneficiary === wallet)
-    throw invalid(
+    throw invalidOption(
       "beneficiary",
       beneficiary,
       "is the wallet of the merchant, which cannot refund itself",
@@ -312,7 +317,7 @@ export function readGivenRequest(body: unknown): { merchant: MerchantPlan } | { 
 
 function requireAtMost(option: string, value: string, limit: string, most: string): void {
   if (BigInt(value) > BigInt(most))
-    throw invalid(option, value, `is above ${limit} ${most}`, `Pass at most ${most}.`);
+    throw invalidOption(option, value, `is above ${limit} ${most}`, `Pass at most ${most}.`);
 }
 
 function read<T>(schema: z.ZodType<T>, given: unknown): T {

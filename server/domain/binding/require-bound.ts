@@ -53,7 +53,7 @@ export async function assertBound(
   use: Use,
   services: Services,
 ): Promise<void> {
-  const report = await judge(observed, expected, use, services);
+  const report = await evaluateChecks(observed, expected, use, services);
   if (!report.accepted) throw await refusal(observed, expected, report, use, services);
 }
 
@@ -62,7 +62,7 @@ export async function assertBound(
  *
  * @example (await judge(observed, expectRegistration(purchase, true, services), use, services)).accepted
  */
-export async function judge(
+export async function evaluateChecks(
   observed: ObservedTransaction,
   expected: Expectation,
   use: Use,

@@ -35,8 +35,10 @@ import { sayCause } from "../reverts/cause.ts";
 import { type ExplainedStep, explainRevert, saysInvalidPermit } from "../reverts/explain-revert.ts";
 import { requireSignature } from "./require-signature.ts";
 
-type Given<B> = Pick<OperationContext<B>, "services" | "program" | "id" | "body">;
-type Of<A extends WalletAction> = Given<Extract<SubmitMerchantAction | SubmitPurchaseAction, { action: A }>>;
+type SubmissionContext<B> = Pick<OperationContext<B>, "services" | "program" | "id" | "body">;
+type Of<A extends WalletAction> = SubmissionContext<
+  Extract<SubmitMerchantAction | SubmitPurchaseAction, { action: A }>
+>;
 
 /** A submission that holds, with what it says. */
 export interface CheckedSubmission {
@@ -52,7 +54,7 @@ export interface CheckedSubmission {
 
 /** Checks what the wallet of a merchant did, as `POST …/enrollment` does. */
 export async function checkMerchantSubmission(
-  given: Given<SubmitMerchantAction>,
+  given: SubmissionContext<SubmitMerchantAction>,
 ): Promise<CheckedSubmission> {
   const { body } = given;
   return body.action === "enroll"
@@ -62,7 +64,7 @@ export async function checkMerchantSubmission(
 
 /** Checks what a wallet of a purchase did, as `POST …/registration`, `POST …/reconcile` and `POST …/claims` do. */
 export async function checkPurchaseSubmission(
-  given: Given<SubmitPurchaseAction>,
+  given: SubmissionContext<SubmitPurchaseAction>,
   submissions: readonly Stored<SubmissionRecord>[],
 ): Promise<CheckedSubmission> {
   const { services, program, id, body } = given;
@@ -351,7 +353,7 @@ async function requireTransaction(
   hash: Hex,
   step: ExplainedStep,
   expected: Expectation,
-  { services, id }: Pick<Given<unknown>, "services" | "id">,
+  { services, id }: Pick<SubmissionContext<unknown>, "services" | "id">,
 ): Promise<void> {
   await requireBound(hash, expected, { key: hash, step, subject: id }, services);
 }

@@ -40,7 +40,7 @@ export interface OfferedAction {
 }
 
 /** An action before it is simulated. */
-interface Plan {
+interface PlannedAction {
   name: WalletAction;
   from: Address;
   call: Call;
@@ -56,7 +56,7 @@ interface Plan {
 }
 
 /** The state that actions are simulated on: a block's state, at the time of the next block. */
-interface Head {
+interface SimulatedState {
   at: BlockPoint;
   time: number;
   /** The amount that a buyer has approved to the registrar contract, in base units. */
@@ -92,7 +92,7 @@ export async function merchantWalletActions(
   const message = enrollmentMessageOf(merchant, services);
   const missing = cap - funding.collected - funding.allowance;
   const time = await services.chain.nextTime();
-  const plans: Plan[] = [
+  const plans: PlannedAction[] = [
     {
       name: "enroll",
       from,
@@ -115,7 +115,7 @@ export async function merchantWalletActions(
 /**
  * The amount that a wallet of a purchase is asked to approve, pay or claim, and the reason; null if nothing is asked.
  */
-interface Wish {
+interface AskedAmount {
   amount: bigint | null;
   reason: string | null;
 }
@@ -128,13 +128,13 @@ interface Wish {
 export async function purchaseWalletActions(
   purchase: PurchaseRecord,
   onChain: ChainPurchase,
-  wish: Wish,
+  wish: AskedAmount,
   services: Services,
 ): Promise<OfferedAction[]> {
   const { deployment } = services;
   const time = await services.chain.nextTime();
   const head = { at: onChain.asOf, time, approved: onChain.approved, purchase };
-  const plans: Plan[] = [
+  const plans: PlannedAction[] = [
     {
       name: "register",
       from: purchase.merchant,
@@ -157,9 +157,9 @@ export async function purchaseWalletActions(
 function planApproval(
   purchase: PurchaseRecord,
   onChain: ChainPurchase,
-  wish: Wish & { time: number },
+  wish: AskedAmount & { time: number },
   { deployment }: Services,
-): Plan {
+): PlannedAction {
   const outstanding = BigInt(purchase.amount) - onChain.paid;
   const amount = wish.amount ?? outstanding;
   return {
@@ -190,9 +190,9 @@ function whyNotApprovable(onChain: ChainPurchase, amount: bigint, outstanding: b
 function planPayment(
   purchase: PurchaseRecord,
   { paid, approved }: ChainPurchase,
-  wish: Wish,
+  wish: AskedAmount,
   { deployment }: Services,
-): Plan {
+): PlannedAction {
   const outstanding = BigInt(purchase.amount) - paid;
   const payable = approved > 0n && approved < outstanding ? approved : outstanding;
   const amount = wish.amount ?? payable;
@@ -210,9 +210,9 @@ function planPayment(
 async function planPermitPayment(
   purchase: PurchaseRecord,
   onChain: ChainPurchase,
-  wish: Wish & { head: Head },
+  wish: AskedAmount & { head: SimulatedState },
   services: Services,
-): Promise<Plan> {
+): Promise<PlannedAction> {
   const { chain, deployment } = services;
   const { buyer: from } = purchase;
   const common = {
@@ -262,9 +262,9 @@ async function submittedPermit(
 function planClaim(
   purchase: PurchaseRecord,
   onChain: ChainPurchase,
-  wish: Wish,
+  wish: AskedAmount,
   { deployment }: Services,
-): Plan {
+): PlannedAction {
   const { beneficiary } = purchase;
   const reconciled = reconciledOf(purchase);
   const amount = wish.amount ?? reconciled;
@@ -293,9 +293,9 @@ function planClaim(
 async function planClaimAgain(
   purchase: PurchaseRecord,
   onChain: ChainPurchase,
-  wish: Wish,
+  wish: AskedAmount,
   services: Services,
-): Promise<Plan | null> {
+): Promise<PlannedAction | null> {
   const filed = onChain.claimHash === null ? await readFiledClaim(purchase, services) : null;
   if (filed === null || onChain.decisionHash !== null) return null;
   const { requested_amount: amount, reason, claim_hash } = filed;
@@ -316,14 +316,18 @@ async function planClaimAgain(
   };
 }
 
-async function offerAll(plans: readonly Plan[], head: Head, services: Services): Promise<OfferedAction[]> {
+async function offerAll(
+  plans: readonly PlannedAction[],
+  head: SimulatedState,
+  services: Services,
+): Promise<OfferedAction[]> {
   return await Promise.all(plans.map(async (plan) => await offer(plan, head, services)));
 }
 
 /** Allows what would succeed on chain and be taken by the program operation. */
 async function offer(
-  plan: Plan,
-  { at, time, approved, purchase }: Head,
+  plan: PlannedAction,
+  { at, time, approved, purchase }: SimulatedState,
   services: Services,
 ): Promise<OfferedAction> {
   const { chain, deployment } = services;

@@ -4,7 +4,7 @@ import { CodedError } from "../../../protocol/coded-error.ts";
 import { StoreUnavailableError } from "../store.ts";
 import type { RelayerJournalStore } from "../stored-relayer-journal.ts";
 import { CommitQueue } from "./commit-queue.ts";
-import { type Query, reaching } from "./database.ts";
+import { type RunQuery, reaching } from "./database.ts";
 import type { PostgresStore } from "./postgres-store.ts";
 import { Reader } from "./reader.ts";
 
@@ -189,9 +189,9 @@ export class ClusterMember {
     const { rows } = await client.query(`SELECT pg_try_advisory_lock(${database.lock("leader")}) AS taken`);
     if (!rows[0].taken) return;
     const turn = new Mutex();
-    const query: Query = async (text, values = []) =>
+    const query: RunQuery = async (text, values = []) =>
       await reaching(async () => (await client.query(text, values)).rows);
-    const inTurn: Query = async (text, values) =>
+    const inTurn: RunQuery = async (text, values) =>
       await turn.runExclusive(async () => await query(text, values));
     const commits = new CommitQueue(
       async (step) => await turn.runExclusive(async () => await transact(query, step)),
@@ -208,7 +208,7 @@ function endOf(client: Client): Promise<void> {
   return new Promise((resolve) => client.once("end", resolve));
 }
 
-async function transact<T>(query: Query, step: (query: Query) => Promise<T>): Promise<T> {
+async function transact<T>(query: RunQuery, step: (query: RunQuery) => Promise<T>): Promise<T> {
   await query("BEGIN");
   try {
     const result = await step(query);

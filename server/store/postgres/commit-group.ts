@@ -1,6 +1,6 @@
 import { type CollectionName, indexedFields, orderings } from "../records.ts";
 import { type Change, fits, StoreConflictError } from "../store.ts";
-import type { Database, Query } from "./database.ts";
+import type { Database, RunQuery } from "./database.ts";
 import { countCommit } from "./position.ts";
 import { encode } from "./reader.ts";
 
@@ -35,7 +35,7 @@ class Group {
  */
 export async function writeGroup(
   commits: readonly PendingCommit[],
-  query: Query,
+  query: RunQuery,
   database: Database,
   chainRecords: number | null,
 ): Promise<{ told: (() => void)[]; commits: number }> {
@@ -66,7 +66,7 @@ export async function writeGroup(
 async function readCounters(
   names: readonly string[],
   { counters }: Group,
-  query: Query,
+  query: RunQuery,
   schema: string,
 ): Promise<number[]> {
   const missing = names.filter((name) => !counters.has(name));
@@ -83,7 +83,7 @@ async function readCounters(
 async function readRecords(
   changes: readonly Change[],
   { records }: Group,
-  query: Query,
+  query: RunQuery,
   schema: string,
 ): Promise<void> {
   const missing = changes.filter((change) => !records.has(nameOf(change)));
@@ -120,7 +120,7 @@ function apply(changes: readonly Change[], { records, removed, changed }: Group)
 
 async function write(
   { counters, records, removed, changed }: Group,
-  query: Query,
+  query: RunQuery,
   schema: string,
 ): Promise<void> {
   if (counters.size > 0)
@@ -145,7 +145,7 @@ async function write(
 /** Writes records, new ones in this order after all others. */
 export async function insertRecords(
   records: readonly { collection: CollectionName; key: string; revision: number; value: unknown }[],
-  query: Query,
+  query: RunQuery,
   schema: string,
 ): Promise<void> {
   await query(

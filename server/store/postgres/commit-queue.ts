@@ -1,9 +1,9 @@
 import type { Change } from "../store.ts";
 import { type PendingCommit, writeGroup } from "./commit-group.ts";
-import type { Database, Query } from "./database.ts";
+import type { Database, RunQuery } from "./database.ts";
 
 /** Runs a transaction, one at a time and in the order in which they are asked for. */
-export type Transact = <T>(step: (query: Query) => Promise<T>) => Promise<T>;
+export type Transact = <T>(step: (query: RunQuery) => Promise<T>) => Promise<T>;
 
 /** Gathers the commits that arrive during a transaction and writes them together in the next one. */
 export class CommitQueue {

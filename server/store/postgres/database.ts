@@ -5,7 +5,7 @@ import type { ChainChange } from "../chain-changes.ts";
 import { StoreUnavailableError } from "../store.ts";
 
 /** Runs one statement and answers its rows. */
-export type Query = (text: string, values?: unknown[]) => Promise<{ [column: string]: unknown }[]>;
+export type RunQuery = (text: string, values?: unknown[]) => Promise<{ [column: string]: unknown }[]>;
 
 /** The purposes of the advisory locks of a sandbox. */
 export const locks = { commit: 1, leader: 2, owner: 3, members: 4, schema: 5 } as const;
@@ -93,17 +93,17 @@ export class Database {
   }
 
   /** Runs one statement on any connection. */
-  readonly query: Query = async (text, values = []) =>
+  readonly query: RunQuery = async (text, values = []) =>
     await reaching(async () => (await this.#pool.query(text, values)).rows);
 
   /** Runs a transaction on a connection of its own. */
-  async transaction<T>(step: (query: Query) => Promise<T>, begin = "BEGIN"): Promise<T> {
+  async transaction<T>(step: (query: RunQuery) => Promise<T>, begin = "BEGIN"): Promise<T> {
     const client = await reaching(async () => await this.#pool.connect());
     let failure: Error | undefined;
     // Without a listener, a connection that breaks off in the middle would end the process.
     const broken = () => {};
     client.on("error", broken);
-    const query: Query = async (text, values = []) =>
+    const query: RunQuery = async (text, values = []) =>
       await reaching(async () => (await client.query(text, values)).rows);
     try {
       await query(begin);

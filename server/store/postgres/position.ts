@@ -1,4 +1,4 @@
-import type { Query } from "./database.ts";
+import type { RunQuery } from "./database.ts";
 
 /** The position of a database, and the position of the chain that its records rely on. */
 export interface DatabasePosition {
@@ -15,7 +15,7 @@ export interface DatabasePosition {
  * @returns how many transactions there are with it.
  */
 export async function countCommit(
-  query: Query,
+  query: RunQuery,
   schema: string,
   chainRecords: number | null,
 ): Promise<number> {

@@ -9,7 +9,7 @@ import {
 import type { Change, Filter, OrderedPage, Store, Stored, StoreImage } from "../store.ts";
 import { insertRecords } from "./commit-group.ts";
 import { CommitQueue } from "./commit-queue.ts";
-import type { Database, Query } from "./database.ts";
+import type { Database, RunQuery } from "./database.ts";
 import { countCommit, type DatabasePosition } from "./position.ts";
 import { Reader } from "./reader.ts";
 import { prepareTables } from "./tables.ts";
@@ -167,12 +167,12 @@ export class PostgresStore implements Store {
   }
 }
 
-async function clear(query: Query, schema: string): Promise<void> {
+async function clear(query: RunQuery, schema: string): Promise<void> {
   await query(`DELETE FROM ${schema}.records`);
   await query(`DELETE FROM ${schema}.counters`);
 }
 
-async function readImage(query: Query, schema: string): Promise<StoreImage> {
+async function readImage(query: RunQuery, schema: string): Promise<StoreImage> {
   const counters: StoreImage["counters"] = {};
   for (const row of await query(`SELECT name, value FROM ${schema}.counters ORDER BY name`))
     counters[String(row["name"])] = Number(row["value"]);

@@ -6,7 +6,7 @@ import {
   orderings,
 } from "../records.ts";
 import type { Filter, OrderedPage, Stored } from "../store.ts";
-import type { Query } from "./database.ts";
+import type { RunQuery } from "./database.ts";
 
 /** Encodes a key or a field for the tables: as JSON, which holds every character that PostgreSQL's text does not. */
 export function encode(value: unknown): string {
@@ -15,10 +15,10 @@ export function encode(value: unknown): string {
 
 /** Reads records with one statement each. */
 export class Reader {
-  readonly #query: Query;
+  readonly #query: RunQuery;
   readonly #records: string;
 
-  constructor(query: Query, schema: string) {
+  constructor(query: RunQuery, schema: string) {
     this.#query = query;
     this.#records = `${schema}.records`;
   }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { EventView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
 import { day } from "../../../server/api/default-deadlines.ts";
 import { enrollMerchant } from "../../../testkit/demo/show-merchant.ts";
-import { activate, createPurchase } from "../../../testkit/demo/show-purchase.ts";
+import { demoSteps } from "../../../testkit/demo/show-purchase.ts";
 import { openReceiver } from "../../kit/external-receiver.ts";
 import { sharePages } from "../share-pages.ts";
 import { ExplorerKit, offered, refunded } from "./explorer-kit.ts";
@@ -95,9 +95,13 @@ test("the controls say in the sandbox's words why something cannot be done", asy
 test("the controls resume a relay operation that needs attention", async () => {
   const session = await kit.begin();
   const merchant = await enrollMerchant(session);
-  await activate(session, await createPurchase(session, merchant, "first", "25000000"), "activate-first");
+  await demoSteps.activate(
+    session,
+    await demoSteps.createPurchase(session, merchant, "first", "25000000"),
+    "activate-first",
+  );
   await kit.sandbox.faults.set({ layer: "relayer", point: "nonce", action: "foreign_nonce" });
-  const purchase = await createPurchase(session, merchant, "purchase", "25000000");
+  const purchase = await demoSteps.createPurchase(session, merchant, "purchase", "25000000");
   const attempt = async () =>
     await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
       params: session.write("activate", purchase.id),

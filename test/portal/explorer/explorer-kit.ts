@@ -5,18 +5,7 @@ import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { Session } from "../../../testkit/demo/session.ts";
 import { enrollMerchant } from "../../../testkit/demo/show-merchant.ts";
-import {
-  activate,
-  approve,
-  claim,
-  createPurchase,
-  type DemoPurchase,
-  decide,
-  notify,
-  pay,
-  reconcile,
-  refund,
-} from "../../../testkit/demo/show-purchase.ts";
+import { type DemoPurchase, demoSteps } from "../../../testkit/demo/show-purchase.ts";
 import type { PageOptions, TestBrowser } from "../browser.ts";
 
 /** A sandbox and a browser that looks at its explorer. */
@@ -45,19 +34,24 @@ export class ExplorerKit {
 
 /** A purchase that was offered. */
 export async function offered(session: Session): Promise<DemoPurchase> {
-  const purchase = await createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
-  return await activate(session, purchase, "activate");
+  const purchase = await demoSteps.createPurchase(
+    session,
+    await enrollMerchant(session),
+    "purchase",
+    "25000000",
+  );
+  return await demoSteps.activate(session, purchase, "activate");
 }
 
 /** A purchase that came all the way to its refund, whose event was delivered. */
 export async function refunded(session: Session): Promise<DemoPurchase> {
   const purchase = await offered(session);
-  await approve(session, session.actors.buyer, purchase, 25n * usdc);
-  await pay(session, purchase, 25n * usdc);
-  await reconcile(session, purchase, "reconcile");
-  const filed = await claim(session, purchase, 20n * usdc);
-  const decision = await decide(session, purchase, filed, 12n * usdc);
-  const { event_id } = await refund(session, purchase, decision);
-  await notify(session, event_id);
+  await demoSteps.approve(session, session.actors.buyer, purchase, 25n * usdc);
+  await demoSteps.pay(session, purchase, 25n * usdc);
+  await demoSteps.reconcile(session, purchase, "reconcile");
+  const filed = await demoSteps.claim(session, purchase, 20n * usdc);
+  const decision = await demoSteps.decide(session, purchase, filed, 12n * usdc);
+  const { event_id } = await demoSteps.refund(session, purchase, decision);
+  await demoSteps.notify(session, event_id);
   return purchase;
 }

@@ -6,13 +6,7 @@ import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { Session } from "../../../testkit/demo/session.ts";
 import { enrollMerchant } from "../../../testkit/demo/show-merchant.ts";
-import {
-  approve,
-  createPurchase,
-  type DemoPurchase,
-  pay,
-  reconcile,
-} from "../../../testkit/demo/show-purchase.ts";
+import { type DemoPurchase, demoSteps } from "../../../testkit/demo/show-purchase.ts";
 import { payFromStranger } from "../../../testkit/demo/wrong-wallet.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { accessibilityFaults, contrastFaults } from "../browser.ts";
@@ -66,7 +60,7 @@ test("a purchase's steps appear as they happen, without a reload", async () => {
   const entry = page.getByRole("listitem").filter({ has: page.getByTitle(purchase.id, { exact: true }) });
   await entry.getByText("active", { exact: true }).waitFor();
   await entry.getByRole("img", { name: "0.00 of 25.00 USDC paid" }).waitFor();
-  await approve(session, session.actors.buyer, purchase, 25n * usdc);
+  await demoSteps.approve(session, session.actors.buyer, purchase, 25n * usdc);
   await page.getByRole("list", { name: "Colors of the bars" }).getByText("reconciled").waitFor();
   // The allowance is the wallet's: it fills no bar.
   expect(
@@ -74,10 +68,10 @@ test("a purchase's steps appear as they happen, without a reload", async () => {
       .locator("rect:not(.track)")
       .evaluateAll((bars) => bars.map((bar) => bar.getAttribute("width"))),
   ).toEqual(["0", "0", "0"]);
-  await pay(session, purchase, 10n * usdc);
+  await demoSteps.pay(session, purchase, 10n * usdc);
   await entry.getByRole("img", { name: "10.00 of 25.00 USDC paid, 0.00 reconciled" }).waitFor();
-  await pay(session, purchase, 15n * usdc);
-  await reconcile(session, purchase, "reconcile");
+  await demoSteps.pay(session, purchase, 15n * usdc);
+  await demoSteps.reconcile(session, purchase, "reconcile");
   await entry
     .getByRole("img", { name: "25.00 of 25.00 USDC paid, 25.00 reconciled, 0.00 refunded" })
     .waitFor();
@@ -351,7 +345,12 @@ test("a page whose sandbox is gone says so, and continues when it is back", asyn
   await using second = await createSandbox({ dataDirectory, ports });
   await page.getByText("live", { exact: true }).waitFor();
   const session = await Session.open(actorsOf(second.description), silentPrinter);
-  const purchase = await createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
+  const purchase = await demoSteps.createPurchase(
+    session,
+    await enrollMerchant(session),
+    "purchase",
+    "25000000",
+  );
   await page.getByTitle(purchase.id, { exact: true }).waitFor();
   expect(await page.getByText("The sandbox does not answer.").count()).toBe(0);
 });

@@ -6,7 +6,7 @@ import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { Session } from "../../../testkit/demo/session.ts";
 import { enrollMerchant } from "../../../testkit/demo/show-merchant.ts";
-import { activate, createPurchase } from "../../../testkit/demo/show-purchase.ts";
+import { demoSteps } from "../../../testkit/demo/show-purchase.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 
 const programs = ["prg_books", { id: "prg_demo", name: "Demo", account: "acct_main" }];
@@ -27,9 +27,14 @@ test("a sandbox serves the programs of its options, each with an account and key
   expect(deployed.map(({ name }) => name)).toEqual(["prg_books", "Demo"]);
 
   const session = await Session.open(actorsOf(sandbox.description), silentPrinter);
-  const purchase = await createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
+  const purchase = await demoSteps.createPurchase(
+    session,
+    await enrollMerchant(session),
+    "purchase",
+    "25000000",
+  );
   expect(purchase.program).toBe("prg_books");
-  expect(await activate(session, purchase, "activate")).toMatchObject({ status: "active" });
+  expect(await demoSteps.activate(session, purchase, "activate")).toMatchObject({ status: "active" });
 
   const other = createApiClient(urls.api, session.credential);
   const { error } = await other.GET("/v1/routing/programs/{program}", {

@@ -4,7 +4,7 @@ import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { Session } from "../../../testkit/demo/session.ts";
 import { enrollMerchant } from "../../../testkit/demo/show-merchant.ts";
-import { createPurchase, type DemoPurchase } from "../../../testkit/demo/show-purchase.ts";
+import { type DemoPurchase, demoSteps } from "../../../testkit/demo/show-purchase.ts";
 
 let sandbox: Sandbox;
 let session: Session;
@@ -15,7 +15,9 @@ beforeAll(async () => {
   session = await Session.open(actorsOf(sandbox.description), silentPrinter);
   const merchant = await enrollMerchant(session);
   for (let number = 1; number <= 20; number += 1)
-    purchases.push(await createPurchase(session, merchant, `purchase-${number}`, `${number}000000`));
+    purchases.push(
+      await demoSteps.createPurchase(session, merchant, `purchase-${number}`, `${number}000000`),
+    );
 });
 
 afterAll(async () => {

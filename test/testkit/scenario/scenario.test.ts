@@ -9,7 +9,7 @@ import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { Session } from "../../../testkit/demo/session.ts";
 import { enrollMerchant } from "../../../testkit/demo/show-merchant.ts";
-import { activate, createPurchase } from "../../../testkit/demo/show-purchase.ts";
+import { demoSteps } from "../../../testkit/demo/show-purchase.ts";
 import { playScenario } from "../../../testkit/scenario/play-scenario.ts";
 import { controlSandbox } from "../../kit/control.ts";
 import { shareSandbox } from "../../kit/share-sandbox.ts";
@@ -90,14 +90,19 @@ test("what the relayer sends again is recorded with the request that it was sent
   await using sandbox = await createSandbox({ seed: "sent-again", receiptTimeoutMs: 50 });
   await sandbox.record("A dropped transaction");
   const session = await Session.open(actorsOf(sandbox.description), silentPrinter);
-  const purchase = await createPurchase(session, await enrollMerchant(session), "dropped", "25000000");
+  const purchase = await demoSteps.createPurchase(
+    session,
+    await enrollMerchant(session),
+    "dropped",
+    "25000000",
+  );
   const set = await fetch(`${sandbox.description.urls.control}/faults`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ layer: "relayer", point: "broadcast", action: "drop" }),
   });
   expect(set.status).toBe(201);
-  await activate(session, purchase, "activate");
+  await demoSteps.activate(session, purchase, "activate");
   const scenario = await sandbox.stopRecording();
   expect(scenario.steps.at(-1)).toMatchObject({
     answer: { status: 202 },

@@ -10,7 +10,7 @@ import type { ResolvedStep } from "./step.ts";
 const fundingCap = 100n * usdc;
 
 /** Creates a merchant for one of two wallets. */
-export async function createMerchant(
+async function createMerchant(
   walk: Walk,
   step: Pick<ResolvedStep, "choice" | "twist" | "fault">,
 ): Promise<void> {
@@ -48,7 +48,7 @@ export async function createMerchant(
 }
 
 /** Has a wallet send the enrollment of a merchant. */
-export async function enroll(walk: Walk, step: ResolvedStep, merchant: ModelMerchant): Promise<void> {
+async function enroll(walk: Walk, step: ResolvedStep, merchant: ModelMerchant): Promise<void> {
   const by = step.twist === "wallet" ? "stranger" : merchant.wallet;
   const succeeds = acceptsEnrollment(walk.model, merchant, by);
   const sent = await walk.send(by, merchant.view.enrollment.transaction, {
@@ -60,11 +60,7 @@ export async function enroll(walk: Walk, step: ResolvedStep, merchant: ModelMerc
 }
 
 /** Confirms the enrollment of a merchant. */
-export async function confirmEnrollment(
-  walk: Walk,
-  step: ResolvedStep,
-  merchant: ModelMerchant,
-): Promise<void> {
+async function confirmEnrollment(walk: Walk, step: ResolvedStep, merchant: ModelMerchant): Promise<void> {
   const { enrollment, wallet, view, id } = merchant;
   const wrongSigner = step.twist === "wallet";
   const signer = accountOf(walk.sandbox, wrongSigner ? "stranger" : wallet);
@@ -87,7 +83,7 @@ export async function confirmEnrollment(
 }
 
 /** Has the wallet of a merchant allow the funding source its cap, or nothing. */
-export async function fund(walk: Walk, step: ResolvedStep, merchant: ModelMerchant): Promise<void> {
+async function fund(walk: Walk, step: ResolvedStep, merchant: ModelMerchant): Promise<void> {
   const { token, funding_source } = walk.sandbox.description.contracts;
   const { wallet, cap } = merchant;
   const amount = step.choice % 4 === 3 ? 0n : cap;
@@ -102,3 +98,9 @@ export async function fund(walk: Walk, step: ResolvedStep, merchant: ModelMercha
 function numberOf(walk: Walk, merchant: ModelMerchant): number {
   return walk.model.merchants.indexOf(merchant) + 1;
 }
+
+/** The steps about a merchant. */
+export const merchantMoves = { enroll, confirmEnrollment, fund };
+
+/** The step that creates a merchant. */
+export const merchantCreation = { createMerchant };

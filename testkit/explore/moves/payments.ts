@@ -9,7 +9,7 @@ import { nameOfPurchase } from "./purchases.ts";
 import type { ResolvedStep } from "./step.ts";
 
 /** Has a wallet pay a purchase: after an approval, or with a permit. */
-export async function pay(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
+async function pay(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const outstanding = purchase.amount - paidOf(purchase);
   const amount = {
     all: outstanding === 0n ? 1n : outstanding,
@@ -81,7 +81,7 @@ async function payWithPermit(walk: Walk, purchase: ModelPurchase, { by, amount }
 }
 
 /** Reconciles a purchase: all of its payments, or a named transaction. */
-export async function reconcile(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
+async function reconcile(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model } = walk;
   const { id, payments } = purchase;
   const named = nameTransaction(walk, step, purchase);
@@ -128,3 +128,6 @@ function hashOf({ model }: Walk, purchase: ModelPurchase, named: Reconciled): st
       return null;
   }
 }
+
+/** The steps about the payments of a purchase. */
+export const paymentMoves = { pay, reconcile };

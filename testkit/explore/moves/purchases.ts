@@ -46,7 +46,7 @@ function planPurchase({ model }: Walk, step: ResolvedStep, merchant: ModelMercha
 }
 
 /** Creates a purchase of a merchant. */
-export async function createPurchase(walk: Walk, step: ResolvedStep, merchant: ModelMerchant): Promise<void> {
+async function createPurchase(walk: Walk, step: ResolvedStep, merchant: ModelMerchant): Promise<void> {
   const { model, sandbox } = walk;
   const { merchantNumber, flaw, amount, buyer } = planPurchase(walk, step, merchant);
   const party = flaw === "same_party" ? merchant.wallet : buyer;
@@ -102,7 +102,7 @@ export async function createPurchase(walk: Walk, step: ResolvedStep, merchant: M
 }
 
 /** Has the relayer offer a purchase. */
-export async function activate(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
+async function activate(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model } = walk;
   const wrongHash = step.twist === "value";
   const other: Hex = `0x${"00".repeat(32)}`;
@@ -127,7 +127,7 @@ export async function activate(walk: Walk, step: ResolvedStep, purchase: ModelPu
 }
 
 /** Has a wallet register a purchase on the chain. */
-export async function register(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
+async function register(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model, sandbox } = walk;
   const wallet = model.merchants[purchase.merchant]?.wallet ?? "merchant";
   const by = step.twist === "wallet" ? "stranger" : wallet;
@@ -144,11 +144,7 @@ export async function register(walk: Walk, step: ResolvedStep, purchase: ModelPu
 }
 
 /** Confirms the registration of a purchase. */
-export async function confirmRegistration(
-  walk: Walk,
-  step: ResolvedStep,
-  purchase: ModelPurchase,
-): Promise<void> {
+async function confirmRegistration(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model } = walk;
   const { registration, id, submitted } = purchase;
   const leavesOut = registration === null || (submitted.register && step.choice % 2 === 0);
@@ -170,7 +166,7 @@ export async function confirmRegistration(
 }
 
 /** Submits the registration or the claim of a purchase over the wallet route. */
-export async function submit(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
+async function submit(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model } = walk;
   const { id, registration, claim, submitted } = purchase;
   const action = purchase.status === "created" ? "register" : "claim";
@@ -206,3 +202,9 @@ function claimFields({ signature, amount, reason }: ModelClaim) {
 export function nameOfPurchase(walk: Walk, purchase: ModelPurchase): string {
   return `purchase ${walk.model.purchases.indexOf(purchase) + 1}`;
 }
+
+/** The steps about a purchase. */
+export const purchaseMoves = { activate, register, confirmRegistration, submit };
+
+/** The step about a merchant that creates a purchase. */
+export const purchaseCreation = { createPurchase };

@@ -23,7 +23,7 @@ type Schemas = components["schemas"];
 const reason = "It arrived broken.";
 
 /** Has a wallet claim a purchase on the chain. */
-export async function claim(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
+async function claim(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model, sandbox } = walk;
   const by = step.twist === "wallet" ? "stranger" : "beneficiary";
   const paid = paidOf(purchase);
@@ -55,7 +55,7 @@ export async function claim(walk: Walk, step: ResolvedStep, purchase: ModelPurch
 }
 
 /** Files a claim. */
-export async function fileClaim(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
+async function fileClaim(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model } = walk;
   const sent = purchase.claim;
   const { id, submitted } = purchase;
@@ -110,7 +110,7 @@ const flaws: readonly Exclude<DecisionFlaw, "none" | "replayed">[] = [
 ];
 
 /** Records the reviewer's decision on a claim. */
-export async function decide(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
+async function decide(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model } = walk;
   const { id, filed, decision } = purchase;
   const replayed = step.twist === "value" && decision !== null ? decision.body : null;
@@ -178,7 +178,7 @@ function signDecision(
 }
 
 /** Starts a refund whose collection is held: it is due, and the next request collects it. */
-export async function startRefund(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
+async function startRefund(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model } = walk;
   const { id, decision, status } = purchase;
   const request = refundRequest(walk, step, purchase);
@@ -230,3 +230,6 @@ function refundRequest(walk: Walk, { twist }: ResolvedStep, purchase: ModelPurch
     twist,
   };
 }
+
+/** The steps about the claim and the refund of a purchase. */
+export const refundMoves = { claim, fileClaim, decide, startRefund, refund };

@@ -8,7 +8,7 @@ import { refund } from "./refunds.ts";
 import type { ResolvedStep } from "./step.ts";
 
 /** Sends an earlier write again, with its key and its bytes. */
-export async function repeat(walk: Walk, { about }: ResolvedStep): Promise<void> {
+async function repeat(walk: Walk, { about }: ResolvedStep): Promise<void> {
   const before = walk.model.writes.find(({ by }) => by === about);
   if (before === undefined) return;
   const { step, line, key, body, status, text, wallet } = before;
@@ -26,7 +26,7 @@ export async function repeat(walk: Walk, { about }: ResolvedStep): Promise<void>
 }
 
 /** Issues the credential of another program, if there is one. */
-export async function issueForeign(walk: Walk): Promise<void> {
+async function issueForeign(walk: Walk): Promise<void> {
   const { seed, accounts } = walk.sandbox.description;
   const other = givenAccounts(seed, accounts)[1];
   if (other !== undefined) walk.credentials.foreign = await walk.issue(other.id);
@@ -37,7 +37,7 @@ const stops = [-1, 0, 10] as const;
 const lastStop = { all: -1, part: 0, over: 10 } as const;
 
 /** Moves ahead: by a minute, or around a deadline of a purchase, which is read and asked for what it takes at each stop. */
-export async function travel(walk: Walk, step: ResolvedStep): Promise<void> {
+async function travel(walk: Walk, step: ResolvedStep): Promise<void> {
   const { choice, about, amount } = step;
   const purchase = walk.model.purchases.find(({ by }) => by === about);
   if (about !== null && purchase === undefined) return;
@@ -60,7 +60,7 @@ export async function travel(walk: Walk, step: ResolvedStep): Promise<void> {
 }
 
 /** Removes the newest block, if it has what a wallet sent last. */
-export async function reorg(walk: Walk): Promise<void> {
+async function reorg(walk: Walk): Promise<void> {
   await walk.reorg("A reorg removes the block of that transaction");
 }
 
@@ -109,7 +109,7 @@ export async function deliver(
 }
 
 /** Sends one of the newest delivered events to the caller's receiver once more, whose backend must process it once. */
-export async function resend(walk: Walk, { choice }: ResolvedStep): Promise<void> {
+async function resend(walk: Walk, { choice }: ResolvedStep): Promise<void> {
   const sent = walk.model.events.filter(({ id }) => id !== null);
   const event = sent.at(-1 - (choice % Math.max(1, sent.length)));
   if (event === undefined || event.id === null) return;
@@ -119,11 +119,14 @@ export async function resend(walk: Walk, { choice }: ResolvedStep): Promise<void
 }
 
 /** Takes a snapshot, to which a later step returns. */
-export async function snapshot(walk: Walk): Promise<void> {
+async function snapshot(walk: Walk): Promise<void> {
   await walk.save("Take a snapshot");
 }
 
 /** Restores the snapshot, if there is one. */
-export async function restore(walk: Walk): Promise<void> {
+async function restore(walk: Walk): Promise<void> {
   await walk.restore("Restore the snapshot");
 }
+
+/** The steps about no merchant and no purchase. */
+export const surroundingMoves = { repeat, issueForeign, travel, reorg, deliver, resend, snapshot, restore };

@@ -1,43 +1,25 @@
 import type { Model, ModelMerchant, ModelPurchase } from "../model.ts";
 import type { Walk } from "../walk.ts";
-import { confirmEnrollment, createMerchant, enroll, fund } from "./merchants.ts";
+import { merchantCreation, merchantMoves } from "./merchants.ts";
 import { chooseNext } from "./next.ts";
-import { pay, reconcile } from "./payments.ts";
-import { activate, confirmRegistration, createPurchase, register, submit } from "./purchases.ts";
-import { claim, decide, fileClaim, refund, startRefund } from "./refunds.ts";
+import { paymentMoves } from "./payments.ts";
+import { purchaseCreation, purchaseMoves } from "./purchases.ts";
+import { refundMoves } from "./refunds.ts";
 import { chosenAmount, type ResolvedStep, type WalkStep } from "./step.ts";
-import { deliver, issueForeign, reorg, repeat, resend, restore, snapshot, travel } from "./surroundings.ts";
+import { surroundingMoves } from "./surroundings.ts";
 
 type Kind = ResolvedStep["kind"];
 type OfMerchant = (walk: Walk, step: ResolvedStep, merchant: ModelMerchant) => Promise<void>;
 type OfPurchase = (walk: Walk, step: ResolvedStep, purchase: ModelPurchase) => Promise<void>;
 type OfWalk = (walk: Walk, step: ResolvedStep) => Promise<void>;
 
-const ofMerchant: { readonly [K in Kind]?: OfMerchant } = { enroll, confirmEnrollment, fund, createPurchase };
+const ofMerchant: { readonly [K in Kind]?: OfMerchant } = { ...merchantMoves, ...purchaseCreation };
 const ofPurchase: { readonly [K in Kind]?: OfPurchase } = {
-  activate,
-  register,
-  confirmRegistration,
-  pay,
-  reconcile,
-  claim,
-  submit,
-  fileClaim,
-  decide,
-  startRefund,
-  refund,
+  ...purchaseMoves,
+  ...paymentMoves,
+  ...refundMoves,
 };
-const ofWalk: { readonly [K in Kind]?: OfWalk } = {
-  issueForeign,
-  createMerchant,
-  repeat,
-  travel,
-  reorg,
-  deliver,
-  resend,
-  snapshot,
-  restore,
-};
+const ofWalk: { readonly [K in Kind]?: OfWalk } = { ...merchantCreation, ...surroundingMoves };
 
 /** Decides what a step comes to in the state of a model. */
 export function resolveStep(model: Model, step: WalkStep, id: number): ResolvedStep {

@@ -1,6 +1,6 @@
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
 import { z } from "zod";
-import { refuse, refuseError } from "../../../sandbox/hosts/control/refuse-error.ts";
+import { refuseError, sendRefusal } from "../../../sandbox/hosts/control/refuse-error.ts";
 import { Problem } from "../../../server/api/errors/problem.ts";
 import { methodNotAllowed } from "../../../server/http/app.ts";
 import { hasBody, requireJsonType } from "../../../server/http/request/read-body.ts";
@@ -79,7 +79,7 @@ export function createPoolHost(pool: ServedPool): Express {
   });
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     if (error instanceof PoolExhaustedError)
-      refuse(response.set("Retry-After", "1"), 503, error.message, { code: error.code });
+      sendRefusal(response.set("Retry-After", "1"), 503, error.message, { code: error.code });
     else refuseError(error, response);
   });
   return app;

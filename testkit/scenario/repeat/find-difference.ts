@@ -1,7 +1,7 @@
 import type { Json } from "../../../protocol/values/json.ts";
 
 /** The first field in which a value differs from what it must be, as in `purchase.figures.paid`. */
-export interface Difference {
+export interface AnswerDifference {
   field: string;
   expected: unknown;
   actual: unknown;
@@ -14,7 +14,7 @@ export interface Difference {
  * @param field - the name of the value itself, with which the names of its fields begin.
  * @example findDifference({ status: "active" }, purchase, "body") // { field: "body.status", expected: "active", actual: "created" }
  */
-export function findDifference(expected: Json, actual: unknown, field: string): Difference | null {
+export function findDifference(expected: Json, actual: unknown, field: string): AnswerDifference | null {
   if (expected === null || typeof expected !== "object")
     return expected === actual ? null : { field, expected, actual };
   if (typeof actual !== "object" || actual === null || Array.isArray(actual) !== Array.isArray(expected))

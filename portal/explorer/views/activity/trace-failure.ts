@@ -68,7 +68,7 @@ export function outcomeBadge(outcome: TraceOutcome): Template {
 }
 
 /** When the trace was written, where its snapshot file is, and how to start from it. */
-export function source({ snapshot, snapshot_problem, written }: TraceView): TemplateResult {
+export function traceSource({ snapshot, snapshot_problem, written }: TraceView): TemplateResult {
   return html`<div class="small quiet">
     <p>Written at ${formatTime(written)} UTC.</p>
     ${

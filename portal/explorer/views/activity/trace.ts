@@ -19,7 +19,7 @@ import { eventDetails } from "../events.ts";
 import { operationDetails } from "../relay-operations.ts";
 import { explanation, transactionDetails } from "../transaction.ts";
 import { requestDetails } from "./requests.ts";
-import { failures, outcomeBadge, source } from "./trace-failure.ts";
+import { failures, outcomeBadge, traceSource } from "./trace-failure.ts";
 
 /** A trace with the objects that its entries are about. */
 interface TraceParts {
@@ -45,7 +45,7 @@ export const traceView = defineView<TraceParts>({
     const entries = shown.entries.filter((entry) => isAsked(entry, query));
     requestAnimationFrame(() => document.getElementById(`entry-${id}`)?.scrollIntoView({ block: "center" }));
     return html`<h1 tabindex="-1">${shown.test ?? "Trace"}</h1>
-      ${failures(shown, scene.measure)} ${source(shown)}
+      ${failures(shown, scene.measure)} ${traceSource(shown)}
       <section class="stack" aria-labelledby="timeline">
         <h2 id="timeline">Timeline</h2>
         ${filter(shown, scene)}

@@ -10,7 +10,7 @@ import { linked } from "../../templates/text.ts";
 import { defineView, type Scene } from "../../view.ts";
 import { operationRow } from "../relay-operations.ts";
 import { parties } from "./purchases.ts";
-import { course } from "./timeline.ts";
+import { timelinePanel } from "./timeline.ts";
 
 /** A purchase with the requests that name it. */
 interface PurchaseData {
@@ -39,7 +39,7 @@ export const purchaseView = defineView<PurchaseData>({
     </section>
     <section class="panel" aria-labelledby="timeline">
       <h2 id="timeline">What happened</h2>
-      ${course(timeline, requests.data, scene)}
+      ${timelinePanel(timeline, requests.data, scene)}
     </section>
     ${
       timeline.operations.length === 0

@@ -1,23 +1,28 @@
 import type { PurchaseView, PurchaseViews } from "../../../../sandbox/hosts/explorer/views.ts";
+import type { PurchaseStatus } from "../../../../server/api/schemas/purchases.ts";
 import { repeat } from "../../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
 import { readExplorer } from "../../api.ts";
-import { type Measure, nameInWords } from "../../format.ts";
+import type { Measure } from "../../format.ts";
 import { hrefTo } from "../../page-address.ts";
-import { emptyList, type ListField, listFilter, orderField } from "../../templates/lists.ts";
+import { choicesOf, emptyList, type ListField, listFilter, orderField } from "../../templates/lists.ts";
 import { legend, paymentSummary } from "../../templates/payments.ts";
 import { account, badge, blockLink, copyable, pager, time } from "../../templates/templates.ts";
 import { defineView } from "../../view.ts";
 
-const statuses = ["created", "active", "claimed", "approved", "denied", "refund_due", "refunded"];
+const statuses = choicesOf<PurchaseStatus>({
+  created: "created",
+  active: "active",
+  claimed: "claimed",
+  approved: "approved",
+  denied: "denied",
+  refund_due: "refund due",
+  refunded: "refunded",
+});
 
 const fields: readonly ListField[] = [
   { name: "q", label: "Id, hash, address or reference" },
-  {
-    name: "status",
-    label: "State",
-    choices: [["", "any"], ...statuses.map((name) => [name, nameInWords(name)] as const)],
-  },
+  { name: "status", label: "State", choices: statuses },
   orderField,
 ];
 

@@ -29,7 +29,7 @@ const parts: { readonly [name: string]: readonly Kind[] } = {
 const folding = { relayed: "relayer", event: "webhooks", delivery: "webhooks" } as const;
 
 /** Renders the timeline of a purchase, or the part of it that the address names. */
-export function course(
+export function timelinePanel(
   { purchase, entries }: PurchaseTimeline,
   requests: readonly RequestView[],
   scene: Scene,

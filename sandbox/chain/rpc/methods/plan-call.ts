@@ -16,7 +16,7 @@ import {
 } from "./methods.ts";
 
 /** The plan for passing on a call. */
-export type Plan =
+export type CallPlan =
   /** As it is. */
   | { kind: "ask"; params: readonly unknown[] }
   /** As it is, and alone: a signed transaction. */
@@ -51,7 +51,7 @@ const subscribes = new Set<string>(subscriptionMethods);
  *
  * @example planCall({ id: 1, method: "anvil_reset", params: [] }).kind // "refuse"
  */
-export function planCall(call: RpcCall): Plan {
+export function planCall(call: RpcCall): CallPlan {
   const { method, params } = call;
   const refused = findRefused(method);
   if (refused !== undefined) return refuse(method, refused.why, refused.instead);
@@ -86,7 +86,7 @@ const noTime = z.union([quantity.refine((value) => value === 0n), z.null()]).opt
 const numberOfBlocks = quantity.nullish();
 const mineOptions = z.looseObject({ timestamp: z.unknown().optional(), blocks: z.unknown().optional() });
 
-function planMining({ method, params }: RpcCall): Plan {
+function planMining({ method, params }: RpcCall): CallPlan {
   const countsFirst = method === "anvil_mine" || method === "hardhat_mine";
   const { time, count } = countsFirst ? readCount(params) : readOptions(params);
   if (!noTime.safeParse(time).success)
@@ -134,7 +134,7 @@ function readOptions([options, ...more]: readonly unknown[]): AskedBlocks {
 const placedTransactions = z.array(z.tuple([z.union([z.string(), z.looseObject({})]), z.unknown()]));
 const reorgParams = z.union([z.tuple([quantity]), z.tuple([quantity, placedTransactions])]);
 
-function planReorg(params: readonly unknown[]): Plan {
+function planReorg(params: readonly unknown[]): CallPlan {
   const asked = reorgParams.safeParse(params);
   if (!asked.success)
     throw new ParamsError(
@@ -145,7 +145,7 @@ function planReorg(params: readonly unknown[]): Plan {
   return { kind: "reorg", params: [Number(depth), placed] };
 }
 
-function refuse(method: string, why: string, instead: string): Plan {
+function refuse(method: string, why: string, instead: string): CallPlan {
   const message = `${method} is refused because ${why}. ${instead}`;
   return {
     kind: "refuse",

@@ -2,7 +2,7 @@ import { type Address, getAddress, type Hex, isAddress, isHex } from "viem";
 import type { BindingCheck } from "../../../../protocol/binding/check-binding.ts";
 import type { Json } from "../../../../protocol/values/json.ts";
 import type { Deployment } from "../../../../server/chain/deployment.ts";
-import { abisFor, contractAt, nameOf } from "../address-book.ts";
+import { abisFor, contractAt, labelOf } from "../address-book.ts";
 import type { Explanation } from "../explanation.ts";
 import { compareCalldata } from "./compare-calldata.ts";
 import { member } from "./member.ts";
@@ -26,9 +26,9 @@ export function compareCalls(
   const abis = abisFor(deployment, isKnown ? actual.to : expected.to);
   return {
     to: actual.to === null ? null : getAddress(actual.to),
-    contract: nameOf(deployment, actual.to),
+    contract: labelOf(deployment, actual.to),
     expected_to: getAddress(expected.to),
-    expected_contract: nameOf(deployment, expected.to),
+    expected_contract: labelOf(deployment, expected.to),
     ...compareCalldata(abi, expected.data, actual.data, abis),
   };
 }

@@ -9,7 +9,7 @@ import type { Services } from "../../../../server/services.ts";
 import type { ExplainOptions } from "../explain-transaction.ts";
 import type { Signed } from "../signatures/find-signed.ts";
 import type { SignatureMistake } from "../signatures/mistakes.ts";
-import { answerOf, refusalOf, type ServiceAnswer, simulatedAt } from "../signatures/service-answer.ts";
+import { refusalOf, type ServiceAnswer, serviceAnswerOf, simulatedAt } from "../signatures/service-answer.ts";
 import { compareDecision, mistakesOfDecision } from "./compare-decision.ts";
 import type { DecisionExplanation } from "./decision-explanation.ts";
 import { type DecisionSignature, readDecisionSignature } from "./decision-signature.ts";
@@ -97,9 +97,9 @@ async function answerOfDecision(
     const { purchase } = await findPurchase(services, program, id);
     await checkDecision(purchase, body, await services.clock.now(), services);
   };
-  const answer = await answerOf("recordDecision", check);
+  const answer = await serviceAnswerOf("recordDecision", check);
   const isUnsigned = signature === null && answer.code === "signature_invalid";
-  return isUnsigned ? await answerOf("recordDecision", async () => {}) : answer;
+  return isUnsigned ? await serviceAnswerOf("recordDecision", async () => {}) : answer;
 }
 
 /** Says whether all of it holds and, in one sentence, why not. */

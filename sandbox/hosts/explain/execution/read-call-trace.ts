@@ -5,7 +5,7 @@ import { nodeAddressSchema } from "../../../../relayer/node/node-schemas.ts";
 import type { Deployment } from "../../../../server/chain/deployment.ts";
 import { describeRevert } from "../../../chain/describe-revert.ts";
 import { shortenArgument } from "../../../lib/errors/shorten-argument.ts";
-import { contractAt, nameOf } from "../address-book.ts";
+import { contractAt, labelOf } from "../address-book.ts";
 import type { Frame } from "../explanation.ts";
 
 const bytes = z.custom<Hex>((value) => typeof value === "string" && value.startsWith("0x"));
@@ -54,7 +54,7 @@ export function viewTrace(call: TracedCall, deployment: Deployment): Frame {
     type: call.type,
     from: getAddress(call.from),
     to,
-    contract: nameOf(deployment, to),
+    contract: labelOf(deployment, to),
     call:
       decoded === null
         ? call.type.startsWith("CREATE")

@@ -10,7 +10,7 @@ import type { ExplainOptions, ExplainSources } from "../explain-transaction.ts";
 import type { CallExplanation } from "../explanation.ts";
 import { callOf } from "./call-of.ts";
 import { compareMembers, countEqual, mistakesOfData } from "./compare-typed-data.ts";
-import { digestOf, findSigned, type Signed } from "./find-signed.ts";
+import { findSigned, type Signed, typedDataDigest } from "./find-signed.ts";
 import { type KnownMessage, type KnownType, knownTypes, possibleMessages } from "./known-messages.ts";
 import type { SignatureMistake } from "./mistakes.ts";
 import { type ReadSignature, readSignature } from "./read-signature.ts";
@@ -182,7 +182,7 @@ async function explainCarried(
 /** Returns the claim that the service expects: it makes the hash itself, and takes only amount and reason as they are given. */
 async function expectationOfClaim(known: KnownMessage, services: Services): Promise<Expectation | undefined> {
   const purchase = known.subject as PurchaseRecord;
-  const claimHash = digestOf(known.typedData);
+  const claimHash = typedDataDigest(known.typedData);
   if (claimHash === null) return undefined;
   const { exists } = await readOnChain(purchase, services);
   return expectClaim(purchase, claimHash, exists, services);

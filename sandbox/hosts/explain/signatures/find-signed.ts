@@ -30,7 +30,7 @@ export interface ComparedSignature {
 export async function findSigned(compared: ComparedSignature, sources: ExplainSources): Promise<Signed> {
   const { given, known, signature } = compared;
   if (await signature.signs(hashesOf(given).digest)) return { over: "given", mistake: null };
-  const digest = digestOf(known.typedData);
+  const digest = typedDataDigest(known.typedData);
   if (digest !== null && (await signature.signs(digest))) return { over: "known", mistake: null };
   const searches = [findOtherBytes, findEnrollment, findOtherNonce, findOtherMessage, nameOtherSigner];
   for (const search of searches) {
@@ -41,7 +41,7 @@ export async function findSigned(compared: ComparedSignature, sources: ExplainSo
 }
 
 /** Returns the digest of a known message; null if its open members have no value of their type. */
-export function digestOf(typedData: GivenTypedData): Hex | null {
+export function typedDataDigest(typedData: GivenTypedData): Hex | null {
   try {
     return hashesOf(typedData).digest;
   } catch {
@@ -54,7 +54,7 @@ type Search = (compared: ComparedSignature, sources: ExplainSources) => Promise<
 const findOtherBytes: Search = async ({ raw, given, known, signature }, { services }) => {
   const { token, registrar, fundingSource } = services.deployment;
   const contracts = [token, registrar, fundingSource].map(({ address }) => address);
-  const isKnown = digestOf(known.typedData) !== null;
+  const isKnown = typedDataDigest(known.typedData) !== null;
   const others: OtherDigest[] = [
     ...otherSchemes(given, jsonTexts(raw)),
     ...(isKnown ? otherSchemes(known.typedData, jsonTexts(known.typedData)) : []),
@@ -95,7 +95,7 @@ const findOtherNonce: Search = async ({ known, signature }, { services }) => {
   const next = BigInt(String(typedData.message["nonce"]));
   for (let nonce = next + 1n; nonce >= 0n && nonce >= next - triedNonces; nonce -= 1n) {
     const message = { ...typedData.message, nonce: nonce.toString() };
-    const digest = digestOf({ ...typedData, message });
+    const digest = typedDataDigest({ ...typedData, message });
     if (digest === null || !(await signature.signs(digest))) continue;
     const member = { name: "message.nonce", expected: next.toString(), actual: nonce.toString() };
     return memberMistake("changed_field", member, services.deployment);
@@ -107,7 +107,7 @@ const findOtherMessage: Search = async ({ given, known, signature }, { services 
   for (const possible of await possibleMessages(known.type, services)) {
     if (possible.id === known.subject.id) continue;
     const { typedData, about } = await possible.complete(given.message);
-    const digest = digestOf(typedData);
+    const digest = typedDataDigest(typedData);
     if (digest === null || !(await signature.signs(digest))) continue;
     return {
       name: "other_message",

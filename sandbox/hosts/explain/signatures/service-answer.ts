@@ -42,7 +42,10 @@ export type ServiceAnswer = z.infer<typeof serviceAnswerSchema>;
  *
  * @param operation - the id of the API operation, as in `recordDecision`.
  */
-export async function answerOf(operation: string, check: () => Promise<unknown>): Promise<ServiceAnswer> {
+export async function serviceAnswerOf(
+  operation: string,
+  check: () => Promise<unknown>,
+): Promise<ServiceAnswer> {
   const route = operations.find(({ id }) => id === operation);
   if (route === undefined) throw new Error(`There must be an operation ${operation}.`);
   const request = `${route.method.toUpperCase()} ${route.path}`;
@@ -67,7 +70,7 @@ export async function answerOfClaim(
   { message, signature }: Submitted,
   services: Services,
 ): Promise<ServiceAnswer> {
-  return await answerOf("submitPurchaseWalletAction", async () => {
+  return await serviceAnswerOf("submitPurchaseWalletAction", async () => {
     const amount = textOf(message["requestedAmount"]);
     validate(z.object({ amount: positiveAmountSchema }), { amount }, "");
     const reasonHash = textOf(message["reasonHash"]) as Hex;
@@ -90,7 +93,7 @@ export async function answerOfPermit(
 ): Promise<ServiceAnswer> {
   const amount = textOf(message["value"]);
   if (signature === undefined) return await answerOfOffer(stored, BigInt(amount), services);
-  return await answerOf("submitPurchaseWalletAction", async () => {
+  return await serviceAnswerOf("submitPurchaseWalletAction", async () => {
     const body = validate(submitPurchaseActionBody, { action: "pay_with_permit", amount, signature }, "");
     const program = services.deployment.programs.find(({ id }) => id === stored.program);
     if (program === undefined) throw new Error(`The program ${stored.program} must be in the deployment.`);
@@ -108,7 +111,7 @@ async function answerOfOffer(
   const { purchase, onChain } = await readNow(stored, services);
   const actions = await purchaseWalletActions(purchase, onChain, { amount, reason: null }, services);
   const offered = actions.find(({ name }) => name === "pay_with_permit");
-  const answer = await answerOf("readPurchaseWallet", async () => {});
+  const answer = await serviceAnswerOf("readPurchaseWallet", async () => {});
   return { ...answer, detail: offered?.why_not ?? null };
 }
 

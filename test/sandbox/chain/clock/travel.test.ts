@@ -6,7 +6,7 @@ import { actorsOf } from "../../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../../testkit/demo/printer.ts";
 import { Session } from "../../../../testkit/demo/session.ts";
 import { enrollMerchant } from "../../../../testkit/demo/show-merchant.ts";
-import * as steps from "../../../../testkit/demo/show-purchase.ts";
+import { demoSteps } from "../../../../testkit/demo/show-purchase.ts";
 
 let sandbox: Sandbox;
 let start: Snapshot;
@@ -99,21 +99,31 @@ test.for([0, -60, 1.5])("time does not travel by %d seconds", async (seconds) =>
 
 test("an offer that was not paid in time is expired for API and chain alike, and its budget can be freed", async () => {
   const session = await Session.open(actorsOf(sandbox.description), silentPrinter);
-  const purchase = await steps.createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
-  await steps.activate(session, purchase, "activate");
-  await steps.approve(session, session.actors.buyer, purchase, 25_000_000n);
+  const purchase = await demoSteps.createPurchase(
+    session,
+    await enrollMerchant(session),
+    "purchase",
+    "25000000",
+  );
+  await demoSteps.activate(session, purchase, "activate");
+  await demoSteps.approve(session, session.actors.buyer, purchase, 25_000_000n);
   await sandbox.clock.travelTo(purchase.deadlines.pay_deadline + 1);
   const { receipt } = await sandbox.wallets.buyer.pay(purchase);
   expect(receipt.status).toBe("reverted");
   expect((await sandbox.wallets.stranger.expire(purchase)).receipt.status).toBe("success");
   const later = await Session.open(session.actors, silentPrinter);
-  expect(await steps.readPurchase(later, purchase)).toMatchObject({ expired: true });
+  expect(await demoSteps.readPurchase(later, purchase)).toMatchObject({ expired: true });
 });
 
 test("a paused program accepts no offer until its admin resumes it, and a wallet can be given test money", async () => {
   const { deployer, stranger } = sandbox.wallets;
   const session = await Session.open(actorsOf(sandbox.description), silentPrinter);
-  const purchase = await steps.createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
+  const purchase = await demoSteps.createPurchase(
+    session,
+    await enrollMerchant(session),
+    "purchase",
+    "25000000",
+  );
   expect((await deployer.setPaused("prg_demo", true)).receipt.status).toBe("success");
   const { response } = await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
     params: session.write("paused", purchase.id),
@@ -121,6 +131,6 @@ test("a paused program accepts no offer until its admin resumes it, and a wallet
   });
   expect(response.status).toBe(409);
   await deployer.setPaused("prg_demo", false);
-  expect(await steps.activate(session, purchase, "activate")).toMatchObject({ status: "active" });
+  expect(await demoSteps.activate(session, purchase, "activate")).toMatchObject({ status: "active" });
   expect((await stranger.faucet(5n)).receipt.status).toBe("success");
 });

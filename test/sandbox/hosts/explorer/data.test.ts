@@ -19,7 +19,7 @@ import { silentPrinter } from "../../../../testkit/demo/printer.ts";
 import { runDemo } from "../../../../testkit/demo/run-demo.ts";
 import { Session } from "../../../../testkit/demo/session.ts";
 import { enrollMerchant } from "../../../../testkit/demo/show-merchant.ts";
-import * as steps from "../../../../testkit/demo/show-purchase.ts";
+import { demoSteps } from "../../../../testkit/demo/show-purchase.ts";
 
 let sandbox: Sandbox;
 
@@ -191,7 +191,7 @@ test("a transaction that is only unconfirmed is not told as refused", async () =
   const snapshot = await sandbox.snapshot();
   const session = await Session.open(actorsOf(sandbox.description), silentPrinter);
   const merchant = await enrollMerchant(session);
-  const purchase = await steps.createPurchase(session, merchant, "unconfirmed", "1000000");
+  const purchase = await demoSteps.createPurchase(session, merchant, "unconfirmed", "1000000");
   await sandbox.chain.client.setAutomine(false);
   const transaction_hash = await sandbox.wallets.merchant.submit({
     to: sandbox.description.contracts.registrar,
@@ -210,7 +210,7 @@ test("a refusal again and again is one, and counted", async () => {
   const snapshot = await sandbox.snapshot();
   const actors = actorsOf(sandbox.description);
   const session = await Session.open(actors, silentPrinter);
-  const purchase = await steps.createPurchase(session, await enrollMerchant(session), "again", "1000000");
+  const purchase = await demoSteps.createPurchase(session, await enrollMerchant(session), "again", "1000000");
   const hash = `0x${"ab".repeat(32)}` as const;
   for (const intent of ["first", "second"]) {
     const { error } = await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/registration", {
@@ -317,7 +317,9 @@ test("a list is read fifty at a time, the newest first", async () => {
   const merchant = await enrollMerchant(session);
   const numbers = Array.from({ length: 51 }, (_, index) => index);
   await Promise.all(
-    numbers.map(async (number) => await steps.createPurchase(session, merchant, `many-${number}`, "1000000")),
+    numbers.map(
+      async (number) => await demoSteps.createPurchase(session, merchant, `many-${number}`, "1000000"),
+    ),
   );
   const first = await read<PurchaseViews>("/purchases");
   expect(first.data).toHaveLength(50);

@@ -16,7 +16,7 @@ import { actorsOf } from "../../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../../testkit/demo/printer.ts";
 import { Session } from "../../../../testkit/demo/session.ts";
 import { enrollMerchant } from "../../../../testkit/demo/show-merchant.ts";
-import { activate, createPurchase } from "../../../../testkit/demo/show-purchase.ts";
+import { demoSteps } from "../../../../testkit/demo/show-purchase.ts";
 import { continueSandbox } from "../../../continue-sandbox.ts";
 import { programFile } from "../../../program-file.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
@@ -40,9 +40,14 @@ afterAll(async () => {
 /** Saves the sandbox at a moment that has something of everything. */
 async function save(): Promise<string> {
   const session = await Session.open(actorsOf(sandbox.description), silentPrinter);
-  const purchase = await createPurchase(session, await enrollMerchant(session), "purchase", "25000000");
+  const purchase = await demoSteps.createPurchase(
+    session,
+    await enrollMerchant(session),
+    "purchase",
+    "25000000",
+  );
   await sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "lose_response", count: null });
-  await activate(session, purchase, "activate");
+  await demoSteps.activate(session, purchase, "activate");
   await sandbox.clock.travel({ hours: 1 });
   await sandbox.rotateKeys("notifications");
   await sandbox.faults.set({ layer: "delivery", action: "answer", status: 503 });
