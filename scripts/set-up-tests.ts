@@ -1,5 +1,5 @@
 // Installs what tests need besides the packages: Chromium for the pages, PostgreSQL's server for the store that processes share, Python with
-// cryptography and Go for the examples in those languages. Programs that are installed are used; on Debian and Ubuntu, apt-get installs the rest.
+// cryptography and pytest, Go, jq and curl for the examples in those languages. Programs that are installed are used; on Debian and Ubuntu, apt-get installs the rest.
 // `npm start` does not run this.
 import { spawnSync } from "node:child_process";
 import { findChromium } from "./find-chromium.ts";
@@ -11,8 +11,7 @@ function setUpTests(): void {
   const missing = [
     ...(findChromium(process.env) === undefined ? ["chromium"] : []),
     ...(findPostgres(process.env) === undefined ? ["postgresql"] : []),
-    ...(succeeds("python3", "-c", "import cryptography") ? [] : ["python3-cryptography"]),
-    ...(succeeds("go", "version") ? [] : ["golang-go"]),
+    ...forLanguages(),
   ];
   if (missing.length === 0) return;
   const asRoot = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
@@ -27,12 +26,24 @@ function setUpTests(): void {
     process.stderr.write(
       "[set-up] without PostgreSQL's server (apt-get install postgresql) its tests are skipped\n",
     );
-  if (!succeeds("python3", "-c", "import cryptography") || !succeeds("go", "version"))
+  const without = forLanguages().join(" ");
+  if (without !== "")
     process.stderr.write(
-      "[set-up] without Python's cryptography and Go (apt-get install python3-cryptography golang-go) their examples are skipped\n",
+      `[set-up] without ${without} (apt-get install) the examples that need them are skipped\n`,
     );
   if (findChromium(process.env) === undefined)
     throw new Error(`The page tests need Chromium, which could not be installed here; ${byHand}.`);
+}
+
+/** Returns the packages that the examples in other languages need and that are not installed. */
+function forLanguages(): string[] {
+  return [
+    ...(succeeds("python3", "-c", "import cryptography") ? [] : ["python3-cryptography"]),
+    ...(succeeds("python3", "-c", "import pytest") ? [] : ["python3-pytest"]),
+    ...(succeeds("go", "version") ? [] : ["golang-go"]),
+    ...(succeeds("jq", "--version") ? [] : ["jq"]),
+    ...(succeeds("curl", "--version") ? [] : ["curl"]),
+  ];
 }
 
 /** Debian has Chromium without its window in a package of its own, which takes less time to run; Ubuntu has not. */

@@ -48,7 +48,7 @@ test.runIf(process.platform === "linux").for([
   expect(asked).toContainEqual(
     expect.stringMatching(
       new RegExp(
-        `^-qq install --yes --no-install-recommends ${installed}( postgresql)? python3-cryptography golang-go$`,
+        `^-qq install --yes --no-install-recommends ${installed}( postgresql)? python3-cryptography python3-pytest golang-go jq curl$`,
       ),
     ),
   );

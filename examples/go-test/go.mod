@@ -1,0 +1,3 @@
+module example/purchase
+
+go 1.18

@@ -1,0 +1,93 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { cp, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Consumer, installInto } from "./consumer.ts";
+import { run } from "./run.ts";
+
+const examples = fileURLToPath(new URL("../../examples", import.meta.url));
+
+const all = [
+  {
+    name: "pytest",
+    helper: "conftest.py",
+    needs: ["python3", "-c", "import pytest, cryptography"],
+    command: ["python3", "-m", "pytest", "-q", "-s"],
+    passed: /24 passed/,
+  },
+  {
+    name: "go-test",
+    helper: "sandbox_test.go",
+    needs: ["go", "version"],
+    command: ["go", "test", "-count=1", "-v", "./..."],
+    passed: /^ok/m,
+  },
+  {
+    name: "shell",
+    helper: "purchase.sh",
+    needs: ["sh", "-c", "jq --version && curl --version && bash --version"],
+    command: ["./purchase.sh"],
+    passed: /^/,
+  },
+];
+
+let project: Consumer;
+beforeAll(async () => {
+  project = await installInto();
+  for (const { name } of all) await cp(join(examples, name), join(project.folder, name), { recursive: true });
+});
+afterAll(async () => await project[Symbol.asyncDispose]());
+
+/** Starts a pool of the installed package, and ends it with the scope. */
+async function startPool(size: number): Promise<AsyncDisposable & { url: string }> {
+  const { folder: cwd, env } = project;
+  const bin = join(cwd, "node_modules", ".bin", "routing-sandbox");
+  const options = ["--size", String(size), "--port", "0", "--json", "--seed", "languages"];
+  const child = spawn(bin, ["pool", ...options], { cwd, env, stdio: ["ignore", "pipe", "inherit"] });
+  const exited = once(child, "exit");
+  const [line] = await once(createInterface(child.stdout), "line");
+  return {
+    url: JSON.parse(String(line)).url,
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGTERM");
+      await exited;
+    },
+  };
+}
+
+test.each(all)(
+  "the helper of examples/$name has at most 40 lines, and its README ten",
+  async ({ name, helper }) => {
+    const lines = async (file: string) =>
+      (await readFile(join(examples, name, file), "utf8")).trimEnd().split("\n").length;
+    expect(await lines(helper)).toBeLessThanOrEqual(40);
+    expect(await lines("README.md")).toBe(10);
+  },
+);
+
+test("suites in all languages refund purchases in parallel on their own leases, twice with equal fingerprints", async () => {
+  const installed = all.filter(({ needs: [command = "", ...args] }) => spawnSync(command, args).status === 0);
+  await using pool = await startPool(installed.length);
+  const env = {
+    ...project.env,
+    ROUTING_POOL_URL: pool.url,
+    ROUTING_VECTORS: join(project.folder, "node_modules", "routing-sandbox", "docs", "vectors.json"),
+    PYTHONDONTWRITEBYTECODE: "1",
+    GOCACHE: join(project.folder, "go-cache"),
+  };
+  const fingerprintOf = async ({ name, command, passed }: (typeof all)[number]) => {
+    const [program = "", ...args] = command;
+    const printed = await run(program, args, { cwd: join(project.folder, name), env });
+    expect(printed, name).toMatch(passed);
+    return [name, /^fingerprint (0x[0-9a-f]{64})$/m.exec(printed)?.[1]] as const;
+  };
+  const runAll = async () => Object.fromEntries(await Promise.all(installed.map(fingerprintOf)));
+  const first = await runAll();
+  expect(Object.values(first)).not.toContain(undefined);
+  expect(await runAll()).toEqual(first);
+  // The steps of both suites are the same.
+  if (first["pytest"] && first["go-test"]) expect(first["pytest"]).toBe(first["go-test"]);
+});
