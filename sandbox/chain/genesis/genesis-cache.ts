@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -80,7 +80,7 @@ async function findState(folder: string, digest: string): Promise<string> {
 
 async function writeState(file: string, state: Uint8Array): Promise<string> {
   await mkdir(dirname(file), { recursive: true });
-  await replaceFile(file, state, { mode: 0o644, next: `${file}.${process.pid}` });
+  await replaceFile(file, state, { mode: 0o644, next: `${file}.${randomUUID()}` });
   return file;
 }
 

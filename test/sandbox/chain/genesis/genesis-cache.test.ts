@@ -21,6 +21,11 @@ const ANSWER = `
   import { startChain } from "./sandbox/chain/start-chain.ts";
   const answers = {
     find: async () => ({ found: (await findGenesis(await genesisKey())) !== undefined }),
+    findAtOnce: async () => {
+      const key = await genesisKey();
+      const all = await Promise.all(Array.from({ length: 32 }, () => findGenesis(key)));
+      return { found: all.filter((one) => one !== undefined).length };
+    },
     start: async () => {
       await using chain = await startChain({ mode: "deterministic", seed: "checkout" });
       return { epoch: chain.deployment.epoch, key: await genesisKey() };
@@ -69,7 +74,7 @@ beforeEach(async () => {
 });
 
 /** Asks the checkout. */
-async function ask(what: "find" | "start"): Promise<unknown> {
+async function ask(what: "find" | "findAtOnce" | "start"): Promise<unknown> {
   const line = once(lines, "line");
   starter.stdin.write(`${what}\n`);
   const answer = await Promise.race([line, ended]);
@@ -178,6 +183,11 @@ test("a compressed genesis, as a package has it, is decompressed next to it once
   await writeFile(state, "{}");
   await writeFile(compressed, brotliCompressSync("{}"));
   expect(await ask("find")).toEqual({ found: false });
+});
+
+test("many starts of one process that decompress a genesis at once all find it whole", async () => {
+  await compressState();
+  expect(await ask("findAtOnce")).toEqual({ found: 32 });
 });
 
 test("a compressed genesis whose folder cannot be written is decompressed into the folder for temporary files", async () => {
