@@ -1,7 +1,7 @@
 import type { Address, Hex } from "viem";
 import { CodedError, messageOf } from "../protocol/coded-error.ts";
 
-/** The machine-readable names of what the relayer refuses. */
+/** The codes of the relayer's errors. */
 export type RelayerErrorCode =
   | "gas_budget_exceeded"
   | "rpc_unavailable"
@@ -13,7 +13,7 @@ export type RelayerErrorCode =
   | "operation_not_abandonable"
   | "fault_invalid";
 
-/** Everything that the relayer throws of its own; what a port throws (the journal, a crash) passes through as it is. */
+/** The base class of the relayer's own errors. Errors of its interfaces (the journal, a crash) pass through unchanged. */
 export abstract class RelayerError<
   Code extends RelayerErrorCode = RelayerErrorCode,
 > extends CodedError<Code> {
@@ -38,14 +38,14 @@ export class GasBudgetExceededError extends RelayerError<"gas_budget_exceeded"> 
   }
 }
 
-/** The node did not answer; what was asked of it may or may not have happened. */
+/** The node did not answer; the call may or may not have taken effect. */
 export class RpcUnavailableError extends RelayerError<"rpc_unavailable"> {
   constructor(method: string, cause: unknown) {
     super("rpc_unavailable", `${method} got no answer: ${messageOf(cause)}`, { cause });
   }
 }
 
-/** A reorg took the block of a relay operation's transaction, and the node did not say what became of the transaction. */
+/** A reorg removed the block of a relay operation's transaction, and the node did not report the transaction's current state. */
 export class OutcomeUnknownError extends RpcUnavailableError {
   readonly operationId: string;
   readonly program: string;
@@ -73,7 +73,7 @@ export class RpcRefusedError extends RelayerError<"rpc_refused"> {
   readonly rpcCode: number;
   /** The node's message. */
   readonly reason: string;
-  /** Revert data, when the error carries it. */
+  /** Revert data, if the error has it. */
   readonly data: Hex | null;
   constructor(method: string, rpcCode: number, message: string, data: Hex | null, cause: unknown) {
     super("rpc_refused", `${method} was refused (${rpcCode}): ${message}`, { cause });
@@ -97,7 +97,7 @@ export class EpochMismatchError extends RelayerError<"chain_mismatch"> {
   }
 }
 
-/** The relayer holds no key of this address. */
+/** The relayer has no key for this address. */
 export class SignerUnknownError extends RelayerError<"signer_unknown"> {
   constructor(signer: Address) {
     super("signer_unknown", `The relayer holds no key of ${signer}.`);
@@ -131,7 +131,7 @@ export class RelayOperationNotAbandonableError extends RelayerError<"operation_n
   }
 }
 
-/** A fault that can have no effect where it is placed, or that the node refuses when it is to act. */
+/** A fault that can have no effect at its point, or that the node refuses when the fault acts. */
 export class FaultInvalidError extends RelayerError<"fault_invalid"> {
   constructor(message: string, options?: ErrorOptions) {
     super("fault_invalid", message, options);

@@ -84,11 +84,11 @@ export interface Sandbox extends AsyncDisposable {
   receiver: SandboxReceiver;
   /** A typed client of the API with a credential of the first account, which is issued at the first request. */
   client: ApiClient;
-  /** Returns a client of the same account and credential that repeats no request after a signal aborts, as for a lease. @internal */
+  /** Returns a client of the same account and credential that stops repeating requests when a signal aborts, for a lease. @internal */
   clientUntil: OpenClientUntil;
   /**
-   * Ends what holds requests (delays, slow receivers, missing transaction receipts), and lets nothing hold one until some work is done, as at
-   * the end of a lease. @internal
+   * Ends all waits of requests (delays, slow receivers, missing transaction receipts), and allows no new ones until some work is done, as
+   * at the end of a lease. @internal
    */
   skipWaitsDuring: <T>(work: () => Promise<T>) => Promise<T>;
   /** Creates merchants and purchases in any state, through the API and with real transactions. */
@@ -126,13 +126,14 @@ export interface Sandbox extends AsyncDisposable {
    */
   save(file: string): Promise<void>;
   /**
-   * Writes a trace: one HTML file that opens in any browser, offline, with everything that has happened since the start or the last restore,
-   * and next to it a snapshot file of this moment, for `routing-sandbox start --from`. Returns the names of both; `snapshot` is null when the
-   * snapshot could not be taken, and the trace says why.
+   * Writes a trace: one HTML file that opens in any browser, offline, with everything that has happened since the start or the last
+   * restore, and next to it a snapshot file of the current state, for `routing-sandbox start --from`. Returns the names of both; `snapshot`
+   * is null when the snapshot could not be taken, and the trace says why.
    *
    * @param subject - the test and its errors, which the trace shows first.
    * @throws SandboxError argument_invalid for anything but a file name, trace_refused when the file cannot be written.
    * @example await sandbox.trace("checkout.trace.html")
+   *
    */
   trace(file: string, subject?: Partial<Pick<TraceSubject, "test" | "failures">>): Promise<TraceFiles>;
   /**
@@ -161,19 +162,22 @@ export interface Sandbox extends AsyncDisposable {
    */
   openWallet(privateKey: Hex): TestWallet;
   /**
-   * Explains whether the API would accept a transaction, and why not: against the newest submission that it has refused, or against the
-   * closest step if it has refused none.
+   * Explains whether the API would accept a transaction and, if not, why. Compares it with the newest refused submission or, without one,
+   * with the closest step.
    *
    * @param options - `for` is the id of the merchant or purchase to compare it with.
-   * @throws SandboxError argument_invalid when the hash is no transaction hash, or the id is unknown.
+   * @throws SandboxError argument_invalid when the hash is not a transaction hash, or the id is unknown.
    * @example const { accepted, cause } = await sandbox.explain(transaction_hash, { for: purchase.id })
+   *
+   *
    */
   explain(hash: Hex, options?: ExplainOptions): Promise<Explanation>;
   /**
-   * Explains whether the API would accept the transaction of a call that was not sent, simulated on the newest block.
+   * Explains whether the API would accept the transaction of a call that was not sent. Simulates the call on the newest block.
    *
    * @throws SandboxError argument_invalid when the call is malformed.
    * @example const { cause, not_checked } = await sandbox.explain({ call: { from: buyer, to: registrar, data } })
+   *
    */
   explain(request: ExplainCall): Promise<CallExplanation>;
   /**
@@ -257,7 +261,7 @@ async function openSandbox(
 
 type OwnProcess = Awaited<ReturnType<typeof openProcess>>;
 
-/** Takes the process's place among those that share its store, and opens what its service needs besides. */
+/** Registers the process with the others that share its store, and opens the other parts that its service needs. */
 async function openProcess(
   { settings, opened, deadline }: { settings: SandboxSettings } & StartingProcess,
   kept: OpenedChain,
@@ -289,7 +293,7 @@ async function openProcess(
   };
 }
 
-/** Publishes a sandbox whose hosts answer: to processes that join, and last in `sandbox.json`. */
+/** Publishes a sandbox whose hosts answer: first to joining processes, then in `sandbox.json`. */
 async function publish(
   process: OwnProcess,
   { services }: StartedService,
@@ -303,7 +307,7 @@ async function publish(
   await directory.publish(description);
 }
 
-/** Returns what has to be done when the chain was made again because its Anvil has ended. */
+/** Returns the steps to run when the chain was rebuilt after its Anvil had ended. */
 function supervised(
   process: OwnProcess,
   { faults }: StartedService,
@@ -335,7 +339,7 @@ async function pinNamedReceiver({ receiverUrl, resolveHost }: SandboxSettings, d
   return await deadline.within("the receiver's address", pinReceiver(receiverUrl, resolveHost));
 }
 
-/** An observer that has new heads journaled, too. */
+/** Returns an observer that also writes new heads to the journal. */
 function announcing(watch: Watch, kept: OpenedChain): Watch {
   return withMethods(watch, {
     head: () => {

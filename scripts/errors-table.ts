@@ -42,7 +42,7 @@ const errors: { readonly [Name in keyof Errors]: Readonly<Record<Errors[Name], s
   ChainUnavailableError: { rpc_unavailable: "The chain does not answer." },
   ChainMismatchError: { chain_mismatch: "The node serves another chain than the sandbox was started on." },
   ClockError: {
-    time_invalid: "The clock cannot move back, stay at one time, or move to the given value.",
+    time_invalid: "The clock cannot move as asked: back, by zero, or to an invalid value.",
   },
   GivenInvalidError: {
     given_invalid: "The options of the given state are invalid; `errors` has each of them.",

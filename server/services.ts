@@ -16,7 +16,7 @@ export interface Clock {
   now(): Promise<number>;
 }
 
-/** An account that may issue access; its key is known by its SHA-256 only. */
+/** An account that may issue credentials. Only the SHA-256 of its key is stored. */
 export interface Account {
   id: string;
   program: string;
@@ -31,10 +31,10 @@ export interface ServiceKeys {
   commitmentSigners: ReadonlyMap<string, CommitmentSigner>;
 }
 
-/** An account that can sign a digest, too, which spares the typed data's second hash. */
+/** An account that can also sign a digest, which avoids hashing the typed data twice. */
 export type CommitmentSigner = LocalAccount & Pick<PrivateKeyAccount, "sign">;
 
-/** One HTTP delivery: what came back, or why nothing did. */
+/** One HTTP delivery: the answer, or the reason why there was none. */
 export interface DeliveryOutcome {
   status_code: number | null;
   error: string | null;
@@ -46,7 +46,7 @@ export interface DeliveryOutcome {
 }
 
 /**
- * Sends one signed notification to the pinned receiver, and nowhere else: it takes no destination and follows nothing.
+ * Sends one signed notification to the pinned receiver. It takes no other destination and follows no redirect.
  *
  * @param outside - waits for the receiver.
  */
@@ -83,7 +83,7 @@ export interface Settings {
   receiptTimeoutMs: number;
 }
 
-/** A transaction that a step did not accept, with every check: what {@link Services.refused} is called with. */
+/** A transaction that a step refused, with every check: the argument of {@link Services.refused}. */
 export interface Refusal {
   /** Sandbox time of the request, in Unix seconds. */
   at: number;
@@ -93,7 +93,7 @@ export interface Refusal {
   program: string;
   /** The purchase or the merchant in the path. */
   subject: string;
-  /** The step that the transaction was sent for, as in `payment`. */
+  /** The step for which the transaction was submitted, as in `payment`. */
   step: string;
   /** The code of the problem that was answered. */
   code: ErrorCode;
@@ -102,7 +102,7 @@ export interface Refusal {
   checks: readonly BindingCheck[];
 }
 
-/** A request of the API with its answer: what {@link Services.answered} is called with. */
+/** A request of the API with its answer: the argument of {@link Services.answered}. */
 export interface AnsweredRequest {
   request_id: string;
   method: string;
@@ -135,7 +135,7 @@ export interface ForwardedRequest {
   body: Buffer;
 }
 
-/** Everything that an operation is handed; the service has no other way to the outside. */
+/** Everything that an operation gets. The service reaches the outside only through these functions. */
 export interface Services {
   settings: Settings;
   deployment: Deployment;
@@ -147,15 +147,15 @@ export interface Services {
   /** The keys of notifications, delivery receipts and reviewers. */
   keyRing: KeyRing;
   deliver: Deliver;
-  /** Lets the given number of milliseconds of sandbox time pass, rounded up to whole seconds where the clock knows nothing smaller. */
+  /** Lets the given number of milliseconds of sandbox time pass, rounded up to whole seconds if the clock counts only these. */
   pause: (milliseconds: number, outside: GateTurn["outside"]) => Promise<void>;
   /** Aborted when the process begins to close: no further attempt or pause begins. */
   closing: AbortSignal;
-  /** Everything that reads or writes for a request runs inside. */
+  /** The request gate: everything that reads or writes for a request holds it. */
   gate: Gate;
-  /** The faults that writes meet. */
+  /** The faults of writes. */
   apiFaults: ApiFaults;
-  /** Counts what each caller may send. */
+  /** Counts the requests of each caller. */
   rateLimiter: RateLimiter;
   /** Numbers the requests, from 1. */
   requests: { next(): number };
@@ -163,12 +163,12 @@ export interface Services {
   wait: (milliseconds: number, stop?: AbortSignal) => Promise<void>;
   log: Log;
   /**
-   * Has a request with an effect answered by the process that leads, when that is another one.
+   * Forwards a request with an effect to the leader, if that is another process.
    *
-   * @returns null when this process is to answer. @throws StoreUnavailableError when none leads.
+   * @returns null when this process has to answer. @throws StoreUnavailableError when there is no leader.
    */
   forwardToLeader: (request: ForwardedRequest) => Promise<Answer | null>;
-  /** Called with every transaction that a step did not accept, before that is answered. */
+  /** Called with every transaction that a step refused, before the request is answered. */
   refused: (refusal: Refusal) => Promise<void>;
   /** Called with every request once its answer is sent. It must not throw. */
   answered: (request: AnsweredRequest) => void;

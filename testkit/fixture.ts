@@ -17,9 +17,10 @@ export interface SandboxFixture {
    */
   begin(): Promise<void>;
   /**
-   * Refuses the later calls of the test and those without an answer yet, whose effects it waits for. Call it in `afterEach`.
+   * Refuses later calls of the test, and calls that have no answer yet; waits until these have no more effects. Call it in `afterEach`.
    *
    * @example afterEach(fixture.end)
+   *
    */
   end(): Promise<void>;
   /**
@@ -32,7 +33,7 @@ export interface SandboxFixture {
 
 /**
  * Returns the hooks of a sandbox for any test runner. Every test starts from the same state, even after a failed one, and calls that an
- * earlier test has not awaited cannot reach a later test.
+ * earlier test has not awaited cannot affect a later test.
  *
  * @example
  * const fixture = sandboxFixture({ seed: "checkout" });
@@ -40,6 +41,7 @@ export interface SandboxFixture {
  * afterEach(fixture.end);
  * after(fixture.close);
  * test("pays", async () => { const { given } = fixture.sandbox; … });
+ *
  */
 export function sandboxFixture(options: SandboxOptions = {}): SandboxFixture {
   const pool = openPool(options, "worker");

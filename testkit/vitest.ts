@@ -36,12 +36,14 @@ export interface SandboxTestOptions extends SandboxOptions, TraceOptions {
 /**
  * Returns a vitest `test` with the fixture `sandbox`. Every test starts from the same state, even after a failed one.
  *
- * Calls that an earlier test has not awaited cannot reach a later test. Requests that you send with `fetch` are not tracked: await them yourself.
+ * Calls that an earlier test has not awaited cannot affect a later test. Requests that you send with `fetch` are not tracked: await them
+ * yourself.
  *
  * @throws SandboxError option_invalid for another scope.
  * @example
  * const test = sandboxTest({ seed: "checkout" });
  * test("pays", async ({ sandbox }) => { … });
+ *
  */
 export function sandboxTest({ scope = "worker", trace, traceFolder, ...options }: SandboxTestOptions = {}) {
   requireScope(scope);
@@ -59,7 +61,7 @@ export function sandboxTest({ scope = "worker", trace, traceFolder, ...options }
         const rejections = collectRejections();
         onCleanup(async () => {
           const ended = endedTest(task, rejections.end());
-          // Before the lease ends: a reset leaves nothing to see. A test that vitest expects to fail passes.
+          // This runs before the lease ends, because the reset deletes what the trace shows. A test that vitest expects to fail passes.
           if (ended !== null) await traceTest(ended, sandbox, tracing);
           await end();
         });

@@ -6,7 +6,9 @@ import { findRunning } from "../running/find-running.ts";
 /** `routing-sandbox demo`: runs the whole lifecycle step by step. */
 export function demoCommand(): Command {
   return new Command("demo")
-    .description("run a purchase from enrollment to refund, on the running sandbox or on a temporary one")
+    .description(
+      "run example purchases, one of them from enrollment to refund, on the running sandbox or on a temporary one",
+    )
     .addOption(
       dataDirectoryOption(
         "the data directory of a running sandbox; if you pass this option, a sandbox must run there",

@@ -23,7 +23,7 @@ export function scenarioCommand(): Command {
 function recordCommand(): Command {
   return new Command("record")
     .description(
-      "record the steps of the running sandbox until Ctrl-C; the sandbox must be fresh, and in mode deterministic",
+      "record the steps of the running sandbox until Ctrl-C; the sandbox must be fresh and in deterministic mode",
     )
     .argument("<file>", "the file to write; an existing file is replaced")
     .addOption(optionWithDefault("--title <text>", "the title", "the file's name"))

@@ -43,7 +43,7 @@ export function addStartOptions(command: Command, ports: Ports): Command {
     .addOption(
       optionWithDefault(
         "--seed <text>",
-        "the text that ids and most test keys are derived from; in mode deterministic, equal seeds and options give equal sandboxes",
+        "the text that ids and most test keys are derived from; in deterministic mode, equal seeds and options give equal sandboxes",
         "sandbox",
       ),
     )

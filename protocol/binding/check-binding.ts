@@ -108,7 +108,7 @@ function confirmations(observed: ObservedTransaction, expected: ExpectedTransact
 const unsignedReason =
   "It carries no signature of its sender, which the node impersonated, so that no step accepts it.";
 
-/** The transaction, its transaction receipt, its logs and the block at that height must all tell of one block and this hash. */
+/** Checks that the transaction, its transaction receipt, its logs and the block at that height agree on one block and this hash. */
 function canonical(observed: ObservedTransaction): Judgement {
   const { envelope, receipt, block } = observed;
   const expected = { transaction_hash: observed.hash, block_hash: block?.hash ?? null };
@@ -144,7 +144,7 @@ function sameRecipient(left: string | null, right: string | null): boolean {
   return (left === null && right === null) || sameAddress(left, right);
 }
 
-/** The reasons to refuse a wallet with code, though it may be the bound one. */
+/** The reasons to refuse a wallet with code, even if it is the bound wallet. */
 export const walletCodeReasons: { readonly [C in Exclude<WalletCode, "none">]: string } = {
   contract: "The bound wallet is a contract. Only an account without code can send the transaction.",
   delegated:
@@ -197,7 +197,7 @@ function firstDifference(left: Hex, right: Hex): number {
   return (index - 2) / 2;
 }
 
-/** Of each contract that is to emit something, the transaction must have exactly the expected logs, in their order. */
+/** Checks that each contract with expected logs emitted exactly these logs, in order. */
 function log(observed: ObservedTransaction, expected: ExpectedTransaction): Judgement {
   const wanted = expected.logs.map(({ abi: _, ...shown }): Json => shown);
   if (observed.receipt === null) return { ok: false, expected: wanted, actual: null };
@@ -220,7 +220,7 @@ function log(observed: ObservedTransaction, expected: ExpectedTransaction): Judg
   return { ok, expected: wanted, actual };
 }
 
-/** Takes the expected log that is next; one that may be missing is passed over by another event. */
+/** Takes the next expected log. An optional log is skipped if another event follows. */
 function nextFor(entry: ObservedLog, awaited: ExpectedLog[]): ExpectedLog | undefined {
   const next = awaited.shift();
   return next?.optional && !isEvent(entry, next) ? nextFor(entry, awaited) : next;
@@ -235,7 +235,7 @@ function decodeAsOther(entry: ObservedLog, logs: readonly ExpectedLog[]): Decode
   return null;
 }
 
-/** A log as the event that it is, as its bytes otherwise. */
+/** Returns a log as a decoded event or, if it cannot be decoded, as its bytes. */
 function viewLog({ address, topics, data }: ObservedLog, decoded: DecodedLog | null): Json {
   const shown = checksummed(address);
   return decoded === null
@@ -243,7 +243,7 @@ function viewLog({ address, topics, data }: ObservedLog, decoded: DecodedLog | n
     : { address: shown, event: decoded.event, fields: decoded.fields };
 }
 
-/** An address in the form of EIP-55; what a node tells instead of one stays as it is. */
+/** Returns an address in its EIP-55 form; a value that is not an address is returned unchanged. */
 function checksummed(address: string): string {
   return isAddress(address, { strict: false }) ? getAddress(address) : address;
 }

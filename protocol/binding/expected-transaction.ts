@@ -10,7 +10,7 @@ export interface ExpectedLog {
   event: string;
   /** The fields that must be equal, by name; integers as decimal strings. Fields not named are free. */
   fields: { [name: string]: Json };
-  /** Whether it may be missing; it must be exact where it is there. */
+  /** Whether the log may be missing. If it is there, it must be exact. */
   optional?: true;
 }
 
@@ -22,11 +22,11 @@ export interface ExpectedTransaction {
   chain: { chainId: number; epoch: Hex };
   /** Required confirmations (1 = the block that includes it). */
   confirmations: number;
-  /** The bound wallet: the transaction's own sender, an account without code. */
+  /** The bound wallet, which must send the transaction itself and have no code. */
   wallet: Address;
   /** The code at the bound wallet's address in the transaction's block. */
   walletCode: WalletCode;
-  /** keccak256 of the code that was pinned at deployment. */
+  /** keccak256 of the code that the contract had when the service started. */
   codeHash: Hex;
   call: Call;
   /** The digests of the step, expected and on the chain. */

@@ -12,7 +12,7 @@ import { contractJson, type Json } from "../values/json.ts";
 import type { ExpectedLog } from "./expected-transaction.ts";
 import type { ObservedLog } from "./observed-transaction.ts";
 
-/** A log decoded under one event of an ABI. */
+/** A log that was decoded as one event of an ABI. */
 export interface DecodedLog {
   event: string;
   /** The fields by name; integers as decimal strings. */

@@ -14,9 +14,9 @@ export interface ObservedLog {
 
 /** The fields of a transaction; `hash` and `sender` are recomputed from the signed fields, not read from the node. */
 export interface ObservedEnvelope {
-  /** keccak256 of the serialized signed transaction; null when the fields do not make one. */
+  /** keccak256 of the serialized signed transaction; null when the fields are not those of a signed transaction. */
   hash: Hex | null;
-  /** Recovered from the signature; null when it does not recover. */
+  /** The sender, recovered from the signature; null when the recovery fails. */
   sender: Address | null;
   /** Whether its signature is empty: the node impersonated the sender. */
   unsigned: boolean;
@@ -48,7 +48,7 @@ export interface ObservedBlock {
   timestamp: number;
   /** Whether it lists the transaction. */
   includes: boolean;
-  /** The transaction's logs as the block has them, read apart from the receipt. */
+  /** The transaction's logs as the block has them, read separately from the transaction receipt. */
   logs: readonly ObservedLog[];
 }
 

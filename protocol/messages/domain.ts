@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 
 /**
- * EIP-712 type of the domain. viem derives it; `eth_signTypedData_v4` does not: without it in `types` a wallet hashes an empty domain.
+ * EIP-712 type of the domain. viem derives it, but `eth_signTypedData_v4` does not: without it in `types`, a wallet hashes an empty domain.
  */
 export const domainTypes = {
   EIP712Domain: [

@@ -4,7 +4,7 @@ import type { Hex } from "viem";
 import { canonicalJson } from "../values/canonical-json.ts";
 import { type Ed25519Key, ed25519Jwk } from "./ed25519.ts";
 
-/** The media type of a receipt, so that nothing else that the key may sign passes for one. */
+/** The media type of a delivery receipt. It distinguishes a delivery receipt from anything else that the key signs. */
 const receiptType = "routing-receipt+jws";
 
 /** The receiver's statement that it accepted exactly this body of this event. */
@@ -30,11 +30,11 @@ export async function signDeliveryReceipt(receipt: DeliveryReceipt, key: Ed25519
 }
 
 /**
- * Verifies a delivery receipt's JWS with a public key and returns its payload. The sandbox only signs receipts; programs that read them check
- * them with this function of `routing-sandbox/protocol`.
+ * Verifies a delivery receipt's JWS with a public key and returns its payload.
  *
  * @throws jose's JWSSignatureVerificationFailed and related errors when it does not verify; TypeError for a JWS of another type.
  * @example await verifyDeliveryReceipt(jws, receiptKey.publicKey)
+ *
  */
 export async function verifyDeliveryReceipt(jws: string, publicKey: Uint8Array): Promise<unknown> {
   const { payload, protectedHeader } = await compactVerify(

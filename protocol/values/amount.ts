@@ -4,7 +4,7 @@ export const maxAmount = 2n ** 128n - 1n;
 /** The digits of the largest amount. */
 export const amountDigits = String(maxAmount).length;
 
-/** Matches the decimal texts of at most that many digits, without sign or leading zeros: some of them are above the largest amount. */
+/** Matches decimal strings of at most that many digits, without sign or leading zeros. Some of them are above the largest amount. */
 export const amountPattern = new RegExp(`^(0|[1-9][0-9]{0,${amountDigits - 1}})$`);
 
 /**

@@ -8,9 +8,9 @@ import { showValue } from "./errors/show-value.ts";
 /**
  * State that snapshots, restores, snapshot files and fingerprints include.
  *
- * A restore brings back the parts of the option `parts` first, in their order, then the sandbox's own state. If a part throws, all parts are
- * put back to the state before the restore, and nothing else has changed. The chain is not a part, because Anvil reverts it in one way and
- * dumps it in another.
+ * A restore restores the parts of the option `parts` first, in their order, then the sandbox's own state. If a part throws, all parts get
+ * back their state before the restore, and nothing else has changed. The chain is not a part, because Anvil reverts it in one way and dumps
+ * it in another.
  *
  * @example
  * const visits: Part<number> = {
@@ -20,6 +20,7 @@ import { showValue } from "./errors/show-value.ts";
  *   restore: (state) => { count = state; },
  * };
  * await createSandbox({ parts: [visits] });
+ *
  */
 export interface Part<S = unknown> {
   /** Names the state in snapshot files. */
@@ -27,14 +28,14 @@ export interface Part<S = unknown> {
   /** The schema of the state in a snapshot file, as JSON; null when files do not have it. */
   readonly schema: z.ZodType<S> | null;
   /**
-   * Returns a copy of the state, which no later change reaches. No request, delivery or relay operation is in progress during this call. A
-   * restore calls it too, to be able to put the part back.
+   * Returns a copy of the state, which later changes do not affect. No request, delivery or relay operation is in progress during this
+   * call. A restore also calls it, so that it can undo the part's restore.
    */
   capture(): S | Promise<S>;
   /** Restores a state that `capture` returned, without changing it: it may be restored again. */
   restore(state: S): void | Promise<void>;
   /**
-   * SHA-256 digests of what two equal runs must have in common, by name; they become part of the fingerprint. A name must differ from
+   * Returns SHA-256 digests, by name, of the state that equal runs have in common; the fingerprint includes them. A name must differ from
    * the names of other parts and of their digests.
    */
   digest?(state: S): { [name: string]: Hex };

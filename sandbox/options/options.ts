@@ -16,7 +16,8 @@ import { defaultStartTimeoutMs } from "./start-timeout.ts";
 /** The options of a sandbox; each has a default. `docs/options.md` has these sentences in a table. */
 export interface SandboxOptions {
   /**
-   * Determines ids, and all keys but those of accounts on the chain. In mode `deterministic`, equal seeds and options give equal sandboxes.
+   * Determines ids, and all keys except those of accounts on the chain. In `deterministic` mode, equal seeds and options give equal
+   * sandboxes.
    *
    * @defaultValue `sandbox`
    */
@@ -187,7 +188,7 @@ export interface SandboxSettings {
   confirmations: number;
   programs: readonly ProgramSetting[];
   contracts: {
-    /** The registrar contract, or of a resumed sandbox what is known about it; null for the sandbox's own one. */
+    /** The registrar contract or, for a resumed sandbox, what is known about it; null for the sandbox's own contract. */
     registrar: Registrar | RegistrarIdentity | null;
   };
   listen: string;

@@ -5,9 +5,9 @@ import { hashSchema } from "../../server/api/schemas/primitives.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
 import { captureParts, digestParts, type Part } from "../lib/part.ts";
 
-/** The values that two equal runs have in common: the chain's tip and all stored records. */
+/** The values that equal runs have in common: digests of the newest block and of all stored records. */
 export interface Fingerprint {
-  /** SHA-256 over all of the rest: the one value that a CI run pins. */
+  /** SHA-256 over all other fields: the one value to compare in CI. */
   digest: Hex;
   epoch: Hex;
   block: { number: number; hash: Hex; state_root: Hex };
@@ -51,7 +51,7 @@ export async function takeFingerprint(chain: ChainNode, parts: readonly Part[]):
   return { digest: hashJson(counted), ...counted };
 }
 
-/** A text as it counts between equal runs: URLs on this machine without their ports, and signatures over such URLs not at all. */
+/** Returns a text without the parts that differ between equal runs: the ports of URLs on this machine, and signatures over such URLs. */
 export function withoutPorts(text: string): string {
   return text.replaceAll(loopbackUrl, "{url}").replaceAll(receiptSignature, "{signature}");
 }

@@ -25,12 +25,14 @@ export interface Snapshot {
   /**
    * Restores this state, any number of times.
    *
-   * @throws SandboxError stale_snapshot when an older snapshot was restored after this one was taken, or a reorg took its block
-   * away; snapshot_timeout when a request in progress does not end in time; part_failed when a part of the option `parts` throws. Each time
+   * @throws SandboxError stale_snapshot when an older snapshot was restored after this one was taken, or a reorg removed its block;
+   * snapshot_timeout when a request in progress does not end in time; part_failed when a part of the option `parts` throws. In each case
    * nothing has changed, and a snapshot that is not stale can be restored again.
    * @example
    * const before = await sandbox.snapshot();
    * await before.restore();
+   *
+   *
    */
   restore(): Promise<void>;
 }
@@ -43,14 +45,14 @@ interface SnapshotState {
   block: { number: bigint; hash: Hex; timestamp: bigint };
   baseFee: bigint;
   offset: number;
-  /** The heads that the relayer had looked at. */
+  /** The heads that the relayer had processed. */
   seenHeads: ReturnType<Relayer["captureTrail"]>;
   parts: PartStates;
-  /** Whether the node that holds it is the one that runs. */
+  /** Whether the current node still has this snapshot. */
   isHeld: boolean;
 }
 
-/** Everything that a snapshot holds or has to hold still. */
+/** Everything that a snapshot contains or pauses. */
 export interface SnapshotSources {
   gate: RequestGate;
   chain: ChainNode;
@@ -74,7 +76,7 @@ export class Snapshots {
   }
 
   /**
-   * Takes a snapshot once everything in progress has ended; requests that come meanwhile wait.
+   * Takes a snapshot once everything in progress has ended; requests that arrive meanwhile wait.
    *
    * @throws SandboxError snapshot_timeout when something in progress does not end in time.
    */
@@ -101,7 +103,7 @@ export class Snapshots {
     return await gate.runExclusive(async () => await runAsOnlyProcess(take));
   }
 
-  /** Makes all snapshots stale: another node, which holds none of them, has taken the place of the one that they were taken of. */
+  /** Makes all snapshots stale, because a new node has replaced the node that had them. */
   forget(): void {
     for (const state of this.#valid) state.isHeld = false;
   }

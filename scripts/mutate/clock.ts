@@ -19,7 +19,7 @@ export const clock: readonly MutantGroup[] = [
         only: "time does not travel by",
       },
       {
-        rule: "Time travels by whole seconds above zero.",
+        rule: "The clock moves by whole seconds above zero.",
         find: "Number.isSafeInteger(seconds) && seconds > 0",
         replace: "seconds > 0",
       },

@@ -6,14 +6,15 @@ import type { Exploration, ExploreOptions } from "./options.ts";
 /** A running sandbox: chain, relayer, API and documentation, with one clock, one snapshot and one data directory. */
 export interface ExplorableSandbox extends runtime.Sandbox {
   /**
-   * Takes random legal and illegal steps of many purchases, with faults, and compares every answer, the records, the chain and the outbox with
-   * a model of the documentation. With `check`, you compare your own backend after each step. The sandbox must be fresh, and is so again
-   * afterwards. Equal seeds give equal walks. While it is explored, the sandbox refuses what could change it.
+   * Takes random legal and illegal steps of many purchases, with faults, and compares every answer, the records, the chain and the outbox
+   * with a model of the documentation. With `check`, you compare your own backend after each step. The sandbox must be fresh, and is fresh
+   * again afterwards. Equal seeds give equal walks. While it is explored, the sandbox refuses what could change it.
    *
    * @param options - number and length of the walks, and their seed; by default the sandbox's.
-   * @throws ExplorationError with the shortest sequence that fails; SandboxError argument_invalid for options, scenario_refused when the sandbox is
-   * live or not fresh, being_explored when it is explored already, closed when it is closed meanwhile.
+   * @throws ExplorationError with the shortest sequence that fails; SandboxError argument_invalid for options, scenario_refused when the
+   * sandbox is live or not fresh, being_explored when it is explored already, closed when it is closed meanwhile.
    * @example await sandbox.explore({ steps: 2_000, seed: "nightly", scenario: "failing.yaml" })
+   *
    */
   explore(options?: ExploreOptions): Promise<Exploration>;
 }

@@ -20,7 +20,7 @@ export class ExplorationError extends CodedError<"exploration_failed"> {
       /** Why the file could not be written; null if it was. */
       unwritten: string | null;
       cause: unknown;
-      /** Whether it is the caller's check that failed, which the command line does not have. */
+      /** Whether the caller's check failed, which the command line does not have. */
       isOfCheck: boolean;
       shortened: { isBounded: boolean } | null;
     },

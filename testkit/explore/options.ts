@@ -13,7 +13,7 @@ export interface CheckedState {
   step: string;
 }
 
-/** How often each kind of step had each answer. */
+/** The number of times that each kind of step got each answer. */
 export type WalkCounts = { [kind: string]: { [answer: string]: number } };
 
 /** The result of an exploration in which everything was as documented. */
@@ -89,7 +89,7 @@ export interface ExploreSettings {
 
 /** The largest number of steps. */
 export const mostSteps = 100_000;
-/** The number of steps of an exploration that names none. */
+/** The default number of steps. */
 export const stepsByDefault = 500;
 
 /** The largest value of each number. */

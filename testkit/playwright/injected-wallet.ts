@@ -15,9 +15,9 @@ export type Approve = () => Promise<unknown>;
  *
  * - `approve`: every request.
  * - `reject`: connects, but rejects every signature, transaction and change of the chain with code 4001.
- * - `wrong-chain`: connects, but stays on another chain. A change of the chain is refused with code 4902, and an added chain, a signature and a
- *   transaction with code 4901.
- * - `tamper`: sends calldata whose last bit is flipped, and signs another message than the one that the page asked for.
+ * - `wrong-chain`: connects, but stays on another chain. It refuses to change the chain with code 4902, and to add a chain, sign or send
+ *   with code 4901.
+ * - `tamper`: flips the last bit of the calldata before it sends a transaction, and signs a different message than the page asked for.
  * - a function: decides for each request. It calls `approve()`, throws a `ProviderError`, or waits.
  */
 export type WalletAnswers =
@@ -31,7 +31,7 @@ export type WalletAnswers =
 export interface InjectedWalletOptions {
   /** By default `approve`. Can be changed later by `wallet.answers`. */
   answers?: WalletAnswers;
-  /** Milliseconds before each answer that its owner gives. Without it, the owner answers at once. */
+  /** Milliseconds before each answer, except for reads; by default 0. */
   delayMs?: number;
   /** Starts locked: it shows no account, and a request to connect waits for `unlock()`. By default false. */
   locked?: boolean;
@@ -60,7 +60,7 @@ export class InjectedWallet {
   answers: WalletAnswers;
   /** The id of the selected chain, as hex; null until the page or its owner selects one, which means the sandbox's chain. */
   chainId: Hex | null = null;
-  /** The chains that it knows besides the sandbox's, by id, with the URL of a node. */
+  /** The chains that it knows in addition to the sandbox's, by id, with the URL of a node. */
   readonly chains = new Map<Hex, string>();
   #wallets: readonly Wallet[];
   #unlocked = Promise.withResolvers<void>();
@@ -89,26 +89,26 @@ export class InjectedWallet {
     await page.evaluate(announceProvider, announcement);
   }
 
-  /** The owner selects other accounts, the selected one first; none disconnects the page. */
+  /** Selects other accounts, the selected one first. Without an account, the page is disconnected. */
   async select(...wallets: Wallet[]): Promise<void> {
     this.#wallets = wallets;
     await this.#emit("accountsChanged", this.#accounts());
   }
 
-  /** The owner selects another chain, by its id. */
+  /** Selects another chain, by its id. */
   async switchChain(chainId: number): Promise<void> {
     this.chainId = numberToHex(chainId);
     await this.#emit("chainChanged", this.chainId);
   }
 
-  /** The owner locks the wallet: it shows no account, and a request to connect waits. */
+  /** Locks the wallet: it shows no account, and a request to connect waits. */
   async lock(): Promise<void> {
     this.#unlocked = Promise.withResolvers();
     this.#locked = true;
     await this.#emit("accountsChanged", []);
   }
 
-  /** The owner unlocks the wallet. */
+  /** Unlocks the wallet. */
   async unlock(): Promise<void> {
     this.#locked = false;
     this.#unlocked.resolve();

@@ -2,10 +2,11 @@ import type { Hex } from "viem";
 import type { DecodedRequest } from "./wallet-request.ts";
 
 /**
- * Returns another request than the one that a page made, as a hostile wallet would carry it out: calldata with its last bit flipped, typed data
- * for the next chain id, or a text with another character.
+ * Returns the changed request that a hostile wallet would execute: calldata with its last bit flipped, typed data for the next chain id, or
+ * a text with one more character.
  *
  * @example tamperWith({ type: "message", from: buyer, text: "hi" }) // the text is "hi."
+ *
  */
 export function tamperWith(decoded: DecodedRequest): DecodedRequest {
   switch (decoded.type) {

@@ -55,7 +55,7 @@ export interface PlayOptions {
   onStep?: (number: number, step: Step) => void;
   /** The `check` of an exploration, which is called after the last step; what it throws ends the play. */
   check?: Check;
-  /** Further options of the temporary sandbox, such as `receiverUrl`; those that the scenario names are the scenario's. */
+  /** Further options of the temporary sandbox, such as `receiverUrl`. Options that the scenario names keep the scenario's values. */
   options?: SandboxOptions;
 }
 
@@ -146,7 +146,7 @@ class Player {
     this.#created.push({ title, api, ...(as === undefined ? {} : { as }) });
   }
 
-  /** Compares only what an answer must say. */
+  /** Compares only the fields that the answer must have. */
   #expect({ expect }: ExpectingStep, answer: StepAnswer | null, differs: Differs): void {
     if (answer === null && expect.lost === true) return;
     if (answer === null) throw differs("answer.status", expect.status.join(" or "), "a dropped connection");
@@ -202,7 +202,7 @@ function isBytes(text: string): text is `0x${string}` {
   return text.startsWith("0x");
 }
 
-/** A digest says little of what came instead. */
+/** Returns a value to show in an error, because its digest alone would not help. */
 function shown(value: unknown, name: string, text: string): unknown {
   if (typeof value !== "string" || !value.startsWith("sha256:")) return value;
   const body: { [name: string]: unknown } = JSON.parse(text);

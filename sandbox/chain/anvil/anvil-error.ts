@@ -1,6 +1,6 @@
 import { CodedError } from "../../../protocol/coded-error.ts";
 
-/** The failures of Anvil or of the chain that it keeps. */
+/** The codes of {@link AnvilError}. */
 export type AnvilErrorCode =
   /** The native binary is not installed for this platform. */
   | "binary_missing"
@@ -10,14 +10,15 @@ export type AnvilErrorCode =
   | "not_ours"
   /** Anvil did not end in time after SIGTERM. */
   | "stop_failed"
-  /** The journal's changes of a chain do not lead to the same blocks again. */
+  /** The blocks of the journal cannot be mined again with the same hashes. */
   | "replay_failed";
 
 /**
- * A failure of the local chain's process; the message is a sentence that says what to do.
+ * Thrown when Anvil or its chain fails; the message says what to do.
  *
  * @example
  * if (error instanceof AnvilError && error.code === "binary_missing") installAgain();
+ *
  */
 export class AnvilError extends CodedError<AnvilErrorCode> {
   override readonly name = "AnvilError";

@@ -1,7 +1,7 @@
 import { CodedError } from "../../../protocol/coded-error.ts";
 
 /**
- * The clock was asked to go back, or to stay at one time.
+ * Thrown when the clock cannot move as asked: back, by zero, or to an invalid value.
  *
  * @example
  * await clock.travel(-60).catch((error) => error instanceof ClockError);

@@ -36,7 +36,7 @@ export interface SandboxClock {
    * @example await sandbox.clock.travelTo(purchase.deadlines.pay_deadline + 1)
    */
   travelTo(timestamp: number): Promise<number>;
-  /** Seconds by which travel moved a live clock ahead of the wall clock; 0 in mode `deterministic`. */
+  /** Seconds by which travel moved a live clock ahead of the wall clock; 0 in `deterministic` mode. */
   offset(): number;
   /**
    * Binds the chain to this clock again: the next block comes after the latest one and never before it. Needed after whatever
@@ -173,18 +173,18 @@ function wholeSeconds(by: number | Duration): number {
   const seconds = typeof by === "number" ? by : toSeconds(by);
   if (Number.isSafeInteger(seconds) && seconds > 0) return seconds;
   throw new ClockError(
-    `Time travels forward by whole seconds, not by ${seconds}.${seconds < 0 ? " To go back, restore a snapshot." : ""}`,
+    `The clock moves forward by whole seconds, not by ${seconds}.${seconds < 0 ? " To go back, restore a snapshot." : ""}`,
   );
 }
 
 function assertAhead(timestamp: number, now: number): number {
   if (timestamp > latestTime)
     throw new ClockError(
-      `Time travels up to ${new Date(latestTime * 1_000).toISOString()}, in Unix seconds; ${timestamp} lies behind that.`,
+      `The clock moves up to ${new Date(latestTime * 1_000).toISOString()}; ${timestamp}, in Unix seconds, is later.`,
     );
   if (Number.isSafeInteger(timestamp) && timestamp > now) return timestamp - now;
   throw new ClockError(
-    `Time travels forward only: it is ${now}${describe(now)} now, which ${timestamp}${describe(timestamp)} does not come after. To go back, restore a snapshot.`,
+    `The clock only moves forward: it is ${now}${describe(now)} now, and ${timestamp}${describe(timestamp)} is not later. To go back, restore a snapshot.`,
   );
 }
 

@@ -36,9 +36,9 @@ export interface UnsentCall {
   data?: Hex;
   /** Wei, as a bigint, a decimal string or hex; none if it is left out. */
   value?: bigint | string;
-  /** The chain that it is for, as the `transaction` of a wallet route has it; the sandbox's by default. */
+  /** The chain id, as in the `transaction` of a wallet route; by default that of the sandbox. */
   chain_id?: number;
-  /** The decoded calldata of the `transaction` of a wallet route, which is not read. */
+  /** The function name, as in the `transaction` of a wallet route. It is ignored. */
   function?: string;
   args?: unknown;
 }
@@ -70,16 +70,18 @@ type CheckedCall = z.output<typeof callSchema>;
 /** The checks that only a mined transaction can have. */
 const minedChecks: readonly CheckName[] = ["mined", "confirmations", "canonical", "unused"];
 
-/** The steps whose purchase must be on the chain before; in the others the transaction itself writes what is compared. */
+/** The steps whose purchase must already be on the chain. In other steps, the transaction itself writes the compared values. */
 const stepsAfterwards: readonly string[] = ["payment approval", "funding approval", "payment", "claim"];
 
 /**
- * Says of a call whether its transaction would be accepted if it were mined in the next block, and if not why. The call is simulated on the
- * newest block; nothing is sent.
+ * Explains whether the transaction of a call would be accepted in the next block, and if not, why. Simulates the call on the newest block;
+ * sends nothing.
  *
- * @param expectation - of the step of the named purchase, where it is known better than from the call.
+ * @param expectation - the expectation of the step, if more is known about it than the call says.
  * @throws SandboxError argument_invalid when the call is malformed, or the id to compare it with is unknown.
  * @example (await explainCall({ from: buyer, to: registrar, data }, {}, sources)).cause
+ *
+ *
  */
 export async function explainCall(
   unsent: unknown,
@@ -166,7 +168,7 @@ interface Reason {
   message: string;
 }
 
-/** Runs a call on the state of a block and shows it as the transaction that it would become. */
+/** Simulates a call on the state of a block and returns it as the transaction that it would become. */
 async function simulate(
   { from, to, data, value }: CheckedCall,
   at: BlockPoint,
@@ -221,7 +223,7 @@ async function simulate(
   return { observed, reason };
 }
 
-/** Runs a call; the refusal of a node, as for too little ether, becomes its revert. */
+/** Runs a call. If the node refuses it, for example for lack of ether, the refusal is returned as a revert. */
 async function run(
   { from: account, to, data, value }: CheckedCall,
   at: BlockPoint,

@@ -26,7 +26,7 @@ import { type ChangeSources, readChanges } from "./execution/read-changes.ts";
 import { callTree, stateDiff, traceTransaction } from "./execution/tracers.ts";
 import type { Explanation } from "./explanation.ts";
 
-/** A step that a transaction was compared with, and what came of it. */
+/** A step that a transaction was compared with, and the result. */
 interface Judged extends Candidate {
   report: BindingReport;
   failed: number;
@@ -39,16 +39,17 @@ export interface ExplainSources extends ChangeSources {
 
 /** The settings of an explanation. */
 export interface ExplainOptions {
-  /** The id of the merchant or purchase to compare it with; by default that of the refused submission, else the closest. */
+  /** The id of the merchant or purchase to compare with; by default that of the refused submission or, without one, the closest. */
   for?: string | undefined;
 }
 
 /**
- * Says of any transaction whether it would be accepted and for what, and if not why: against the submission that was refused, if there is
- * one. Nothing is changed.
+ * Explains whether a transaction would be accepted and as which step, and if not, why. Compares it with the submission that was refused, if
+ * there is one. Changes nothing.
  *
  * @throws SandboxError argument_invalid when no merchant and no purchase has the given id.
  * @example (await explainTransaction(hash, {}, sources)).cause
+ *
  */
 export async function explainTransaction(
   hash: Hex,
@@ -117,7 +118,7 @@ async function viewTransaction(
   };
 }
 
-/** Judges what was asked for first, then every other step, the one with the fewest failed checks first. */
+/** Compares with the requested step first, then with every other step, ordered by the number of failed checks. */
 async function judgeAll(
   named: Candidate | null,
   others: readonly Candidate[],

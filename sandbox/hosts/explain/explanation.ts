@@ -45,7 +45,7 @@ const revert = z.object({
   name: z.string(),
   args: z.record(z.string(), jsonSchema),
   data: z.string(),
-  /** The revert in words, as in `The purchase is fully paid.`; null when the step that it was meant for is not known. */
+  /** The revert in words, as in `The purchase is fully paid.`; null when the step is not known. */
   meaning: z.string().nullable(),
 });
 
@@ -88,7 +88,7 @@ const stateChanges = z
         address: checksumAddressSchema,
         contract: z.string(),
         slot: hashSchema,
-        /** As in `_purchases[pur_…].paid`; null for a slot of unknown meaning, which is shown as a whole. */
+        /** As in `_purchases[pur_…].paid`; null for an unknown slot, which is shown as a whole. */
         name: z.string().nullable(),
         type: z.string().nullable(),
         before: jsonSchema,
@@ -112,7 +112,7 @@ export const explanationSchema = z.object({
   transaction: z
     .object({
       status: z.enum(["success", "reverted", "pending"]),
-      /** Null when its signature names no account. */
+      /** The sender; null when the signature recovers no account. */
       from: checksumAddressSchema.nullable(),
       to: checksumAddressSchema.nullable(),
       value_wei: z.string(),
@@ -126,10 +126,10 @@ export const explanationSchema = z.object({
     })
     .nullable(),
   accepted: z.boolean(),
-  /** The step that it is compared with, in the words of the service, and the merchant or purchase that this step is about. */
+  /** The step that the transaction is compared with, and the merchant or purchase of this step. */
   step: z.string().nullable(),
   subject: z.string().nullable(),
-  /** The refused submission that is explained; null when none was refused, and the step follows from the transaction. */
+  /** The refused submission that is explained; null when none was refused. The step then follows from the transaction. */
   submission: submission.nullable(),
   checks: z.array(
     z.object({ name: z.enum(checkNames), ok: z.boolean(), expected: jsonSchema, actual: jsonSchema }),
@@ -160,8 +160,8 @@ export const explanationSchema = z.object({
   revert: revert.nullable(),
   trace: frame.nullable(),
   /**
-   * The balances and slots that it has changed, or would change, apart from the fee of a call that is not sent; null for a transaction that
-   * is not mined, and where the node does not trace.
+   * The balances and slots that the transaction has changed, or that the call would change without its fee; null if a transaction is not
+   * mined, or the node does not trace.
    */
   changes: stateChanges.nullable(),
   /** Every step that it was compared with: that of the submission first, then the closest. */
@@ -171,7 +171,9 @@ export const explanationSchema = z.object({
 /** An explanation: whether a transaction would be accepted and for which step, and if not why. */
 export type Explanation = z.infer<typeof explanationSchema>;
 
-/** The schema of an explanation of a call that was not sent: as that of a transaction, without the checks that only a mined one can have. */
+/**
+ * The schema of an explanation of a call that was not sent: like that of a transaction, without the checks that need a mined transaction.
+ */
 export const callExplanationSchema = explanationSchema
   .omit({ transaction_hash: true, transaction: true, submission: true })
   .extend({

@@ -28,10 +28,11 @@ export async function readScenario(file: string): Promise<Scenario> {
 }
 
 /**
- * Writes a scenario file; what is there is replaced, or stays if the file cannot be written.
+ * Writes a scenario file. It replaces an existing file, which stays unchanged if the new one cannot be written.
  *
  * @throws SandboxError scenario_refused when the file cannot be written.
  * @example await writeScenario("refund.yaml", await sandbox.stopRecording())
+ *
  */
 export async function writeScenario(file: string, scenario: Scenario): Promise<void> {
   const title = scenario.title.replaceAll(/\s+/g, " ");

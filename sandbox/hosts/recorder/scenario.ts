@@ -4,7 +4,7 @@ import { programSettingSchema } from "../../options/programs.ts";
 
 const hex = z.string().regex(/^0x[0-9a-f]*$/);
 const title = z.string().min(1);
-/** The newest block after the step, as in `12 0x4f…`; only where the step made one, and is compared to the last hash. */
+/** The newest block after the step, as in `12 0x4f…`; only if the step made one and is compared as a whole. */
 const block = z.string().regex(/^\d+ 0x[0-9a-f]{64}$/);
 
 const requestFields = {
@@ -15,7 +15,7 @@ const requestFields = {
   bearer: z.string().optional(),
   idempotency_key: z.string().optional(),
   body: jsonSchema.optional(),
-  /** The body where it is no JSON, not as JavaScript would write it, or without a content type. */
+  /** The body, if it is not JSON, differs from the form that JavaScript writes, or has no content type. */
   raw_body: z.string().optional(),
   /** Left out where it is `application/json` and there is a `body`. */
   content_type: z.string().optional(),
@@ -40,7 +40,7 @@ const expected = {
     status: z.array(z.int()).min(1),
     /** A dropped connection is accepted, too. */
     lost: z.literal(true).optional(),
-    /** Fields of objects that are not named may be anything; lists are compared entry by entry. */
+    /** Fields that are not named may have any value; lists are compared entry by entry. */
     body: jsonSchema.optional(),
     /** The number of an earlier step, from 1, whose answer must be equal byte for byte. */
     same_as: z.int().positive().optional(),
@@ -70,19 +70,19 @@ const step = z.union([
   z.strictObject({ title, travel: z.int().positive(), block: block.optional() }),
 ]);
 
-/** One thing that was done, and what came of it. */
+/** One step, with its action and its result. */
 export type Step = z.infer<typeof step>;
 
 /** A request to the routing API or to the control API, and its recorded answer. */
 export type RequestStep = Extract<Step, { answer: unknown }>;
 
-/** A request to the routing API or to the control API, and what its answer must say. */
+/** A request to the routing API or to the control API, and the fields that its answer must have. */
 export type ExpectingStep = Extract<Step, { expect: unknown }>;
 
 /** A transaction that a wallet sent. */
 export type WalletStep = Extract<Step, { transactions: unknown }>;
 
-/** The steps that were done to a fresh sandbox, and the result, to the last hash. */
+/** The steps of a fresh sandbox, and the final state with its hashes. */
 export const scenarioSchema = z.strictObject({
   format: z.literal("routing-sandbox-scenario"),
   version: z.literal(1),
@@ -92,7 +92,7 @@ export const scenarioSchema = z.strictObject({
   confirmations: z.int().positive(),
   gas_budget_wei: z.string().regex(/^\d+$/),
   steps: z.array(step),
-  /** The final state of the sandbox; left out of a scenario that says only what its answers must say. */
+  /** The final state of the sandbox. A scenario that only has `expect` can leave it out. */
   end: z
     .strictObject({ epoch: hex, block, state_root: hex, journal: hex, store: hex, digest: hex })
     .optional(),

@@ -1,6 +1,6 @@
 import { CodedError } from "../../../protocol/coded-error.ts";
 
-/** The reasons why a sandbox cannot do what it was asked to, by the code of the error. */
+/** The codes of {@link SandboxError}, and when each is thrown. */
 export const sandboxErrors = {
   option_invalid:
     "An option of `createSandbox` or `joinSandbox` does not exist, is invalid, or cannot be combined with another one.",

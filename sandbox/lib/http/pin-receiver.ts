@@ -66,8 +66,9 @@ function parseReceiver(text: string): URL {
   const url = URL.parse(text);
   if (!/^https?:/i.test(text)) throw invalid(text, "must be an absolute http or https URL");
   if (/[^\x21-\x7e]|\\/.test(text))
-    throw invalid(text, "holds a space, a backslash or another character that URLs do not");
-  if (text.includes("#")) throw invalid(text, "has a fragment, which no request carries");
+    throw invalid(text, "contains a space, a backslash or another character that a URL cannot contain");
+  if (text.includes("#"))
+    throw invalid(text, "has a fragment; remove it, because requests do not contain it");
   if (url === null || parts === null) throw invalid(text, "is not a URL");
   const [, , authority = ""] = parts;
   if (authority.includes("@")) throw invalid(text, "has a user name or password before the host");
@@ -78,7 +79,8 @@ function parseReceiver(text: string): URL {
   const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(host);
   if (mapped) throw invalid(text, `writes an IPv4 address as IPv6; write ${ipv4Of(mapped)}`);
   const written = authority.replace(/:[0-9]*$/, "").toLowerCase();
-  if (written !== url.hostname) throw invalid(text, `writes its host in disguise; write ${url.hostname}`);
+  if (written !== url.hostname)
+    throw invalid(text, `writes its host in an unusual form; write ${url.hostname}`);
   return url;
 }
 

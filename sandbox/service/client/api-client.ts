@@ -21,16 +21,16 @@ export interface RetryingClient extends Client<paths>, LifecycleWrites {}
 
 /** A client of the routing API, typed by its OpenAPI description. */
 export interface ApiClient extends Client<paths> {
-  /** The same client, which repeats a request after a lost connection, a 5xx, a 202 and any other answer with Retry-After. */
+  /** The same client with retries: it repeats a request after a lost connection, a 5xx, a 202 and any other answer with Retry-After. */
   readonly retrying: RetryingClient;
 }
 
-/** Opens a client that repeats no request after a signal aborts. */
+/** Opens a client that stops repeating requests when a signal aborts. */
 export type OpenClientUntil = (end: AbortSignal) => ApiClient;
 
 /** Options of a client: how it sends, how `retrying` waits, and the idempotency keys of its writes. */
 export interface ApiClientOptions extends Partial<RetryPolicy> {
-  /** Returns a unique idempotency key, of `retrying` with what it sends by; by default a random UUID. */
+  /** Returns a unique idempotency key for a write of `retrying`; by default a random UUID. */
   nextKey?: (send: SendRequest) => Promise<string>;
   /** Sends each request; by default the global `fetch`. */
   fetch?: SendRequest;

@@ -17,11 +17,11 @@ export interface LazyAccess extends Part<Held | null> {
 }
 
 /**
- * Issues an account's access when a client first needs it. It is never renewed in silence: a test that travels past its
- * seven days sees the refusal that a real client would see. Only what a restore meets on its way is sent once more, with the access
- * of the state that was restored.
+ * Issues an account's credential when a client first needs it. If the credential has expired, or a restore has replaced it during a
+ * request, the request is sent once more with a valid one.
  *
  * @example client.use(lazyAccess(urls.api, account.key).middleware)
+ *
  */
 export function lazyAccess(apiUrl: string, accountKey: string): LazyAccess {
   const access = new IssuedAccess(async (send) => await requestAccess(apiUrl, accountKey, send));

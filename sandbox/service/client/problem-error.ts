@@ -63,7 +63,7 @@ export function unwrap<T>(answer: { data?: T; error?: unknown; response?: Respon
   );
 }
 
-/** Tells whether a value has what every problem of the routing API and the control API has. */
+/** Returns whether a value is a problem of the routing API or the control API. */
 export function isProblem(value: unknown): value is ProblemBody {
   return (
     typeof value === "object" &&

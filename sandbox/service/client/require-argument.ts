@@ -48,10 +48,11 @@ const kinds = {
 } as const;
 
 /**
- * Refuses a value that is not what a method takes: in JavaScript often the answer around it, or a promise.
+ * Refuses a value that a method does not accept: in JavaScript often the whole answer, or a promise.
  *
  * @throws SandboxError argument_invalid, with the fields that the value does not have.
  * @example requireArgument("pay", "purchase", purchase)
+ *
  */
 export function requireArgument(method: string, kind: keyof typeof kinds, value: unknown): void {
   const { what, fields, as } = kinds[kind];

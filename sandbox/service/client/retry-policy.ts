@@ -2,8 +2,8 @@ import type { SandboxClock } from "../../chain/clock/clock.ts";
 import { mostRequests, type RetryPolicy, waitInRealTime } from "./retrying-fetch.ts";
 
 /**
- * Returns how a sandbox's own client resends. In mode `deterministic` only blocks move time, so a request that came too early moves the
- * clock by what the answer asks for, which mines a block; no other wait there is as long as an answer asks for.
+ * Returns how a sandbox's own client repeats requests. In `deterministic` mode only blocks move time, so a request that was too early moves
+ * the clock by what the answer asks for, which mines a block; no other wait there is as long as an answer asks for.
  */
 export function retryPolicy(
   clock: Pick<SandboxClock, "mode" | "travel">,

@@ -1,7 +1,7 @@
 import { faultPlacements } from "../../../relayer/faults/fault.ts";
 import { apiFaultPlacements } from "../../../server/http/faults/api-fault.ts";
 
-/** The points of each action, by layer: every fault that there is. */
+/** The points of each action, by layer: the list of all faults. */
 const faultMatrix = {
   /** The routing API: its writes. */
   api: apiFaultPlacements,
@@ -15,7 +15,7 @@ const faultMatrix = {
     rpc_error: ["before_call"],
     /** The call waits. */
     delay: ["before_call"],
-    /** The node does what it is asked; its answer is lost. */
+    /** The node executes the call; its answer is lost. */
     lose_response: ["after_call"],
   },
   /** The chain, at once. */
@@ -27,9 +27,9 @@ const faultMatrix = {
   },
   /** The deliveries of notifications. */
   delivery: {
-    /** The receiver answers a status other than a success, and does not take the event. */
+    /** The receiver answers with a status that is not a success, and does not accept the event. */
     answer: ["at_receiver"],
-    /** The receiver waits before it takes the event. */
+    /** The receiver waits before it accepts the event. */
     delay: ["at_receiver"],
     /** The receiver drops the connection without an answer. */
     reset: ["at_receiver"],
@@ -81,7 +81,7 @@ export const rpcCallers = ["api", "relayer"] as const;
 /** Who calls the node. */
 export type RpcCaller = (typeof rpcCallers)[number];
 
-/** The faults that have a name of their own, each an entry of the matrix. */
+/** The common faults: each name stands for an entry of the matrix. */
 export const faultIntents = {
   /** The write is recorded, then the connection drops. */
   "answer-lost": { layer: "api", point: "after_commit", action: "reset" },

@@ -51,9 +51,9 @@ interface FaultMatches {
   delivery: { [field: string]: never };
 }
 
-/** The details of a fault besides its place. */
+/** The details of a fault. */
 interface FaultDetails {
-  /** How often it acts: once by default; null until it is cleared. */
+  /** How many times it acts; 1 by default. With null, it acts until it is cleared. */
   count?: number | null;
   /** The number of blocks that a `reorg` removes; 1 by default. */
   depth?: number;
@@ -77,7 +77,7 @@ export type FaultRequest = {
   };
 }[FaultLayer];
 
-/** The options of each fault that has a name of its own. */
+/** The options of each common fault. */
 export interface FaultIntentOptions {
   "answer-lost": FaultMatches["api"] & Pick<FaultDetails, "count">;
   "node-down": FaultMatches["rpc"] & Pick<FaultDetails, "count">;
@@ -109,7 +109,7 @@ const headersSchema = z.record(z.string(), z.string()).superRefine((headers, con
 
 const count = z.int().min(1, "is from 1, or null for always").nullable().optional();
 
-/** The details of the actions that have some. */
+/** The details of actions. */
 const details = {
   depth: z.int().min(1).optional(),
   delay_ms: z.int().min(1).max(faultLimits.delayMs).optional(),
@@ -211,7 +211,7 @@ const checkedSchema = z.object({
   ...details,
 });
 
-/** A fault to set whose parts are known, and not yet whether they belong together. */
+/** A fault to set whose fields are valid. Whether they fit together is not checked yet. */
 export interface FaultEntry extends z.output<typeof checkedSchema> {
   layer: FaultLayer;
   action: string;
@@ -224,7 +224,7 @@ type ReadSchema = <T extends z.ZodType>(schema: T, value: unknown) => z.output<T
 /**
  * Reads a fault to set, in either form.
  *
- * @param read - throws what the caller's caller expects; FaultInvalidError by default.
+ * @param read - reads a value or throws; by default it throws FaultInvalidError.
  */
 export function readFault(value: unknown, read: ReadSchema = requireValid): FaultEntry {
   const isNamed = typeof value === "object" && value !== null && "intent" in value;

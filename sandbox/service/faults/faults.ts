@@ -34,15 +34,17 @@ export interface Faults {
    */
   set(fault: FaultRequest): Promise<Fault>;
   /**
-   * Returns the faults, those that no longer act included, with how often they have acted.
+   * Returns all faults, including those that no longer act, with the number of times that each has acted.
    *
    * @example sandbox.faults.list()[0]?.hits // 1
+   *
    */
   list(): Fault[];
   /**
-   * Clears all faults, and resumes mining that one of them has paused; everything that waited is mined when this returns.
+   * Clears all faults and resumes mining. When it returns, all waiting transactions are mined.
    *
    * @example await sandbox.faults.clear()
+   *
    */
   clear(): Promise<void>;
 }
@@ -66,7 +68,7 @@ export class SandboxFaults implements Faults, Part<FaultState> {
   constructor(parts: {
     /** The ids of the programs that a fault can be limited to. */
     programs: readonly string[];
-    /** Asks the node itself, which no fault keeps from answering. */
+    /** Sends a request to the node directly, without faults. */
     request: EIP1193RequestFn;
     /** The pinned receiver of notifications. */
     receiver: { readonly isOwn: boolean; readonly url: string };
@@ -117,7 +119,7 @@ export class SandboxFaults implements Faults, Part<FaultState> {
     return { faults: this.list(), mining: this.#chain.paused };
   }
 
-  /** Goes back to what a snapshot kept. */
+  /** Restores the faults of a snapshot. */
   async restore({ faults, mining }: FaultState): Promise<void> {
     this.#plan.replace(faults);
     await this.#chain.restore(mining);

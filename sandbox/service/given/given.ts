@@ -100,7 +100,7 @@ export class Given {
     this.#actors = actorsOf(sources, means);
   }
 
-  /** The reviewer that acts with the same means. */
+  /** The reviewer that uses the same client. */
   get reviewer(): Reviewer {
     return this.#actors.reviewer;
   }

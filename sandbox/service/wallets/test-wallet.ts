@@ -203,7 +203,7 @@ export class TestWallet extends Wallet {
     return BigInt(amount) - paid;
   }
 
-  /** Returns the outstanding amount of a purchase. @throws SandboxError argument_invalid when nothing is. */
+  /** Returns the outstanding amount of a purchase. @throws SandboxError argument_invalid when nothing is outstanding. */
   async #owed(method: string, purchase: Purchase): Promise<bigint> {
     const outstanding = await this.#outstanding(purchase);
     if (outstanding > 0n) return outstanding;
@@ -213,7 +213,10 @@ export class TestWallet extends Wallet {
     );
   }
 
-  /** Sends a payment under an approval. A revert for lack of allowance says what is approved, and what to approve. */
+  /**
+   * Sends a payment that uses an approval. If it reverts for lack of allowance, the error has the approved amount and the amount to
+   * approve.
+   */
   async #pay(call: Parameters<TestWallet["sendCall"]>[0], needed: bigint): Promise<SentCall> {
     const sent = await this.sendCall(call);
     if (!sent.revert?.includes(allowanceExceeded)) return sent;
@@ -308,9 +311,11 @@ export class TestWallet extends Wallet {
   }
 
   /**
-   * Withdraws an offer that is not fully paid, as the program's operator. The relayer uses the same key, and detects the foreign use of its nonce.
+   * Withdraws an offer that is not fully paid, as the program's operator. The relayer uses the same key, and notices that its nonce was
+   * used.
    *
    * @example await sandbox.openWallet(operatorKey).withdrawOffer(purchase)
+   *
    */
   async withdrawOffer(purchase: Purchase): Promise<SentCall> {
     requireArgument("withdrawOffer", "purchase", purchase);
@@ -380,7 +385,7 @@ function readPayment(payment: unknown): PaymentOptions {
   return options;
 }
 
-/** Throws what a read of a contract failed by; viem keeps it below errors of its own. */
+/** Throws the cause of a failed contract read, which viem wraps in its own errors. */
 function throwSilence(error: unknown): never {
   const silence =
     error instanceof BaseError ? error.walk((cause) => cause instanceof AnvilSilentError) : null;

@@ -137,7 +137,7 @@ export const errorCatalogue = {
     404,
     "No such path",
     "The service has no resource at this path.",
-    "See /index.json for a list of all paths.",
+    "See /index.json of the routing API for a list of all paths.",
   ),
   method_not_allowed: entry(
     405,

@@ -85,7 +85,7 @@ function introduction(urls: { docs: string }): string {
     "A later version may add fields, codes and events to answers. Ignore fields that you do not know, and handle unknown codes by " +
       "their status. A request with an unknown field is refused.",
     `Every path can also answer with these codes, before an operation runs: ${edge}.`,
-    "The request examples succeed on a fresh sandbox with the default seed in mode `deterministic`, sent in this order together with the wallets' " +
+    "The request examples succeed on a fresh sandbox with the default seed in `deterministic` mode, sent in this order together with the wallets' " +
       `transactions: ${Object.keys(requestExamples).join(", ")}. Create the second purchase like the first one, with another key.`,
   ].join("\n\n");
 }

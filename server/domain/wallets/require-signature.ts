@@ -32,7 +32,7 @@ export async function requireSignature(
     const malformed = "The signature is not one over these bytes (65 bytes, low s).";
     throw new Problem("signature_invalid", byContract ? refused : malformed, { errors });
   }
-  const other = `Over these bytes the signature is one of ${signer}, not of ${wallet}.`;
+  const other = `The signature over these bytes is by ${signer}, not by ${wallet}.`;
   throw new Problem("signer_mismatch", byContract ? refused : other, {
     errors,
     members: { expected_signer: wallet, actual_signer: signer },

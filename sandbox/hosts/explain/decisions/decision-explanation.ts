@@ -5,11 +5,11 @@ import { signatureExplanationFields, signedDataSchema } from "../signatures/sign
 /** The schema of an explanation of a decision, with its signature if it is signed. */
 export const decisionExplanationSchema = z.object({
   ...signatureExplanationFields,
-  /** SHA-256 of the decision bytes, as `collectRefund` carries it. */
+  /** SHA-256 of the decision bytes, the decision hash of `collectRefund`. */
   decision_hash: hashSchema,
   /** The decision bytes, which the reviewer signs: a line and the RFC 8785 form of the decision. */
   decision_bytes: bytesSchema,
-  /** The id of the key that has to sign; null for a decision on no purchase of the sandbox. */
+  /** The id of the key that has to sign; null if the decision is not about a purchase of the sandbox. */
   expected_key_id: z.string().nullable(),
   signature: z
     .object({

@@ -25,11 +25,12 @@ export interface ExplainDecision extends ExplainOptions {
 }
 
 /**
- * Says of a decision and its signature which bytes were signed, by which key, each mistake by its name, and what the service would answer
- * now. Nothing is sent.
+ * Explains a decision and its signature: the signed bytes, the key that signed them, each mistake by its name, and the answer of the
+ * service now. Sends nothing.
  *
  * @throws SandboxError argument_invalid when the decision or the signature is malformed, or the id to compare it with is unknown.
  * @example (await explainDecision({ decision, signature }, services)).mistakes
+ *
  */
 export async function explainDecision(
   { decision: raw, signature: text, for: id }: { decision: unknown; signature?: unknown } & ExplainOptions,
@@ -81,10 +82,10 @@ function viewSignature(
   return { given, canonical, over: signed?.over ?? null };
 }
 
-/** In place of a signature that is not made yet; no key signs so. */
+/** Stands for a signature that does not exist yet. It is never valid. */
 const noApproval = "A".repeat(86);
 
-/** Returns what the service would answer; without a signature, as far as it is judged before the signature. */
+/** Returns what the service would answer. Without a signature, only the checks before the signature count. */
 async function answerOfDecision(
   { award, claim_id, decided_at, outcome, program, purchase: id, reviewer_key_id }: Decision,
   signature: DecisionSignature | null,
@@ -102,7 +103,7 @@ async function answerOfDecision(
   return isUnsigned ? await serviceAnswerOf("recordDecision", async () => {}) : answer;
 }
 
-/** Says whether all of it holds and, in one sentence, why not. */
+/** Returns whether everything is correct and, if not, the reason in one sentence. */
 function judge(
   { claim_id }: Decision,
   {

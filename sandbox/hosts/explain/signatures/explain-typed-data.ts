@@ -32,11 +32,12 @@ export interface ExplainTypedData extends ExplainOptions {
 }
 
 /**
- * Says of typed data and its signature what was signed, by whom, each mistake by its name, and what the service and the contracts would
- * answer now. Nothing is sent.
+ * Explains typed data and its signature: what was signed and by which account, each mistake by its name, and the answers of the service and
+ * the contracts now. Sends nothing.
  *
  * @throws SandboxError argument_invalid when the typed data or the signature is malformed, or the id to compare it with is unknown.
  * @example (await explainTypedData({ typed_data, signature }, sources)).mistakes
+ *
  */
 export async function explainTypedData(
   {
@@ -79,7 +80,7 @@ export async function explainTypedData(
   };
 }
 
-/** Finds the message that typed data is closest to; null for a type that no step takes, and when no message is close. */
+/** Finds the message that typed data is closest to; null if no step accepts its type, or no message is close. */
 async function findKnown(
   given: GivenTypedData,
   id: string | undefined,
@@ -133,7 +134,7 @@ function collectMistakes(
 const harmless =
   "types has no EIP712Domain. This signature holds, because its program derived the type; a wallet would have signed an empty domain (eth_signTypedData_v4).";
 
-/** A program such as viem derives the type of the domain; then only a wallet that signs the same data is mistaken. */
+/** Returns whether a mistake does no harm: a library such as viem derives the type of the domain, but a wallet does not. */
 function isHarmless({ name }: SignatureMistake, signed: Signed | null): boolean {
   return name === "missing_domain_type" && signed?.over === "given";
 }
@@ -179,7 +180,7 @@ async function explainCarried(
   return await explainCall(call, { for: known.subject.id }, sources, expectation);
 }
 
-/** Returns the claim that the service expects: it makes the hash itself, and takes only amount and reason as they are given. */
+/** Returns the claim that the service expects: it computes the hash itself, and takes only amount and reason from the given data. */
 async function expectationOfClaim(known: KnownMessage, services: Services): Promise<Expectation | undefined> {
   const purchase = known.subject as PurchaseRecord;
   const claimHash = typedDataDigest(known.typedData);
@@ -188,7 +189,7 @@ async function expectationOfClaim(known: KnownMessage, services: Services): Prom
   return expectClaim(purchase, claimHash, exists, services);
 }
 
-/** Says whether all of it holds and, in one sentence, why not. */
+/** Returns whether everything is correct and, if not, the reason in one sentence. */
 function judge(
   given: GivenTypedData,
   {

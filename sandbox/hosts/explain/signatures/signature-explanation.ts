@@ -9,7 +9,7 @@ import { callExplanationSchema } from "../explanation.ts";
 import { signatureMistakeSchema } from "./mistakes.ts";
 import { serviceAnswerSchema } from "./service-answer.ts";
 
-/** The data that a signature is over: the given one, the one that the sandbox knows, or something else. */
+/** The signed data: the given data, the data that the sandbox expects, or other data. */
 export const signedDataSchema = z.enum(["given", "known", "other"]);
 
 const accountSchema = z.object({ address: checksumAddressSchema, name: z.string().nullable() });
@@ -32,7 +32,7 @@ export const signatureExplanationFields = {
   /** Every mistake, in the order in which they are corrected. */
   mistakes: z.array(signatureMistakeSchema),
   fields: z.array(memberSchema),
-  /** The answer of the service; null for a message that no request of the API takes. */
+  /** The answer of the service; null for a message that no request of the API accepts. */
   answer: serviceAnswerSchema.nullable(),
   /** The newest block, and the time of the next one. */
   simulated: z.object({ block_number: z.int(), at: z.string() }),
@@ -45,7 +45,7 @@ export const typedDataExplanationSchema = z.object({
   domain_separator: hashSchema,
   struct_hash: hashSchema,
   digest: hashSchema,
-  /** The account that has signed this digest, whatever the form of the signature; null without a signature, and where none is found. */
+  /** The account that has signed this digest, whatever the form of the signature; null without a signature, or if no account is found. */
   signer: accountSchema.nullable(),
   /** The account that has to sign. */
   expected_signer: accountSchema.nullable(),
@@ -54,11 +54,11 @@ export const typedDataExplanationSchema = z.object({
       given: bytesSchema,
       /** The same signature in the accepted form: 65 bytes, low s, v of 27 or 28; null for one of a contract. */
       canonical: bytesSchema.nullable(),
-      /** The data that the expected signer has signed: the given typed data, the one that the sandbox knows, or something else. */
+      /** The data that the expected signer has signed: the given typed data, the typed data that the sandbox expects, or other data. */
       over: signedDataSchema.nullable(),
     })
     .nullable(),
-  /** The call that carries it to the contract, explained as if it were sent now; null where none carries it alone. */
+  /** The contract call that contains the message, explained as if it were sent now; null if no call contains only this message. */
   call: callExplanationSchema.nullable(),
 });
 

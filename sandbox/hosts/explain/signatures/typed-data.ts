@@ -27,7 +27,7 @@ export const givenTypedDataSchema = z.strictObject({
   message: jsonObjectSchema,
 });
 
-/** Typed data that is given to be explained. Bigints are taken as decimal strings are. */
+/** Typed data to explain. A bigint counts as a decimal string. */
 export interface UnsignedTypedData {
   types: TypeMembers;
   primaryType: string;
@@ -76,7 +76,7 @@ export function readTypedData(value: unknown): GivenTypedData {
   return data;
 }
 
-/** Returns whether a value is a decision, which is no typed data although it is signed, too. */
+/** Returns whether a value is a decision, which is also signed but is not typed data. */
 function isDecision(value: unknown): boolean {
   return typeof value === "object" && value !== null && "claim_hash" in value && "award" in value;
 }
@@ -114,7 +114,7 @@ export function digestWithoutDomain(given: GivenTypedData): Hex {
   return hashesOf({ ...given, domain: {}, types: { ...given.types, [domainType]: [] } }).digest;
 }
 
-/** viem derives the type of a chain id that is a number, and knows none that is a text. */
+/** viem derives the type of a chain id that is a number, but not of one that is a string. */
 function withChainId(domain: GivenTypedData["domain"]): { [name: string]: Json | bigint } {
   const { chainId } = domain;
   const isText = typeof chainId === "string" && /^(0x[0-9a-fA-F]+|[0-9]+)$/.test(chainId);
@@ -129,7 +129,7 @@ function asJson(value: unknown): unknown {
   }
 }
 
-/** Returns the path of the first member of a message that its type has and the message has not. */
+/** Returns the path of the first member of the type that the message lacks. */
 function findMissing(types: GivenTypedData["types"], type: string, value: Json, path: string): string | null {
   for (const member of types[type] ?? []) {
     const inner = memberOf(value, member.name);

@@ -45,7 +45,7 @@ test("travels at once follow each other, each to the time that it was promised",
 test("time ends where no answer could show it any more", async () => {
   const { clock } = sandbox;
   const before = await sandbox.fingerprint();
-  const refusal = "Time travels up to 9999-01-01T00:00:00.000Z, in Unix seconds";
+  const refusal = "The clock moves up to 9999-01-01T00:00:00.000Z";
   await expect(clock.travelTo(Date.now() * 1_000)).rejects.toThrow(refusal);
   await expect(clock.travel({ days: 9_999_999 })).rejects.toThrow(refusal);
   expect(await sandbox.fingerprint()).toEqual(before);
@@ -87,12 +87,12 @@ test.for([0, -60, 1.5])("time does not travel by %d seconds", async (seconds) =>
   await expect(sandbox.clock.travel(seconds)).rejects.toMatchObject({
     name: "ClockError",
     code: "time_invalid",
-    message: `Time travels forward by whole seconds, not by ${seconds}.${seconds < 0 ? " To go back, restore a snapshot." : ""}`,
+    message: `The clock moves forward by whole seconds, not by ${seconds}.${seconds < 0 ? " To go back, restore a snapshot." : ""}`,
   });
   const now = await sandbox.clock.now();
   for (const timestamp of [now, now - 1])
     await expect(sandbox.clock.travelTo(timestamp)).rejects.toThrow(
-      `Time travels forward only: it is ${now} (${new Date(now * 1_000).toISOString()}) now`,
+      `The clock only moves forward: it is ${now} (${new Date(now * 1_000).toISOString()}) now`,
     );
   expect(await sandbox.fingerprint()).toEqual(before);
 });

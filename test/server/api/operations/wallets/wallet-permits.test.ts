@@ -258,7 +258,7 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
     expect(await refused({ signature })).toMatchObject({
       status: 422,
       code: "signer_mismatch",
-      detail: `Over these bytes the signature is one of ${stranger}, not of ${purchase.buyer}.`,
+      detail: `The signature over these bytes is by ${stranger}, not by ${purchase.buyer}.`,
       errors: [{ pointer: "/signature", code: "signature", detail: `must be by ${purchase.buyer}` }],
       expected_signer: purchase.buyer,
       actual_signer: stranger,
