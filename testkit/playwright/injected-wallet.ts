@@ -31,7 +31,7 @@ export type WalletAnswers =
 export interface InjectedWalletOptions {
   /** By default `approve`. Can be changed later by `wallet.answers`. */
   answers?: WalletAnswers;
-  /** Milliseconds before each answer, except for reads; by default 0. */
+  /** Milliseconds before each answer, except for reads. Without it, the wallet answers at once. */
   delayMs?: number;
   /** Starts locked: it shows no account, and a request to connect waits for `unlock()`. By default false. */
   locked?: boolean;

@@ -53,7 +53,7 @@ interface FaultMatches {
 
 /** The details of a fault. */
 interface FaultDetails {
-  /** How many times it acts; 1 by default. With null, it acts until it is cleared. */
+  /** How many times it acts: once by default. With null, it acts until it is cleared. */
   count?: number | null;
   /** The number of blocks that a `reorg` removes; 1 by default. */
   depth?: number;
