@@ -1,6 +1,7 @@
+import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { hrefTo } from "../page-address.ts";
-import type { Template } from "./templates.ts";
+import { pager, type Template } from "./templates.ts";
 
 /** A field that narrows or sorts a list. */
 export interface ListField {
@@ -65,17 +66,54 @@ function input({ name, label, choices }: ListField, current: string): TemplateRe
     }`;
 }
 
+/** The text of a list without entries. */
+interface EmptyList {
+  sentence: string;
+  /** The remedy. */
+  more?: string;
+  /** The text when a filter matches nothing. */
+  unmatched: string;
+}
+
 /** Renders a list without entries: what to do, or the way out of a filter that nothing matches. */
 export function emptyList(
   view: string,
   query: URLSearchParams,
-  { sentence, more, unmatched }: { sentence: string; more?: string; unmatched: string },
+  { sentence, more, unmatched }: EmptyList,
 ): TemplateResult {
   const isFiltered = [...query.keys()].some((name) => name !== "order");
   return html`<div class="panel empty">
     <p>${isFiltered ? unmatched : sentence}</p>
     ${isFiltered ? html`<p><a href=${hrefTo(view)}>Show all</a></p>` : more ? html`<p class="quiet">${more}</p>` : nothing}
   </div>`;
+}
+
+/** The entries of a list, and how each is rendered. */
+export interface RecordList<T> {
+  /** One page of the list. */
+  page: { data: readonly T[]; next_cursor: string | null };
+  /** The value by which an entry is known when the list is rendered again. */
+  key: (entry: T) => string | number;
+  row: (entry: T) => TemplateResult;
+  /** The text of a list without entries. */
+  empty: EmptyList;
+}
+
+/** Renders the entries of a list, or its text without entries, and the link to the next page. */
+export function recordList<T>(
+  view: string,
+  query: URLSearchParams,
+  { page, key, row, empty }: RecordList<T>,
+): TemplateResult {
+  const { data, next_cursor } = page;
+  return html`${
+    data.length === 0
+      ? emptyList(view, query, empty)
+      : html`<ul class="rows panel">
+        ${repeat(data, key, (entry) => html`<li>${row(entry)}</li>`)}
+      </ul>`
+  }
+  ${pager(view, query, next_cursor)}`;
 }
 
 /** The parts of a row. */

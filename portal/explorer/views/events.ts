@@ -1,17 +1,16 @@
 import type { EventView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
 import type { EventRecord } from "../../../server/store/records.ts";
-import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { readExplorer, requestControl } from "../api.ts";
 import {
   choicesOf,
-  emptyList,
   type ListField,
   listFilter,
   orderField,
+  recordList,
   recordRow,
 } from "../templates/lists.ts";
-import { badge, copyable, folded, pager, subjectLink, time } from "../templates/templates.ts";
+import { badge, copyable, folded, subjectLink, time } from "../templates/templates.ts";
 import { linked } from "../templates/text.ts";
 import { defineView, type Scene } from "../view.ts";
 import { control } from "./controls/control.ts";
@@ -38,22 +37,16 @@ export const eventsView = defineView<ViewPage<EventView>>({
   draw: ({ data, next_cursor }, scene) => html`
     <h1 tabindex="-1">Events</h1>
     ${listFilter("events", "Events", scene.pageAddress.query, fields)} ${deliverAll(data, scene)}
-    ${
-      data.length === 0
-        ? emptyList("events", scene.pageAddress.query, {
-            sentence: "No event was written yet.",
-            more: "Every write of the API adds an event.",
-            unmatched: "No event is like that.",
-          })
-        : html`<ul class="rows panel">
-          ${repeat(
-            data,
-            ({ id }) => id,
-            (event) => html`<li>${eventRow(event, data.length === 1, scene)}</li>`,
-          )}
-        </ul>`
-    }
-    ${pager("events", scene.pageAddress.query, next_cursor)}
+    ${recordList("events", scene.pageAddress.query, {
+      page: { data, next_cursor },
+      key: ({ id }) => id,
+      row: (event) => eventRow(event, data.length === 1, scene),
+      empty: {
+        sentence: "No event was written yet.",
+        more: "Every write of the API adds an event.",
+        unmatched: "No event is like that.",
+      },
+    })}
   `,
 });
 

@@ -1,12 +1,11 @@
 import type { MerchantView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
 import { formatAmount } from "../../amounts/format-amount.ts";
-import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { readExplorer } from "../api.ts";
 import type { Measure } from "../format.ts";
 import { hrefTo } from "../page-address.ts";
-import { emptyList, type ListField, listFilter, orderField, recordRow } from "../templates/lists.ts";
-import { account, badge, copyable, pager, time } from "../templates/templates.ts";
+import { type ListField, listFilter, orderField, recordList, recordRow } from "../templates/lists.ts";
+import { account, badge, copyable, time } from "../templates/templates.ts";
 import { defineView } from "../view.ts";
 
 const fields: readonly ListField[] = [{ name: "q", label: "Id, name, address or reference" }, orderField];
@@ -19,22 +18,16 @@ export const merchantsView = defineView<ViewPage<MerchantView>>({
   draw: ({ data, next_cursor }, { pageAddress: { query }, measure }) => html`
     <h1 tabindex="-1">Merchants</h1>
     ${listFilter("merchants", "Merchants", query, fields)}
-    ${
-      data.length === 0
-        ? emptyList("merchants", query, {
-            sentence: "There are no merchants yet.",
-            more: "Create one over the API, or run: npm run demo",
-            unmatched: "No merchant is like that.",
-          })
-        : html`<ul class="rows panel">
-          ${repeat(
-            data,
-            ({ id }) => id,
-            (merchant) => html`<li>${merchantRow(merchant, data.length === 1, measure)}</li>`,
-          )}
-        </ul>`
-    }
-    ${pager("merchants", query, next_cursor)}
+    ${recordList("merchants", query, {
+      page: { data, next_cursor },
+      key: ({ id }) => id,
+      row: (merchant) => merchantRow(merchant, data.length === 1, measure),
+      empty: {
+        sentence: "There are no merchants yet.",
+        more: "Create one over the API, or run: npm run demo",
+        unmatched: "No merchant is like that.",
+      },
+    })}
   `,
 });
 

@@ -1,11 +1,10 @@
 import type { Explanation } from "../../../sandbox/hosts/explain/explanation.ts";
 import type { RefusalView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
-import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { readExplorer, requestControl } from "../api.ts";
 import { checks } from "../templates/checks.ts";
-import { emptyList, type ListField, listFilter, orderField } from "../templates/lists.ts";
-import { pager, subjectLink, time, transaction } from "../templates/templates.ts";
+import { type ListField, listFilter, orderField, recordList } from "../templates/lists.ts";
+import { subjectLink, time, transaction } from "../templates/templates.ts";
 import { linked } from "../templates/text.ts";
 import { defineView, type Scene } from "../view.ts";
 import { explanation } from "./transaction.ts";
@@ -24,21 +23,15 @@ export const refusalsView = defineView<ViewPage<RefusalView>>({
     <h1 tabindex="-1">Refused</h1>
     <p class="quiet">Transactions that the API has refused. The last 500 are kept until a restore or a restart.</p>
     ${listFilter("refusals", "Refusals", scene.pageAddress.query, fields)}
-    ${
-      data.length === 0
-        ? emptyList("refusals", scene.pageAddress.query, {
-            sentence: "Nothing was refused.",
-            unmatched: "No refusal is like that.",
-          })
-        : html`<ul class="rows panel">
-          ${repeat(
-            data,
-            ({ number }) => number,
-            (refusal) => html`<li>${refusalRow(refusal, scene)}</li>`,
-          )}
-        </ul>`
-    }
-    ${pager("refusals", scene.pageAddress.query, next_cursor)}
+    ${recordList("refusals", scene.pageAddress.query, {
+      page: { data, next_cursor },
+      key: ({ number }) => number,
+      row: (refusal) => refusalRow(refusal, scene),
+      empty: {
+        sentence: "Nothing was refused.",
+        unmatched: "No refusal is like that.",
+      },
+    })}
   `,
 });
 

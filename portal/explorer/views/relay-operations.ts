@@ -1,15 +1,14 @@
 import type { RelayOperationStatus } from "../../../relayer/journal/relay-operation.ts";
 import type { RelayOperationView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
-import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { readExplorer, requestControl } from "../api.ts";
 import { formatWei, nameInWords } from "../format.ts";
 import {
   choicesOf,
-  emptyList,
   type ListField,
   listFilter,
   orderField,
+  recordList,
   recordRow,
 } from "../templates/lists.ts";
 import {
@@ -17,7 +16,6 @@ import {
   badge,
   blockLink,
   copyable,
-  pager,
   purchaseLink,
   time,
   transaction,
@@ -49,22 +47,16 @@ export const operationsView = defineView<ViewPage<RelayOperationView>>({
   draw: ({ data, next_cursor }, scene) => html`
     <h1 tabindex="-1">Relayer</h1>
     ${listFilter("operations", "Relay operations", scene.pageAddress.query, fields)}
-    ${
-      data.length === 0
-        ? emptyList("operations", scene.pageAddress.query, {
-            sentence: "There are no relay operations yet.",
-            more: "The relayer offers purchases that are activated, and collects refunds.",
-            unmatched: "No relay operation is like that.",
-          })
-        : html`<ul class="rows panel">
-          ${repeat(
-            data,
-            ({ id }) => id,
-            (operation) => html`<li>${operationRow(operation, data.length === 1, scene)}</li>`,
-          )}
-        </ul>`
-    }
-    ${pager("operations", scene.pageAddress.query, next_cursor)}
+    ${recordList("operations", scene.pageAddress.query, {
+      page: { data, next_cursor },
+      key: ({ id }) => id,
+      row: (operation) => operationRow(operation, data.length === 1, scene),
+      empty: {
+        sentence: "There are no relay operations yet.",
+        more: "The relayer offers purchases that are activated, and collects refunds.",
+        unmatched: "No relay operation is like that.",
+      },
+    })}
   `,
 });
 

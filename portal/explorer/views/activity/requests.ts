@@ -4,13 +4,12 @@ import type {
   RequestView,
   RequestViews,
 } from "../../../../sandbox/hosts/explorer/views.ts";
-import { repeat } from "../../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
 import { requestControl } from "../../api.ts";
 import type { Measure } from "../../format.ts";
 import { checks } from "../../templates/checks.ts";
-import { emptyList, type ListField, listFilter, recordRow } from "../../templates/lists.ts";
-import { copyable, pager, subjectLink, type Template, time } from "../../templates/templates.ts";
+import { type ListField, listFilter, recordList, recordRow } from "../../templates/lists.ts";
+import { copyable, subjectLink, type Template, time } from "../../templates/templates.ts";
 import { linked } from "../../templates/text.ts";
 import { defineView, type Scene } from "../../view.ts";
 
@@ -24,21 +23,15 @@ export const requestsView = defineView<RequestViews>({
     <p class="quiet">Requests of the API with their answers. The last 1,000 are kept until a restore or a restart.</p>
     ${listFilter("requests", "Requests", scene.pageAddress.query, fieldsOf(scene))}
     ${in_progress.map((open) => openRequest(open, scene.measure))}
-    ${
-      data.length === 0
-        ? emptyList("requests", scene.pageAddress.query, {
-            sentence: "No request was answered yet.",
-            unmatched: "No request is like that.",
-          })
-        : html`<ul class="rows panel">
-          ${repeat(
-            data,
-            ({ number }) => number,
-            (request) => html`<li>${requestRow(request, data.length === 1, scene)}</li>`,
-          )}
-        </ul>`
-    }
-    ${pager("requests", scene.pageAddress.query, next_cursor)}
+    ${recordList("requests", scene.pageAddress.query, {
+      page: { data, next_cursor },
+      key: ({ number }) => number,
+      row: (request) => requestRow(request, data.length === 1, scene),
+      empty: {
+        sentence: "No request was answered yet.",
+        unmatched: "No request is like that.",
+      },
+    })}
   `,
 });
 
