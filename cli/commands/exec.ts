@@ -7,9 +7,9 @@ import { inFlags } from "../flags.ts";
 import { jsonOption, namedFolder, optionWithDefault } from "../options.ts";
 import { refuseProgram } from "../running/find-program.ts";
 import { exitCodeOf, GuardedCommand } from "../running/guarded-command.ts";
-import { addStartOptions, type SandboxFlags, startSandbox } from "../running/start-sandbox.ts";
+import { addStartOptions, type StartFlags, startSandbox } from "../running/start-sandbox.ts";
 
-interface ExecFlags extends Omit<SandboxFlags, "dataDir"> {
+interface ExecFlags extends Omit<StartFlags, "dataDir"> {
   dataDir?: string;
   json?: boolean;
 }

@@ -16,14 +16,9 @@ import {
 import { print } from "../print.ts";
 import { redeployOnChange } from "../running/redeploy-on-change.ts";
 import { startDetached } from "../running/start-detached.ts";
-import {
-  addStartOptions,
-  type SandboxFlags as OpenFlags,
-  startSandbox,
-  warnOfExposure,
-} from "../running/start-sandbox.ts";
+import { addStartOptions, type StartFlags, startSandbox, warnOfExposure } from "../running/start-sandbox.ts";
 
-interface StartFlags extends OpenFlags {
+interface StartCommandFlags extends StartFlags {
   watch?: boolean;
   json?: boolean;
   detach?: boolean;
@@ -46,7 +41,7 @@ export function startCommand(): Command {
       ).conflicts(["store", "from"]),
     )
     .hook("preAction", () => {
-      const { watch, registrar } = command.opts<StartFlags>();
+      const { watch, registrar } = command.opts<StartCommandFlags>();
       if (watch && registrar === undefined)
         command.error("error: --watch needs --registrar. Name the artifact of your registrar contract.");
     })
@@ -60,7 +55,7 @@ export function startCommand(): Command {
     )
     .addOption(new Option("--detached").hideHelp())
     .addOption(jsonOption("print URLs, accounts and keys as JSON"))
-    .action(async (flags: StartFlags) => {
+    .action(async (flags: StartCommandFlags) => {
       if (flags.logFile !== undefined && !flags.detach)
         throw new Error("--log-file is for --detach only. Add --detach, or redirect the output.");
       if (flags.detach && !flags.detached) await startInBackground(flags);
@@ -74,7 +69,7 @@ async function startInBackground({
   logFile = join(dataDir, "sandbox.log"),
   json,
   listen,
-}: StartFlags): Promise<void> {
+}: StartCommandFlags): Promise<void> {
   warnOfExposure(listen);
   const started = await startDetached(logFile);
   if (started === null) return;
@@ -83,7 +78,7 @@ async function startInBackground({
   print({ json }, description, welcome(description, resumed, milliseconds, dataDir, stopping));
 }
 
-async function start(flags: StartFlags): Promise<void> {
+async function start(flags: StartCommandFlags): Promise<void> {
   const began = performance.now();
   // From here on: a start that is interrupted is completed and closed, so that it leaves nothing.
   const lost = Promise.withResolvers<"termination">();

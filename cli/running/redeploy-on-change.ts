@@ -4,7 +4,7 @@ import type { Registrar } from "../../sandbox/chain/registrar/registrar.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { inFlags } from "../flags.ts";
 import { registrarOf } from "../options.ts";
-import { type SandboxFlags, startSandbox } from "./start-sandbox.ts";
+import { type StartFlags, startSandbox } from "./start-sandbox.ts";
 
 /** Real milliseconds between two looks at the artifact. */
 const interval = 100;
@@ -20,7 +20,7 @@ const interval = 100;
  */
 export async function redeployOnChange(
   first: Sandbox,
-  flags: SandboxFlags,
+  flags: StartFlags,
   ended: Promise<unknown>,
   show: (sandbox: Sandbox, milliseconds: number) => void,
 ): Promise<Sandbox> {
@@ -49,7 +49,7 @@ export async function redeployOnChange(
 }
 
 /** Reads and deploys the contract on a chain of its own, while the sandbox runs; reports why it cannot be deployed, and returns null. */
-async function prepare(flags: SandboxFlags): Promise<Registrar | null> {
+async function prepare(flags: StartFlags): Promise<Registrar | null> {
   const option = registrarOf(flags);
   if (option === undefined) return null;
   const { readRegistrar } = await import("../../sandbox/chain/registrar/registrar.ts");
@@ -65,7 +65,7 @@ async function prepare(flags: SandboxFlags): Promise<Registrar | null> {
 }
 
 /** The options of a fresh sandbox that equals another one in everything but its contract and its content. */
-function sameSandbox({ description, settings }: Sandbox, flags: SandboxFlags): SandboxFlags {
+function sameSandbox({ description, settings }: Sandbox, flags: StartFlags): StartFlags {
   const portOf = (url: string) => Number(new URL(url).port);
   const { api, docs, rpc, control } = description.urls;
   return {

@@ -18,7 +18,7 @@ import {
 } from "../options.ts";
 
 /** The options that {@link addStartOptions} gives to a command, and its data directory. */
-export interface SandboxFlags extends PortFlags, RegistrarFlags {
+export interface StartFlags extends PortFlags, RegistrarFlags {
   readonly dataDir: string;
   readonly seed?: string;
   readonly mode?: "live" | "deterministic";
@@ -114,7 +114,7 @@ function addReachOptions(command: Command): Command {
  * @throws as createSandbox does.
  */
 export async function startSandbox(
-  flags: SandboxFlags,
+  flags: StartFlags,
   onReplay?: (made: number, all: number) => void,
 ): Promise<Sandbox> {
   const { pino } = await import("pino");
@@ -172,7 +172,7 @@ function isLoopback(address: string): boolean {
 }
 
 /** A person's sandbox is live, unless it continues as it was made. */
-async function modeFor({ dataDir, fresh, from }: SandboxFlags): Promise<"live" | undefined> {
+async function modeFor({ dataDir, fresh, from }: StartFlags): Promise<"live" | undefined> {
   const { readKeptSettings } = await import("../../sandbox/state/data-directory/beginning.ts");
   const continues = from !== undefined || (!fresh && (await readKeptSettings(dataDir)) !== null);
   return continues ? undefined : "live";
