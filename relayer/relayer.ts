@@ -1,7 +1,7 @@
 import type { RelayerContext, RelayerPorts } from "./context.ts";
 import { type OutcomeUnknownError, RelayOperationUnknownError } from "./errors.ts";
 import { HeldError } from "./faults/fault-effects.ts";
-import { type GasBudget, readBudget, toGasBudget } from "./journal/budget.ts";
+import { type GasBudget, readBudget, toGasBudget } from "./journal/gas-budget.ts";
 import { operationId, type RelayOperation, type RelayOperationRecord } from "./journal/relay-operation.ts";
 import type { RelayOperationPage } from "./journal/relayer-journal.ts";
 import { atOneTime } from "./journal/timestamp.ts";

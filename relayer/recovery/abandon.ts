@@ -1,6 +1,6 @@
 import type { RelayerContext } from "../context.ts";
 import { RelayOperationNotAbandonableError } from "../errors.ts";
-import { supersede } from "../journal/budget.ts";
+import { supersede } from "../journal/gas-budget.ts";
 import { type RelayOperationRecord, unsignedAttempt } from "../journal/relay-operation.ts";
 import { atOneTime } from "../journal/timestamp.ts";
 import { requireEpoch } from "../node/chain-epoch.ts";

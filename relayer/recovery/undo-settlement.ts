@@ -1,5 +1,5 @@
 import type { RelayerContext } from "../context.ts";
-import { reservationOf, writeWithBudget } from "../journal/budget.ts";
+import { reservationOf, writeWithBudget } from "../journal/gas-budget.ts";
 import type { RelayOperationRecord } from "../journal/relay-operation.ts";
 
 /** Takes an operation back to `broadcast` and reverses its settlement: a reorg has removed the block of its transaction. */

@@ -8,7 +8,7 @@ import {
   reservationOf,
   supersede,
   writeWithBudget,
-} from "../journal/budget.ts";
+} from "../journal/gas-budget.ts";
 import { type RelayOperationRecord, unsignedAttempt } from "../journal/relay-operation.ts";
 import type { BudgetRecord } from "../journal/relayer-journal.ts";
 import { timestamp } from "../journal/timestamp.ts";

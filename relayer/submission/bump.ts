@@ -1,7 +1,7 @@
 import type { RelayerContext } from "../context.ts";
 import type { FaultPoint } from "../faults/fault.ts";
 import { reach } from "../faults/fault-effects.ts";
-import { available, reservationOf, writeWithBudget } from "../journal/budget.ts";
+import { available, reservationOf, writeWithBudget } from "../journal/gas-budget.ts";
 import {
   currentTransaction,
   type RelayOperationRecord,

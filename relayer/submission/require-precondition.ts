@@ -1,6 +1,6 @@
 import type { RelayerContext } from "../context.ts";
 import { RpcUnavailableError } from "../errors.ts";
-import { supersede, writeWithBudget } from "../journal/budget.ts";
+import { supersede, writeWithBudget } from "../journal/gas-budget.ts";
 import { type RelayOperationRecord, unsignedAttempt } from "../journal/relay-operation.ts";
 
 /**

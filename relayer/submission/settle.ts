@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { toTimestamp } from "../../protocol/values/time.ts";
 import type { RelayerContext } from "../context.ts";
 import { nodeOf, reach } from "../faults/fault-effects.ts";
-import { writeWithBudget } from "../journal/budget.ts";
+import { writeWithBudget } from "../journal/gas-budget.ts";
 import {
   currentTransaction,
   type RelayOperationError,

@@ -2,7 +2,7 @@ import { keccak256, type LocalAccount } from "viem";
 import type { RelayerContext } from "../context.ts";
 import { SignerUnknownError } from "../errors.ts";
 import { nodeOf, reach } from "../faults/fault-effects.ts";
-import { writeWithBudget } from "../journal/budget.ts";
+import { writeWithBudget } from "../journal/gas-budget.ts";
 import type {
   RelayOperationRecord,
   SignedTransaction,

@@ -1,7 +1,7 @@
 import type { RelayerContext } from "../context.ts";
 import { RpcRefusedError } from "../errors.ts";
 import { nodeOf } from "../faults/fault-effects.ts";
-import { writeWithBudget } from "../journal/budget.ts";
+import { writeWithBudget } from "../journal/gas-budget.ts";
 import type { RelayOperationError, RelayOperationRecord } from "../journal/relay-operation.ts";
 import { decodeRevert } from "../node/decode-revert.ts";
 import { readNextBlockTime, simulateCall } from "../node/node.ts";

@@ -10,7 +10,7 @@ const precondition = "test/relayer/submission/precondition.test.ts";
 
 export const relayer: readonly MutantGroup[] = [
   {
-    file: "relayer/journal/budget.ts",
+    file: "relayer/journal/gas-budget.ts",
     tests: [submit],
     mutants: [
       {
