@@ -1,23 +1,31 @@
 import "../sandbox/lib/processes/require-node.ts";
 
+import { definedOnly } from "../sandbox/lib/defined-only.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../sandbox/options/options.ts";
 import type { ExplorableSandbox } from "./explore/explorable-sandbox.ts";
 import { type Lease, openPool } from "./pool/pool.ts";
+import { readRunnerTest } from "./traces/runner-test.ts";
+import { requireTraceOptions, type TraceOptions } from "./traces/trace-test.ts";
+import { beforeSignals, type ReadTest, type WatchedTest, watchTest } from "./traces/watch-test.ts";
+
+/** Options of `sandboxFixture`. */
+export interface SandboxFixtureOptions extends SandboxOptions, TraceOptions {}
 
 /** The sandbox of the current test, and the hooks that give each test the same state. */
 export interface SandboxFixture {
   /** @throws SandboxError not_leased outside of a test. */
   readonly sandbox: ExplorableSandbox;
   /**
-   * Resets the sandbox for a test. Call it in `beforeEach`.
+   * Resets the sandbox for a test. Pass it to `beforeEach`, so that the runner can pass the test to it.
    *
    * @throws SandboxError not_leased while another test has the sandbox.
    * @example beforeEach(fixture.begin)
    */
   begin(): Promise<void>;
   /**
-   * Refuses later calls of the test, and calls that have no answer yet; waits until these have no more effects. Call it in `afterEach`.
+   * Writes the trace of a failed test. Then refuses later calls of the test, and calls that have no answer yet; waits until these have no more
+   * effects. Pass it to `afterEach`: mocha and node:test pass the failed test to it, and jest does with `routing-sandbox/jest-environment`.
    *
    * @example afterEach(fixture.end)
    *
@@ -43,31 +51,50 @@ export interface SandboxFixture {
  * test("pays", async () => { const { given } = fixture.sandbox; … });
  *
  */
-export function sandboxFixture(options: SandboxOptions = {}): SandboxFixture {
+export function sandboxFixture({
+  trace,
+  traceFolder,
+  ...options
+}: SandboxFixtureOptions = {}): SandboxFixture {
+  const tracing = requireTraceOptions(definedOnly({ trace, traceFolder }));
   const pool = openPool(options, "worker");
-  let lease: Lease | null = null;
-  const end = async () => {
-    const ended = lease;
-    lease = null;
-    await ended?.end();
+  let current: { lease: Lease; test: WatchedTest; ignoreSignals: () => void } | null = null;
+  const end = async (read: ReadTest) => {
+    const ended = current;
+    current = null;
+    ended?.ignoreSignals();
+    // This runs before the lease ends, because the reset deletes what the trace shows.
+    await ended?.test.end(read);
+    await ended?.lease.end();
   };
   return {
     get sandbox() {
-      if (lease === null)
+      if (current === null)
         throw new SandboxError(
           "not_leased",
           "No test has the sandbox now. Call begin() of the fixture in beforeEach, and use its sandbox inside a test.",
         );
-      return lease.sandbox;
+      return current.lease.sandbox;
     },
-    // Runners pass arguments to hooks, or wait for a callback where a hook has parameters.
-    begin: async () => {
-      lease = await pool.lease();
-    },
-    end,
+    begin: hook(async (read) => {
+      const lease = await pool.lease();
+      const test = watchTest(lease.sandbox, tracing, read);
+      current = { lease, test, ignoreSignals: beforeSignals(async (signal) => await test.interrupt(signal)) };
+    }),
+    end: hook(end),
     close: async () => {
-      await end();
+      await end(() => null);
       await pool.close();
     },
+  };
+}
+
+/** Makes a hook of any runner: mocha passes the test as `this`, other runners as an argument. */
+function hook(step: (read: ReadTest) => Promise<void>): () => Promise<void> {
+  // Without parameters: with one, mocha waits for a callback, and vitest expects the names of fixtures.
+  return async function (this: unknown) {
+    // biome-ignore lint/complexity/noArguments: see above
+    const [context]: unknown[] = Array.from(arguments);
+    await step(() => readRunnerTest(this, context));
   };
 }

@@ -1,18 +1,14 @@
 import "../sandbox/lib/processes/require-node.ts";
 
-import { test as base, expect, type MatcherState, type RunnerTestCase } from "vitest";
+import { test as base, expect, type MatcherState } from "vitest";
 import { definedOnly } from "../sandbox/lib/defined-only.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../sandbox/options/options.ts";
 import { type MatchedSandbox, type MatchResult, type SandboxMatchers, sandboxMatchers } from "./matchers.ts";
 import { openPool, type Pool } from "./pool/pool.ts";
-import {
-  type EndedTest,
-  requireTraceOptions,
-  type TestError,
-  type TraceOptions,
-  traceTest,
-} from "./traces/trace-test.ts";
+import { readVitestTest } from "./traces/runner-test.ts";
+import { requireTraceOptions, type TraceOptions } from "./traces/trace-test.ts";
+import { watchTest } from "./traces/watch-test.ts";
 
 // The interface of vitest for matchers has other type parameters in each of its versions; these two have none.
 declare global {
@@ -58,11 +54,10 @@ export function sandboxTest({ scope = "worker", trace, traceFolder, ...options }
       })
       .extend("sandbox", async ({ sandboxPool, task }, { onCleanup }) => {
         const { sandbox, end } = await sandboxPool.lease();
-        const rejections = collectRejections();
+        const traced = watchTest(sandbox, tracing, () => readVitestTest(task));
         onCleanup(async () => {
-          const ended = endedTest(task, rejections.end());
-          // This runs before the lease ends, because the reset deletes what the trace shows. A test that vitest expects to fail passes.
-          if (ended !== null) await traceTest(ended, sandbox, tracing);
+          // This runs before the lease ends, because the reset deletes what the trace shows.
+          await traced.end();
           await end();
         });
         leased.set(task, sandbox);
@@ -71,33 +66,6 @@ export function sandboxTest({ scope = "worker", trace, traceFolder, ...options }
         return sandbox;
       })
   );
-}
-
-/** A test as a trace needs it, at the time when its fixtures are cleaned up; null for one that is expected to fail. */
-function endedTest(task: Readonly<RunnerTestCase>, rejections: readonly TestError[]): EndedTest | null {
-  if (task.fails) return null;
-  const errors = [...(task.result?.errors ?? []), ...rejections];
-  const names: string[] = [task.name];
-  for (let { suite } = task; suite !== undefined; suite = suite.suite)
-    if (suite.name !== "") names.unshift(suite.name);
-  const hasFailed = task.result?.state === "fail" || rejections.length > 0;
-  return { name: names.join(" "), title: task.name, file: task.file.filepath, hasFailed, errors };
-}
-
-/** Collects the promises that are rejected without a handler during a test: vitest reports them when the run ends. */
-function collectRejections() {
-  const rejections: TestError[] = [];
-  const collect = (reason: unknown) => {
-    const { message, stack, cause } = reason instanceof Error ? reason : new Error(String(reason));
-    rejections.push({ message: `Unhandled rejection: ${message}`, stack, cause });
-  };
-  process.on("unhandledRejection", collect);
-  return {
-    end: () => {
-      process.off("unhandledRejection", collect);
-      return rejections;
-    },
-  };
 }
 
 function requireScope(scope: string): void {

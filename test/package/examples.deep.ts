@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -35,3 +35,44 @@ test.for([
   // Jest reports on standard error.
   expect(await run("sh", ["-c", `npm test --workspace ${runner} 2>&1`], npm)).toMatch(passed);
 });
+
+const failing = (imports: string, after: string) => `${imports}
+import { sandboxFixture } from "routing-sandbox/fixture";
+const fixture = sandboxFixture({ seed: "failing" });
+beforeEach(fixture.begin);
+afterEach(fixture.end);
+${after}(fixture.close);
+describe("a purchase", () => {
+  it("is refunded", async () => {
+    const { purchase } = await fixture.sandbox.given.purchase({ state: "active" });
+    if (purchase.status !== "refunded") throw new Error("the purchase is " + purchase.status);
+  });
+  it("is active", async () => {
+    await fixture.sandbox.given.purchase({ state: "active" });
+  });
+});
+`;
+
+test.for([
+  ["jest", "NODE_OPTIONS=--experimental-vm-modules npx jest failing.test.js", failing("", "afterAll")],
+  ["mocha", "npx mocha failing.test.js", failing("", "after")],
+  [
+    "node-test",
+    "node --test failing.test.js",
+    failing('import { after, afterEach, beforeEach, describe, it } from "node:test";', "after"),
+  ],
+] as const)(
+  "a failed test of %s leaves a trace, and one that passes leaves none",
+  async ([runner, command, source]) => {
+    const cwd = join(npm.cwd, runner);
+    await writeFile(join(cwd, "failing.test.js"), source);
+    await expect(run("sh", ["-c", command], { ...npm, cwd })).rejects.toThrow("the purchase is active");
+    expect((await readdir(join(cwd, "traces"))).sort()).toEqual([
+      "failing-a-purchase-is-refunded.snapshot",
+      "failing-a-purchase-is-refunded.trace.html",
+    ]);
+    const page = await readFile(join(cwd, "traces", "failing-a-purchase-is-refunded.trace.html"), "utf8");
+    expect(page).toContain("the purchase is active");
+    expect(page).toContain("failing.test.js:10:");
+  },
+);

@@ -38,7 +38,6 @@ const testedThroughUsers = [
   "sandbox/service/relayer",
   "server/lib",
   "testkit/demo",
-  "testkit/traces",
 ];
 
 test("every folder of tests is named as the source folder that it tests", () => {

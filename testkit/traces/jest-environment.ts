@@ -1,0 +1,64 @@
+import { jestTestKey } from "./runner-test.ts";
+import type { EndedTest, TestError } from "./trace-test.ts";
+
+/** A test of jest-circus, as far as a trace needs it. */
+interface JestTest {
+  name: string;
+  parent?: JestTest;
+  failing?: boolean;
+}
+
+/** The events of jest-circus that begin a test and that say that it failed. */
+type JestEvent =
+  | { name: "test_start"; test: JestTest }
+  | { name: "test_fn_failure" | "hook_failure"; test?: JestTest; error: unknown };
+
+type JestEnvironment = new (
+  config: unknown,
+  context: { testPath: string },
+) => { global: { [key: symbol]: unknown } };
+
+// Jest brings it; the package has no dependency on jest.
+const name: string = "jest-environment-node";
+const { TestEnvironment }: { TestEnvironment: JestEnvironment } = await import(name);
+
+/**
+ * Jest's environment for Node, which also tells `sandboxFixture` which test runs and how it failed: jest says this to no hook. Set it as
+ * `testEnvironment`, and a failed test leaves a trace.
+ *
+ * @example
+ * // jest.config.js
+ * export default { testEnvironment: "routing-sandbox/jest-environment" };
+ */
+export default class RoutingSandboxEnvironment extends TestEnvironment {
+  readonly #file: string;
+
+  constructor(config: unknown, context: { testPath: string }) {
+    super(config, context);
+    this.#file = context.testPath;
+  }
+
+  /** Keeps the test that runs, and its errors. */
+  handleTestEvent(event: JestEvent): void {
+    if (event.name === "test_start") this.global[jestTestKey] = begun(event.test, this.#file);
+    if (event.name === "test_fn_failure" || event.name === "hook_failure") this.#note(event.error);
+  }
+
+  #note(error: unknown): void {
+    const test = this.global[jestTestKey] as EndedTest | undefined;
+    if (test === undefined) return;
+    // Jest hands over the error, or the error with the place where the test was declared.
+    const first: unknown = Array.isArray(error) ? error[0] : error;
+    const own: TestError =
+      typeof first === "object" && first !== null ? first : { message: String(first), stack: undefined };
+    this.global[jestTestKey] = { ...test, hasFailed: true, errors: [...test.errors, own] };
+  }
+}
+
+function begun(test: JestTest, file: string): EndedTest | undefined {
+  if (test.failing === true) return undefined;
+  const names: string[] = [];
+  for (let { parent } = test; parent !== undefined; parent = parent.parent)
+    if (parent.name !== "ROOT_DESCRIBE_BLOCK") names.unshift(parent.name);
+  return { name: [...names, test.name].join(" "), title: test.name, file, hasFailed: false, errors: [] };
+}
