@@ -66,7 +66,7 @@ test("two processes that run the demo one after the other have one fingerprint",
   expect(await runElsewhere("equal")).toEqual(here);
 });
 
-test("other sandboxes that run at the same time change nothing", async () => {
+test("sandboxes that run at the same time do not affect each other", async () => {
   const alone = await runAlone();
   const [among] = await Promise.all(["equal", "a", "b", "c"].map(runHere));
   expect(among).toEqual(alone);

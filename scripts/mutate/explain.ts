@@ -41,7 +41,7 @@ export const explain: readonly MutantGroup[] = [
         find: "Number(actual) < from",
         replace: "Number(actual) > from",
         tests: [choice],
-        only: "was mined before what",
+        only: "is older than its purchase",
       },
       {
         rule: "Bytes that say the same in another way are distinguished from a wrong argument.",

@@ -75,7 +75,7 @@ export const relayer: readonly MutantGroup[] = [
         rule: "An operation keeps its time when it is tried again.",
         find: "kept.created_at ?? (await timestamp(context))",
         replace: "await timestamp(context)",
-        only: "may be tried again once",
+        only: "can be repeated once",
       },
       {
         rule: "A further attempt begins only when the attempt before can come to nothing any more.",
@@ -433,7 +433,7 @@ export const relayer: readonly MutantGroup[] = [
         find: "await Promise.allSettled([claim.durable, sameEpoch]);\n    await Promise.all([claim.durable, sameEpoch]);",
         replace: "await sameEpoch;",
         tests: [crash],
-        only: "a claim that the disk refused",
+        only: "if the disk refuses an assigned nonce",
       },
       {
         rule: "A new operation sends what a reorg took before it.",
@@ -477,7 +477,7 @@ export const relayer: readonly MutantGroup[] = [
         find: ' && operation.status !== "needs_attention"',
         replace: "",
         tests: [follow],
-        only: "waits for a person",
+        only: "needs attention costs",
       },
       {
         rule: "A new head leaves alone what has no nonce yet.",
@@ -489,7 +489,7 @@ export const relayer: readonly MutantGroup[] = [
         find: "operation.epoch === epoch && ",
         replace: "",
         tests: [follow],
-        only: "belongs to another epoch",
+        only: "operations of another epoch",
       },
       {
         rule: "A new head is followed in the order of nonces.",
@@ -568,7 +568,7 @@ export const relayer: readonly MutantGroup[] = [
         find: "left.nonce ?? Number.MAX_SAFE_INTEGER",
         replace: "left.nonce ?? 0",
         tests: [crash],
-        only: "recovery takes up",
+        only: "recovery resumes",
       },
       {
         rule: "Recovery leaves alone what belongs to another epoch.",

@@ -34,7 +34,7 @@ export const rpc: readonly MutantGroup[] = [
         find: "await endsWithin(ran, until - performance.now())",
         replace: "await endsWithin(ran, 600_000)",
         tests: [limits],
-        only: "is given up after ten seconds",
+        only: "fails after ten seconds",
       },
       {
         rule: "A call that ran out of gas says how much a call may use.",

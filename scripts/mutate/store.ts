@@ -213,7 +213,7 @@ export const store: readonly MutantGroup[] = [
         find: ".filter(({ key }) => !records.has(key))",
         replace: "",
         tests: [disk],
-        only: "an order that is read ahead",
+        only: "an ordered read of writes",
       },
       {
         rule: "A loser of a conflict starts over once the winner is on disk.",
@@ -292,7 +292,7 @@ export const store: readonly MutantGroup[] = [
         find: "    this.#bytes = 0;\n    await syncDirectory",
         replace: "    await syncDirectory",
         tests: ["test/server/store/directory/failing-disk.test.ts"],
-        only: "put aside",
+        only: "renamed",
       },
       {
         rule: "Lines that a killed process had written are synced before the store opens.",

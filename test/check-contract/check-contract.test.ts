@@ -75,7 +75,7 @@ test("gas is compared with the sandbox's own", () => {
   expect(gas.every((one) => one.gas > 21_000)).toBe(true);
 });
 
-test("a registrar that does not check the buyer is caught for that", () => {
+test("a registrar that does not check the buyer is reported for exactly that", () => {
   expect(reportOf("MissingBuyerCheck").passed).toBe(false);
   expect(failuresOf("MissingBuyerCheck")).toMatchInlineSnapshot(`
     [
@@ -95,7 +95,7 @@ test("a registrar that does not check the buyer is caught for that", () => {
   `);
 });
 
-test("a registrar without a payment deadline is caught for that", () => {
+test("a registrar without a payment deadline is reported for exactly that", () => {
   expect(reportOf("MissingDeadline").passed).toBe(false);
   expect(failuresOf("MissingDeadline")).toMatchInlineSnapshot(`
     [
@@ -111,7 +111,7 @@ test("a registrar without a payment deadline is caught for that", () => {
   `);
 });
 
-test("a registrar that accepts trailing calldata is caught for that, and the service still refuses it", () => {
+test("a registrar that accepts trailing calldata is reported for exactly that, and the service still refuses it", () => {
   expect(reportOf("AcceptsTrailingCalldata").passed).toBe(false);
   expect(failuresOf("AcceptsTrailingCalldata")).toMatchInlineSnapshot(`
     [

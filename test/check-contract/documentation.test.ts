@@ -21,7 +21,7 @@ function rowsOf(marker: string): string[][] {
     .map((row) => row.slice(2, -2).split(" | "));
 }
 
-test("the page lists every attack with what stops it, in their order, and no other", () => {
+test("the page lists exactly the attacks with their expected answers, in order", () => {
   const expected = attacks.map(({ area, name, stopped }) => {
     const { status, code, failed } = stopped;
     const checks = failed.length === 0 ? "" : ` by ${failed.map((check) => `\`${check}\``).join(", ")}`;
@@ -43,11 +43,11 @@ test("the page says what is not checked, as each report does", () => {
   for (const one of notChecked) expect(page).toContain(`- ${one}`);
 });
 
-test("no two attacks have one name", () => {
+test("no two attacks have the same name", () => {
   expect(new Set(attacks.map(({ name }) => name)).size).toBe(attacks.length);
 });
 
-test("every test that the page refers to exists where it says", async () => {
+test("every test that the page names exists in its file", async () => {
   const rows = rowsOf("elsewhere");
   expect(rows.length).toBeGreaterThan(10);
   for (const [attack = "", file = "", title = ""] of rows) {

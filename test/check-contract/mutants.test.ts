@@ -128,7 +128,7 @@ function acceptedMutants(one: Accepted, mutants: readonly ObservedTransaction[])
   );
 }
 
-test("what the mutants are made from is accepted", () => {
+test("the unchanged transactions are accepted", () => {
   expect(
     accepted.map(({ step, observed, expected }) => [
       step,
@@ -179,7 +179,7 @@ test.each<Fact>([
   }
 });
 
-test("a log that a reorg removed is refused, also when receipt and block agree on it", () => {
+test("a log that a reorg removed is refused, even if receipt and block agree on it", () => {
   for (const { step, observed, expected } of accepted) {
     const { receipt, block } = observed;
     if (receipt === null || block === null) throw new Error("An accepted transaction has a receipt.");
@@ -194,7 +194,7 @@ test("a log that a reorg removed is refused, also when receipt and block agree o
   }
 });
 
-test("the boundary seconds are in time, the ones beyond are not", () => {
+test("the boundary seconds are in time, and the seconds beyond are not", () => {
   const [one] = accepted;
   const at = one?.observed.block?.timestamp;
   if (one === undefined || at === undefined) throw new Error("An accepted transaction is in a block.");

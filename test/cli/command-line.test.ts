@@ -46,12 +46,12 @@ test("travel moves the time of chain and API", async () => {
   expect(await sandbox.clock.now()).toBe(now);
 });
 
-test("mine makes as many blocks as it is asked for", async () => {
+test("mine makes the given number of blocks", async () => {
   const before = await sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
   expect(await run("mine", "3")).toBe(`The chain is at block ${before + 3n}.\n`);
 });
 
-test("mine says when blocks are mined from now on", async () => {
+test("mine --every prints when blocks are mined from now on", async () => {
   expect(await run("mine", "--every", "never")).toBe(
     "Blocks are mined only when you run npm run -s sandbox -- mine.\n",
   );
@@ -116,7 +116,7 @@ test("scenario play --junit reports each step, the differing field, and which st
   expect(xml.match(/<skipped\/>/g)).toHaveLength(count - 2);
 });
 
-test("a command takes no other sandbox for that of its directory, which has gone", async () => {
+test("a command does not act on another sandbox if that of its directory has ended", async () => {
   const gone = await temporaryFolder();
   const { urls, ...rest } = JSON.parse(await readFile(join(folder, "sandbox.json"), "utf8"));
   const none = expect.stringContaining("Start one with npm start");
@@ -128,7 +128,7 @@ test("a command takes no other sandbox for that of its directory, which has gone
   }
 });
 
-test("a command finishes its work even if the reader of its output has gone", async () => {
+test("a command finishes its work even if its output is no longer read", async () => {
   const before = await sandbox.chain.client.getBlockNumber({ cacheTime: 0 });
   const child = spawn(process.execPath, [cli, "mine", "3", "--data-dir", folder], {
     stdio: ["ignore", "pipe", "pipe"],

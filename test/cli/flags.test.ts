@@ -58,7 +58,7 @@ test("each option that a message of the library names exists", () => {
   expect(named.filter((name = "") => ![...options, ...otherOptions].includes(name))).toEqual([]);
 });
 
-test("each flag that replaces an option exists, and start's options all have theirs", () => {
+test("each flag that replaces an option exists, and every option of start has a flag", () => {
   const known = flagsOf(createProgram());
   const replaced = [...options, ...otherOptions].flatMap((name) => flagOf(name) ?? []);
   expect(replaced.filter((flag) => !known.includes(flag))).toEqual([]);

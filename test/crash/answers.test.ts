@@ -111,7 +111,7 @@ test.each(["offer", "collect_refund"] as const)(
   },
 );
 
-test("what was answered, or only committed, before a kill is answered again to the byte", {
+test("an answer that was sent, or only committed, before a kill is sent again byte for byte", {
   timeout: 60_000,
 }, async () => {
   const { description } = sandbox;

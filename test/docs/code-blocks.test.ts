@@ -197,7 +197,7 @@ function wordsOf(line: string): string[] {
   return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, ...found]) => found.find(Boolean) ?? "");
 }
 
-test("every command line of the docs is one that the program or package.json has", () => {
+test("every command line in the docs exists in the program or in package.json", () => {
   const { scripts } = JSON.parse(readFileSync(join(packageRoot(), "package.json"), "utf8"));
   expect(commandLines.length).toBeGreaterThan(40);
   const seen = new Set<string>();

@@ -20,7 +20,7 @@ async function readRows(): Promise<Map<string, readonly string[]>> {
   );
 }
 
-test("docs/options.md has every option, each with the default that a sandbox without it gets", async () => {
+test("docs/options.md has every option with its actual default", async () => {
   const rows = await readRows();
   const defaults = resolveOptions({});
   // `from` is read before the defaults are filled in.

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../temporary-folder.ts";
 
 const path = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 
-test("the hook of docs/ci.md saves the state of a failed test, and of no other one", async () => {
+test("the hook of docs/ci.md saves the state of a failed test only", async () => {
   const page = await readFile(path("docs/ci.md"), "utf8");
   const block = /```ts\n([^`]*?test\.afterEach[\s\S]*?)```/.exec(page)?.[1] ?? "";
   expect(block).toContain("sandbox.save(");

@@ -59,7 +59,7 @@ test("an Anvil that gets SIGKILL, alone or through its guard, is replaced while 
   expect((await readBlocks(second.description)).slice(0, all.length)).toEqual(all);
 });
 
-test("while Anvil has ended with a block that is not in the journal, and its end is not known yet, writes answer rpc_unavailable; once another one has taken its place they succeed", {
+test("if Anvil has ended with a block that is not in the journal, writes answer rpc_unavailable until another Anvil has replaced it", {
   timeout: 60_000,
 }, async () => {
   await using sandbox = await createSandbox({ dataDirectory: await temporaryFolder(), mode: "live" });
@@ -98,7 +98,7 @@ test("while Anvil has ended with a block that is not in the journal, and its end
   for (const [url, body] of writes) expect([200, 201], url).toContain((await post(url, body)).status);
 });
 
-test("a request under way when Anvil gets SIGKILL has its effect once, and is answered with it or with an error that is true", {
+test("a request in progress when Anvil gets SIGKILL has its effect once, and gets its result or a correct error", {
   timeout: 90_000,
 }, async () => {
   await using sandbox = await startSandbox(await temporaryFolder());
@@ -127,7 +127,7 @@ test("a request under way when Anvil gets SIGKILL has its effect once, and is an
     expect(all.filter(({ topics }) => topics.includes(request.commitment))).toHaveLength(1);
 });
 
-test("an Anvil that gets SIGKILL while it replaces another one is replaced as well", {
+test("an Anvil that gets SIGKILL while it replaces another Anvil is also replaced", {
   timeout: 90_000,
 }, async () => {
   await using sandbox = await startSandbox(await temporaryFolder());
@@ -146,7 +146,7 @@ test("an Anvil that gets SIGKILL while it replaces another one is replaced as we
   await expect.poll(read, { timeout: 30_000, interval: 20 }).toEqual(blocks);
 });
 
-test("each of six Anvils that get SIGKILL one after the other, at several moments of taking the place, is replaced", {
+test("each of six Anvils that get SIGKILL one after the other, at different moments of the replacement, is replaced", {
   timeout: 120_000,
 }, async () => {
   await using sandbox = await startSandbox(await temporaryFolder());

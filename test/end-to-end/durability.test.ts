@@ -42,7 +42,7 @@ test.for(victims)(
   },
 );
 
-test("whatever changed the chain is there after a kill of all: time, balances, code, reorgs, and transactions of unlocked and impersonated accounts", {
+test("every change of the chain survives a kill of all processes: time, balances, code, reorgs, and transactions of unlocked and impersonated accounts", {
   timeout: 90_000,
 }, async () => {
   const folder = await temporaryFolder();
@@ -85,7 +85,7 @@ test("whatever changed the chain is there after a kill of all: time, balances, c
   await after("eth_sendTransactionSync", transfer);
 });
 
-test("a restore and what came after it are there after a kill of all, chain and store at one moment", {
+test("a restore and the changes after it survive a kill of all processes, with chain and store in one state", {
   timeout: 90_000,
 }, async () => {
   const folder = await temporaryFolder();

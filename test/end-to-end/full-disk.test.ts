@@ -36,7 +36,7 @@ async function answeredSandbox() {
 describe.skipIf(process.platform !== "linux")(
   "a snapshot of the store of which the disk takes only a part",
   () => {
-    test("leaves the journal in place at a stop, and everything that was answered is there at the next start", {
+    test("leaves the journal in place at a stop, and the next start has everything that was answered", {
       timeout: 90_000,
     }, async () => {
       const { folder, sandbox, requireAnswer } = await answeredSandbox();
@@ -46,7 +46,7 @@ describe.skipIf(process.platform !== "linux")(
       await requireAnswer(again);
     });
 
-    test("refuses a restore, which changes nothing, also when the process is killed right after", {
+    test("refuses a restore, which changes nothing, even if the process is killed right afterwards", {
       timeout: 90_000,
     }, async () => {
       const { folder, sandbox, requireAnswer } = await answeredSandbox();

@@ -28,7 +28,7 @@ async function write(file: string, text: string): Promise<void> {
   await writeFile(join(project.folder, file), text);
 }
 
-test("the package comes without Hardhat, a compiler, or a Node of its own", async () => {
+test("the package contains no Hardhat, no compiler and no Node", async () => {
   const installed = Object.keys(
     JSON.parse(await readFile(join(project.folder, "node_modules", ".package-lock.json"), "utf8")).packages,
   );
@@ -94,7 +94,7 @@ export const misspelt = async () => await createSandbox({ sed: "typed" });
 console.log(JSON.stringify({ refused, claimed, outcome, now, asserts: typeof asserts, matchers: matchers.length, abi: abi.length, bytecode: bytecode.length, domain, error: error.length }));
 `;
 
-test("strict TypeScript accepts what each export is used for, declarations of all packages included", async () => {
+test("strict TypeScript accepts uses of each export, including the declarations of all packages", async () => {
   await write(
     "tsconfig.json",
     JSON.stringify({
@@ -175,11 +175,11 @@ describe("the command line", () => {
     await expect(access(join(cwd, ".sandbox", "sandbox.json"))).rejects.toThrow("ENOENT");
   });
 
-  test("tells the demo on a fresh sandbox", async () => {
+  test("runs the demo on a fresh sandbox", async () => {
     expect(await project.run("npx", "routing-sandbox", "demo")).toContain("Done. Token 0x");
   });
 
-  test("checks a contract, with the attackers that the package brings", async () => {
+  test("checks a contract, with the attacker contracts of the package", async () => {
     const script =
       'import("routing-sandbox/contracts").then((c) => console.log(c.contractArtifactFile("PurchaseRegistrar")))';
     const artifact = (await project.run("node", "--eval", script)).trim();

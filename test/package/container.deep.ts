@@ -23,7 +23,7 @@ test("the Dockerfile is well-formed, and uses the tarball that npm pack writes",
   expect(instructions("COPY")).toEqual([`${basename(inject("tarball"))} ./`]);
 });
 
-test("what the Dockerfile runs gives a healthy sandbox that saves its chain when it is stopped", async () => {
+test("the Dockerfile's commands start a healthy sandbox that saves its chain when it is stopped", async () => {
   const cwd = await mkdtemp(join(tmpdir(), "routing-sandbox-container-"));
   onTestFinished(() => rm(cwd, { recursive: true, force: true }));
   const env = installer(inject("oldestNode"), cwd);
@@ -57,7 +57,7 @@ test("what the Dockerfile runs gives a healthy sandbox that saves its chain when
   );
 });
 
-test("the compose file and the workflow say what they are meant to", async () => {
+test("the compose file and the workflow have the expected settings", async () => {
   const { services } = parse(await readFile(join(examples, "docker", "compose.yaml"), "utf8"));
   // The sandbox is reached by the containers of the file, never through a published port.
   expect(services.sandbox).not.toHaveProperty("ports");

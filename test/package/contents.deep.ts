@@ -14,7 +14,7 @@ async function files(): Promise<string[]> {
   return stdout.trim().split("\n");
 }
 
-test("the package has what runs and what people read, and nothing else", async () => {
+test("the package contains the programs and the documents, and nothing else", async () => {
   const top = new Set((await files()).map((file) => file.replace(/^package\/((?:dist\/)?[^/]+).*$/, "$1")));
   expect([...top].sort()).toEqual([
     "ARCHITECTURE.md",
@@ -50,7 +50,7 @@ test("the package has what runs and what people read, and nothing else", async (
   expect((await stat(tarball)).size).toBeLessThan(1_000_000);
 });
 
-test("it brings exactly one prepared chain", async () => {
+test("it contains exactly one prepared chain", async () => {
   const genesis = (await files()).filter((file) => file.includes("/.genesis/"));
   expect(genesis.map((file) => file.split("/").at(-1)).sort()).toEqual(["genesis.json", "state.json.br"]);
 });

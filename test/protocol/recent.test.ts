@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Recent } from "../../protocol/recent.ts";
 
-test("a value is computed once for a key, and the oldest is forgotten when there are too many", () => {
+test("a value is computed once for a key, and the oldest value is dropped when there are too many", () => {
   const computed: string[] = [];
   const recent = new Recent<string>(2);
   const get = (key: string) =>

@@ -483,7 +483,7 @@ test("a wallet signature has an s of at most half of the order, that half includ
   expect(await recoverSigner(word("01"), withS(1n))).toMatch(/^0x[0-9a-fA-F]{40}$/);
 });
 
-test("an address is the same in any case of its digits, and what is none is the same as nothing", () => {
+test("addresses are equal in any letter case, and a value that is not an address equals nothing", () => {
   expect(sameAddress(merchant, merchant.toLowerCase())).toBe(true);
   expect(sameAddress(merchant.toLowerCase(), merchant)).toBe(true);
   expect(sameAddress(merchant, `0x${merchant.slice(2).toUpperCase()}`)).toBe(true);

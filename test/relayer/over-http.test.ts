@@ -178,7 +178,7 @@ test("a snapshot holds the faults, their counts and a pause of mining", async ()
   await expectBooksToBalance(description, credential, [first, second]);
 });
 
-test("a person lets an operation continue that foreign use of the signer has stopped", async () => {
+test("an operation that foreign use of the signer has stopped can be resumed", async () => {
   const sandbox = await open();
   const { description } = sandbox;
   const storefront = await Storefront.open(description);
@@ -200,7 +200,7 @@ test("a person lets an operation continue that foreign use of the signer has sto
   await expectBooksToBalance(description, credential, [first, stopped], 1);
 });
 
-test("a person gives up an operation whose nonce was taken, and the next request takes another nonce", async () => {
+test("an operation whose nonce was taken can be abandoned, and the next request gets another nonce", async () => {
   const sandbox = await open();
   const { description } = sandbox;
   const storefront = await Storefront.open(description);

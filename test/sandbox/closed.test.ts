@@ -3,7 +3,7 @@ import { createSandbox } from "../../sandbox/create-sandbox.ts";
 
 const closed = { code: "closed", message: "The sandbox is closed. Open another one with createSandbox()." };
 
-test("every call after close says that the sandbox is closed, also on what was taken from it before", async () => {
+test("every call after close is refused as closed, even on parts of the sandbox that were read before", async () => {
   const sandbox = await createSandbox();
   const { wallets, chain, clock, client, given, receiver, reviewer, description } = sandbox;
   const { purchase, claim } = await given.purchase({ state: "claimed" });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
 
-test("every claim of docs/security.md has the test that it names", async () => {
+test("every claim of docs/security.md names a test that exists", async () => {
   const page = await readFile(join(packageRoot(), "docs", "security.md"), "utf8");
   const [, table = ""] = /<!-- claims -->\n(.*)<!-- \/claims -->/s.exec(page) ?? [];
   const rows = table

@@ -15,7 +15,7 @@ function revertWith(data: Hex): Hex {
   return concatHex(["0x60", length, "0x600c60003960", length, "0x6000fd", data]);
 }
 
-test("control characters in a token's revert reach no answer, and no text for a terminal", async () => {
+test("control characters in a token's revert are escaped in answers and on a terminal", async () => {
   await using sandbox = await createSandbox({ seed: "hostile-text" });
   const { buyer } = sandbox.wallets;
   const { purchase } = await sandbox.given.purchase({ state: "active" });
@@ -45,7 +45,7 @@ test("control characters in a token's revert reach no answer, and no text for a 
   expect(error?.detail).toContain(escaped);
 });
 
-test("control characters in typed data and in a decision reach no text for a terminal", async () => {
+test("control characters in typed data and in a decision are escaped on a terminal", async () => {
   await using sandbox = await createSandbox({ seed: "hostile-text" });
   const { purchase, claim } = await sandbox.given.purchase({ state: "claimed" });
   const { typed_data } = purchase.commitment;

@@ -50,7 +50,7 @@ async function listening(ports: readonly number[]): Promise<string[]> {
 }
 
 describe("every port", () => {
-  test.skipIf(process.platform !== "linux")("listens on loopback alone, Anvil's own too", async () => {
+  test.skipIf(process.platform !== "linux")("listens only on loopback, including Anvil", async () => {
     const ports = [...parts.map(portOf), sandbox.chain.anvil.port];
     // Another process may listen with the same port on another loopback address.
     const addresses = await listening(ports);
@@ -135,7 +135,7 @@ describe("a page of another site", () => {
   const json = { "Content-Type": "application/json" };
   const foreign = ["https://evil.example", "null", "http://localhost.evil.example"];
 
-  test("changes nothing over the API, and no browser shows it an answer", async () => {
+  test("changes nothing over the API, and browsers do not show it the answers", async () => {
     const before = await sandbox.fingerprint();
     const [account] = sandbox.description.accounts;
     for (const Origin of foreign) {
@@ -153,7 +153,7 @@ describe("a page of another site", () => {
     expect(await sandbox.fingerprint()).toEqual(before);
   });
 
-  test("reaches nothing of the control API, reads included, and no page of another port either", async () => {
+  test("cannot call the control API, even to read, and neither can a page of another port", async () => {
     for (const Origin of [...foreign, urlOf("docs"), "http://localhost:3000"])
       for (const [method, path] of [
         ["GET", "/status"],
@@ -172,7 +172,7 @@ describe("a page of another site", () => {
     expect((await ask(url, { method: "POST", headers: { Origin } })).status).toBe(405);
   });
 
-  test("gets nothing from Anvil itself by a preflight, and cannot guess where it listens", async () => {
+  test("gets no answer to a preflight from Anvil itself, and cannot guess its address", async () => {
     const { url } = sandbox.chain.anvil;
     const [Origin = ""] = foreign;
     const preflight = await ask(url, {

@@ -102,7 +102,7 @@ test("the chain RPC refuses the same calls, and Anvil itself stays on loopback",
   await expect(fetch(`http://${elsewhere}:${anvilPort}`)).rejects.toThrow();
 });
 
-test("by default nothing answers at another address, and no other name is accepted", async () => {
+test("by default, only loopback answers, and no other name is accepted", async () => {
   await using own = await createSandbox({ seed: "unreached" });
   for (const part of parts) {
     const { port } = new URL(own.description.urls[part]);

@@ -60,7 +60,7 @@ test("a whole lifecycle, refusals, faults and a rotation log no secret", async (
   expect(text).not.toMatch(/Bearer|whsec_/);
 });
 
-test("what anyone can read holds no secret", async () => {
+test("the answers that need no credential contain no secret", async () => {
   await using sandbox = await createSandbox({ seed: "public" });
   const { urls } = sandbox.description;
   const index = z.object({ resources: z.array(z.object({ url: z.string() })) });

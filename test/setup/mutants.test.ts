@@ -24,7 +24,7 @@ test("every bug that npm run mutate plants has its place, and is TypeScript", ()
   expect(broken).toEqual([]);
 });
 
-test("every planted bug breaks a rule of its own, in one sentence, and names tests that are there", () => {
+test("every planted bug has its own rule, in one sentence, and names existing tests", () => {
   const rules = mutants.map(({ rule }) => rule);
   expect(rules.length).toBeGreaterThan(500);
   expect(rules.filter((rule, place) => rules.indexOf(rule) !== place)).toEqual([]);
@@ -56,7 +56,7 @@ test("a sample takes the same bugs each time, of as many subjects as it can", ()
   expect(new Set(sample.map(({ subject }) => subject)).size).toBe(15);
 });
 
-test("a place that is not there exactly once is refused with file, text and rule", () => {
+test("a text that does not occur exactly once is refused with file, text and rule", () => {
   const [mutant] = mutants;
   if (mutant === undefined) throw new Error("There are planted bugs.");
   const planted = { ...mutant, file: "a.ts", find: "one", replace: "two", rule: "It is one." };

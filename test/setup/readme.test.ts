@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 const root = new URL("../../", import.meta.url);
 
-test("the first test that the README shows is one that runs here", async () => {
+test("the first test that the README shows also runs here", async () => {
   const readme = await readFile(new URL("README.md", root), "utf8");
   const runs = await readFile(new URL("test/testkit/first-test.test.ts", root), "utf8");
   const shown = /```ts\n([\s\S]*?)```/.exec(readme)?.[1];

@@ -58,7 +58,7 @@ async function finished(child: ChildProcess) {
 const asLongAsTheTest = { timeout: 60_000 };
 
 describe("a set-up that cannot continue", () => {
-  test("says so when the registry cannot be reached", async () => {
+  test("says that the registry cannot be reached", async () => {
     const { checkout, programs, home } = await bareCheckout();
     const { result } = setUp(checkout, {
       PATH: `${programs}:${SYSTEM_PATH}`,
@@ -73,14 +73,14 @@ describe("a set-up that cannot continue", () => {
     expect((await readdir(checkout)).sort()).toEqual(["package-lock.json", "package.json", "scripts"]);
   }, 60_000);
 
-  test("says so when npm is not there", async () => {
+  test("says that npm is missing", async () => {
     const { checkout, programs, home } = await bareCheckout();
     const { code, output } = await setUp(checkout, { PATH: programs, HOME: home }).result;
     expect(output).toMatch(/^set-up: npm \(with npx\) was not found; install it with Node/m);
     expect(code).toBe(1);
   });
 
-  test("says so when npm leaves something out", async () => {
+  test("says that npm left out a package", async () => {
     const { checkout, programs, home } = await bareCheckout();
     await writeProgram(programs, "npx", "mkdir -p node_modules");
     const { code, output } = await setUp(checkout, { PATH: `${programs}:${SYSTEM_PATH}`, HOME: home }).result;
@@ -88,7 +88,7 @@ describe("a set-up that cannot continue", () => {
     expect(code).toBe(1);
   });
 
-  test("says so when the checkout is not complete", async () => {
+  test("says that the checkout is incomplete", async () => {
     const { checkout, home } = await bareCheckout();
     await rm(join(checkout, "package-lock.json"));
     const { code, output } = await setUp(checkout, { HOME: home }).result;
@@ -140,7 +140,7 @@ describe("set-ups in one checkout", () => {
     expect(await readFile(join(home, "log"), "utf8")).toBe("begin\nend\n".repeat(3));
   });
 
-  test("are not held up by one that was killed", async () => {
+  test("do not wait for one that was killed", async () => {
     const { checkout, programs, home } = await bareCheckout();
     await writeProgram(programs, "npx", "sleep 60");
     const environment = { PATH: `${programs}:${SYSTEM_PATH}`, HOME: home };
@@ -170,7 +170,7 @@ describe("set-ups in one checkout", () => {
     expect(await readdir(checkout)).not.toContain(".set-up.lock");
   });
 
-  test("kill what does not heed the interruption", async () => {
+  test("kill a command that ignores the interruption", async () => {
     const { checkout, programs, home } = await bareCheckout();
     await writeProgram(programs, "npx", 'trap "" INT; echo $$ > "$HOME/log"; sleep 60');
     const { child, result } = setUp(checkout, { PATH: `${programs}:${SYSTEM_PATH}`, HOME: home });
@@ -218,7 +218,7 @@ test("npm run -s sandbox -- <command> runs a command and prints nothing else", a
   expect(stdout).toBe("0.1.0\n");
 });
 
-test("npm start says what it started and nothing else, also when its pages are looked at", async () => {
+test("npm start prints what it started and nothing else, even when its pages are opened", async () => {
   const ports = ["api", "docs", "rpc", "control"].flatMap((name) => [`--${name}-port`, "0"]);
   const args = ["start", "-s", "--", "--json", "--data-dir", await temporaryFolder(), ...ports];
   // A group of its own, which Ctrl-C reaches as a whole.

@@ -84,7 +84,7 @@ test("a quoted word, a name in code and a part of a longer word pass", async () 
   expect(await check(text)).toEqual({ status: 0, lines: [] });
 });
 
-test("a word that is another one before the next word passes there, and fails elsewhere", async () => {
+test("a word that is allowed before a certain word passes there, and fails elsewhere", async () => {
   const { lines } = await check(`an id ${"stands"} for\nit ${"stands"} forever\n`);
   expect(lines.map((line) => line.split(": write")[0])).toEqual(['page.md:2: "stands"']);
 });

@@ -25,7 +25,7 @@ describe("a fixture of hooks", () => {
     },
   );
 
-  test("leaves a call open that is not awaited", () => {
+  test("a test may end with a call that it has not awaited", () => {
     const wallet = fixture.sandbox.wallets.buyer;
     late = {
       wallet,
@@ -37,7 +37,7 @@ describe("a fixture of hooks", () => {
     expect(late).toBeDefined();
   });
 
-  test("has refused the later calls of the test before, and its open call has ended", async () => {
+  test("the later calls of the previous test are refused, and its open call has ended", async () => {
     expect(["success", "not_leased"]).toContain(await late?.call);
     await expect((async () => await late?.wallet.faucet(1n))()).rejects.toMatchObject({ code: "not_leased" });
     expect((await fixture.sandbox.fingerprint()).digest).toBe(digests[0]);
@@ -45,7 +45,7 @@ describe("a fixture of hooks", () => {
 
   const explored = { done: 0, end: Promise.resolve<unknown>(null) };
 
-  test("leaves an exploration that is not awaited, with a check that never resolves", async () => {
+  test("a test may end with an exploration whose check never resolves", async () => {
     const begun = Promise.withResolvers<void>();
     const check = async () => {
       begun.resolve();
@@ -57,13 +57,13 @@ describe("a fixture of hooks", () => {
     expect(explored.done).toBe(1);
   });
 
-  test("has refused the remaining steps of the exploration", async () => {
+  test("the remaining steps of the previous test's exploration are refused", async () => {
     expect(await explored.end).toMatchObject({ code: "not_leased" });
     expect(explored.done).toBe(1);
     expect((await fixture.sandbox.fingerprint()).digest).toBe(digests[0]);
   });
 
-  test("refuses a second test at once", async () => {
+  test("a second test at the same time is refused", async () => {
     await expect(fixture.begin()).rejects.toMatchObject({ code: "not_leased" });
     expect(await fixture.sandbox.clock.now()).toBeGreaterThan(0);
   });

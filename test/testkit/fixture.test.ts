@@ -53,7 +53,7 @@ test("the fixture restores its sandbox before the next test", async ({ sandbox }
   expect(await sandbox.store.list("idempotency", {})).toEqual([]);
 });
 
-test("a test that is over gets no more of it", async ({ sandbox }) => {
+test("calls of a test that has ended are refused", async ({ sandbox }) => {
   const [earlier] = had;
   if (earlier === undefined) throw new Error("The first test had a sandbox.");
   const late = "The test that had this sandbox is over";
@@ -79,7 +79,9 @@ test.fails("a test may fail with requests, faults and waiting transactions left"
   throw new Error("An integrator's test failed.");
 });
 
-test("which the next one does not notice", async ({ sandbox }) => {
+test("the next test starts without the requests, faults and transactions of a failed test", async ({
+  sandbox,
+}) => {
   expect(sandbox.faults.list()).toEqual([]);
   const { receipt } = await sandbox.wallets.stranger.faucet(1n);
   expect(receipt).toMatchObject({ status: "success", transactionIndex: 0 });
@@ -91,12 +93,14 @@ test("a test may end with a request under way", async ({ sandbox }) => {
   expect(left).toHaveLength(1);
 });
 
-test("which is refused to it, and has no effect in the next one", async ({ sandbox }) => {
+test("a request in progress at the end of a test is refused and has no effect in the next test", async ({
+  sandbox,
+}) => {
   expect(await left.at(-1)).toMatchObject({ code: "not_leased" });
   expect(await sandbox.store.list("merchants", {})).toEqual([]);
 });
 
-test("no call that was left under way reaches a later test, whatever it has come to", async () => {
+test("no call in progress at the end of a test affects a later test, at any step", async () => {
   const pool = openPool({ seed: "left" }, "worker");
   onTestFinished(async () => await pool.close());
   const begin = (sandbox: Sandbox) => [
@@ -123,7 +127,7 @@ test("no call that was left under way reaches a later test, whatever it has come
   }
 });
 
-test("a test may end with what waits without end", async ({ sandbox }) => {
+test("a test may end while a call waits forever", async ({ sandbox }) => {
   const { chain, receiver, wallets } = sandbox;
   await chain.client.setAutomine(false);
   const hash = await wallets.buyer.submit(nothing);
@@ -132,7 +136,7 @@ test("a test may end with what waits without end", async ({ sandbox }) => {
   expect(await chain.client.getTransaction({ hash })).toMatchObject({ blockNumber: null });
 });
 
-test("what a test that is over still waited for is refused to it and left for the next test", async ({
+test("a wait of a test that has ended is refused, and its delivery is left for the next test", async ({
   sandbox,
 }) => {
   const { receiver } = sandbox;
@@ -226,7 +230,7 @@ function isHeld({ faults }: Sandbox): boolean {
   return all.length === 0 || all.some(({ hits }) => hits > 0);
 }
 
-test("a request that is not sent by the sandbox's client does not hold the next test up either", async () => {
+test("a request that the sandbox's client has not sent does not delay the next test either", async () => {
   const pool = openPool({ seed: "held" }, "worker");
   onTestFinished(async () => await pool.close());
   const first = await pool.lease();
@@ -248,7 +252,7 @@ test("a request that is not sent by the sandbox's client does not hold the next 
   expect(await activated).toMatchObject({ code: "credential_invalid" });
 });
 
-test("a snapshot of a test that is over is refused to it", async () => {
+test("a test that has ended cannot restore its snapshot", async () => {
   const pool = openPool({ seed: "kept" }, "worker");
   onTestFinished(async () => await pool.close());
   const first = await pool.lease();
@@ -260,7 +264,7 @@ test("a snapshot of a test that is over is refused to it", async () => {
   expect(() => snapshot.restore()).toThrow("The test that had this sandbox is over");
 });
 
-test("a test that begins before the one before it has ended gets an error that says so", async () => {
+test("a test that begins before the previous test has ended gets an error that says so", async () => {
   const pool = openPool({ seed: "ending" }, "worker");
   onTestFinished(async () => await pool.close());
   const first = await pool.lease();
@@ -272,7 +276,7 @@ test("a test that begins before the one before it has ended gets an error that s
   await pool.lease();
 });
 
-test("the client of a test that is over repeats no request", async () => {
+test("the client of a test that has ended repeats no request", async () => {
   const pool = openPool({ seed: "repeating" }, "worker");
   onTestFinished(async () => await pool.close());
   const { sandbox, end } = await pool.lease();
@@ -293,12 +297,12 @@ test("a test may end its sandbox", async ({ sandbox }) => {
   await expect(fetch(sandbox.description.urls.api)).rejects.toThrow();
 });
 
-test("the test after one that has ended its sandbox gets another", async ({ sandbox }) => {
+test("the test after a test that closed its sandbox gets a new sandbox", async ({ sandbox }) => {
   expect(sandbox.description.urls).not.toEqual(had.at(-1)?.description.urls);
   expect((await createMerchant(sandbox)).status).toBe("pending");
 });
 
-test("two tests of one worker cannot have it at once, and the error says what to do", async () => {
+test("two tests of one worker cannot use the sandbox at once, and the error says what to do", async () => {
   const pool = openPool({}, "worker");
   const first = await pool.lease();
   await expect(pool.lease()).rejects.toThrow('sandboxTest({ scope: "test" })');

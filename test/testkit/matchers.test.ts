@@ -37,7 +37,7 @@ test("toBeAcceptedAs expects a step, and an object if one is named", async ({ sa
   await expect(refund.transaction_hash).not.toBeAcceptedAs("refund", merchant);
 });
 
-test("toBeAcceptedAs prints what explain says of a transaction that is refused", async ({ sandbox }) => {
+test("toBeAcceptedAs prints the explanation of a refused transaction", async ({ sandbox }) => {
   const { purchase, transaction_hash } = await strangePayment(sandbox);
   const { buyer, stranger } = sandbox.wallets;
   const message = await messageOf(expect(transaction_hash).toBeAcceptedAs("payment", purchase));
@@ -47,7 +47,7 @@ test("toBeAcceptedAs prints what explain says of a transaction that is refused",
   expect(message).toContain(`✗ wallet: expected ${buyer.address}, is ${stranger.address}`);
 });
 
-test("toBeAcceptedAs refuses what is no hash, also when it is negated", async ({ sandbox: _ }) => {
+test("toBeAcceptedAs refuses a value that is not a hash, even after .not", async ({ sandbox: _ }) => {
   const message = "Expected a transaction hash, got null.";
   expect(await messageOf(expect(null).toBeAcceptedAs("refund"))).toBe(message);
   expect(await messageOf(expect(null).not.toBeAcceptedAs("refund"))).toBe(message);
@@ -75,7 +75,7 @@ test("toBeRefusedBy expects each named check to have failed", async ({ sandbox }
   }
 });
 
-test("toBeRefusedBy prints the checks that failed, and what explain says", async ({ sandbox }) => {
+test("toBeRefusedBy prints the failed checks and the explanation", async ({ sandbox }) => {
   const { answer, transaction_hash } = await strangePayment(sandbox);
   const ofHash = await messageOf(expect(transaction_hash).toBeRefusedBy("chain"));
   expect(ofHash).toMatch(/^Expected a refusal by chain; failed: (?:[a-z]+, )*wallet/);
@@ -101,7 +101,9 @@ test("toBeProblem expects a code, of an answer, its error or a ProblemError", as
   );
 });
 
-test("toBeProblem refuses what is no answer, also when it is negated", async ({ sandbox: { client } }) => {
+test("toBeProblem refuses a value that is not an answer, even after .not", async ({
+  sandbox: { client },
+}) => {
   const asked = client.GET("/v1/routing/capabilities");
   expect(() => expect(asked).not.toBeProblem("not_found")).toThrow(
     "Expected an answer, got a promise. Await it first.",
@@ -131,7 +133,7 @@ test("toBeAcceptedAs refuses an object that has no id", async ({ sandbox }) => {
   }
 });
 
-test("toBeAcceptedAs refuses an id that no object has, also when it is negated", async ({ sandbox }) => {
+test("toBeAcceptedAs refuses an id that no object has, even after .not", async ({ sandbox }) => {
   const { payments, claim, merchant } = await sandbox.given.purchase({ state: "claimed" });
   const { purchase: other } = await sandbox.given.purchase({ state: "created" });
   const hash = payments[0]?.transaction_hash;
@@ -144,7 +146,7 @@ test("toBeAcceptedAs refuses an id that no object has, also when it is negated",
   await expect(hash).not.toBeAcceptedAs("payment", merchant);
 });
 
-test("toBeProblem prints the data of an answer that is no problem", async ({ sandbox: { client } }) => {
+test("toBeProblem prints the data of an answer that is not a problem", async ({ sandbox: { client } }) => {
   const answer = await client.GET("/v1/routing/capabilities");
   expect(() => expect(answer).toBeProblem("not_found")).toThrow(
     /^Expected the problem not_found\.\n\n\{"service":"routing-sandbox"/,
@@ -205,7 +207,7 @@ test("the matchers are a plain object that any runner can install", async ({ san
   );
 });
 
-test("the matchers accept only existing steps, checks, codes and digests, also when they are negated", async ({
+test("the matchers accept only existing steps, checks, codes and digests, even after .not", async ({
   sandbox,
 }) => {
   const { answer, purchase, transaction_hash } = await strangePayment(sandbox);

@@ -46,7 +46,7 @@ test("eight sandboxes in one process work at once, each on ports of its own, and
   }
 });
 
-test("eight worker threads have one each, and none is left when they end or are terminated", {
+test("eight worker threads have one sandbox each, and none remains when they end or are terminated", {
   timeout: 90_000,
 }, async () => {
   const workers = Array.from({ length: 8 }, (_, index) => {
@@ -68,7 +68,7 @@ test("eight worker threads have one each, and none is left when they end or are 
   for (const { anvil } of told) await expectGone(anvil);
 });
 
-test("no Anvil is left behind, however its process ends", { timeout: 90_000 }, async () => {
+test("no Anvil remains, whichever way its process ends", { timeout: 90_000 }, async () => {
   await Promise.all(
     endings.map(async (ending) => {
       const child = spawn(process.execPath, [keepRunning, ending], {

@@ -22,7 +22,7 @@ beforeAll(async () => {
   return started.end;
 });
 
-test("every command explains itself with an example that it would accept, and prints JSON on request", () => {
+test("every command's help has an example that it accepts, and every command prints JSON with --json", () => {
   const commands = commandsOf(createProgram());
   expect(commands.length).toBeGreaterThan(15);
   for (const { path, command } of commands) {
@@ -39,7 +39,7 @@ test("every command explains itself with an example that it would accept, and pr
   }
 });
 
-test("resume lets an operation continue that needs a person", async () => {
+test("resume continues an operation that needs attention", async () => {
   const storefront = await Storefront.open(sandbox.description);
   const [first, stopped] = [await storefront.prepare("offer"), await storefront.prepare("offer")];
   await send(sandbox.description, storefront.credential, first);
@@ -50,7 +50,7 @@ test("resume lets an operation continue that needs a person", async () => {
   expect(resumed).toBe(`${operation_id} is confirmed now.\n`);
 });
 
-test("resume --abandon gives an operation up whose nonce was taken", async () => {
+test("resume --abandon gives up an operation whose nonce was taken", async () => {
   const storefront = await Storefront.open(sandbox.description);
   const [first, taken] = [await storefront.prepare("offer"), await storefront.prepare("offer")];
   await send(sandbox.description, storefront.credential, first);
@@ -75,7 +75,7 @@ test("keys rotate changes the secret in sandbox.json", async () => {
   expect(file.receiver.hmac_secret).not.toBe(hmac_secret);
 });
 
-test("given makes a merchant and a purchase in a state, of the running sandbox", async () => {
+test("given creates a merchant and a purchase in a state, in the running sandbox", async () => {
   const merchant = ["given", "merchant", "--state", "funded", "--wallet", "other_merchant"];
   const made = JSON.parse(await runCli(...merchant, "--json", "--data-dir", folder));
   expect(made.merchant).toMatchObject({ status: "enrolled", program: "prg_demo" });
@@ -128,7 +128,7 @@ test("fault set takes the headers and the body of a receiver's answer", async ()
   await sandbox.faults.clear();
 });
 
-test("fault set names an id that does not fit by its flag", async () => {
+test("fault set names the flag of an id that does not fit", async () => {
   const set = async (...flags: string[]) => await runCli("fault", "set", ...flags, "--data-dir", folder);
   const subject = ["--subject", "mer_1"];
   await expect(set("answer-lost", "--operation", "createMerchant", ...subject)).rejects.toMatchObject({

@@ -63,7 +63,7 @@ describe("exec", () => {
     expect(await left()).toEqual([]);
   });
 
-  test("gives its sandbox to the commands of this program that it runs", async () => {
+  test("makes other routing-sandbox commands use its sandbox", async () => {
     const { ended } = await run(
       "--",
       process.execPath,
@@ -122,7 +122,7 @@ describe("exec", () => {
     await expect.poll(left).toEqual([]);
   });
 
-  test("makes the chain again when Anvil is killed, and the command continues", async () => {
+  test("rebuilds the chain when Anvil is killed, and the command continues", async () => {
     const program = `
       const { readFile } = await import("node:fs/promises");
       const { ROUTING_SANDBOX_FILE: file, ROUTING_CONTROL_URL: control } = process.env;

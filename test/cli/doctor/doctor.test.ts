@@ -38,7 +38,7 @@ async function occupiedPort(): Promise<number> {
   return address.port;
 }
 
-test("nothing is wrong before a first start, nor while a sandbox runs, and looking changes nothing", async () => {
+test("doctor finds no problem before a first start or while a sandbox runs, and changes nothing", async () => {
   const folder = join(await temporaryFolder(), "data");
   expect(await problemsOf(folder, { "--api-port": 0 })).toEqual([]);
   await expect(readdir(folder)).rejects.toThrow("ENOENT");
@@ -49,7 +49,7 @@ test("nothing is wrong before a first start, nor while a sandbox runs, and looki
   expect(findings.at(-1)?.found).toBe(`The running sandbox (process ${process.pid}) listens there.`);
 });
 
-test("on a broken machine each thing is named with what to do, and the exit code is 1", {
+test("on a broken machine, doctor names each problem with its remedy, and exits with 1", {
   timeout: 60_000,
 }, async () => {
   const checkout = await copyCheckout(await temporaryFolder());
@@ -110,7 +110,7 @@ test("a damaged store is found with file and line", async () => {
   expect(problem?.found).toContain(file);
 });
 
-test("a store without its snapshot or its journal is found with the file, and is no new one", async () => {
+test("a store without its snapshot or its journal is found with the file, and is not taken for a new one", async () => {
   const folder = await temporaryFolder();
   await (await createSandbox({ dataDirectory: folder })).close();
   const path = (name: string) => join(folder, "store", name);
@@ -151,7 +151,7 @@ test("a data directory that is a file, a loop of links or a link to nothing is n
   }
 });
 
-test("a data directory that a dead process held is free, one that a living process holds is not", async () => {
+test("the lock of a dead process is ignored, and that of a living process is not", async () => {
   const folder = await temporaryFolder();
   const child = spawn(process.execPath, ["--eval", "setInterval(() => {}, 1000)"]);
   onTestFinished(() => {
@@ -167,7 +167,7 @@ test("a data directory that a dead process held is free, one that a living proce
   expect(await problemsOf(folder)).toEqual([]);
 });
 
-test("an Anvil that no sandbox looks after is found", async () => {
+test("an Anvil without a sandbox is found", async () => {
   const orphan = spawn(anvilBinary(), ["--port", "0"], { stdio: ["ignore", "pipe", "ignore"] });
   onTestFinished(() => {
     orphan.kill("SIGKILL");
@@ -179,7 +179,7 @@ test("an Anvil that no sandbox looks after is found", async () => {
   expect(remedy).toContain("kill");
 });
 
-test("a proxy that does not spare 127.0.0.1, and a clock that was set back, are found", async () => {
+test("a proxy that applies to 127.0.0.1 and a clock that was set back are found", async () => {
   const proxy = { HTTP_PROXY: "http://proxy:3128" };
   expect(examineProxies(proxy)).toMatchObject({
     ok: false,

@@ -11,7 +11,7 @@ test.each([
   expect(formatAmount(baseUnits, { symbol: "USDC", decimals: 6 })).toBe(text);
 });
 
-test("a number has as many decimals as are asked for at least, and a count has none", () => {
+test("a number has at least the requested decimals, and a count has none", () => {
   expect(formatUnits("1500000000000000000", 18, 0)).toBe("1.5");
   expect(formatUnits("27444", 0, 0)).toBe("27,444");
 });

@@ -82,7 +82,7 @@ test("the controls rotate keys", async () => {
   expect(kit.sandbox.description.reviewer.key_id).not.toBe(before);
 });
 
-test("the controls say in the sandbox's words why something cannot be done", async () => {
+test("the controls show the sandbox's own error message", async () => {
   const page = await kit.open("#/controls", { expectedErrors: /422/ });
   const blocks = page.getByRole("spinbutton", { name: "Blocks" });
   await blocks.evaluate((input) => input.removeAttribute("max"));

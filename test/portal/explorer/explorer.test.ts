@@ -121,7 +121,7 @@ test("a purchase's timeline at its own address is complete, and live", async () 
     await page.getByTitle(String(hash), { exact: true }).filter({ visible: true }).first().waitFor();
 });
 
-test("a purchase's timeline is narrowed to its money, its chain, its relayer, its webhooks or its requests, also after a reload", async () => {
+test("a purchase's timeline can be filtered by money, chain, relayer, webhooks or requests, even after a reload", async () => {
   const session = await kit.begin();
   const purchase = await refunded(session);
   const page = await kit.open(`#/purchases/${purchase.id}`);
@@ -282,7 +282,7 @@ test("an address that names no page, or that is malformed, says what to do", asy
   expect(await page.getByRole("searchbox", { name: "Id, hash, address or reference" }).count()).toBe(1);
 });
 
-test("nothing moves while a view is read", async () => {
+test("the layout does not move while a view is loading", async () => {
   await refunded(await kit.begin());
   for (const viewport of [
     { width: 390, height: 844 },
@@ -311,7 +311,7 @@ declare global {
   }
 }
 
-test("what cannot be read is said, with a way to try again", async () => {
+test("data that cannot be read is reported, with a button to try again", async () => {
   const page = await kit.open("#/purchases/pur_none", { expectedErrors: /404/ });
   await page.getByText("There is no purchase pur_none.").waitFor();
   // The top has the block and the time, although the view cannot be read.
@@ -322,7 +322,7 @@ test("what cannot be read is said, with a way to try again", async () => {
   expect((await answered).status()).toBe(404);
 });
 
-test("a page whose sandbox is gone says so, and continues when it is back", async () => {
+test("a page whose sandbox has ended says so, and continues when the sandbox runs again", async () => {
   const dataDirectory = await temporaryFolder();
   const first = await createSandbox({ dataDirectory });
   const { urls } = first.description;

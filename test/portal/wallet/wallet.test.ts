@@ -121,7 +121,7 @@ describe("with an injected wallet", () => {
     expect(wallet.signed).toEqual([]);
   });
 
-  test("of two amounts that are typed the later one counts, whichever answer comes first", async () => {
+  test("the later of two typed amounts counts, whichever answer comes first", async () => {
     const { purchase, page, pay } = await pages.openApproved();
     const { release } = await holdAnswer(page, 1_000_000);
     const first = page.waitForResponse(/amount=1000000$/);
@@ -183,7 +183,7 @@ describe("with an injected wallet", () => {
     expect(wallet.signed.slice(-2)).toEqual(["eth_signTypedData_v4", "eth_sendTransaction"]);
   });
 
-  test("a wrong account signs no permit, and who declines it can start again", async () => {
+  test("a wrong account signs no permit, and after a rejection the action can start again", async () => {
     const purchase = await kit.activePurchase();
     const wallet = pages.walletOf("stranger");
     const page = await pages.openWith(wallet, purchase.wallet_url);
@@ -489,7 +489,7 @@ describe("for every visitor", () => {
     }
   });
 
-  test("a purchase that is not there and a service that does not answer are said in words", async () => {
+  test("a missing purchase and a service that does not answer are reported in a sentence", async () => {
     const page = await browser.open({ expectedErrors: /404|ERR_FAILED/ });
     const url = `${kit.base}/wallet/${kit.program}/purchase/pur_aaaaaaaaaaaaaaaaaaaa`;
     const said = page.getByRole("alert");

@@ -108,7 +108,7 @@ test("a key with an added torsion point is another key", () => {
   expect(verifyEd25519(mixed, message, signature)).toBe(false);
 });
 
-test("what is not 32 and 64 bytes is refused, and so is S = 0 under a valid key", () => {
+test("a key that is not 32 bytes, a signature that is not 64 bytes, and S = 0 under a valid key are refused", () => {
   expect(verifyEd25519(key.publicKey.slice(1), message, signature)).toBe(false);
   expect(verifyEd25519(key.publicKey, message, signature.slice(1))).toBe(false);
   expect(verifyEd25519(key.publicKey, message, concatBytes(signature, signature))).toBe(false);

@@ -35,7 +35,7 @@ test("the bytes of a decision are its domain line and its canonical JSON", () =>
   );
 });
 
-test("what is not signed of a decision has no part in its bytes", () => {
+test("fields of a decision that are not signed are not in its bytes", () => {
   const more = { ...decision, note: "not signed" };
   expect(decisionBytes(more)).toEqual(decisionBytes(decision));
 });
@@ -50,7 +50,7 @@ test("an approval holds for exactly one decision and one key", () => {
   }
 });
 
-test("an approval has one spelling only", () => {
+test("an approval has only one accepted encoding", () => {
   const approval = signDecision(key.privateKey, decision);
   const last = approval.at(-1) ?? "";
   // The last character of 86 carries four bits that no byte uses.
@@ -181,7 +181,7 @@ test("ethers recovers the wallet of a personal signature, and so do we", async (
   expect(await recoverSigner(hashMessage(`${text} `), signature)).not.toBe(merchant);
 });
 
-test("a wallet signature has one form only", async () => {
+test("a wallet signature has only one accepted form", async () => {
   const digest = hashMessage(text);
   const signature = await merchantAccount.signMessage({ message: text });
   const r = signature.slice(2, 66);

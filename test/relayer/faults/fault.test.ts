@@ -19,7 +19,7 @@ test.each(rpcPoints)("a lost answer at %s leads to no second transaction", async
   await kit.expectExactlyOnce(second);
 });
 
-test("a lost answer to the broadcast is not taken for a failure", async () => {
+test("a lost answer to the broadcast does not count as a failure", async () => {
   const kit = await openKit({ receiptTimeoutMs: 0 });
   await kit.client.setAutomine(false);
   await kit.faults.set({ layer: "relayer", point: "broadcast", action: "lose_response" });
@@ -80,7 +80,7 @@ test.each(faultPoints.slice(1))(
   },
 );
 
-test("what the node took before the process could write it down is written down later", async () => {
+test("a transaction that the node accepted before the process recorded it is recorded later", async () => {
   const kit = await openKit({ receiptTimeoutMs: 0 });
   await kit.client.setAutomine(false);
   await kit.faults.set({ layer: "relayer", point: "sent", action: "hold" });
@@ -93,7 +93,7 @@ test("what the node took before the process could write it down is written down 
   });
 });
 
-test("a held operation does not stop the ones behind it for good", async () => {
+test("a held operation does not block the operations after it forever", async () => {
   const kit = await openKit({ receiptTimeoutMs: 50 });
   await kit.faults.set({
     layer: "relayer",
@@ -352,7 +352,7 @@ test("clearing a pause puts back interval mining too, however often it was pause
   expect([await interval(), await kit.client.getAutomine()]).toEqual([3_600, false]);
 });
 
-test("a fault acts on what it matches, as often as it says, and can be put back from plain data", async () => {
+test("a fault acts where it matches, as often as its count says, and can be restored from plain data", async () => {
   const kit = await openKit();
   const match = { program, kind: "offer", subject_id: "pur_b" } as const;
   await kit.faults.set({ layer: "relayer", point: "broadcast", action: "drop", match, count: 2 });

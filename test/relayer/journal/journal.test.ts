@@ -14,7 +14,7 @@ const program = "prg_demo";
 const other = `0x${"11".repeat(20)}` as const;
 const otherEpoch = `0x${"22".repeat(32)}` as const;
 
-test("operations are listed by sequence whatever their status became when", async () => {
+test("operations are listed by sequence, whenever their status has changed", async () => {
   const journal = relayerJournal(openEphemeralStore());
   for (const sequence of [1, 2, 3, 4, 5]) await journal.write({ operation: record(sequence, "broadcast") });
   // The later ones are confirmed first.
@@ -27,7 +27,7 @@ test("operations are listed by sequence whatever their status became when", asyn
   expect(await journal.list("prg_other", { limit: 10 })).toEqual([]);
 });
 
-test("a page continues after an operation that has left the list meanwhile", async () => {
+test("a page continues after an operation that is no longer in the list", async () => {
   const journal = relayerJournal(openEphemeralStore());
   for (const sequence of [1, 2, 3]) await journal.write({ operation: record(sequence, "broadcast") });
   const [first] = await journal.list(program, { limit: 1, status: "broadcast" });

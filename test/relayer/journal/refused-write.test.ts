@@ -56,7 +56,7 @@ class RefusingDisk {
   }
 }
 
-test("a nonce behind one that the disk refuses is refused too, and both are claimed later without a gap", async () => {
+test("if the disk refuses a nonce, the next one is refused too, and both are assigned later without a gap", async () => {
   const disk = new RefusingDisk();
   const kit = await openKit({ wrapJournal: disk.wrapJournal });
   const intents = [await kit.offer("first"), await kit.offer("second")];
@@ -79,7 +79,7 @@ test("a nonce behind one that the disk refuses is refused too, and both are clai
   await kit.expectBooksToBalance();
 });
 
-test("a reservation behind one that the disk refuses is refused too, and nothing of either stays in the budget", async () => {
+test("if the disk refuses a reservation, the next one is refused too, and neither stays in the budget", async () => {
   const disk = new RefusingDisk();
   const kit = await openKit({ wrapJournal: disk.wrapJournal });
   const intents = [await kit.offer("first"), await kit.offer("second")];
@@ -99,7 +99,7 @@ test("a reservation behind one that the disk refuses is refused too, and nothing
   await kit.expectBooksToBalance();
 });
 
-test("a node that does not answer while a claim is on its way to the disk takes nothing from the claim", async () => {
+test("a nonce that is being written stays assigned if the node does not answer", async () => {
   const holding = Promise.withResolvers<HeldDisk>();
   const asked = Promise.withResolvers<void>();
   let looks = 0;

@@ -69,7 +69,7 @@ test("an operation whose nonce was taken can be abandoned: its reservation is re
   await kit.expectBooksToBalance(1);
 });
 
-test("what comes after an abandoned operation claims the nonces above the taken one", async () => {
+test("operations after an abandoned one get the nonces above the taken one", async () => {
   const kit = await openKit();
   const { intent, taken } = await takenOffer(kit);
   await kit.relayer.abandon(taken.operation_id);

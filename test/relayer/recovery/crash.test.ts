@@ -57,7 +57,7 @@ test.each(faultPoints.filter((point) => point !== "before_intent"))(
   },
 );
 
-test("recovery may itself crash anywhere and be taken up again", async () => {
+test("recovery can crash at any point and continues at the next start", async () => {
   const kit = await openKit();
   const intent = await kit.offer("twice");
   await kit.faults.set({ layer: "relayer", point: "after_signed", action: "crash" });
@@ -94,7 +94,7 @@ test("recovery sends the stored bytes and signs nothing", async () => {
   await kit.expectExactlyOnce(operation);
 });
 
-test("recovery takes up what has no nonce last, so that its call is tried on what the others have done", async () => {
+test("recovery resumes operations without a nonce last, so that they are simulated after the effects of the others", async () => {
   const kit = await openKit();
   await kit.relayer.submit(await kit.offer("first"));
   await kit.setBounds({ maxPurchase: 100_000_000n, openBudget: 175_000_000n });
@@ -128,7 +128,7 @@ test("recovery takes up what has no nonce last, so that its call is tried on wha
   await kit.expectBooksToBalance();
 });
 
-test("a claim that the disk refused is no claim: nothing is sent and the nonce is used by the next", async () => {
+test("if the disk refuses an assigned nonce, nothing is sent and the next operation gets the nonce", async () => {
   let refuses = true;
   const wrapJournal = (journal: RelayerJournal): RelayerJournal => ({
     ...journal,

@@ -39,7 +39,7 @@ test.each([1, 2, 3, 4, 5])(
   },
 );
 
-test("who only observes sees a reorg and sends nothing", async () => {
+test("observe notices a reorg and sends nothing", async () => {
   const kit = await openKit();
   const confirmed = await kit.relayer.submit(await kit.offer("seen"));
   await kit.reorg(1);
@@ -129,7 +129,7 @@ test("after a restore, a head that was seen before it is looked at again", async
   });
 });
 
-test("what a reorg has mined again in another block is reported with that block", async () => {
+test("a transaction that a reorg has moved to another block is reported with that block", async () => {
   const kit = await openKit({ receiptTimeoutMs: 0 });
   await kit.client.setAutomine(false);
   const sent = await kit.relayer.submit(await kit.offer("moved"));
@@ -171,7 +171,7 @@ test("confirmations are counted with each head, without a request", async () => 
   ]);
 });
 
-test("what is still on the chain costs a head one question, however many operations there were", async () => {
+test("a head costs one request if nothing has changed, however many operations there were", async () => {
   const kit = await openKit();
   for (let index = 0; index < 12; index += 1) await kit.relayer.submit(await kit.offer(`many-${index}`));
   const { relayer, asked } = await restartCounting(kit);
@@ -183,7 +183,7 @@ test("what is still on the chain costs a head one question, however many operati
   expect(asked).toEqual(["eth_getBlockByNumber", "eth_getBlockByNumber"]);
 });
 
-test("an operation that waits for a person costs a head nothing once others have followed it", async () => {
+test("an operation that needs attention costs no request at a head once others have followed it", async () => {
   const kit = await openKit();
   await kit.faults.set({ layer: "relayer", point: "broadcast", action: "foreign_nonce" });
   const taken = await kit.relayer.submit(await kit.offer("taken"));
@@ -198,7 +198,7 @@ test("an operation that waits for a person costs a head nothing once others have
   expect(await relayer.read(taken.operation_id)).toEqual(taken);
 });
 
-test("what belongs to another epoch does not keep the operations of this one from being followed", async () => {
+test("operations of another epoch do not prevent those of this epoch from being followed", async () => {
   const kit = await openKit({ receiptTimeoutMs: 0 });
   await kit.client.setAutomine(false);
   const old = await kit.relayer.submit(await kit.offer("old"));
@@ -245,7 +245,7 @@ test("a held operation continues with the next head, one without a nonce waits f
   expect(await kit.relayer.read(unclaimed.operation_id)).toEqual(unclaimed);
 });
 
-test("a node that is away, or in another chain epoch, leaves the journal as it is", async () => {
+test("a node that does not answer, or serves another chain epoch, leaves the journal unchanged", async () => {
   const kit = await openKit();
   const confirmed = await kit.relayer.submit(await kit.offer("left"));
   await kit.reorg(1);
@@ -275,7 +275,7 @@ test("faults that are put back pause mining again, and clearing them ends the pa
   expect(await kit.client.getAutomine()).toBe(true);
 });
 
-test("what a request has sent again for the sake of a later one is reported with its new block and cost", async () => {
+test("a transaction that was sent again before a later one is reported with its new block and cost", async () => {
   const kit = await openKit();
   const confirmed = [];
   for (const name of ["a", "b", "c"]) confirmed.push(await kit.relayer.submit(await kit.offer(name)));
@@ -291,7 +291,7 @@ test("what a request has sent again for the sake of a later one is reported with
   await kit.expectBooksToBalance();
 });
 
-test("a read of an operation that a request is at work on gets what the chain has, and leaves the journal to the request", async () => {
+test("a read of an operation in progress returns the chain's state and does not change the journal", async () => {
   const kit = await openKit();
   const { promise: isMined, resolve: mined } = Promise.withResolvers<void>();
   const { promise: released, resolve: release } = Promise.withResolvers<void>();

@@ -58,7 +58,7 @@ test.each([1, 2, 3, 4, 5])(
   },
 );
 
-test("a new operation finds what a reorg took before it", async () => {
+test("a new operation finds an earlier operation that a reorg removed", async () => {
   const kit = await openKit({ receiptTimeoutMs: 50 });
   const lost = await kit.relayer.submit(await kit.offer("lost"));
   await kit.reorg(1);
@@ -73,7 +73,7 @@ test("a new operation finds what a reorg took before it", async () => {
   await kit.expectBooksToBalance();
 });
 
-test("recovery repairs what was confirmed and then reorged while the relayer was stopped", async () => {
+test("recovery repairs a confirmed operation that a reorg removed while the relayer was stopped", async () => {
   const kit = await openKit();
   const first = await kit.relayer.submit(await kit.offer("first"));
   const second = await kit.relayer.submit(await kit.offer("second"));
@@ -181,7 +181,7 @@ test("a chain that is exchanged after the signature gets no broadcast", async ()
   await kit.expectExactlyOnce(await back.submit(intent));
 });
 
-test("what is confirmed is not taken back because another chain does not know it", async () => {
+test("a confirmed operation stays confirmed if another chain does not know it", async () => {
   const kit = await openKit();
   const { deployment } = kit.chain;
   const confirmed = await kit.relayer.submit(await kit.offer("confirmed"));
@@ -193,7 +193,7 @@ test("what is confirmed is not taken back because another chain does not know it
   expect(await relayer.read(confirmed.operation_id)).toEqual(confirmed);
 });
 
-test("a block that leaves the chain while confirmations are counted does not count", async () => {
+test("a block that a reorg removes while confirmations are counted does not count", async () => {
   const kit = await openKit({ confirmations: 2 });
   await kit.faults.set({ layer: "relayer", point: "after_mined", action: "reorg" });
   const intent = await kit.offer("counted");
@@ -204,7 +204,7 @@ test("a block that leaves the chain while confirmations are counted does not cou
   await kit.expectExactlyOnce(await kit.relayer.advance(again.operation_id));
 });
 
-test("what is settled keeps its own words while the node is away", async () => {
+test("a settled operation keeps its status reason while the node does not answer", async () => {
   const kit = await openKit();
   const confirmed = await kit.relayer.submit(await kit.offer("confirmed"));
   const failed = await kit.relayer.submit(await kit.offer("failed", 0n));
@@ -216,7 +216,7 @@ test("what is settled keeps its own words while the node is away", async () => {
     expect(await relayer.advance(operation.operation_id)).toEqual(operation);
 });
 
-test("a node that is away is reported in the operation, and before any effect it is an error", async () => {
+test("a node that does not answer is reported in the operation or, before any effect, as an error", async () => {
   let away: string | null = null;
   const kit = await openKit({ receiptTimeoutMs: 50 });
   const forward: EIP1193RequestFn = kit.client.request;

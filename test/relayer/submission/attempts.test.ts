@@ -87,7 +87,7 @@ describe("a refund whose transaction reverted", () => {
     await kit.expectBooksToBalance();
   });
 
-  test("begins one further attempt, however many ask for it at once", async () => {
+  test("begins one further attempt, however many requests ask for it at once", async () => {
     const kit = await openKit();
     const { intent } = await kit.revertedRefund("many");
     await kit.fund(enough);

@@ -53,7 +53,7 @@ test("a nonce that the node shows before the receipt does not make an activation
   expect(answer.status).toBe(200);
 });
 
-test("a nonce that the node shows before the receipt does not make what is only looked at need attention", async () => {
+test("a nonce that the node shows before the receipt does not make an operation need attention when it is only read", async () => {
   const kit = await openKit({ receiptTimeoutMs: 0 });
   const node = new LateNode(kit.client.request);
   const relayer = await kit.restart({ request: node.request });

@@ -218,7 +218,7 @@ test("a raised fee is a broadcast too, before which the precondition is asked", 
   expect(guard.asked).toBe(3);
 });
 
-test("the precondition is asked before the nonce is claimed and before the broadcast, and not of what is mined", async () => {
+test("the precondition is checked before the nonce is assigned and before the broadcast, but not once the transaction is mined", async () => {
   const { kit, guard } = await openGuarded();
   const { operation_id } = await kit.relayer.submit(await kit.offer("guarded"));
   const { asked } = guard;

@@ -8,7 +8,7 @@ import { offerReservation, openRelayerKits, program } from "../../kit/relayer-ki
 
 const openKit = openRelayerKits();
 
-test("an intent becomes one confirmed transaction, told in full", async () => {
+test("an intent becomes one confirmed transaction, with all of its fields", async () => {
   const kit = await openKit();
   const intent = await kit.offer("one");
   const operation = await kit.relayer.submit(intent);
@@ -143,7 +143,7 @@ test("many intents at once are mined together when blocks are not made per trans
   await kit.expectBooksToBalance();
 });
 
-test("what the contract refuses fails without a nonce, and may be tried again once the contract allows it", async () => {
+test("a call that the contract refuses fails without a nonce, and can be repeated once the contract allows it", async () => {
   const kit = await openKit();
   const intent = await kit.offer("too-large", 200_000_000_000n);
   const refused = await kit.relayer.submit(intent);
@@ -230,7 +230,7 @@ test("a transaction that reverts on chain is paid, explained, and never sent aga
   await kit.expectBooksToBalance();
 });
 
-test("the gas budget refuses what it does not cover before any effect, and counts what is under way", async () => {
+test("an operation that the gas budget does not cover is refused before any effect, and operations in progress count", async () => {
   const kit = await openKit({ gasBudgetWei: offerReservation + offerReservation / 2n });
   await kit.faults.set({ layer: "relayer", point: "after_intent", action: "hold" });
   const held = await kit.relayer.submit(await kit.offer("held"));
@@ -255,7 +255,7 @@ test("the gas budget refuses what it does not cover before any effect, and count
   await kit.expectBooksToBalance();
 });
 
-test("two that are submitted at once cannot both have the last of the budget", async () => {
+test("two operations that are submitted at once cannot both use the last of the budget", async () => {
   const kit = await openKit({ gasBudgetWei: offerReservation });
   const intents = await Promise.all([kit.offer("left"), kit.offer("right")]);
   const answers = await Promise.allSettled(intents.map((intent) => kit.relayer.submit(intent)));
@@ -292,7 +292,7 @@ test("confirmations are counted up to the number that is required", async () => 
   await kit.expectExactlyOnce(seen[3] ?? (await kit.relayer.submit(intent)));
 });
 
-test("a confirmation has the time of the block that brought it, however late it is looked at", async () => {
+test("a confirmation has the time of the block that completed it, however late it is noticed", async () => {
   const kit = await openKit({ confirmations: 3 });
   const mined = await kit.relayer.submit(await kit.offer("late"));
   await kit.client.mine({ blocks: 5 });
@@ -306,7 +306,7 @@ test("a confirmation has the time of the block that brought it, however late it 
   });
 });
 
-test("equal sandboxes that are driven alike have equal operations, byte for byte", async () => {
+test("equal sandboxes with equal steps have equal operations, byte for byte", async () => {
   const run = async () => {
     const kit = await openKit({ seed: "alike" });
     for (const name of ["a", "b"]) await kit.relayer.submit(await kit.offer(name));

@@ -47,7 +47,7 @@ test("a part of your own is restored, saved and digested with the sandbox's", as
   expect((await other.fingerprint()).parts).toEqual(before.parts);
 });
 
-test("a fingerprint without parts of one's own names none", async () => {
+test("a fingerprint without parts of the option parts has no field parts", async () => {
   await using sandbox = await createSandbox();
   expect(await sandbox.fingerprint()).not.toHaveProperty("parts");
 });

@@ -43,7 +43,7 @@ test("a sandbox serves the programs of its options, each with an account and key
   expect(error?.status).toBeGreaterThanOrEqual(403);
 });
 
-test("a program has the same keys whichever others there are, and the same chain with the same others", async () => {
+test("a program's keys do not depend on other programs; equal programs give equal chains", async () => {
   await using alone = await createSandbox({ programs: ["prg_books"] });
   await using among = await createSandbox({ programs: ["prg_demo", "prg_books", "prg_more"] });
   await using again = await createSandbox({ programs: ["prg_books"] });

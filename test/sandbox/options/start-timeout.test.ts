@@ -176,7 +176,7 @@ describe("a start whose Anvil is stopped fails when its time is over and leaves 
   });
 });
 
-test("a start whose Anvil does not answer a question fails before its time is over", async () => {
+test("a start whose Anvil does not answer a request fails before its deadline", async () => {
   let pid = 0;
   const adaptChain = async (chain: ChainNode) => {
     ({ pid } = chain.anvil);
@@ -192,7 +192,7 @@ test("a start whose Anvil does not answer a question fails before its time is ov
   expect(await findProcess(pid)).toBeUndefined();
 });
 
-test("a kept chain whose start fails continues with the next one", async () => {
+test("a stored chain whose start fails continues at the next start", async () => {
   const dataDirectory = join(await temporaryFolder(), "kept");
   const first = await open({ dataDirectory });
   await first.wallets.stranger.faucet(5n);

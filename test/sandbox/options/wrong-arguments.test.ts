@@ -214,7 +214,7 @@ test("a commit that meets a newer record is refused with a code", async () => {
   await expect(insert()).rejects.toMatchObject({ name: "StoreConflictError", code: "store_conflict" });
 });
 
-test("explain names what is no transaction hash", async () => {
+test("explain names a value that is not a transaction hash", async () => {
   await expect(sandbox.explain("0x12")).rejects.toMatchObject({
     ...argumentInvalid,
     message: '"0x12" is not a transaction hash. Pass 0x and 64 hex digits.',
@@ -459,7 +459,7 @@ describe("a write of client.retrying names what is passed instead of its object,
   });
 });
 
-test("receiver.next and client.retrying.deliver name what they cannot take", async () => {
+test("receiver.next and client.retrying.deliver name an invalid argument", async () => {
   await expect(untyped["receiver"]?.["next"]?.({ timeout: 100 })).rejects.toMatchObject({
     ...argumentInvalid,
     message:
@@ -472,7 +472,7 @@ test("receiver.next and client.retrying.deliver name what they cannot take", asy
   });
 });
 
-test("explain shows the beginning of an object that is no hash", async () => {
+test("explain shows the beginning of an object that is not a hash", async () => {
   const { purchase } = await sandbox.given.purchase({ state: "created" });
   await expect(untyped["sandbox"]?.["explain"]?.(purchase)).rejects.toMatchObject({
     ...argumentInvalid,

@@ -146,7 +146,7 @@ describe("while a block is being made", () => {
     },
   );
 
-  test("a snapshot has all of it or nothing", async () => {
+  test("a snapshot has all of a request or nothing of it", async () => {
     const { client } = sandbox.chain;
     const address = sandbox.description.wallets["buyer"]?.address ?? "0x";
     const read = async () => [await client.getBlockNumber(), await client.getTransactionCount({ address })];
@@ -296,7 +296,7 @@ test("a restore gives the client the credential that it had, so that what follow
   expect(await continueOnce()).toEqual(first);
 });
 
-test("what the client sends while a restore takes its credential away is answered as if it were sent afterwards", async () => {
+test("a request that the client sends while a restore removes its credential is answered as if it were sent afterwards", async () => {
   const path = { program: "prg_demo" };
   const read = async () => await sandbox.client.GET("/v1/routing/programs/{program}", { params: { path } });
   const snapshot = await sandbox.snapshot();

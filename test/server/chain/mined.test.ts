@@ -32,7 +32,7 @@ test("a transaction that the node still answers from its pool is read as its blo
   expect(asked).toBeGreaterThan(0);
 });
 
-test("a transaction whose block the node is making is waited for", async () => {
+test("the service waits for a transaction whose block is being mined", async () => {
   let asked = 0;
   const confirm = await sendEnrollment(sandbox);
   node.change("eth_getTransactionByHash", asPending);

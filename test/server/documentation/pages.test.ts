@@ -89,7 +89,7 @@ test("every link of every page leads to a page, and every fragment to a section 
 });
 
 describe("the documentation host", () => {
-  test("shows a browser that asks for nothing that is there where to look", async () => {
+  test("shows a browser that asks for an unknown page where to look", async () => {
     const { status, text } = await read("/docs/<img src=x>.md", browser);
     expect(status).toBe(404);
     expect(text).toContain("<h1>Not found</h1>");

@@ -127,7 +127,7 @@ describe("the identical request again", () => {
     expect((await create("order-1001")).text).toBe(first.text);
   });
 
-  test("fifty times at once has one effect, and fifty equal answers", async () => {
+  test("that is sent fifty times at once has one effect and fifty equal answers", async () => {
     const before = await count("purchases");
     const answers = await Promise.all(Array.from({ length: 50 }, async () => await create("order-1001")));
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);

@@ -56,7 +56,7 @@ test("receipts are signed with the new key, and those signed before still verify
   expect(now.keys).toHaveLength(listed.keys.length + 5);
 });
 
-test("a duplicate gets its first receipt also after a rotation", async () => {
+test("a duplicate gets its first receipt even after a rotation", async () => {
   const event = await kit.events.write();
   const first = await kit.events.receive({ ...(await kit.events.sign(event.id, event.body)) }, event.body);
   await kit.sandbox.rotateKeys("receipts");

@@ -288,7 +288,7 @@ describe("a receiver that fails", () => {
   });
 });
 
-test("what the receiver has signed for counts as delivered, though every answer was lost", async () => {
+test("an event with a delivery receipt is delivered, even if every answer was lost", async () => {
   const event = await kit.events.write();
   await kit.events.receive({ ...(await kit.events.sign(event.id, event.body)) }, event.body);
   await kit.sandbox.faults.set({ layer: "delivery", action: "reset", count: 5 });
@@ -317,7 +317,7 @@ test("equal runs with failing deliveries are equal, to the last stored byte", as
   expect(await tell(second)).toEqual(await tell(first));
 });
 
-test("a delivery during which a snapshot is taken ends as any other", async () => {
+test("a delivery during which a snapshot is taken ends like any other", async () => {
   const event = await kit.events.write();
   await kit.sandbox.faults.set({ layer: "delivery", action: "answer", status: 500, count: 2 });
   const delivering = kit.events.deliver(event);

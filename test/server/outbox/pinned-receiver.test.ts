@@ -62,7 +62,7 @@ test("the receiver that was named at the start gets the event, at its path and u
   ]);
 });
 
-test("a delivery to the pinned receiver is signed for, so that there is a receipt of every delivered event", async () => {
+test("the service signs a delivery receipt for each delivery that the pinned receiver accepts", async () => {
   const event = await kit.events.write();
   const { receipt } = await kit.events.deliver(event);
   expect(receipt).toMatchObject({
@@ -121,7 +121,7 @@ test("the sandbox's own receiver may be pinned by its URL, under any of its name
   }
 });
 
-test("the address is asked for once, at the start, whatever DNS says later", async () => {
+test("the receiver's name is resolved once, at the start, even if DNS changes later", async () => {
   for (let attempt = 0; attempt < 3; attempt += 1) await kit.events.deliver(await kit.events.write());
   expect(receiver.received).toHaveLength(3);
   expect(asked).toEqual([name]);
@@ -138,7 +138,7 @@ test.each([301, 302, 303, 307, 308])("a redirect with %i is recorded and not fol
   });
 });
 
-test("an answer that never ends is cut, and one that breaks off is none", async () => {
+test("an endless answer is cut off, and an incomplete answer does not count", async () => {
   receiver.answer = ({ headers }, response) => {
     response.writeHead(headers["webhook-id"] === endless.id ? 200 : 500);
     const pour = () => {

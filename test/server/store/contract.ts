@@ -90,7 +90,7 @@ export function testStore(open: () => Promise<OpenedStore>): void {
     expect((await store.get("budgets", other))?.value.limit_wei).toBe("2");
   });
 
-  test("of many commits at once on one revision exactly one wins", async () => {
+  test("of many commits at once on one revision, exactly one succeeds", async () => {
     const key = fresh();
     await store.commit([], () => [budget("insert", key, "0")]);
     for (let revision = 1; revision <= 3; revision += 1) {
@@ -111,7 +111,7 @@ export function testStore(open: () => Promise<OpenedStore>): void {
     expect(await store.list("events", { program: key })).toHaveLength(3);
   });
 
-  test("a commit that loses to another one reads what it has lost to as soon as it is refused", async () => {
+  test("a commit that loses to another commit can read that commit as soon as it is refused", async () => {
     const key = fresh();
     await store.commit([], () => [budget("insert", key, "0")]);
     const tries = Array.from({ length: 10 }, async (_, index) => {
@@ -129,7 +129,7 @@ export function testStore(open: () => Promise<OpenedStore>): void {
     expect(outcomes.flatMap(({ read }) => read ?? [])).toEqual(Array.from({ length: 9 }, () => winner));
   });
 
-  test("while commits are in progress a list shows each of them complete or not at all, and removes none", async () => {
+  test("during commits, a list has each commit completely or not at all, and loses none", async () => {
     const [left, right] = [fresh(), fresh()];
     let underWay = true;
     const writing = (async () => {
@@ -156,7 +156,7 @@ export function testStore(open: () => Promise<OpenedStore>): void {
     expect(await look()).toEqual([50, 50]);
   });
 
-  test("counters have no gaps and no number twice, however many count at once", async () => {
+  test("counters have no gaps and no duplicates, however many commits count at once", async () => {
     const program = fresh();
     const counter = `outbox/${program}`;
     const commits = Array.from({ length: 40 }, async (_, index) => {
@@ -194,7 +194,7 @@ export function testStore(open: () => Promise<OpenedStore>): void {
     expect(await keys({ program, delivery: "exhausted" })).toEqual([5]);
   });
 
-  test("orders find their ends and continue from a number, and follow what changes", async () => {
+  test("ordered reads find both ends, continue from a number, and follow changes", async () => {
     const program = fresh();
     for (const sequence of [3, 1, 2])
       await store.commit([], () => [operation(program, sequence, "accepted", null)]);
@@ -214,7 +214,7 @@ export function testStore(open: () => Promise<OpenedStore>): void {
     expect(await read("operations_by_nonce", [zeroAddress, zeroHash])).toEqual([]);
   });
 
-  test("an image taken out and put back is everything, and what came in between is gone", async () => {
+  test("a restored image has everything, and later changes are gone", async () => {
     const program = fresh();
     await store.commit([`outbox/${program}`], ([sequence = 0]) => [
       event(`${program}/${sequence}`, program, sequence),
@@ -235,7 +235,7 @@ export function testStore(open: () => Promise<OpenedStore>): void {
     expect((await store.list("events", { program })).map(({ value }) => value.sequence)).toEqual([1, 2]);
   });
 
-  test("an image is a copy: what its reader changes is not what the store has", async () => {
+  test("an image is a copy: changing it does not change the store", async () => {
     const key = fresh();
     await store.commit([], () => [budget("insert", key, "1")]);
     const image = await store.export();
@@ -245,7 +245,7 @@ export function testStore(open: () => Promise<OpenedStore>): void {
     expect((await store.get("budgets", key))?.value.limit_wei).toBe("1");
   });
 
-  test("numbers that were taken before an image was put back count no longer, those in the image do", async () => {
+  test("after an image is restored, only the numbers in the image count", async () => {
     const counter = fresh();
     expect([await store.next(counter), await store.next(counter)]).toEqual([1, 2]);
     const image = await store.export();
@@ -254,7 +254,7 @@ export function testStore(open: () => Promise<OpenedStore>): void {
     expect(await store.next(counter)).toBe(3);
   });
 
-  test("what was committed is there after it was closed and opened again", async () => {
+  test("committed data is still there after the store was closed and opened again", async () => {
     const counter = fresh();
     expect([await store.next(counter), await store.next(counter)]).toEqual([1, 2]);
     // Numbers that were taken are kept with the next commit, whatever it is about.

@@ -32,7 +32,7 @@ describe("in a directory", () => {
     return { store, reopen, close };
   });
 
-  test("any byte that is not as it was written is refused with file and line, or changes nothing", async () => {
+  test("any changed byte is refused with file and line, or has no effect", async () => {
     const folder = await temporaryFolder();
     await fill(folder);
     const whole = await readDirectory(folder);
@@ -56,7 +56,7 @@ describe("in a directory", () => {
     }
   });
 
-  test("a file that ends too early is a shorter past when it is the journal, and refused when it is the snapshot", async () => {
+  test("a truncated journal loses its last records, and a truncated snapshot is refused", async () => {
     const folder = await temporaryFolder();
     await fill(folder);
     const [snapshot, journal] = [join(folder, "store.json"), join(folder, "store.journal")];
@@ -86,7 +86,7 @@ describe("in a directory", () => {
     ]);
   });
 
-  test("a restored image is on disk at once, for the process that replaces a killed one", async () => {
+  test("a restored image is on disk at once, for the process that starts after a kill", async () => {
     const folder = await temporaryFolder();
     await fill(folder);
     const store = await openDirectoryStore(folder);
@@ -131,7 +131,7 @@ describe("in a directory", () => {
     }
   });
 
-  test("what was put aside of the journal is whole: an end that was cut off is refused there", async () => {
+  test("a renamed journal must be complete: a truncated end is refused", async () => {
     const folder = await temporaryFolder();
     await fill(folder);
     const [journal, aside] = [join(folder, "store.journal"), join(folder, "store.journal.compacting")];
@@ -161,7 +161,7 @@ describe("in a directory", () => {
     }
   });
 
-  test("an entry that is missing or comes twice is refused", async () => {
+  test("a missing or duplicate entry is refused", async () => {
     const folder = await temporaryFolder();
     await fill(folder);
     const journal = join(folder, "store.journal");

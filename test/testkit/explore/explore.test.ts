@@ -15,7 +15,7 @@ import { temporaryFolder } from "../../temporary-folder.ts";
 
 const freshSandbox = shareSandbox({ seed: "explored" });
 
-test("in 2,000 random steps, legal and illegal ones, everything is as documented", {
+test("2,000 random valid and invalid steps all do what is documented", {
   timeout: 300_000,
 }, async () => {
   const sandbox = await freshSandbox();
@@ -67,7 +67,7 @@ test("equal steps with other bytes in an answer have another digest", async () =
   expect(other.digest).not.toBe(one.digest);
 });
 
-test("a failure that does not come again is reported with all steps, and says so", async () => {
+test("a failure that cannot be repeated is reported as such, with all steps", async () => {
   const sandbox = await freshSandbox();
   let calls = 0;
   const check = () => {
@@ -270,7 +270,7 @@ test("a check reads through the sandbox's client, whose credential the walk does
   expect(reads).toBeGreaterThan(20);
 });
 
-test("what onProgress rejects with ends the exploration", async () => {
+test("an error of onProgress ends the exploration", async () => {
   const sandbox = await freshSandbox();
   const onProgress = async () => await Promise.reject(new Error("no progress"));
   await expect(sandbox.explore({ steps: 1, onProgress })).rejects.toThrow("no progress");
@@ -324,7 +324,7 @@ function followPurchases(receiver: ExternalReceiver, ignored: string) {
   return { check, reset, part };
 }
 
-test("a bug of the user's backend is found by its check, and the shortest sequence plays red until it is fixed", async () => {
+test("a bug of the user's backend is found by its check, and the shortest sequence fails until it is fixed", async () => {
   await using receiver = await openReceiver();
   const file = `${await temporaryFolder()}/failing.yaml`;
   await using sandbox = await createExplorableSandbox({ seed: "explored", receiverUrl: receiver.url });
@@ -380,7 +380,7 @@ test("a backend that ignores that a refund is due is found", { timeout: 240_000 
   await playScenario(failed.scenario, { check: right.check, options });
 });
 
-test("a backend that follows every event passes, because nothing is restored behind its back", async () => {
+test("a backend that processes every event passes, because an exploration with a check restores no snapshots", async () => {
   await using receiver = await openReceiver();
   await using sandbox = await createExplorableSandbox({ seed: "f", receiverUrl: receiver.url });
   const { check, reset } = followPurchases(receiver, "none");

@@ -166,7 +166,7 @@ describe("a page that uses ethers", () => {
     expect(await call("ask", "eth_sendTransaction", [pay])).toMatch(/^0x[0-9a-f]{64}$/);
   });
 
-  test("sees another chain at a wallet on the wrong one, which refuses to change and to sign", async () => {
+  test("gets another chain id from a wallet on the wrong chain, which refuses to switch and to sign", async () => {
     const { pay } = await activePurchase();
     const { call } = await openShop(sandbox.wallets.buyer, { answers: "wrong-chain" });
     expect(await call("ask", "eth_chainId", [])).toBe("0x1");
@@ -178,7 +178,7 @@ describe("a page that uses ethers", () => {
     expect(await call("ask", "eth_sendTransaction", [pay])).toMatchObject({ code: 4901 });
   });
 
-  test("has its transaction refused for its calldata, and its signature for its signer, when the wallet tampers", async () => {
+  test("gets its transaction refused for the calldata, and its signature for the signer, if the wallet tampers", async () => {
     const { purchase, pay } = await activePurchase();
     const { call } = await openShop(sandbox.wallets.buyer, { answers: "tamper" });
     await call("find");
@@ -191,7 +191,7 @@ describe("a page that uses ethers", () => {
     expect(await recoverTypedDataAddress({ ...typed_data, signature } as never)).not.toBe(pay.from);
   });
 
-  test("waits for a locked wallet until it is unlocked, and hears of accounts and chains that change", async () => {
+  test("waits until a locked wallet is unlocked, and gets the events of changed accounts and chains", async () => {
     const { page, wallet, call } = await openShop([sandbox.wallets.buyer, sandbox.wallets.merchant], {
       locked: true,
     });
@@ -216,7 +216,7 @@ describe("a page that uses ethers", () => {
     ]);
   });
 
-  test("changes to a chain that it adds, and gets code 4902 for one that the wallet does not know", async () => {
+  test("switches to a chain that it has added, and gets code 4902 for an unknown chain", async () => {
     const { call } = await openShop(sandbox.wallets.buyer);
     const { rpc } = sandbox.description.urls;
     expect(await call("ask", "wallet_switchEthereumChain", [{ chainId: "0x5" }])).toMatchObject({
@@ -228,7 +228,7 @@ describe("a page that uses ethers", () => {
     expect(await call("ask", "eth_blockNumber", [])).toMatch(/^0x/);
   });
 
-  test("gets what a function of the test answers, after a delay that the test decides", async () => {
+  test("gets the answer of a function of the test, after a delay that the test chooses", async () => {
     const released = Promise.withResolvers<void>();
     const { wallet, call } = await openShop(sandbox.wallets.buyer, {
       delayMs: 1,

@@ -67,7 +67,7 @@ test("the first step and field that differ are named, and so is an end that diff
   });
 });
 
-test("what many clients do at once is recorded in an order that can be repeated, with programs, blocks and time", async () => {
+test("concurrent requests of many clients are recorded in an order that can be repeated, with programs, blocks and time", async () => {
   await using sandbox = await createSandbox({ seed: "recorded", programs: ["prg_demo", "prg_books"] });
   await sandbox.record("Many at once");
   const { wallets, chain, clock } = sandbox;
@@ -86,7 +86,7 @@ test("what many clients do at once is recorded in an order that can be repeated,
   await playScenario(scenario);
 });
 
-test("what the relayer sends again is recorded with the request that it was sent for, and plays back", async () => {
+test("transactions that the relayer sends again are recorded with their request, and can be played", async () => {
   await using sandbox = await createSandbox({ seed: "sent-again", receiptTimeoutMs: 50 });
   await sandbox.record("A dropped transaction");
   const session = await Session.open(actorsOf(sandbox.description), silentPrinter);

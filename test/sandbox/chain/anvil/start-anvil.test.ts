@@ -59,7 +59,7 @@ describe("an Anvil", () => {
     await anvil.stop();
   });
 
-  test("reports its end when something else ends it", async () => {
+  test("reports its end when another process ends it", async () => {
     const { anvil } = await start();
     process.kill(anvil.pid, "SIGKILL");
     expect((await anvil.exited).code).toBe(137);

@@ -21,7 +21,7 @@ async function connectToAnvil() {
 
 const numbers = Array.from({ length: 1_000 }, (_, number) => number);
 
-test("each of a thousand questions that are asked at once gets its own answer", async () => {
+test("each of a thousand concurrent requests gets its own answer", async () => {
   const { hash } = await connectToAnvil();
   expect(await Promise.all(numbers.map(hash))).toEqual(
     numbers.map((number) => keccak256(numberToHex(number, { size: 2 }))),
@@ -29,7 +29,7 @@ test("each of a thousand questions that are asked at once gets its own answer", 
 });
 
 // Within less than the time that a node has for an answer.
-test("closing fails what a hanging node has not answered, what waits behind that, and what is asked later", async () => {
+test("closing fails requests that a hanging node has not answered, waiting requests, and later requests", async () => {
   const { anvil, socket, hash } = await connectToAnvil();
   await hash(0);
   await stopProcess(anvil.pid);

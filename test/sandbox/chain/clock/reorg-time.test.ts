@@ -225,7 +225,7 @@ describe.each(modes)("in mode %s", (mode) => {
     },
   );
 
-  test("the API that is asked while blocks are replaced tells no time before the reorg and none that the chain has not come to", async () => {
+  test("the API that is asked while blocks are replaced returns no time before the reorg and none after the newest block", async () => {
     const kit = await open({ mode });
     const { client } = kit.sandbox.chain;
     await client.mine({ blocks: 3 });

@@ -34,7 +34,7 @@ test("chain and API travel together by seconds, by a duration, or to a moment", 
   expect(Date.parse(data?.now ?? "")).toBe((began + 200_000) * 1_000);
 });
 
-test("travels at once follow each other, each to the time that it was promised", async () => {
+test("concurrent travels follow each other, each to its own time", async () => {
   const { clock } = sandbox;
   const began = await clock.now();
   const arrived = await Promise.all([clock.travel(200), clock.travel(100), clock.travel(50)]);
@@ -59,7 +59,7 @@ test("time ends where no answer could show it any more", async () => {
   expect(data?.id).toBe("prg_demo");
 });
 
-test("a caller that asks for the time while it is being read gets what was read after it asked", async () => {
+test("a caller that asks for the time during a read gets the result of the next read", async () => {
   const begun: ReturnType<typeof Promise.withResolvers<number>>[] = [];
   const ask = freshReading(() => {
     const reading = Promise.withResolvers<number>();

@@ -149,7 +149,7 @@ test("another bytecode gives another genesis, another test contract does not", a
   expect(first).not.toHaveProperty("epoch", epoch);
 });
 
-test("builders that run at once leave one whole genesis and nothing else", async () => {
+test("concurrent builds leave one complete genesis and nothing else", async () => {
   await rm(join(checkout, ".genesis"), { recursive: true });
   const build = async () =>
     (await promisify(execFile)(process.execPath, ["scripts/deploy.ts"], { cwd: checkout })).stdout.trim();

@@ -15,7 +15,7 @@ import { temporaryFolder } from "../../../temporary-folder.ts";
 
 const address = "0x00000000000000000000000000000000000000aa";
 
-test("a data directory of the first version is refused with what to do, and left alone", async () => {
+test("a data directory of the first version is refused with what to do, and stays unchanged", async () => {
   const dataDirectory = await temporaryFolder();
   const settings = '{"version":1,"seed":"first","mode":"live"}';
   await writeFile(join(dataDirectory, "settings.json"), settings);
@@ -226,7 +226,7 @@ test("a reorg that would remove the block of the chain's epoch is refused, and t
   }
 });
 
-test("what a killed replacement of the directory left next to it is removed by the next start", async () => {
+test("files that a killed replacement left next to the directory are removed by the next start", async () => {
   const dataDirectory = await temporaryFolder();
   await (await createSandbox({ dataDirectory })).close();
   for (const left of ["store.next", "store.old"]) {
@@ -376,7 +376,7 @@ test("a store that lost all files of its directory, or that was never begun, is 
   expect(begun.chain.resumed).toBe(false);
 });
 
-test("a replacement of which the new directory is gone is refused, and the old one stays", async () => {
+test("a replacement without its new directory is refused, and the old one stays", async () => {
   const { dataDirectory } = await stopped();
   const store = join(dataDirectory, "store");
   await rename(store, `${store}.old`);
@@ -392,7 +392,7 @@ test("a replacement of which the new directory is gone is refused, and the old o
   expect(await contentsOf(`${store}.old`)).toEqual(left);
 });
 
-test("what is no store is refused in a store's place and left alone, with --fresh too", async () => {
+test("a file or folder that is not a store is refused in its place and stays unchanged, even with --fresh", async () => {
   const dataDirectory = await temporaryFolder();
   const store = join(dataDirectory, "store");
   await writeFile(store, "precious");
@@ -436,7 +436,7 @@ test.skipIf(!userRuns)(
   },
 );
 
-test("what cannot be removed of a store that was replaced does not fail the start, nor the next one", async () => {
+test("parts of a replaced store that cannot be removed do not fail this start or the next", async () => {
   const dataDirectory = await temporaryFolder();
   const kept = join(dataDirectory, "store", "kept");
   const left = join(dataDirectory, "store.old", "kept");
@@ -590,7 +590,7 @@ test("a fresh sandbox replaces the old one when its start has succeeded, and not
   expect(await second.chain.client.getBalance({ address })).toBe(0n);
 });
 
-test("a directory whose replacement was cut off between its two renames is whole, for a start as for data verify", async () => {
+test("a directory whose replacement was interrupted between its two renames is complete for a start and for data verify", async () => {
   const dataDirectory = await temporaryFolder();
   const sandbox = await createSandbox({ dataDirectory, seed: "next" });
   await sandbox.chain.client.setBalance({ address, value: 1n });

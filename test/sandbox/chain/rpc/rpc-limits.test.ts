@@ -160,7 +160,7 @@ describe("the gas of a call:", () => {
     expect(answers[1]?.error?.message).toContain("OutOfGas");
   });
 
-  test("others are answered when the caller of an endless loop has gone", async () => {
+  test("other calls are answered after the caller of an endless loop has disconnected", async () => {
     const body = JSON.stringify(callOf("eth_call", [{ to: looping, gas: hugeGas }]));
     const leaving = request(rpc, {
       method: "POST",
@@ -474,7 +474,7 @@ test("a gas limit below the most is passed on as it is", async () => {
   });
 });
 
-test("code that runs on a node which does not answer is given up after ten seconds", async () => {
+test("a call that runs code on a node that does not answer fails after ten seconds", async () => {
   const { pid } = sandbox.chain.anvil;
   const message =
     "Code that runs without a transaction may take 10 s in one request. Send fewer calls at once.";
@@ -547,7 +547,7 @@ describe("blocks in one call:", () => {
   });
 });
 
-test("the limits are on the way in only: a test's own client of the chain has none", async () => {
+test("the limits apply to the chain RPC only: a test's own client of the chain has none", async () => {
   const data: Hex = loop;
   await expect(sandbox.chain.client.call({ data, gas: most * 2n })).rejects.toThrow("OutOfGas");
 });

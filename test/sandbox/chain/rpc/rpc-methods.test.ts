@@ -291,7 +291,7 @@ test("what is no method of Anvil is said to be none, and the rest of its batch i
   ]);
 });
 
-test("numbers reach Anvil as they were written, also those that no double keeps", async () => {
+test("numbers reach Anvil as they were written, even those that a double cannot represent", async () => {
   const address = "0x00000000000000000000000000000000000000ab";
   await post(call("anvil_setBalance", `,"params":["${address}",10000000000000000001]`));
   expect(await answerTo(call("eth_getBalance", `,"params":["${address}","latest"]`))).toMatchObject({

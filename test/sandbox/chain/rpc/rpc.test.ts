@@ -78,7 +78,7 @@ describe("calls that pass:", () => {
     expect(after.timestamp).toBe(before.timestamp + 1n);
   });
 
-  test("an answer has the chain's very bytes", async () => {
+  test("an answer has exactly the bytes of the chain's answer", async () => {
     const { registrar } = sandbox.description.contracts;
     const body = JSON.stringify({
       jsonrpc: "2.0",
@@ -92,7 +92,7 @@ describe("calls that pass:", () => {
     expect(direct.text.length).toBeGreaterThan(10_000);
   });
 
-  test("what Anvil can do for a test passes: balances, impersonation, blocks, reorgs, traces", async () => {
+  test("Anvil's methods for tests are forwarded: balances, impersonation, blocks, reorgs, traces", async () => {
     const client = createTestClient({ mode: "anvil", transport: http(rpc) }).extend(publicActions);
     const address = "0x00000000000000000000000000000000000000a1";
     await client.setBalance({ address, value: parseEther("2") });
@@ -127,7 +127,7 @@ describe("calls that pass:", () => {
     (await client.transport.getRpcClient()).close();
   });
 
-  test("a batch passes as it is", async () => {
+  test("a batch is forwarded unchanged", async () => {
     const one = (id: number, method: string) => ({ jsonrpc: "2.0", id, method, params: [] });
     const body = JSON.stringify([one(1, "eth_chainId"), one(2, "anvil_mine"), one(3, "eth_chainId")]);
     const headers = { "Content-Type": "application/json" };
@@ -148,7 +148,7 @@ describe("calls that pass:", () => {
     expect(await asked([1, 2].map((id) => ({ ...call, id })))).toEqual([answered(1), answered(2)]);
   });
 
-  test("what is no call is refused with the code that the chain has for it", async () => {
+  test("a request that is not a call is refused with the chain's error code", async () => {
     for (const body of ["", "nonsense", "null", "[]", '{"jsonrpc":"2.0","id":1}', '[["evm_revert"]]']) {
       const sent = { method: "POST", headers: { "Content-Type": "application/json" }, body };
       const [through, direct] = await Promise.all([ask(rpc, sent), ask(sandbox.chain.anvil.url, sent)]);
@@ -386,7 +386,7 @@ test("a port that is in use is named with the option that chooses another", asyn
   });
 });
 
-test("a chain that has gone is said to have gone", async () => {
+test("a call to a chain that has ended gets an error that says so", async () => {
   await using gone = await createSandbox({ seed: "gone" });
   await gone.chain.anvil.stop();
   const body = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';

@@ -91,7 +91,7 @@ test("an approval is reported for the newest purchase that was there when it was
   });
 });
 
-test("a transaction that was mined before what it is to serve was there is reported as that", async () => {
+test("a transaction that is older than its purchase or merchant is reported as such", async () => {
   const hash = await fixture.succeed("other_buyer", fixture.approve(usdc));
   const mined = await fixture.sandbox.clock.now();
   await fixture.sandbox.clock.travel(60);
@@ -174,7 +174,7 @@ test("an approval by a merchant that is a buyer too is reported as what its spen
   });
 });
 
-test("a call that is no step is reported for the purchase that it names, also when it reverts", async () => {
+test("a call that is not a step is reported for the purchase that it names, even if it reverts", async () => {
   const { registrar } = fixture.contracts;
   for (const { id, commitment } of [fixture.purchase, fixture.second]) {
     const refund = collectRefundCall(registrar, commitment.hash, 1n, commitment.hash);

@@ -69,7 +69,7 @@ test("a permit that the token refuses is reported with the token's own reason", 
   );
 });
 
-test("a transaction of an impersonated account is said to carry no signature of its sender", async () => {
+test("the explanation of a transaction of an impersonated account says that its sender did not sign it", async () => {
   const { client } = fixture;
   const address = fixture.address("buyer");
   await client.impersonateAccount({ address });
@@ -153,7 +153,7 @@ test("calldata that differs is shown next to the expected one, with the differin
   expect(Math.min(...(differing[0]?.differing ?? []))).toBeGreaterThanOrEqual(12);
 });
 
-test("bytes that say the same in another way are distinguished from a wrong argument", async () => {
+test("another encoding of the same arguments is distinguished from a wrong argument", async () => {
   const { to, data } = fixture.approve(25n * usdc);
   const explanation = await explain(await fixture.succeed("buyer", { to, data: `${data}00` }));
   expect(explanation.cause).toBe(
@@ -232,7 +232,7 @@ test("a payment through a contract is found in the trace and refused", async () 
   expect(explanation.trace?.calls[0]?.failure).toMatch(/^WrongCaller\(/);
 });
 
-test("a transaction that concerns no purchase is not accepted, and one that the chain does not know is named as that", async () => {
+test("a transaction about no purchase is not accepted, and an unknown transaction is named as such", async () => {
   const gift = await fixture.succeed("other_merchant", {
     to: fixture.address("stranger"),
     data: "0x",

@@ -45,7 +45,7 @@ async function purchases() {
   return { refused, direct, refunded };
 }
 
-test("the overview says block, clock, budgets and what is set or pending", async () => {
+test("the overview has the block, clock, budgets, faults and pending transactions", async () => {
   const overview = await read<Overview>("/overview");
   const block = await sandbox.chain.client.getBlock();
   expect(overview).toMatchObject({
@@ -187,7 +187,7 @@ test("refusals have the step, the hash, both sides of every check, and where the
   expect(await explained.json()).toMatchObject({ accepted: false, call: { function: "pay" } });
 });
 
-test("a transaction that is only unconfirmed is not told as refused", async () => {
+test("a transaction that is only unconfirmed is not listed as refused", async () => {
   const snapshot = await sandbox.snapshot();
   const session = await Session.open(actorsOf(sandbox.description), silentPrinter);
   const merchant = await enrollMerchant(session);
@@ -206,7 +206,7 @@ test("a transaction that is only unconfirmed is not told as refused", async () =
   await snapshot.restore();
 });
 
-test("a refusal again and again is one, and counted", async () => {
+test("repeated refusals are listed once, with their count", async () => {
   const snapshot = await sandbox.snapshot();
   const actors = actorsOf(sandbox.description);
   const session = await Session.open(actors, silentPrinter);
@@ -224,7 +224,7 @@ test("a refusal again and again is one, and counted", async () => {
   await snapshot.restore();
 });
 
-test("snapshots are taken and restored over the control API, and later ones end with it", async () => {
+test("snapshots are taken and restored over the control API, and a restore removes later snapshots", async () => {
   const { control } = sandbox.description.urls;
   const post = async (path: string) => await fetch(`${control}${path}`, { method: "POST" });
   const snapshot = z.object({ number: z.int(), now: z.int() });
@@ -266,7 +266,7 @@ test("events have their attempts, their receipt and what arrived", async () => {
   expect(all.data.map(({ sequence }) => sequence)).toEqual([14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
 });
 
-test("blocks name their transactions by what they do and whom they are about", async () => {
+test("blocks list their transactions with function, accounts and purchases", async () => {
   const { refused, refunded } = await purchases();
   const { data, next_cursor } = await read<ViewPage<BlockView>>("/blocks");
   const done = data.flatMap(({ transactions }) => transactions);

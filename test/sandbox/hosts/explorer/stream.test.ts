@@ -138,7 +138,7 @@ test("the stream sends comments while nothing happens", async () => {
   for (const _ of [1, 2]) expect(await stream.next(({ event }) => event === "comment")).not.toBeNull();
 });
 
-test("the stream keeps nothing for a client that does not read, and has it read everything later", async () => {
+test("the stream stores nothing for a client that does not read, and later asks it to read everything", async () => {
   const feed = new ChangeFeed();
   const url = await serve(feed, 60_000);
   const outgoing = request(url).end();

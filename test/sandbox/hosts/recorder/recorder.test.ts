@@ -190,7 +190,7 @@ test.for<[string, Asked, number]>([
   await expect(stopped).rejects.toThrow(`${reason}.`);
 });
 
-test("a request to the control API that a step cannot say is refused too, and the sandbox records on", async () => {
+test("a request to the control API that a step cannot represent is also refused, and the recording continues", async () => {
   const sandbox = await freshSandbox();
   expect(await recordOne(sandbox, { line: "PUT /faults" }, "control")).toBe(405);
   await expect(sandbox.stopRecording()).rejects.toThrow(
@@ -200,7 +200,7 @@ test("a request to the control API that a step cannot say is refused too, and th
   await playFile(await sandbox.stopRecording());
 });
 
-test("a file that is no scenario is refused with what is wrong and where", async () => {
+test("a file that is not a scenario is refused with the mistake and its position", async () => {
   const file = join(await temporaryFolder(), "broken.yaml");
   await expect(readScenario(file)).rejects.toThrow(
     /cannot be read: .* \(E[A-Z]+, .*\)\. Name a scenario file\.$/,

@@ -117,7 +117,7 @@ test("the entries of given states are counted as preparation, up to the first ow
   expect(await summary("wrong-wallet")).toMatch(/of which 9 prepared/);
 });
 
-test("a trace is at most a megabyte and what has happened, and its snapshot file continues from there", async () => {
+test("a trace has at most one megabyte, and its snapshot file can be started", async () => {
   const { size } = await stat(join(folder, "left", "failing-suite-wrong-wallet.trace.html"));
   expect(size).toBeLessThan(1_000_000);
   await using sandbox = await createSandbox({

@@ -358,7 +358,7 @@ describe("a snapshot that cannot begin in time is refused and says what it waite
 describe("the gate itself", () => {
   const milliseconds = { timeoutMs: 1_000, closedMs: 200 };
 
-  test("lets what comes continue while something long is waited for, and closes when that has ended", async () => {
+  test("lets requests continue while it waits for a long request, and closes when that has ended", async () => {
     const gate = new RequestGate(milliseconds);
     const long = Promise.withResolvers<void>();
     const order: string[] = [];
@@ -403,7 +403,7 @@ describe("the gate itself", () => {
     expect(await gate.runExclusive(async () => "taken")).toBe("taken");
   });
 
-  test("holds back what comes while something exclusive runs", async () => {
+  test("holds back requests while exclusive work runs", async () => {
     const gate = new RequestGate(milliseconds);
     const order: string[] = [];
     let late: Promise<unknown> = Promise.resolve();
@@ -432,7 +432,7 @@ describe("the gate itself", () => {
     await Promise.all(running);
   });
 
-  test("tells what waits outside that everything was undone meanwhile", async () => {
+  test("tells a request that waits outside the gate that a restore has happened", async () => {
     const gate = new RequestGate(milliseconds);
     const waits = Promise.withResolvers<void>();
     const signals: AbortSignal[] = [];

@@ -58,7 +58,7 @@ test("unwrap throws a refused transaction with both sides of each failed check",
   expect(lines).toHaveLength(failed.length + 1);
 });
 
-test("unwrap says so of an answer that is no problem", () => {
+test("unwrap throws an error for an answer that is not a problem", () => {
   const response = new Response(null, { status: 502 });
   expect(() => unwrap({ error: "<html>", response })).toThrow(
     "The answer 502 has neither data nor a problem: <html>. Check that the URL is the routing API's.",

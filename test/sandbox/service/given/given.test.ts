@@ -256,7 +256,7 @@ test("a scenario records a given state as what makes it, and can be played", asy
   await playScenario(scenario);
 });
 
-test("a lease ends with what a test left of a given state, and the next test has none of it", async () => {
+test("a given state that a test has left unfinished ends with its lease, and the next test has none of it", async () => {
   const pool = openPool({ seed: "given-lease" }, "worker");
   const first = await pool.lease();
   const { purchase } = await first.sandbox.given.purchase({ state: "paid" });
@@ -304,7 +304,7 @@ test("the reviewer signs any decision, and records only those that the API accep
   expect(denied).toMatchObject({ outcome: "denied", award: "0", decided_at: now });
 });
 
-test("the types know what each state has", async () => {
+test("the types have the fields of each state", async () => {
   const sandbox = await freshSandbox();
   const { given } = sandbox;
   type Claim = components["schemas"]["Claim"];

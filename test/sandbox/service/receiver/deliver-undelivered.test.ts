@@ -70,7 +70,7 @@ inSandbox("POST /deliver of the control API delivers the same", async ({ sandbox
   expect(await deliver()).toEqual({ status: 200, body: { notifications: [] } });
 });
 
-test("a test that is over delivers nothing any more", async () => {
+test("a test that has ended delivers nothing", async () => {
   const pool = openPool({ seed: "deliveries" }, "worker");
   const { sandbox, end } = await pool.lease();
   await end();

@@ -77,7 +77,7 @@ test("a receiver is pinned once, and a refused one changes nothing", async () =>
   expect(sandbox.receiver.url).toBe(url);
 });
 
-test("an event is sent to the pinned receiver again, which is no attempt of the service", async () => {
+test("resend sends an event to the pinned receiver again, and does not count as an attempt", async () => {
   await using receiver = await openReceiver();
   await using sandbox = await createSandbox({ receiverUrl: receiver.url });
   const { merchant } = await sandbox.given.merchant({ state: "pending" });
@@ -113,7 +113,7 @@ test("an event is sent to the pinned receiver again, which is no attempt of the 
   expect(receiver.received).toHaveLength(4);
 });
 
-test("a receiver that is no text is refused with what to pass", async () => {
+test("a receiver that is not a string is refused with what to pass", async () => {
   await using sandbox = await createSandbox();
   for (const [url, shown] of [
     [null, "null"],

@@ -30,7 +30,7 @@ async function control(method: string, path: string, body?: unknown) {
 }
 
 describe("sandbox.receiver", () => {
-  test("hands out each delivery once, whether it is asked before or after it arrives", async () => {
+  test("returns each delivery once, whether next() is called before or after it arrives", async () => {
     const early = kit.sandbox.receiver.next();
     const first = await kit.events.write();
     await kit.events.deliver(first);
@@ -40,7 +40,7 @@ describe("sandbox.receiver", () => {
     expect(kit.sandbox.receiver.deliveries()).toHaveLength(2);
   });
 
-  test("hands out the first delivery that fits", async () => {
+  test("returns the first delivery that matches", async () => {
     const event = await kit.events.write();
     await kit.sandbox.faults.set({ layer: "delivery", action: "answer", status: 500, count: 2 });
     await kit.events.deliver(event);
@@ -49,7 +49,7 @@ describe("sandbox.receiver", () => {
     expect((await kit.sandbox.receiver.next()).number).toBe(1);
   });
 
-  test("says that nothing came instead of waiting for ever", async () => {
+  test("throws if nothing arrives, instead of waiting forever", async () => {
     await expect(kit.sandbox.receiver.next(undefined, 20)).rejects.toMatchObject({ code: "no_delivery" });
   });
 
@@ -65,7 +65,7 @@ describe("sandbox.receiver", () => {
     expect((await next).number).toBe(1);
   });
 
-  test("shows what does not verify as such", async () => {
+  test("shows a delivery that does not verify as unverified", async () => {
     const event = await kit.events.write();
     const signed = await kit.events.sign(event.id, event.body);
     await kit.events.receive({ ...signed }, `${event.body} `);
@@ -100,7 +100,7 @@ describe("sandbox.receiver", () => {
     expect(kit.sandbox.faults.list()).toEqual(faults);
   });
 
-  test("refuses a failure that is none", async () => {
+  test("refuses an invalid failure", async () => {
     const { faults } = kit.sandbox;
     await expect(faults.set({ layer: "delivery", action: "answer", status: 200 })).rejects.toThrow("300");
     await expect(faults.set({ layer: "delivery", action: "reset", count: 0 })).rejects.toThrow("from 1");

@@ -109,7 +109,7 @@ test("a checkpoint is written while a sandbox runs, and a start after a kill of 
   expect(Number(await second.chain.client.getBlockNumber())).toBe(second.chain.anvil.loadedBlock + 3);
 });
 
-test("data verify reads all, makes every block again and compares it, says what it found, and changes nothing", {
+test("data verify mines every block again, compares it, prints what it found, and changes nothing", {
   timeout: 90_000,
 }, async () => {
   const dataDirectory = await temporaryFolder();

@@ -172,7 +172,7 @@ test("a header that is sent twice is malformed", async () => {
   expect(problem(await kit.raw(kit.path(""), { headers })).code).toBe("credential_malformed");
 });
 
-test("authorization comes before everything that a body could say", async () => {
+test("authorization is checked before the body", async () => {
   const answer = await kit.raw(kit.path("/purchases"), { method: "POST", body: "{" });
   expect(problem(answer).code).toBe("credential_missing");
 });

@@ -22,7 +22,7 @@ test("a link and a picture of what is not served leave their text, or nothing", 
   expect(html).toBe('<p>a <a href="/y.md#z">b</a>  <img src="/f.png" alt="e" loading="lazy"></p>\n');
 });
 
-test("markup is shown as text, and a comment not at all", () => {
+test("markup is shown as text, and comments are left out", () => {
   const { html } = renderMarkdown("<b>x</b> `<i>`\n\n<!-- note -->\n\n```sh run <me>\n</code>\n```\n", asIs);
   expect(html).not.toMatch(/<b>|<i>|note|<me>|<\/code>\n/);
   expect(html).toContain('<pre tabindex="0"><code>&lt;/code&gt;</code></pre>');

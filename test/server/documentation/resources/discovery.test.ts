@@ -163,7 +163,7 @@ describe("the documentation host", () => {
     expect(program.headers.get("vary")).toBe("Accept");
   });
 
-  test("links to nothing that is not there", async () => {
+  test("has no link to a missing resource", async () => {
     const pages = [`${docs}/portal/docs.md`, `${docs}/portal/llms.txt`, `${docs}/errors`];
     const texts = await Promise.all(pages.map(async (page) => (await read(page)).text));
     const links = new Set(

@@ -68,7 +68,7 @@ describe("32 KiB", () => {
     return purchase(`,"terms":{"pad":"${"x".repeat(bytes - empty.length)}"}`);
   }
 
-  test("exactly are taken", async () => {
+  test("are accepted", async () => {
     expect((await createWith(sized(32 * 1024))).status).toBe(201);
   });
 
@@ -83,13 +83,13 @@ describe("32 KiB", () => {
     expect(problem(answer).code).toBe("body_too_large");
   });
 
-  test("are counted while a chunked body comes, too", async () => {
+  test("are also counted in a chunked body", async () => {
     const body = Buffer.alloc(40_000, "x");
     const answer = await createWith(body, { "Transfer-Encoding": "chunked" });
     expect(problem(answer).code).toBe("body_too_large");
   });
 
-  test("hold for every POST alike", async () => {
+  test("are the limit of every POST", async () => {
     for (const operation of operations.filter(({ method }) => method === "post")) {
       const path = operation.path.replace("{program}", kit.program).replace("{id}", merchantId);
       const bearer = operation.number === 2 ? kit.accountKey : kit.credential;
@@ -98,14 +98,14 @@ describe("32 KiB", () => {
     }
   });
 
-  test("are refused at once when a client declares more and then stalls", async () => {
+  test("are the limit: a client that declares more and then stalls is refused at once", async () => {
     const answer = await overSocket([head(["Content-Length: 1000000000"]), "{"]);
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
     expect(answer).toContain('"code":"body_too_large"');
     expect(answer).toContain("Connection: close");
   });
 
-  test("are refused even when a client continues to send more for long", async () => {
+  test("are the limit even for a client that keeps sending", async () => {
     const chunk = `8000\r\n${"x".repeat(0x8000)}\r\n`;
     const answer = await overSocket([
       head(["Transfer-Encoding: chunked"]),

@@ -112,7 +112,7 @@ test.runIf(existsSync("/dev/full"))(
   },
 );
 
-test("a sync that fails refuses its commits for good, and a new journal is begun before anything else is kept", async () => {
+test("a failed sync refuses its commits, and a new journal is begun before the next write", async () => {
   const folder = await temporaryFolder();
   const store = await openDirectoryStore(folder, 1);
   // The journal's next file takes every write, and cannot be synced.
@@ -132,7 +132,7 @@ test("a sync that fails refuses its commits for good, and a new journal is begun
   await store.close();
 });
 
-test("a journal that was put aside and did not get its new file is written to no more, and nothing that is kept is lost", async () => {
+test("a renamed journal without its new file is not written to again, and no stored data is lost", async () => {
   const folder = await temporaryFolder();
   const store = await openDirectoryStore(folder, 2_000);
   const { rename: original } = promises;
@@ -232,7 +232,7 @@ test("the names of the files that a sandbox continues with are on disk once it h
   expect(names.synced.at(-1)).toEqual(there);
 });
 
-test("readers see what is on disk and nothing else, whatever is on its way there", async () => {
+test("reads return only what is on disk, whatever writes are in progress", async () => {
   const store = await openDirectoryStore(await temporaryFolder());
   await put(store, "changed", "before");
   await put(store, "removed", "before");
@@ -266,7 +266,7 @@ test("readers see what is on disk and nothing else, whatever is on its way there
   await store.close();
 });
 
-test("what the disk refuses is never read, and what came meanwhile is refused with it", async () => {
+test("a write that the disk refuses is never read, and writes that arrived meanwhile are refused with it", async () => {
   const folder = await temporaryFolder();
   const store = await openDirectoryStore(folder);
   await put(store, "kept", "before");
@@ -300,7 +300,7 @@ test("what the disk refuses is never read, and what came meanwhile is refused wi
   await store.close();
 });
 
-test("what the disk refuses right after a repair is never read, and leaves the journal as the repair began it", async () => {
+test("a write that the disk refuses right after a repair is never read, and leaves the journal as the repair began it", async () => {
   const folder = await temporaryFolder();
   const store = await openDirectoryStore(folder);
   await put(store, "kept", "x".repeat(500));
@@ -319,7 +319,7 @@ test("what the disk refuses right after a repair is never read, and leaves the j
   await store.close();
 });
 
-test("what the disk refuses right after the journal was put aside is never read", async () => {
+test("a write that the disk refuses right after the journal was renamed is never read", async () => {
   const folder = await temporaryFolder();
   const store = await openDirectoryStore(folder, 2_000);
   // The snapshot cannot be written, so that the journal stays aside.
@@ -377,7 +377,7 @@ test("a write that the disk took a part of is cut off, and that is on disk befor
   await store.close();
 });
 
-test("a number that was given is not given again when the commit of another one is refused", async () => {
+test("a number is not assigned twice when the commit of another number is refused", async () => {
   const folder = await temporaryFolder();
   const store = await openDirectoryStore(folder);
   using disk = await holdDisk();
@@ -393,7 +393,7 @@ test("a number that was given is not given again when the commit of another one 
   await again.close();
 });
 
-test("commits that come while a sync is under way share the next one", async () => {
+test("commits that arrive during a sync share the next sync", async () => {
   const store = await openDirectoryStore(await temporaryFolder());
   using disk = await holdDisk();
   const first = put(store, "first", "1");
@@ -406,7 +406,7 @@ test("commits that come while a sync is under way share the next one", async () 
   await store.close();
 });
 
-test("a commit that conflicts with one on its way to the disk fails when that one can be read", async () => {
+test("a commit that conflicts with a write in progress fails once that write can be read", async () => {
   const store = await openDirectoryStore(await temporaryFolder());
   const insert = async (subject: string) =>
     await store.commit([], () => [
@@ -461,7 +461,7 @@ test("a record that two commits change is compared with the later one until that
   await store.close();
 });
 
-test("an order that is read ahead has each record once, as it will be", async () => {
+test("an ordered read of writes in progress has each record once, in its new state", async () => {
   const store = await openDirectoryStore(await temporaryFolder());
   for (const sequence of [1, 2, 3])
     await store.commit([], () => [operation("prg_disk", sequence, "accepted", null)]);
@@ -486,7 +486,7 @@ test("an order that is read ahead has each record once, as it will be", async ()
   await store.close();
 });
 
-test("a commit that loses to one which the disk refuses may be made again", async () => {
+test("a commit that lost to a write that the disk refuses can be repeated", async () => {
   const store = await openDirectoryStore(await temporaryFolder());
   const insert = async (subject: string) =>
     await store.commit([], () => [
@@ -508,7 +508,7 @@ test("a commit that loses to one which the disk refuses may be made again", asyn
   await store.close();
 });
 
-test("what builds on a write before that is durable is refused when that one is", async () => {
+test("a write that is based on a write in progress is refused if that write is", async () => {
   const store = await openDirectoryStore(await temporaryFolder());
   const relayed = async (sequence: number, { commit }: Pick<Store, "commit">) =>
     await commit([], () => [operation("prg_disk", sequence, "signed", sequence)]);
@@ -536,7 +536,7 @@ test("what builds on a write before that is durable is refused when that one is"
   await store.close();
 });
 
-test("while a write is on its way to the disk the API and the explorer show what was before it, also when the disk refuses it", async () => {
+test("during a write, the API and the explorer show the previous state, even if the disk refuses the write", async () => {
   await using kit = await TestKit.open({ dataDirectory: await temporaryFolder() });
   const { control } = kit.sandbox.description.urls;
   const purchase = await kit.createPurchase(await kit.enrolledMerchant());

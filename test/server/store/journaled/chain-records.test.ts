@@ -25,7 +25,7 @@ class MadeUpChain implements ChainSource {
   }
 }
 
-test("what happened on the chain is written before what was committed after it", async () => {
+test("chain records are written before the commits that follow them", async () => {
   const { folder, store, chain } = await openFollowing();
   chain.waiting.push(block(1));
   await put(store, "0x01");
@@ -38,7 +38,7 @@ test("what happened on the chain is written before what was committed after it",
   expect((await readDirectory(folder)).chain).toEqual([block(1), block(2), call("anvil_setBalance")]);
 });
 
-test("what happened on the chain and the disk refused is kept with the next write, as is what came since", async () => {
+test("chain records that the disk refused are written with the next write, together with later ones", async () => {
   const { folder, store, chain } = await openFollowing();
   using disk = await holdDisk();
   chain.waiting.push(block(1));
@@ -54,7 +54,7 @@ test("what happened on the chain and the disk refused is kept with the next writ
   await store.close();
 });
 
-test("a chain that does not answer has a commit refused, since it may rely on what is not known", async () => {
+test("a commit is refused if the chain does not answer, because it may depend on an unknown block", async () => {
   const { store, chain } = await openFollowing();
   chain.take = async () => {
     throw new Error("silence");
@@ -83,7 +83,7 @@ test("a restore undoes records and chain atomically, but not the accounts that a
   expect((await readDirectory(folder)).chain).toEqual([...expected, block(2)]);
 });
 
-test("a record of the chain that is missing or comes twice is refused with file, line and byte", async () => {
+test("a missing or duplicate chain record is refused with file, line and byte", async () => {
   const { folder, store, chain } = await openFollowing();
   for (const number of [1, 2, 3]) {
     chain.waiting.push(block(number));
@@ -100,7 +100,7 @@ test("a record of the chain that is missing or comes twice is refused with file,
   await store.close();
 });
 
-test("a new directory replaces the old one atomically: before it the old one exists, after it the new one", async () => {
+test("a new directory replaces the old one atomically", async () => {
   const parent = await temporaryFolder();
   const folder = join(parent, "store");
   const first = await openDirectoryStore(folder);

@@ -33,7 +33,7 @@ describe.skipIf(!hasPostgres)(inPostgres, () => {
     return { store, reopen, close: async () => await store.close() };
   });
 
-  test("each process sees what another has committed, and of two on one revision one wins", async () => {
+  test("each process reads what another has committed, and of two commits on one revision one succeeds", async () => {
     const [left, right] = [await open("two"), await open("two")];
     await put(left, "0x01", "left");
     expect((await right.get("used_transactions", "0x01"))?.value.subject).toBe("left");
@@ -83,7 +83,7 @@ describe.skipIf(!hasPostgres)(inPostgres, () => {
     expect(schemas.map(({ nspname }) => nspname)).toEqual(expect.arrayContaining(names));
   });
 
-  test("while the database is away writes and reads are refused, and afterwards they continue", async () => {
+  test("while the database cannot be reached, writes and reads are refused; afterwards they continue", async () => {
     const store = await open("away");
     await put(store, "0x01", "before");
     await server.stop();
@@ -97,7 +97,7 @@ describe.skipIf(!hasPostgres)(inPostgres, () => {
     await store.close();
   });
 
-  test("tables of a newer format are refused and left alone", async () => {
+  test("tables of a newer format are refused and stay unchanged", async () => {
     await (await open("newer")).close();
     await server.ask("UPDATE newer.about SET value = '2' WHERE name = 'format'");
     await expect(open("newer")).rejects.toThrow("are of format 2, and this version knows format 1");

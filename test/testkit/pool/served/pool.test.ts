@@ -108,7 +108,7 @@ test.each([
   expect(await response.json()).toMatchObject({ status, detail: expect.any(String) });
 });
 
-test("the pool refuses a wrong length of a lease, by its field", async () => {
+test("the pool refuses an invalid lease duration and names its field", async () => {
   expect(await (await ask("POST", "/leases", { seconds: 0 })).json()).toMatchObject({
     status: 422,
     code: "validation_failed",

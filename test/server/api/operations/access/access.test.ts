@@ -50,7 +50,7 @@ describe("access is issued without a body", () => {
     expect(JSON.parse(answer.text)).toMatchObject({ program: "prg_demo", scopes: [...scopes] });
   });
 
-  test("but not with a body of another content type", async () => {
+  test("but refuses a body of another content type", async () => {
     const headers = { Authorization: `Bearer ${kit.accountKey}`, "Content-Type": "text/plain" };
     const answer = await kit.post("/v1/routing/access", "{}", headers);
     expect(answer.status).toBe(415);

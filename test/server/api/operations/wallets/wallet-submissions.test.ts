@@ -60,7 +60,7 @@ async function signedClaim(purchase: Purchase, claimed = { amount, reason }) {
 }
 
 describe("what a stranger submits again", () => {
-  test("does not make the store on disk grow, under whatever keys and in whatever order", async () => {
+  test("does not make the store on disk grow, under any keys and in any order", async () => {
     const dataDirectory = join(await temporaryFolder(), "data");
     await using kept = await TestKit.open({ seed: "kept", dataDirectory });
     const purchase = await kept.activePurchase();
@@ -198,7 +198,7 @@ describe("a contract that says yes to every signature (ERC-1271)", () => {
   /** Answers the magic value to whatever it is called with. */
   const sayYes = "0x631626ba7e60e01b60005260206000f3";
 
-  test("cannot make the store grow: no claim is taken before the chain holds it", async () => {
+  test("cannot make the store grow: a claim is accepted only once it is on the chain", async () => {
     const purchase = await kit.paidPurchase(merchant);
     await kit.sandbox.chain.client.setCode({ address: purchase.beneficiary, bytecode: sayYes });
     const digest = await kit.digest();
