@@ -82,7 +82,7 @@ describe("every port", () => {
   );
 
   test.each(parts)(
-    "%s ends a connection that says nothing, and one whose headers never end",
+    "%s ends a connection without a request, and one whose headers never end",
     async (part) => {
       const silent = await open(part);
       const slow = await open(part);

@@ -80,7 +80,7 @@ test("the answers that need no credential contain no secret", async () => {
 });
 
 test.skipIf(process.platform === "win32")(
-  "the data directory and everything in it is the owner's alone, whatever the umask, while it runs and after it",
+  "only the owner can read the data directory and its files, whatever the umask, while it runs and after it",
   async () => {
     const folder = join(await temporaryFolder(), "kept");
     const before = process.umask(0o000);

@@ -20,7 +20,7 @@ test("docs/dependencies.md gives each dependency, its exact version and a reason
   expect(rows.every(([, version]) => /^\d+\.\d+\.\d+(-[\w.-]+)?$/.test(version ?? ""))).toBe(true);
 });
 
-test("every package is pinned by its content, and only those that are named run a script", async () => {
+test("every package is pinned by its content, and only the named packages run a script", async () => {
   const read = async (name: string) =>
     JSON.parse(await readFile(new URL(`../../${name}`, import.meta.url), "utf8"));
   const lock = z.object({

@@ -200,7 +200,7 @@ const behaviors: [
   ],
 ];
 
-describe("every attempt ends by its deadline, and its connection with it", () => {
+describe("every attempt and its connection end by the deadline", () => {
   test.each(behaviors)("when the receiver %s", async (_, expected) => {
     behave = expected.behave;
     atOnce = expected.atOnce ?? false;

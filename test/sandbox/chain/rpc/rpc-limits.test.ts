@@ -82,7 +82,7 @@ describe("the gas of a call:", () => {
     ["eth_call", "that creates a contract", [{ data: loop, gas: hugeGas }]],
     ["eth_createAccessList", "with gas in hexadecimal", [{ to: looping, gas: hugeGas }]],
   ])(
-    "an endless loop ends at the gas that a call may use, even if the call asks for more, and others are answered meanwhile (%s %s)",
+    "an endless loop ends at the gas limit of a call, even if the call asks for more, and other calls are answered meanwhile (%s %s)",
     async (method, _, params) => {
       const [answer] = await Promise.all([call(method, params), expectAlive()]);
       expect(answer.error).toEqual({

@@ -194,7 +194,7 @@ async function storedBytes(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-describe("a contract that says yes to every signature (ERC-1271)", () => {
+describe("a contract that accepts every signature (ERC-1271)", () => {
   /** Answers the magic value to whatever it is called with. */
   const sayYes = "0x631626ba7e60e01b60005260206000f3";
 
@@ -402,7 +402,7 @@ test("an enrollment is submitted in two parts, and POST …/enrollment uses both
   expect(JSON.parse(confirmed.text)).toMatchObject({ status: "enrolled" });
 });
 
-describe("what is submitted must be what is on chain", () => {
+describe("a submission must match the chain", () => {
   /** Evidence of every action of a purchase, with the amount and the reason that it says. */
   async function evidence() {
     const purchase = await kit.paidPurchase(merchant);
