@@ -12,7 +12,7 @@ import {
   operationsTable,
 } from "../server/documentation/tables.ts";
 import { contractLimits, contractTables } from "./contract-tables.ts";
-import { controlTables } from "./control-tables.ts";
+import { controlTables, poolTables } from "./control-tables.ts";
 import { otherErrorsTable } from "./errors-table.ts";
 import { exploreOptionsTable, optionsTable } from "./options-table.ts";
 import { pageLimits } from "./page-limits.ts";
@@ -39,6 +39,7 @@ const tables: { readonly [page: string]: Texts } = {
   },
   "contracts.md": contractTables,
   "control.md": controlTables,
+  "pool.md": poolTables,
   "rpc.md": rpcTables,
   "tests.md": { answers: answersTable(operations) },
   "explain.md": {

@@ -81,8 +81,8 @@ async function servePool(flags: PoolFlags): Promise<void> {
     sandbox: definedOnly({ seed: flags.seed, mode: flags.mode }),
     failed: (error) => process.stderr.write(`A sandbox did not start: ${inFlags(messageOf(error))}\n`),
   });
-  listener.serve({ handle: createPoolHost(pool) });
   const { url } = listener;
+  listener.serve({ handle: createPoolHost(pool, url) });
   print(
     flags,
     { url, size },

@@ -14,6 +14,7 @@ const benchmarks: { readonly [name: string]: () => Promise<{ benchmark: Benchmar
   start: () => import("./start.ts"),
   create: () => import("./create.ts"),
   restore: () => import("./restore.ts"),
+  lease: () => import("./lease.ts"),
   lifecycle: () => import("./lifecycle.ts"),
   given: () => import("./given.ts"),
   capabilities: () => import("./capabilities.ts"),

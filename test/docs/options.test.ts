@@ -82,14 +82,14 @@ test("every error is a CodedError whose codes docs/options.md lists, or its comm
   const coded = classes.filter(({ base }) => base === "CodedError").map(({ name }) => name);
   // SandboxError has a table of its own. The others reach no program: the API answers a Problem, SharedStore throws a SandboxError for a
   // ClusterMemberError, the command line prints a ControlRefusedError, the control API answers an UnhealthyError, and the pool
-  // a PoolExhaustedError.
+  // a PoolError.
   const others = [
     "SandboxError",
     "Problem",
     "ClusterMemberError",
     "ControlRefusedError",
     "UnhealthyError",
-    "PoolExhaustedError",
+    "PoolError",
   ];
   expect(listed.toSorted()).toEqual(coded.filter((name) => !others.includes(name)).toSorted());
 });

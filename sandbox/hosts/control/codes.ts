@@ -41,14 +41,24 @@ export const commonCodes = [
   "storage_unavailable",
 ] as const satisfies readonly ControlCode[];
 
-/** The codes that every operation with a body can answer with. */
-export const bodyCodes = [
+/** The codes of a body that is refused before an operation runs. */
+const unreadableCodes = [
   "body_malformed",
   "body_too_large",
   "content_type_unsupported",
   "content_encoding_unsupported",
-  "validation_failed",
 ] as const satisfies readonly ControlCode[];
+
+/**
+ * Returns the codes of refused bodies that an operation can answer with: none for a read, whose body is ignored.
+ *
+ * @param takesBody - whether the operation has a schema for its body.
+ * @example bodyCodes("delete", false).includes("body_malformed") // true
+ */
+export function bodyCodes(method: string, takesBody: boolean) {
+  if (method === "get") return [];
+  return takesBody ? [...unreadableCodes, "validation_failed" as const] : unreadableCodes;
+}
 
 /** The status and the title of a code. */
 export function describeCode(code: ControlCode): { status: number; title: string } {

@@ -2,9 +2,9 @@ import express, { type Express, type NextFunction, type Request, type Response, 
 import { Problem } from "../../../server/api/errors/problem.ts";
 import { limits } from "../../../server/api/limits.ts";
 import { methodNotAllowed } from "../../../server/http/app.ts";
-import { hasBody, requireJsonType } from "../../../server/http/request/read-body.ts";
 import { validate } from "../../../server/http/request/validate.ts";
 import { describeControl } from "./describe-control.ts";
+import { parseJsonBody, requireJsonBody } from "./json-body.ts";
 import { KeptSnapshots } from "./kept-snapshots.ts";
 import {
   type ControlContext,
@@ -25,17 +25,11 @@ export function createControlHost(controlled: ControlledSandbox): Express {
   const sandbox = { ...controlled, kept: new KeptSnapshots(controlled) };
   const app = express();
   app.disable("x-powered-by");
-  app.use((request, response, next) => {
-    // Before any parser: it would leave out a body of another type, and its defaults would be done instead.
-    if (hasBody(request)) requireJsonType(request);
-    // Every body is taken; the listener has refused all other expectations.
-    if (request.headers.expect !== undefined) response.writeContinue();
-    next();
-  });
+  app.use(requireJsonBody);
   // Before a recording holds requests back.
   app.use(routes(sandbox, false));
   app.use(sandbox.recorder.control());
-  app.use(express.json({ limit: limits.body_bytes, strict: false }));
+  app.use(parseJsonBody(limits.body_bytes));
   app.use(routes(sandbox, true));
   app.use(sandbox.explorer.pages);
   refuseOtherMethods(app);
@@ -54,8 +48,7 @@ function routes(sandbox: Controlled, recorded: boolean): Router {
   for (const operation of controlOperations.filter((one) => one.recorded === recorded)) {
     const { method, path, body, describedBody, bodyLimit = limits.body_bytes } = operation;
     const route = router.route(expressPath(path));
-    if (!recorded && (body ?? describedBody) !== undefined)
-      route[method](express.json({ limit: bodyLimit, strict: false }));
+    if (!recorded && (body ?? describedBody) !== undefined) route[method](parseJsonBody(bodyLimit));
     route[method](async (request: Request, response: Response) => {
       await serve(operation, sandbox, request, response);
     });

@@ -125,12 +125,14 @@ export function defineControl<B extends z.ZodType = z.ZodUndefined, Q extends z.
   return { ...usual, ...operation };
 }
 
+type Bodied = Pick<ControlOperation, "body" | "describedBody">;
+
 /** The schema of the body of an operation, or undefined if it takes none. */
-export function bodyOf({ body, describedBody }: ControlOperation): z.ZodType | undefined {
+export function bodyOf({ body, describedBody }: Bodied): z.ZodType | undefined {
   return describedBody ?? body;
 }
 
 /** Returns whether a request must have a body. */
-export function needsBody({ body, describedBody }: ControlOperation): boolean {
+export function needsBody({ body, describedBody }: Bodied): boolean {
   return describedBody !== undefined || (body !== undefined && !body.safeParse({}).success);
 }

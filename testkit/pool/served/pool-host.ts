@@ -1,90 +1,60 @@
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
-import { z } from "zod";
+import { parseJsonBody, requireJsonBody } from "../../../sandbox/hosts/control/json-body.ts";
 import { refuseError, sendRefusal } from "../../../sandbox/hosts/control/refuse-error.ts";
 import { Problem } from "../../../server/api/errors/problem.ts";
 import { methodNotAllowed } from "../../../server/http/app.ts";
-import { hasBody, requireJsonType } from "../../../server/http/request/read-body.ts";
 import { validate } from "../../../server/http/request/validate.ts";
-import { poolLimits } from "./pool-limits.ts";
-import { PoolExhaustedError, type ServedPool } from "./served-pool.ts";
-
-const termBody = z.strictObject({ seconds: z.int().min(1).max(poolLimits.mostLeaseSeconds).optional() });
-
-type Handle = (
-  pool: ServedPool,
-  request: Request<{ id: string }>,
-  response: Response,
-) => Promise<void> | void;
-
-/** The requests of a pool, by path and method. */
-const routes: { readonly [path: string]: { readonly [M in "get" | "put" | "post" | "delete"]?: Handle } } = {
-  "/": {
-    get: (pool, _request, response) => {
-      response.json(pool.status());
-    },
-  },
-  "/leases": {
-    async post(pool, request, response) {
-      const gone = new AbortController();
-      response.once("close", () => gone.abort());
-      const lease = await pool.lease(readSeconds(request), gone.signal);
-      // Only the caller would know the id of the lease.
-      if (response.closed) pool.end(lease.id);
-      else response.status(201).location(`/leases/${lease.id}`).json(lease);
-    },
-  },
-  "/leases/:id": {
-    put: (pool, request, response) => {
-      response.json(pool.renew(request.params.id, readSeconds(request)));
-    },
-    delete: (pool, request, response) => {
-      pool.end(request.params.id);
-      response.status(204).end();
-    },
-  },
-  "/leases/:id/restore": {
-    async post(pool, request, response) {
-      response.json(await pool.restore(request.params.id));
-    },
-  },
-};
+import { describePool } from "./describe-pool.ts";
+import { type PoolContext, type PoolOperation, poolOperations } from "./pool-operations.ts";
+import { PoolError, type ServedPool } from "./served-pool.ts";
 
 /**
  * Serves a pool: leases of sandboxes over HTTP, for workers in any language.
  *
- * @example listener.serve({ handle: createPoolHost(pool) })
+ * @param url - where the pool is reached.
+ * @example listener.serve({ handle: createPoolHost(pool, listener.url) })
  */
-export function createPoolHost(pool: ServedPool): Express {
+export function createPoolHost(pool: ServedPool, url: string): Express {
   const app = express();
   app.disable("x-powered-by");
-  app.use((request, response, next) => {
-    if (hasBody(request)) requireJsonType(request);
-    if (request.headers.expect !== undefined) response.writeContinue();
+  app.use(requireJsonBody);
+  app.use((_request, response, next) => {
     response.set("Cache-Control", "no-store");
     next();
   });
-  app.use(express.json({ limit: "1kb", strict: false }));
-  for (const [path, methods] of Object.entries(routes)) {
-    const route = app.route(path);
-    for (const [method, handle] of Object.entries(methods))
-      route[method as keyof typeof methods](
-        async (request: Request<{ id: string }>, response: Response) => await handle(pool, request, response),
-      );
+  app.use(parseJsonBody("1kb"));
+  for (const path of new Set(poolOperations.map((operation) => operation.path))) {
+    const operations = poolOperations.filter((operation) => operation.path === path);
+    const route = app.route(path.replaceAll(/\{(\w+)\}/g, ":$1"));
+    for (const operation of operations)
+      route[operation.method](async (request: Request, response: Response) => {
+        await answer(operation, { pool, describe: () => describePool(url) }, request, response);
+      });
     route.all(() => {
-      throw methodNotAllowed(Object.keys(methods));
+      throw methodNotAllowed(operations.map(({ method }) => method));
     });
   }
   app.use((request) => {
     throw new Problem("route_not_found", `There is nothing at ${request.method} ${request.path}.`);
   });
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
-    if (error instanceof PoolExhaustedError)
+    if (error instanceof PoolError)
       sendRefusal(response.set("Retry-After", "1"), 503, error.message, { code: error.code });
     else refuseError(error, response);
   });
   return app;
 }
 
-function readSeconds(request: Request<{ id: string }>): number | undefined {
-  return validate(termBody, request.body ?? {}, "").seconds;
+async function answer(
+  { body, success, handle }: PoolOperation,
+  context: Pick<PoolContext, "pool" | "describe">,
+  request: Request,
+  response: Response,
+): Promise<void> {
+  const { id = "" } = request.params;
+  const { seconds } = body === undefined ? {} : validate(body, request.body ?? {}, "");
+  const given = await handle({ ...context, id: String(id), seconds, response });
+  if (response.closed) return;
+  if (success.schema === null) response.status(success.status).end();
+  else response.status(success.status).json(given);
 }

@@ -31,16 +31,9 @@ export interface LeaseView {
   expires_at: string;
 }
 
-/** Thrown when no sandbox has become free in time. */
-export class PoolExhaustedError extends CodedError<"pool_exhausted"> {
-  override readonly name = "PoolExhaustedError";
-
-  constructor(size: number, waitMs: number) {
-    super(
-      "pool_exhausted",
-      `None of the ${size} sandboxes became free within ${waitMs / 1_000} s. Send the request again, end a lease, or start a larger pool.`,
-    );
-  }
+/** Thrown when the pool has no sandbox for a caller; a repeated request can succeed. */
+export class PoolError extends CodedError<"pool_exhausted" | "sandbox_unavailable"> {
+  override readonly name = "PoolError";
 }
 
 /** A sandbox of the pool, with the lease that was prepared for the next caller. */
@@ -107,7 +100,7 @@ export class ServedPool {
    * Leases a free sandbox, or waits for one.
    *
    * @param gone - aborts when the caller no longer waits.
-   * @throws PoolExhaustedError when none becomes free in time.
+   * @throws PoolError `pool_exhausted` when none becomes free in time.
    */
   async lease(seconds: number | undefined, gone: AbortSignal): Promise<LeaseView> {
     const slot = this.#free.shift() ?? (await this.#wait(gone));
@@ -126,11 +119,22 @@ export class ServedPool {
     return this.#view(id);
   }
 
-  /** Resets the sandbox of a lease, or replaces it if it can no longer be reset. @throws Problem not_found */
+  /**
+   * Resets the sandbox of a lease, or replaces it if it can no longer be reset.
+   *
+   * @throws Problem `not_found`; PoolError `sandbox_unavailable` when no other sandbox starts.
+   */
   async restore(id: string): Promise<LeaseView> {
     const held = this.#require(id);
     const before = held.turn;
-    const restoring = before.then(async () => await this.#reset(held.slot));
+    const restoring = before
+      .then(async () => await this.#reset(held.slot))
+      .catch((cause: unknown) => {
+        this.#options.failed(cause);
+        const detail =
+          "The sandbox of the lease could be neither reset nor replaced. Send the request again.";
+        throw new PoolError("sandbox_unavailable", detail, { cause });
+      });
     held.turn = restoring.catch(() => undefined);
     await restoring;
     this.#metrics.restored += 1;
@@ -208,7 +212,7 @@ export class ServedPool {
     const leave = () => {
       this.#waiting = this.#waiting.filter((one) => one !== resolve);
       this.#metrics.refused += 1;
-      reject(new PoolExhaustedError(this.#options.size, this.#options.waitMs));
+      reject(exhausted(this.#options));
     };
     const timer = setTimeout(leave, this.#options.waitMs);
     gone.addEventListener("abort", leave);
@@ -249,6 +253,13 @@ export class ServedPool {
     await slot.lease?.end();
     slot.lease = await slot.pool.lease();
   }
+}
+
+function exhausted({ size, waitMs }: ServedPoolOptions): PoolError {
+  return new PoolError(
+    "pool_exhausted",
+    `None of the ${size} sandboxes became free within ${waitMs / 1_000} s. Send the request again, end a lease, or start a larger pool.`,
+  );
 }
 
 function toText(milliseconds: number): string {

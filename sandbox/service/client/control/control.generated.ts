@@ -1686,8 +1686,10 @@ export interface paths {
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Notifications"] } };
-        400: components["responses"]["BadRequest"];
+        400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
+        413: components["responses"]["PayloadTooLarge"];
+        415: components["responses"]["UnsupportedMediaType"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1803,8 +1805,10 @@ export interface paths {
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Faults"] } };
-        400: components["responses"]["BadRequest"];
+        400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
+        413: components["responses"]["PayloadTooLarge"];
+        415: components["responses"]["UnsupportedMediaType"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1855,8 +1859,10 @@ export interface paths {
       requestBody?: never;
       responses: {
         201: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["KeptSnapshot"] } };
-        400: components["responses"]["BadRequest"];
+        400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
+        413: components["responses"]["PayloadTooLarge"];
+        415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity8"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable3"];
@@ -1877,9 +1883,11 @@ export interface paths {
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["KeptSnapshots"] } };
-        400: components["responses"]["BadRequest"];
+        400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
+        413: components["responses"]["PayloadTooLarge"];
+        415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity9"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable3"];
@@ -1924,8 +1932,10 @@ export interface paths {
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Scenario"] } };
-        400: components["responses"]["BadRequest"];
+        400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
+        413: components["responses"]["PayloadTooLarge"];
+        415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity11"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];

@@ -1,0 +1,125 @@
+import type { Response } from "express";
+import { z } from "zod";
+import type { DescribedOperation } from "../../../sandbox/hosts/control/describe-operations.ts";
+import { leaseSchema, poolStatusSchema } from "./pool-answers.ts";
+import type { PoolCode } from "./pool-codes.ts";
+import { poolLimits } from "./pool-limits.ts";
+import type { ServedPool } from "./served-pool.ts";
+
+const { mostLeaseSeconds } = poolLimits;
+
+/** The body of a request that begins or renews a lease. */
+const lengthBody = z
+  .strictObject({
+    seconds: z
+      .int()
+      .min(1)
+      .max(mostLeaseSeconds)
+      .optional()
+      .meta({ description: "How long the lease lasts, in seconds. By default, as long as the pool says." }),
+  })
+  .meta({ id: "LeaseLength" });
+
+/** The arguments of a handler. */
+export interface PoolContext {
+  pool: ServedPool;
+  /** The id in the path; empty if the path has none. */
+  id: string;
+  /** The length that the request asks for. */
+  seconds: number | undefined;
+  response: Response;
+  /** The description of the pool's whole API. */
+  describe: () => object;
+}
+
+/** One operation of a pool: router, description and the table of docs/pool.md come from it. */
+export interface PoolOperation extends DescribedOperation {
+  body?: typeof lengthBody;
+  errors: readonly PoolCode[];
+  handle(context: PoolContext): Promise<unknown> | unknown;
+}
+
+const id = z.string().min(1).meta({ description: "The id of a lease.", example: "lse_1" });
+
+/** Every operation of a pool, in the order of its documentation. */
+export const poolOperations: readonly PoolOperation[] = [
+  {
+    id: "createLease",
+    method: "post",
+    path: "/leases",
+    tag: "Leases",
+    summary: "Leases a sandbox.",
+    description:
+      "The answer has `id`, `sandbox` (the content of `sandbox.json`) and `expires_at`. If no sandbox is free, the request waits for one.",
+    body: lengthBody,
+    success: { status: 201, description: "The lease.", schema: leaseSchema },
+    errors: ["pool_exhausted"],
+    async handle({ pool, seconds, response }) {
+      const gone = new AbortController();
+      response.once("close", () => gone.abort());
+      const lease = await pool.lease(seconds, gone.signal);
+      // Only the caller would know the id of the lease.
+      if (response.closed) pool.end(lease.id);
+      response.location(`/leases/${lease.id}`);
+      return lease;
+    },
+  },
+  {
+    id: "renewLease",
+    method: "put",
+    path: "/leases/{id}",
+    tag: "Leases",
+    summary: "Renews the lease: its time starts again now.",
+    params: { id },
+    body: lengthBody,
+    success: { status: 200, description: "The lease with its new end.", schema: leaseSchema },
+    errors: ["not_found"],
+    handle: ({ pool, id, seconds }) => pool.renew(id, seconds),
+  },
+  {
+    id: "restoreLease",
+    method: "post",
+    path: "/leases/{id}/restore",
+    tag: "Leases",
+    summary: "Resets the sandbox and returns the lease.",
+    description:
+      "Use the URLs in this answer: if the sandbox cannot be reset, the pool replaces it with a new one on other ports.",
+    params: { id },
+    success: { status: 200, description: "The lease of the reset sandbox.", schema: leaseSchema },
+    errors: ["not_found", "sandbox_unavailable"],
+    handle: async ({ pool, id }) => await pool.restore(id),
+  },
+  {
+    id: "endLease",
+    method: "delete",
+    path: "/leases/{id}",
+    tag: "Leases",
+    summary: "Ends the lease.",
+    description: "The answer is `204`.",
+    params: { id },
+    success: { status: 204, description: "The lease has ended.", schema: null },
+    errors: ["not_found"],
+    handle: ({ pool, id }) => pool.end(id),
+  },
+  {
+    id: "readPool",
+    method: "get",
+    path: "/",
+    tag: "Pool",
+    summary:
+      "Returns the size of the pool, how many sandboxes are free, leased or being prepared, the number of waiting requests, the limits, counters, and all leases.",
+    success: { status: 200, description: "The state of the pool.", schema: poolStatusSchema },
+    errors: [],
+    handle: ({ pool }) => pool.status(),
+  },
+  {
+    id: "readPoolDescription",
+    method: "get",
+    path: "/openapi.json",
+    tag: "Pool",
+    summary: "Returns the OpenAPI 3.1 description of these requests.",
+    success: { status: 200, description: "The description.", schema: z.looseObject({ openapi: z.string() }) },
+    errors: [],
+    handle: ({ describe }) => describe(),
+  },
+];
