@@ -32,7 +32,17 @@ const otherOptions = ["apiPort", "scenario", "port", "typed_data", "decision", "
 /** The lines of the library's source that are no comments. */
 const lines = execFileSync(
   "git",
-  ["ls-files", "--", "protocol", "relayer", "server", "sandbox", "testkit", "check-contract"],
+  [
+    "ls-files",
+    "--",
+    "protocol",
+    "relayer",
+    "server",
+    "sandbox",
+    "testkit",
+    "check-contract",
+    "hardhat-plugin",
+  ],
   { encoding: "utf8" },
 )
   .split("\n")

@@ -42,7 +42,10 @@ test("no line of a page begins with the mark of a limit, which would end the par
 
 test("no message, description or comment has a limit that is not the constant's", () => {
   expect(
-    typed("{protocol,relayer,server,sandbox,testkit,check-contract,cli,portal}/**/*.ts", (source) => source),
+    typed(
+      "{protocol,relayer,server,sandbox,testkit,check-contract,cli,hardhat-plugin,portal}/**/*.ts",
+      (source) => source,
+    ),
   ).toEqual([]);
 });
 
@@ -50,10 +53,13 @@ test("no comment names a default number that is not the constant's", () => {
   const usdc = (amount: string) => `by default ${(Number(amount) / 1e6).toLocaleString("en-US")} USDC`;
   const { count, depth, delay_ms, status } = faultDefaults;
   const named = (first: number | string) => `${first.toLocaleString("en-US")} by default`;
-  const found = globSync("{protocol,relayer,server,sandbox,testkit,check-contract,cli,portal}/**/*.ts", {
-    cwd: root,
-    exclude: (name) => name.endsWith(".generated.ts"),
-  }).flatMap((file) => {
+  const found = globSync(
+    "{protocol,relayer,server,sandbox,testkit,check-contract,cli,hardhat-plugin,portal}/**/*.ts",
+    {
+      cwd: root,
+      exclude: (name) => name.endsWith(".generated.ts"),
+    },
+  ).flatMap((file) => {
     const source = readFileSync(`${root}/${file}`, "utf8").replaceAll(/\s+\* /g, " ");
     const texts = source.match(/\b(\d[\d,]*|once) by default|by default \d[\d,]*( USDC)?/g) ?? [];
     return texts.map((text) => `${file}: ${text}`);

@@ -53,7 +53,17 @@ test("docs/options.md has the defaults of the ports of start", async () => {
 
 /** The classes of errors in the source, each with the comment before it and the class that it extends. */
 function readErrorClasses(): { name: string; base: string; comment: string }[] {
-  const folders = ["protocol", "relayer", "server", "sandbox", "testkit", "check-contract", "cli", "portal"];
+  const folders = [
+    "protocol",
+    "relayer",
+    "server",
+    "sandbox",
+    "testkit",
+    "check-contract",
+    "cli",
+    "hardhat-plugin",
+    "portal",
+  ];
   const files = execFileSync("git", ["ls-files", "--", ...folders], { encoding: "utf8" }).split("\n");
   return files
     .filter((file) => file.endsWith(".ts"))

@@ -26,6 +26,7 @@ test("the package contains the programs and the documents, and nothing else", as
     "dist/artifacts",
     "dist/check-contract",
     "dist/cli",
+    "dist/hardhat-plugin",
     "dist/portal",
     "dist/protocol",
     "dist/relayer",
@@ -39,6 +40,10 @@ test("the package contains the programs and the documents, and nothing else", as
   expect((await files()).filter((file) => /(?<!\.d)\.ts$|build-info|\.test\./.test(file))).toEqual([]);
   expect((await files()).filter((file) => file.endsWith(".sol")).sort()).toEqual(
     [
+      "CanonicalCalldata",
+      "ExactTransfer",
+      "FundingSource",
+      "PurchaseRegistrar",
       "conformance/RegistrarConformance.t",
       "hashing/RegistrarHashing",
       "interfaces/ICommonErrors",

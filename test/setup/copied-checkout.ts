@@ -15,6 +15,7 @@ const PARTS = [
   "testkit",
   "check-contract",
   "cli",
+  "hardhat-plugin",
   "scripts",
   "server",
   "tsconfig.json",

@@ -5,7 +5,17 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const sources = ["protocol", "relayer", "server", "sandbox", "testkit", "check-contract", "cli", "portal"];
+const sources = [
+  "protocol",
+  "relayer",
+  "server",
+  "sandbox",
+  "testkit",
+  "check-contract",
+  "cli",
+  "hardhat-plugin",
+  "portal",
+];
 const mostEntries = 11;
 
 /** Finds the folders below a folder, itself included, that have more entries than one level may have. */

@@ -46,14 +46,42 @@ describe("imports run one way", () => {
   test.for([
     [
       "protocol",
-      ["relayer", "server", "sandbox", "testkit", "check-contract", "cli", "portal", "scripts", "test"],
+      [
+        "relayer",
+        "server",
+        "sandbox",
+        "testkit",
+        "check-contract",
+        "cli",
+        "hardhat-plugin",
+        "portal",
+        "scripts",
+        "test",
+      ],
     ],
-    ["relayer", ["server", "sandbox", "testkit", "check-contract", "cli", "portal", "scripts", "test"]],
-    ["server", ["sandbox", "testkit", "check-contract", "cli", "portal", "scripts", "test"]],
-    ["sandbox", ["testkit", "check-contract", "cli", "portal", "scripts", "test"]],
-    ["testkit", ["check-contract", "cli", "portal", "scripts", "test"]],
-    ["check-contract", ["testkit", "cli", "portal", "scripts", "test"]],
-    ["cli", ["portal", "scripts", "test"]],
+    [
+      "relayer",
+      [
+        "server",
+        "sandbox",
+        "testkit",
+        "check-contract",
+        "cli",
+        "hardhat-plugin",
+        "portal",
+        "scripts",
+        "test",
+      ],
+    ],
+    [
+      "server",
+      ["sandbox", "testkit", "check-contract", "cli", "hardhat-plugin", "portal", "scripts", "test"],
+    ],
+    ["sandbox", ["testkit", "check-contract", "cli", "hardhat-plugin", "portal", "scripts", "test"]],
+    ["testkit", ["check-contract", "cli", "hardhat-plugin", "portal", "scripts", "test"]],
+    ["check-contract", ["testkit", "cli", "hardhat-plugin", "portal", "scripts", "test"]],
+    ["cli", ["hardhat-plugin", "portal", "scripts", "test"]],
+    ["hardhat-plugin", ["portal", "scripts", "test"]],
     ["scripts", ["portal", "test"]],
   ] as const)("%s imports nothing from what comes after it", async ([layer, forbidden]) => {
     const cases = forbidden.flatMap((other): Case[] => [
@@ -75,6 +103,7 @@ describe("imports run one way", () => {
     ["check-contract", "sandbox"],
     ["cli", "testkit"],
     ["cli", "check-contract"],
+    ["hardhat-plugin", "cli"],
     ["scripts", "cli"],
     ["test", "scripts"],
   ] as const)("%s may import from %s", async ([layer, other]) => {

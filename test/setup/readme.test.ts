@@ -56,10 +56,15 @@ test("every link of a document that the package ships leads to what it ships; a 
   expect(broken).toEqual([]);
 });
 
-test("the package ships the interfaces of the contracts, each with what it imports", async () => {
-  const files = await shippedFiles();
-  const interfaces = files.filter((file) => file.endsWith(".sol"));
-  expect(interfaces).toEqual(
+test("the package ships the registrar contract and the Solidity files to import, each with what it imports", async () => {
+  const files = (await shippedFiles()).filter((file) => file.endsWith(".sol"));
+  // The contract with its own parts, to plant bugs in a copy.
+  const registrar = ["CanonicalCalldata", "ExactTransfer", "FundingSource", "PurchaseRegistrar"];
+  expect(files.filter((file) => file.split("/").length === 2).sort()).toEqual(
+    registrar.map((name) => `contracts/${name}.sol`),
+  );
+  const imported = files.filter((file) => file.split("/").length > 2);
+  expect(imported).toEqual(
     [
       "conformance/RegistrarConformance.t",
       "hashing/RegistrarHashing",
@@ -69,10 +74,10 @@ test("the package ships the interfaces of the contracts, each with what it impor
       "mocks/MockToken",
     ].map((name) => `contracts/${name}.sol`),
   );
-  for (const file of interfaces) {
+  for (const file of files) {
     const text = await readFile(new URL(file, root), "utf8");
-    expect(text).toContain("pragma solidity >=0.8.4;");
-    for (const [, target = ""] of text.matchAll(/from "([^"]+)";/g))
-      expect(interfaces).toContain(new URL(target, new URL(file, root)).href.slice(root.href.length));
+    expect(text).toContain(imported.includes(file) ? "pragma solidity >=0.8.4;" : "pragma solidity 0.8.37;");
+    for (const [, target = ""] of text.matchAll(/from "(\.[^"]+)";/g))
+      expect(files).toContain(new URL(target, new URL(file, root)).href.slice(root.href.length));
   }
 });
