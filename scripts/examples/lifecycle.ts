@@ -24,8 +24,11 @@ export const exampleLifecycle: readonly ExampleStep[] = [
     operation: "issueAccess",
     request: () => ({
       bodies: {
-        all_scopes: body("All scopes of the account's program; the body may be left out too.", {}),
-        some_scopes: body("Only what reads records.", { program: "prg_demo", scopes: ["records:read"] }),
+        all_scopes: body("All scopes of the account's program. You can also omit the body.", {}),
+        some_scopes: body("Only the scope that reads records.", {
+          program: "prg_demo",
+          scopes: ["records:read"],
+        }),
       },
     }),
   },
@@ -83,7 +86,7 @@ export const exampleLifecycle: readonly ExampleStep[] = [
       path: purchasePath(run),
       header: key("activate-purchase"),
       bodies: {
-        commitment: body("The commitment that is meant.", {
+        commitment: body("The commitment to activate.", {
           commitment_hash: purchaseOf(run).commitment.hash,
         }),
       },

@@ -84,6 +84,6 @@ export const controlProblemSchema = z
       .meta({ description: "Each invalid field, with its JSON pointer (RFC 6901)." }),
     problem: jsonObjectSchema
       .optional()
-      .meta({ description: "The refusal of the routing API, if that refused a step of a given state." }),
+      .meta({ description: "The refusal of the routing API, if it refused a step of a given state." }),
   })
   .meta({ id: "Problem", description: "A refusal (RFC 9457)." });

@@ -85,7 +85,7 @@ export const overviewSchema = z
       })
       .meta({
         description:
-          "The faults that can be set: those with a name, the points of all by layer and action, and the writes that limit them.",
+          "The faults that you can set: the common faults, the points of all faults by layer and action, and the writes that a fault can be limited to.",
       }),
   })
   .meta({ id: "Overview" });
@@ -232,15 +232,15 @@ export const eventsSchema = pageOf(eventViewSchema).meta({ id: "EventViews" });
 
 const checkSchema = z
   .object({ name: text, ok: z.boolean(), expected: jsonSchema, actual: jsonSchema })
-  .meta({ id: "Check", description: "A check of a binding with both sides." });
+  .meta({ id: "Check", description: "A binding check, with the expected and the actual value." });
 
-/** A check of a binding with both sides. */
+/** A binding check, with the expected and the actual value. */
 export type CheckView = z.output<typeof checkSchema>;
 
 const refusalSchema = z.object({
   number: count.meta({ description: "Counts refusals from 1." }),
   at: text,
-  times: count.meta({ description: "The number of times that the same was refused in a row." }),
+  times: count.meta({ description: "The number of times that the same submission was refused in a row." }),
   operation: text,
   step: text,
   program: text,
@@ -299,7 +299,7 @@ const requestSchema = z.object({
   caller: text.meta({ description: "An account, a credential's id, or `anyone`." }),
   idempotency_key: text.nullable(),
   replayed: z.boolean(),
-  status: count.nullable().meta({ description: "Null where a fault dropped the answer." }),
+  status: count.nullable().meta({ description: "Null if a fault dropped the answer." }),
   code: text.nullable().meta({ description: "The code of the problem that was answered." }),
   body: jsonSchema,
   answer: jsonSchema,
@@ -308,7 +308,7 @@ const requestSchema = z.object({
     .nullable()
     .meta({
       description:
-        "The problem's sentence and the checks of its binding, if the answer refuses: in words, the cause first, and with both sides, the failed ones first.",
+        "For a refusal: its error in one sentence, a sentence for each cause, and the binding checks, the failed ones first.",
     }),
   objects: z.array(text).meta({
     description: "The ids of the purchases, merchants and other records that it names.",

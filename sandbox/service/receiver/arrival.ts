@@ -11,7 +11,7 @@ export const arrivalSchema = z
     }),
     body: z
       .string()
-      .meta({ description: "The body as it came, as text. Verify this, never the parsed body." }),
+      .meta({ description: "The body as it arrived, as text. Verify this text, never the parsed body." }),
     verified: z.boolean().meta({
       description: "Whether its signature verifies against the current keys; its time is not checked.",
     }),

@@ -17,7 +17,7 @@ export function describeDocumentation(docsUrl: string) {
       title: "Routing sandbox documentation",
       version: documentationVersion,
       description:
-        "Read-only resources about the routing sandbox. Nothing here needs a credential and nothing here changes anything.",
+        "Read-only resources about the routing sandbox. They need no credential, and no request changes anything.",
       license: { name: "MIT", identifier: "MIT" },
       contact: { name: "Routing sandbox documentation", url: `${docsUrl}/portal/docs.md` },
     },

@@ -5,7 +5,7 @@ import { viewOperation } from "../../api/views/operations.ts";
 import type { Operation } from "../../http/operation.ts";
 import { documentationResources } from "./resources.ts";
 
-/** The explicit preview capabilities: what works, what only looks like the real thing, what is not offered. */
+/** The preview capabilities: which parts are real, simulated or not supported. */
 export function previewCapabilities(operations: readonly Operation[], urls: { api: string; docs: string }) {
   return {
     service: "routing-sandbox",

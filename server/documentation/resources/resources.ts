@@ -10,7 +10,7 @@ export const documentationResources = [
     id: "previewCapabilities",
     path: "/portal/capabilities.json",
     contentType: "application/json; charset=utf-8",
-    description: "The explicit preview capabilities: what is real, what is simulated, what is not offered.",
+    description: "The preview capabilities: which parts are real, simulated or not supported.",
   },
   {
     id: "examplePurchase",

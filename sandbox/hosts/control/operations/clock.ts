@@ -71,7 +71,7 @@ const chooseMining = defineControl({
   example: { every: "transaction" },
   success: {
     status: 200,
-    description: "The choice.",
+    description: "The mining mode.",
     schema: z.object({ every: everySchema }).meta({ id: "MiningChoice" }),
   },
   gated: true,

@@ -69,7 +69,7 @@ const restoreSnapshot = defineControl({
   tag: "Snapshots",
   summary: "Restores a snapshot, and deletes all later snapshots.",
   params: { number: z.string().meta({ description: "The number of the snapshot.", example: "1" }) },
-  success: { status: 200, description: "The snapshots that are left.", schema: listSchema },
+  success: { status: 200, description: "The remaining snapshots.", schema: listSchema },
   errors: [...errors, "not_found", "stale_snapshot"],
   recorded: false,
   async handle({ sandbox, params: { number = "" } }) {

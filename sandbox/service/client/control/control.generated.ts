@@ -212,7 +212,7 @@ export interface components {
         code?: string;
         detail: string;
       }[];
-      /** The refusal of the routing API, if that refused a step of a given state. */
+      /** The refusal of the routing API, if it refused a step of a given state. */
       problem?: components["schemas"]["JsonObject"];
     };
     Status: {
@@ -969,7 +969,7 @@ export interface components {
       headers: {
         [name: string]: string;
       };
-      /** The body as it came, as text. Verify this, never the parsed body. */
+      /** The body as it arrived, as text. Verify this text, never the parsed body. */
       body: string;
       /** Whether its signature verifies against the current keys; its time is not checked. */
       verified: boolean;
@@ -1090,7 +1090,7 @@ export interface components {
       pending_transactions: number;
       faults: components["schemas"]["Fault"][];
       refusals: number;
-      /** The faults that can be set: those with a name, the points of all by layer and action, and the writes that limit them. */
+      /** The faults that you can set: the common faults, the points of all faults by layer and action, and the writes that a fault can be limited to. */
       fault_choices: {
         intents: string[];
         matrix: {
@@ -1205,7 +1205,7 @@ export interface components {
       mined_at: string | null;
       confirmed_at: string | null;
     };
-    /** A check of a binding with both sides. */
+    /** A binding check, with the expected and the actual value. */
     Check: {
       name: string;
       ok: boolean;
@@ -1273,7 +1273,7 @@ export interface components {
         /** Counts refusals from 1. */
         number: number;
         at: string;
-        /** The number of times that the same was refused in a row. */
+        /** The number of times that the same submission was refused in a row. */
         times: number;
         operation: string;
         step: string;
@@ -1340,13 +1340,13 @@ export interface components {
         caller: string;
         idempotency_key: string | null;
         replayed: boolean;
-        /** Null where a fault dropped the answer. */
+        /** Null if a fault dropped the answer. */
         status: number | null;
         /** The code of the problem that was answered. */
         code: string | null;
         body: components["schemas"]["Json"];
         answer: components["schemas"]["Json"];
-        /** The problem's sentence and the checks of its binding, if the answer refuses: in words, the cause first, and with both sides, the failed ones first. */
+        /** For a refusal: its error in one sentence, a sentence for each cause, and the binding checks, the failed ones first. */
         refusal: ({
           detail: string;
           causes: string[];

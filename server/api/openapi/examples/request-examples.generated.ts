@@ -8,11 +8,11 @@ export const requestExamples: { readonly [operation: string]: RequestExample } =
   "issueAccess": {
     "bodies": {
       "all_scopes": {
-        "summary": "All scopes of the account's program; the body may be left out too.",
+        "summary": "All scopes of the account's program. You can also omit the body.",
         "value": {}
       },
       "some_scopes": {
-        "summary": "Only what reads records.",
+        "summary": "Only the scope that reads records.",
         "value": {
           "program": "prg_demo",
           "scopes": [
@@ -113,7 +113,7 @@ export const requestExamples: { readonly [operation: string]: RequestExample } =
     },
     "bodies": {
       "commitment": {
-        "summary": "The commitment that is meant.",
+        "summary": "The commitment to activate.",
         "value": {
           "commitment_hash": "0xcf73b8c28fd481bf7b5de7c8968f9dcd34be19ef37e1c664d8894ee6beca6859"
         }
