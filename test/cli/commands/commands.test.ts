@@ -106,14 +106,51 @@ test("given creates a merchant and a purchase in a state, in the running sandbox
 test("deliver delivers every undelivered event of the running sandbox", async () => {
   const deliver = async (...flags: string[]) => await runCli("deliver", ...flags, "--data-dir", folder);
   await deliver();
-  expect(await deliver()).toBe("Events delivered: 0; exhausted: none.\n");
+  expect(await deliver()).toBe("Events delivered: 0; exhausted: 0.\n");
   const merchant = ["given", "merchant", "--state", "pending", "--wallet", "stranger", "--data-dir", folder];
   const { event_id } = JSON.parse(await runCli(...merchant, "--json")).merchant;
   const { notifications } = JSON.parse(await deliver("--json"));
   expect(notifications).toMatchObject([{ event_id, status: "delivered" }]);
-  const other = JSON.parse(await runCli(...merchant, "--json")).merchant;
-  await sandbox.faults.set({ layer: "delivery", action: "answer", status: 503, count: 5 });
-  expect(await deliver()).toBe(`Events delivered: 0; exhausted: ${other.event_id}.\n`);
+});
+
+test("deliver says why an event is exhausted and what to do, and exits with 1", async () => {
+  const deliver = ["deliver", "--data-dir", folder];
+  const merchant = ["given", "merchant", "--state", "pending", "--wallet", "deployer", "--data-dir", folder];
+  const undelivered = async () => JSON.parse(await runCli(...merchant, "--json")).merchant.event_id;
+  await runCli(...deliver);
+  const todo = (event: string) =>
+    `${sandbox.description.receiver.url} did not accept ${event}, and an exhausted event gets no further attempt. ` +
+    "Correct the receiver (or clear its faults with fault clear) for later events, and read the purchase or merchant of this one from the API.\n";
+
+  const answered = await undelivered();
+  await sandbox.faults.set({
+    layer: "delivery",
+    action: "answer",
+    status: 503,
+    body: "later\u001b",
+    count: 5,
+  });
+  await expect(runCli(...deliver)).rejects.toMatchObject({
+    code: 1,
+    stdout: `Events delivered: 0; exhausted: 1.\n  ${answered}: 5 attempts; the last one got status 503: later\\u001b\n`,
+    stderr: todo(answered),
+  });
+
+  const dropped = await undelivered();
+  await sandbox.faults.set({ layer: "delivery", action: "reset", count: 5 });
+  await expect(runCli(...deliver)).rejects.toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(`${dropped}: 5 attempts; the last one got no answer: .+\n$`),
+    stderr: todo(dropped),
+  });
+
+  const gone = await undelivered();
+  await sandbox.faults.set({ layer: "delivery", action: "answer", status: 410 });
+  await expect(runCli(...deliver, "--json")).rejects.toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/^\{"notifications":.*"status":"exhausted".*\}\n$/),
+    stderr: todo(gone),
+  });
 });
 
 test("fault set takes the headers and the body of a receiver's answer", async () => {
