@@ -169,7 +169,7 @@ test.for<[command: string, message: string]>([
   ],
   [
     "start --data-dir FOLDER/new --from FOLDER/none --store postgres://127.0.0.1/unused",
-    "A snapshot file continues in a data directory; leave out --store or --from.\n",
+    "A snapshot file cannot be loaded into a database. Leave out --store or --from.\n",
   ],
   [
     "start --data-dir FOLDER/new --store mysql://secret@localhost/shop --api-port 0 --docs-port 0 --control-port 0 --rpc-port 0",

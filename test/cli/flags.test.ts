@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { expect, onTestFinished, test } from "vitest";
 import { flagOf, inFlags } from "../../cli/flags.ts";
 import { createProgram } from "../../cli/program.ts";
+import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { type OptionType, optionTypes } from "../../sandbox/options/check-types.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { runCli } from "./program.ts";
@@ -110,5 +111,14 @@ test("start and listen name the flag of a port that is in use", async () => {
   await expect(runCli("listen", "--port", port)).rejects.toMatchObject({
     code: 1,
     stderr: `Port ${port} on 127.0.0.1 is in use. Choose another port with --port, or 0 for any free port.\n`,
+  });
+});
+
+test("start names only the flags that differ from those of the sandbox in the data directory", async () => {
+  const dataDirectory = await temporaryFolder();
+  await (await createSandbox({ dataDirectory, mode: "deterministic" })).close();
+  await expect(runCli("start", "--data-dir", dataDirectory, "--mode", "live")).rejects.toMatchObject({
+    code: 1,
+    stderr: `${dataDirectory} was made with mode deterministic, not with mode live. Leave out --mode to continue with it, delete it with --fresh, or choose another directory with --data-dir.\n`,
   });
 });

@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { readText } from "../../../server/lib/file-kind.ts";
 import { readDirectoryBegin } from "../../../server/store/directory/directory-store.ts";
 import { howToConvert } from "../../../server/store/directory/store-snapshot.ts";
@@ -11,6 +10,7 @@ import { chainRecord } from "../../chain/start-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { readJson } from "../../lib/read-json.ts";
 import { defaultPrograms, programSettingSchema } from "../../options/programs.ts";
+import { differingSettings } from "./differing-settings.ts";
 
 /** The settings that a sandbox was made with; it cannot continue with any others. */
 export const keptSettings = z.object({
@@ -107,10 +107,17 @@ export async function requireSettings(directory: string, wanted: KeptSettings): 
       "data_directory_mismatch",
       `${directory} was made with ${describeRegistrar(kept.registrar)}, not with ${describeRegistrar(wanted.registrar)}. Leave out the option contracts.registrar to continue with it, delete it with the option fresh, or choose another directory with the option dataDirectory.`,
     );
-  if (kept !== null && canonicalJson(kept) !== canonicalJson(wanted))
+  if (kept === null) return;
+  const differing = differingSettings(kept, wanted);
+  if (differing !== null)
     throw new SandboxError(
       "data_directory_mismatch",
-      `${directory} was made with ${describe(kept)}, not with ${describe(wanted)}. Leave out the option seed, the option mode and the option programs to continue with it, or choose another directory with the option dataDirectory.`,
+      `${directory} was made with ${differing.kept}, not with ${differing.wanted}. Leave out ${differing.options} to continue with it, delete it with the option fresh, or choose another directory with the option dataDirectory.`,
+    );
+  if (!kept.in_database && wanted.in_database)
+    throw new SandboxError(
+      "data_directory_mismatch",
+      `${directory} has its records in files, not in a database. Leave out the option store to continue with it, or choose another directory with the option dataDirectory.`,
     );
 }
 
@@ -127,10 +134,4 @@ export function keptRegistrar({
 export function describeRegistrar(registrar: RegistrarIdentity | undefined): string {
   if (registrar === undefined) return "the sandbox's own registrar contract";
   return `the registrar contract ${registrar.name} (build ${registrar.digest.slice(0, 12)})`;
-}
-
-function describe({ seed, mode, programs, in_database }: KeptSettings): string {
-  const named = programs.map(({ id, name, account }) => `${id} (${name}, ${account})`);
-  const place = in_database ? " and its records in a database (the option store)" : "";
-  return `seed "${seed}" in mode ${mode} with ${named.join(", ")}${place}`;
 }

@@ -1,10 +1,10 @@
-import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { readRegistrar } from "../../chain/registrar/registrar.ts";
 import { definedOnly } from "../../lib/defined-only.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { SandboxOptions, SandboxSettings } from "../../options/options.ts";
 import { resolvePrograms } from "../../options/programs.ts";
 import { describeRegistrar, readKeptSettings } from "../data-directory/beginning.ts";
+import { differingSettings } from "../data-directory/differing-settings.ts";
 import type { SnapshotContent } from "./snapshot-content.ts";
 import { readSnapshot } from "./snapshot-file.ts";
 
@@ -35,7 +35,7 @@ export async function completeOptions(given: SandboxOptions): Promise<CompletedO
   if (options.store !== undefined)
     throw new SandboxError(
       "option_invalid",
-      "A snapshot file continues in a data directory; leave out the option store or the option from.",
+      "A snapshot file cannot be loaded into a database. Leave out the option store or the option from.",
     );
   if (kept !== null)
     throw new SandboxError(
@@ -54,10 +54,11 @@ export async function completeOptions(given: SandboxOptions): Promise<CompletedO
     mode: options.mode ?? mode,
     programs: options.programs === undefined ? programs : resolvePrograms(options.programs),
   };
-  if (canonicalJson(asked) !== canonicalJson({ seed, mode, programs }))
+  const differing = differingSettings({ seed, mode, programs }, asked);
+  if (differing !== null)
     throw new SandboxError(
       "snapshot_refused",
-      `${from} was saved with seed "${seed}" in mode ${mode} with ${programs.map(({ id }) => id).join(", ")}. Leave out the option seed, the option mode and the option programs.`,
+      `${from} was saved with ${differing.kept}, not with ${differing.wanted}. Leave out ${differing.options}.`,
     );
   const completed = { confirmations, gasBudgetWei: gas_budget_wei, ...options, ...asked };
   return { options: completed, saved, registrar: named ?? registrar ?? null };

@@ -59,8 +59,16 @@ test("a data directory continues with its programs, seed and mode, and refuses o
   const made = await createSandbox({ dataDirectory, seed: "kept", programs });
   const before = await made.fingerprint();
   await made.close();
-  await expect(createSandbox({ dataDirectory, programs: ["prg_demo"] })).rejects.toThrow(
-    'was made with seed "kept" in mode deterministic with prg_books (prg_books, acct_books), prg_demo (Demo, acct_main)',
+  const other = "or choose another directory with the option dataDirectory.";
+  await expect(createSandbox({ dataDirectory, programs: ["prg_demo"] })).rejects.toMatchObject({
+    code: "data_directory_mismatch",
+    message: `${dataDirectory} was made with programs prg_books (prg_books, acct_books), prg_demo (Demo, acct_main), not with program prg_demo (Demo store, acct_demo). Leave out the option programs to continue with it, delete it with the option fresh, ${other}`,
+  });
+  await expect(createSandbox({ dataDirectory, seed: "other", mode: "live", programs })).rejects.toMatchObject(
+    {
+      code: "data_directory_mismatch",
+      message: `${dataDirectory} was made with seed "kept" and mode deterministic, not with seed "other" and mode live. Leave out the option seed and the option mode to continue with it, delete it with the option fresh, ${other}`,
+    },
   );
   // As from a variable that is not set.
   const unset: object = { dataDirectory, seed: undefined, programs: undefined };

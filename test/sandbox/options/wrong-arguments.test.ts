@@ -178,7 +178,7 @@ describe("an option that cannot be used is refused with the code option_invalid"
     await expect(createSandbox({ from, store })).rejects.toMatchObject({
       ...optionInvalid,
       message:
-        "A snapshot file continues in a data directory; leave out the option store or the option from.",
+        "A snapshot file cannot be loaded into a database. Leave out the option store or the option from.",
     });
   });
 });

@@ -138,7 +138,10 @@ test("a snapshot file can be loaded into a data directory, which keeps it", asyn
   await expect(createSandbox({ from: file, dataDirectory })).rejects.toThrow(
     `${dataDirectory} already contains a sandbox`,
   );
-  await expect(createSandbox({ from: file, seed: "other" })).rejects.toThrow('was saved with seed "saved"');
+  await expect(createSandbox({ from: file, seed: "other" })).rejects.toMatchObject({
+    code: "snapshot_refused",
+    message: `${file} was saved with seed "saved", not with seed "other". Leave out the option seed.`,
+  });
 });
 
 test("a loaded sandbox reads the states of the latest blocks of its file, and loses the oldest one with each new block", {
