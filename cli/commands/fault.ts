@@ -10,6 +10,7 @@ import {
   pointsOf,
   rpcCallers,
 } from "../../sandbox/service/faults/fault-matrix.ts";
+import { orList } from "../../server/lib/or-list.ts";
 import { flagOf } from "../flags.ts";
 import {
   dataDirectoryOption,
@@ -146,12 +147,15 @@ async function setFault(name: string | undefined, flags: FaultFlags, command: Co
 /** Returns a refusal that names the flag of each wrong field. */
 function fieldsInFlags({ message, errors }: ControlRefusedError, named: string): Error {
   if (errors.length === 0) return new Error(message);
-  const wrong = errors.map(({ pointer, detail }) => {
+  const flagged = errors.map(({ pointer, detail }) => {
     const [field = ""] = pointer.split("/").filter((part) => part !== "" && part !== "match");
-    const flag = flagOf(field) ?? `--${field}`;
-    return detail.includes("is not a field") ? `${named} takes no ${flag}.` : `${flag} ${detail}.`;
+    return { flag: flagOf(field) ?? `--${field}`, detail };
   });
-  return new Error(wrong.join(" "));
+  const isUnknown = ({ detail }: { detail: string }) => detail.includes("is not a field");
+  const unknown = flagged.filter(isUnknown).map(({ flag }) => flag);
+  const leaveOut = `${named} takes no ${orList(unknown)}. Leave ${unknown.length === 1 ? "it" : "them"} out.`;
+  const wrong = flagged.filter((error) => !isUnknown(error)).map(({ flag, detail }) => `${flag} ${detail}.`);
+  return new Error([...wrong, ...(unknown.length === 0 ? [] : [leaveOut])].join(" "));
 }
 
 /** Reads one more header of an answer. @throws InvalidArgumentError */

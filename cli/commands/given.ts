@@ -11,7 +11,7 @@ import {
   type SandboxFlags,
 } from "../options.ts";
 import { print } from "../print.ts";
-import { callControl } from "../running/call-control.ts";
+import { ControlRefusedError, callControl } from "../running/call-control.ts";
 
 interface GivenFlags extends SandboxFlags {
   state?: string;
@@ -54,7 +54,7 @@ function givenMerchantCommand(): Command {
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async ({ dataDir, json, ...merchant }: GivenFlags) => {
-      const answer = merchantAnswer.parse(await callControl(dataDir, "POST", "/given", { merchant }));
+      const answer = merchantAnswer.parse(await give(dataDir, { merchant }));
       const { id, program, status } = answer.merchant;
       print({ json }, answer, `${id} of ${program} is ${status}.`);
     });
@@ -82,7 +82,7 @@ function givenPurchaseCommand(): Command {
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async ({ dataDir, json, ...purchase }: GivenFlags) => {
-      const answer = purchaseAnswer.parse(await callControl(dataDir, "POST", "/given", { purchase }));
+      const answer = purchaseAnswer.parse(await give(dataDir, { purchase }));
       const { id, status, payment_status, expired, commitment } = answer.purchase;
       const also = expired ? "expired" : payment_status.replace("_", " ");
       print(
@@ -91,6 +91,24 @@ function givenPurchaseCommand(): Command {
         `${id} of ${answer.merchant.id} is ${status}, ${also}; commitment ${commitment.hash}.`,
       );
     });
+}
+
+/** Asks for a given state; a refusal names the flag of each wrong option. */
+async function give(dataDirectory: string, body: object): Promise<unknown> {
+  try {
+    return await callControl(dataDirectory, "POST", "/given", body);
+  } catch (error) {
+    if (!(error instanceof ControlRefusedError) || error.errors.length === 0) throw error;
+    throw new Error(error.errors.map(inFlags).join(" "));
+  }
+}
+
+/** The detail begins with the option's name, and says in its second sentence when the option has to be left out. */
+function inFlags({ pointer, detail }: ControlRefusedError["errors"][number]): string {
+  const option = pointer.split("/").at(-1) ?? "";
+  return detail
+    .replace(new RegExp(`^${option}( true)?(?= )`), `--${option}`)
+    .replace(new RegExp(`(?<=[Ll]eave out )${option}(?=[,.])`), `--${option}`);
 }
 
 function stateOption(states: readonly string[]): Option {

@@ -28,7 +28,7 @@ export function mineCommand(): Command {
     .action(async (blocks: number, { dataDir, json, every }: MineFlags, command: Command) => {
       if (every !== undefined) {
         if (command.args.length > 0)
-          command.error("error: mine takes a number of blocks or --every, not both");
+          command.error("error: mine takes a number of blocks or --every, not both. Leave one of them out.");
         const answer = await callControl(dataDir, "POST", "/mining", { every });
         print({ json }, answer, describe(every));
         return;

@@ -256,8 +256,8 @@ export const clock: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A data directory continues with its own seed, mode and programs.",
-        find: "if (kept !== null && canonicalJson(kept) !== canonicalJson(wanted))",
-        replace: 'if (kept !== null && kept.seed === "")',
+        find: "if (differing !== null)",
+        replace: 'if (differing !== null && kept.seed === "")',
       },
       {
         rule: "A data directory of the first version is not replaced by a fresh one.",

@@ -68,7 +68,7 @@ export const faults: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A fault acts a positive number of times.",
-        find: 'z.int().min(1, "is from 1, or null for always")',
+        find: 'z.int().min(1, "must be at least 1, or null to act until it is cleared")',
         replace: "z.int()",
       },
       {

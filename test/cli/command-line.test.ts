@@ -197,7 +197,7 @@ test.for<[command: string, message: string]>([
   ["fault set slow --header x", 'Write a name and a value, such as "Retry-After: 3".'],
   [
     "fault set answer-lost --depth 1 --status 300 --data-dir FOLDER",
-    "answer-lost takes no --depth. answer-lost takes no --status.\n",
+    "answer-lost takes no --depth or --status. Leave them out.\n",
   ],
   [
     "fault set --layer delivery --action reset --header a:b --data-dir FOLDER",
@@ -205,7 +205,7 @@ test.for<[command: string, message: string]>([
   ],
   [
     "fault set --layer rpc --action refuse --method eth_x --data-dir FOLDER",
-    '--method is a method of the node, such as "eth_sendRawTransaction".\n',
+    '--method must be a method of the node, such as "eth_sendRawTransaction", not "eth_x".\n',
   ],
   ["status --wide", "error: unknown option '--wide'\nRun with --help to list the options."],
   ["travel 8", 'duration "8" has no unit. Use 8d or 8h.'],
@@ -213,7 +213,10 @@ test.for<[command: string, message: string]>([
     "travel soon",
     'error: duration "soon" is invalid. It must be a duration such as 8d, 36h, 90m, 30s or 1d12h.',
   ],
-  ["mine 3 --every never", "error: mine takes a number of blocks or --every, not both"],
+  [
+    "mine 3 --every never",
+    "error: mine takes a number of blocks or --every, not both. Leave one of them out.",
+  ],
   ["mine 0", 'error: blocks "0" is invalid. It must be a whole number from 1 to '],
   ["fault set lost", 'error: name "lost" is invalid. Allowed choices are answer-lost, '],
   [
@@ -228,7 +231,7 @@ test.for<[command: string, message: string]>([
   ],
   [
     "scenario record x.yaml --data-dir FOLDER",
-    "The sandbox has a past, which a scenario could not repeat. Start it with --fresh and --mode deterministic, or start one in another directory (--data-dir).\n",
+    "The sandbox has been used already, and a scenario starts from a fresh one. Start it with --fresh and --mode deterministic, or start one in another directory (--data-dir).\n",
   ],
 ])("%s fails with what to do", async ([command, message]) => {
   const { code, stderr } = await failed(...command.replaceAll("FOLDER", folder).split(" "));

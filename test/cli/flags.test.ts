@@ -28,7 +28,10 @@ function namesOf([name, { fields = {} }]: readonly [string, OptionType]): string
 /** The options of createSandbox by the names that messages have. */
 const options = Object.entries(optionTypes).flatMap(namesOf);
 /** The options of joinSandbox, of `explore`, of `explain`, of faults and of a listener that createSandbox does not have. */
-const otherOptions = ["apiPort", "scenario", "port", "typed_data", "decision", "signature", "subject_id"];
+const otherOptions = [
+  ...["apiPort", "scenario", "port", "typed_data", "decision", "signature"],
+  ...["subject_id", "program", "point", "count"],
+];
 
 /** The lines of the library's source that are no comments. */
 const lines = execFileSync(

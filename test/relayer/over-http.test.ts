@@ -329,7 +329,7 @@ test("the command line sets, lists and clears faults", async () => {
   );
   await expect(fault("set", ...drop, "--point", "simulate")).rejects.toMatchObject({
     code: 1,
-    stderr: 'drop does not act at "simulate", but at broadcast.\n',
+    stderr: '--point is "simulate", where drop does not act. Use broadcast.\n',
   });
   await expect(fault("set", ...drop, "--depth", "3")).rejects.toMatchObject({
     code: 1,
@@ -337,7 +337,7 @@ test("the command line sets, lists and clears faults", async () => {
   });
   await expect(fault("set", ...drop, "--program", "prg_nope")).rejects.toMatchObject({
     code: 1,
-    stderr: "No program prg_nope here. Use prg_demo, prg_other.\n",
+    stderr: '--program is "prg_nope", which is not a program of this sandbox. Use prg_demo or prg_other.\n',
   });
   await expect(fault("set", ...drop, "--count", "0")).rejects.toMatchObject({
     stderr: expect.stringContaining("always, or a whole number from 1 to 999999"),

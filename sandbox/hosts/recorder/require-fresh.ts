@@ -25,7 +25,7 @@ export async function requireFresh(sandbox: {
   const isUsed = Object.values(collections).some((records) => Object.keys(records).length > 0);
   if (isUsed || head.hash !== chain.deployment.epochBlock.hash)
     throw refusal(
-      "The sandbox has a past, which a scenario could not repeat. Start it with the option fresh and the option mode deterministic, or start one in another directory (the option dataDirectory).",
+      "The sandbox has been used already, and a scenario starts from a fresh one. Start it with the option fresh and the option mode deterministic, or start one in another directory (the option dataDirectory).",
     );
   return head;
 }

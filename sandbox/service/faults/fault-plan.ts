@@ -1,4 +1,5 @@
 import { FaultInvalidError } from "../../../relayer/relayer.ts";
+import { orList } from "../../../server/lib/or-list.ts";
 import type { Fault } from "./fault.ts";
 import { type FaultLayer, faultDefaults, placementsOf } from "./fault-matrix.ts";
 import { type FaultEntry, writesOfSubjects } from "./fault-request.ts";
@@ -23,10 +24,14 @@ export class FaultPlan {
     const point = requirePlacement(entry);
     const { program } = match;
     if (program !== undefined && !this.#programs.includes(program))
-      throw new FaultInvalidError(`No program ${program} here. Use ${this.#programs.join(", ")}.`);
+      throw new FaultInvalidError(
+        `The option program is ${JSON.stringify(program)}, which is not a program of this sandbox. Use ${orList(this.#programs)}.`,
+      );
     const { operation, subject_id } = match;
     if (operation !== undefined && (subject_id ?? "") !== "" && !writesOfSubjects.includes(operation))
-      throw new FaultInvalidError(`The path of ${operation} has no id. Leave out the option subject_id.`);
+      throw new FaultInvalidError(
+        `The option subject_id is ${JSON.stringify(subject_id)}, and the path of ${operation} has no id. Leave out the option subject_id.`,
+      );
     return {
       layer,
       point,
@@ -86,7 +91,12 @@ function requirePlacement({ layer, point, action }: FaultEntry): string {
   const points = placementsOf(layer)[action] ?? [];
   const [only, ...more] = points;
   if (point === undefined && only !== undefined && more.length === 0) return only;
-  if (point === undefined) throw new FaultInvalidError(`${action} needs a point. Use ${points.join(", ")}.`);
+  if (point === undefined)
+    throw new FaultInvalidError(
+      `The option point is missing, and ${action} can act at several. Use ${orList(points)}.`,
+    );
   if (points.includes(point)) return point;
-  throw new FaultInvalidError(`${action} does not act at "${point}", but at ${points.join(", ")}.`);
+  throw new FaultInvalidError(
+    `The option point is ${JSON.stringify(point)}, where ${action} does not act. Use ${orList(points)}.`,
+  );
 }

@@ -1,9 +1,12 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { z } from "zod";
 import { FaultInvalidError, type RelayOperationKind, relayOperationKinds } from "../../../relayer/relayer.ts";
+import type { FieldError } from "../../../server/api/errors/problem.ts";
 import { operations } from "../../../server/api/operations/table.ts";
 import { check } from "../../../server/http/request/validate.ts";
+import { orList } from "../../../server/lib/or-list.ts";
 import { passedMethods, refusedMethods } from "../../chain/rpc/methods/methods.ts";
+import { showValue } from "../../lib/errors/show-value.ts";
 import {
   type FaultIntent,
   type FaultLayer,
@@ -101,13 +104,13 @@ function isValid(validate: () => void): boolean {
 const headersSchema = z.record(z.string(), z.string()).superRefine((headers, context) => {
   for (const [name, value] of Object.entries(headers)) {
     const refuse = (message: string) => context.addIssue({ code: "custom", path: [name], message });
-    if (!isValid(() => validateHeaderName(name))) refuse("is not the name of an HTTP header");
+    if (!isValid(() => validateHeaderName(name))) refuse("is not the name of an HTTP header; rename it");
     else if (!isValid(() => validateHeaderValue(name, value)))
-      refuse("has a character that no value of an HTTP header has");
+      refuse("has a character that no value of an HTTP header has; remove it");
   }
 });
 
-const count = z.int().min(1, "is from 1, or null for always").nullable().optional();
+const count = z.int().min(1, "must be at least 1, or null to act until it is cleared").nullable().optional();
 
 /** The details of actions. */
 const details = {
@@ -133,7 +136,10 @@ const knownMethods = new Set([...passedMethods, ...refusedMethods].flatMap(({ me
 
 const methodSchema = z
   .string()
-  .refine((method) => knownMethods.has(method), 'is a method of the node, such as "eth_sendRawTransaction"');
+  .refine(
+    (method) => knownMethods.has(method),
+    'must be a method of the node, such as "eth_sendRawTransaction"',
+  );
 
 /** The fields that can limit the faults of a layer. */
 const matchShapes: { readonly [L in FaultLayer]: { readonly [field: string]: z.ZodOptional } } = {
@@ -238,7 +244,7 @@ export function readFault(value: unknown, read: ReadSchema = requireValid): Faul
   const unknown = Object.keys(entry.match).find((field) => !fields.includes(field));
   if (unknown === undefined) return entry;
   throw new FaultInvalidError(
-    `A fault of layer ${entry.layer} does not take the option ${unknown}. ${fields.length === 0 ? "Leave it out" : `Use ${fields.join(", ")}`}.`,
+    `A fault of the layer ${entry.layer} does not take the option ${unknown}. ${fields.length === 0 ? "Leave it out" : `Use ${orList(fields.map((field) => `the option ${field}`))}`}.`,
   );
 }
 
@@ -269,12 +275,21 @@ function withValues(fields: { [field: string]: unknown }): { [field: string]: st
   );
 }
 
-/** @throws FaultInvalidError with everything that is wrong. */
+/** @throws FaultInvalidError with everything that is wrong, in the words of the options of `faults.set`. */
 function requireValid<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const { data, errors } = check(schema, value, "");
   if (errors === null) return data;
-  const wrong = errors.map(({ pointer, detail }) =>
-    `${pointer.slice(1).replaceAll("/", ".")} ${detail}`.trim(),
-  );
-  throw new FaultInvalidError(`The fault is wrong: ${wrong.join("; ")}.`);
+  throw new FaultInvalidError(errors.map((error) => inOptions(error, value)).join(" "));
+}
+
+function inOptions({ pointer, code, detail }: FieldError, value: unknown): string {
+  const names = orList(faultIntentNames);
+  if (pointer === "")
+    return `A fault is a name or an object with layer and action, not ${showValue(value)}. Use ${names}, or { layer, action }.`;
+  const named: unknown = Reflect.get(Object(value), "intent");
+  if (pointer === "/intent") return `There is no fault ${showValue(named)}. Use ${names}.`;
+  const option = pointer.slice(1).replaceAll("/", ".");
+  if (code !== "unknown_field") return `The option ${option} ${detail.replace("; send ", "; pass ")}.`;
+  const [, known = "leave it out"] = detail.split("; ");
+  return `${named === undefined ? "A fault" : `The fault ${named}`} has no option ${option}; ${known.replace("use intent, ", "use ")}.`;
 }

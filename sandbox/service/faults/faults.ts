@@ -97,7 +97,9 @@ export class SandboxFaults implements Faults, Part<FaultState> {
     if (prepared.layer !== "chain") this.#plan.add(prepared);
     else {
       if (entry.count !== undefined)
-        throw new FaultInvalidError("A fault of layer chain acts once, at once. Leave count out.");
+        throw new FaultInvalidError(
+          "A fault of the layer chain acts once, immediately. Leave out the option count.",
+        );
       await this.#actOnChain(prepared);
     }
     this.#changed();
@@ -176,7 +178,7 @@ export class SandboxFaults implements Faults, Part<FaultState> {
   #requireReceiver({ layer, point }: Fault): void {
     if (layer !== "delivery" || point !== "at_receiver" || this.#receiver.isOwn) return;
     throw new FaultInvalidError(
-      `Notifications go to ${this.#receiver.url}, not to the sandbox's own receiver. Let that one fail (routing-sandbox listen --fail).`,
+      `Notifications go to ${this.#receiver.url}, and this fault acts at the sandbox's own receiver. Make that receiver fail instead, as routing-sandbox listen --fail does.`,
     );
   }
 }

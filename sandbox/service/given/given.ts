@@ -1,5 +1,6 @@
 import type { Mutex } from "async-mutex";
 import { operationId } from "../../../relayer/relayer.ts";
+import { orList } from "../../../server/lib/or-list.ts";
 import type { Services } from "../../../server/services.ts";
 import type { SandboxClock } from "../../chain/clock/clock.ts";
 import { readMining } from "../../chain/clock/mining.ts";
@@ -20,7 +21,6 @@ import { givePurchase } from "./give-purchase.ts";
 import {
   GivenInvalidError,
   invalidOption,
-  listValues,
   type MerchantOptions,
   type MerchantPlan,
   type PurchaseOptions,
@@ -197,12 +197,7 @@ function actorsOf(sources: GivenSources, { wallets, clock, chain, guard, signal 
     const known = apis.get(program);
     if (known !== undefined) return known;
     if (!programs.includes(program))
-      throw invalidOption(
-        "program",
-        program,
-        "is not a program of this sandbox",
-        `Use ${listValues(programs)}.`,
-      );
+      throw invalidOption("program", program, "is not a program of this sandbox", `Use ${orList(programs)}.`);
     const { confirmations } = services.settings;
     const { once, retrying } = openProgramApi(program, {
       url: urls.api,

@@ -12,6 +12,7 @@ import {
   unixTimeSchema,
 } from "../../../server/api/schemas/primitives.ts";
 import { check } from "../../../server/http/request/validate.ts";
+import { orList } from "../../../server/lib/or-list.ts";
 import { type WalletName, walletNames } from "../../chain/genesis/roles.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
 import {
@@ -114,12 +115,7 @@ function named(wrong: string, todo: string) {
 }
 
 function oneOf<const T extends readonly string[]>(values: T) {
-  return z.enum(values, named("is not one of its values", `Use ${listValues(values)}.`));
-}
-
-/** Names values, as in "a, b or c". */
-export function listValues(values: readonly string[]): string {
-  return values.length === 1 ? `${values[0]}` : `${values.slice(0, -1).join(", ")} or ${values.at(-1)}`;
+  return z.enum(values, named("is not a valid value", `Use ${orList(values)}.`));
 }
 
 /** Takes what a schema takes, with an error of its own; descriptions have its type. */
@@ -140,11 +136,15 @@ function amountOf(schema: z.ZodType<string>, wrong: string, example: string) {
 const amount = amountOf(positiveAmountSchema, "is not an amount above zero in base units", defaultAmount);
 const award = amountOf(positiveAmountSchema.or(z.literal("0")), "is not an amount in base units", "10000000");
 const text = (most: number) =>
-  checked(z.string().min(1).max(most), "is not a text of that length", `Pass 1 to ${most} characters.`);
+  checked(
+    z.string().min(1).max(most),
+    `is not a string of 1 to ${most} characters`,
+    "Pass a string of that length.",
+  );
 const reference = checked(
   referenceSchema,
-  "is not a reference",
-  `Pass 1 to ${textLengths.reference} characters.`,
+  `is not a string of 1 to ${textLengths.reference} characters`,
+  "Pass a string of that length.",
 );
 const program = checked(programIdSchema, "is not a program's id", "Pass one such as prg_demo.");
 const time = checked(
@@ -166,8 +166,8 @@ function options<const S extends z.ZodRawShape>(shape: S) {
   return z.strictObject(shape, {
     error: ({ code, keys, input }) => {
       if (code === "unrecognized_keys" && Array.isArray(keys))
-        return `There is no option ${keys.join(", ")}. Use ${listValues(Object.keys(shape))}.`;
-      return `The options ${showValue(input)} are not an object. Pass one with ${listValues(Object.keys(shape))}.`;
+        return `There is no option ${keys.join(", ")}. Use ${orList(Object.keys(shape))}.`;
+      return `The options ${showValue(input)} are not an object. Pass one with ${orList(Object.keys(shape))}.`;
     },
   });
 }
@@ -240,8 +240,8 @@ export function readPurchaseOptions(given: unknown): PurchasePlan {
       throw invalidOption(
         option,
         value,
-        `is not for the state ${state}`,
-        `Leave out ${option}, or use a state of ${listValues(states)}.`,
+        `does not apply to the state ${state}`,
+        `Leave out ${option}, or choose a state that it applies to: ${orList(states)}.`,
       );
   }
   if (known.merchant === undefined) requireOtherThan("merchant", known);
@@ -250,7 +250,7 @@ export function readPurchaseOptions(given: unknown): PurchasePlan {
   const paid = known.paid ?? (state === "partially_paid" ? (BigInt(whole) / 2n).toString() : whole);
   const isPart = BigInt(paid) < BigInt(whole);
   if (state === "partially_paid" && !isPart)
-    throw invalidOption("paid", paid, `is not a part of the amount ${whole}`, "Pass less than the amount.");
+    throw invalidOption("paid", paid, `is not less than the amount ${whole}`, "Pass less, or use the state paid.");
   requireAtMost("paid", paid, "the amount", whole);
   const claimed = known.claimed ?? paid;
   requireAtMost("claimed", claimed, "what is paid,", paid);
@@ -260,7 +260,7 @@ export function readPurchaseOptions(given: unknown): PurchasePlan {
     throw invalidOption(
       "award",
       awarded,
-      `is not for the state ${state}`,
+      `does not match the state ${state}`,
       state === "denied" ? 'Pass "0", or leave out award.' : "Pass an award above zero.",
     );
   return { ...known, route: known.route ?? "registrar_offer", paid, claimed, award: awarded };

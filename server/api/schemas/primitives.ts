@@ -26,7 +26,7 @@ function amountText() {
   return z
     .string(wanting('a decimal string of base units, such as "25000000"'))
     .regex(amountPattern, {
-      error: `must be a decimal string of base units: at most ${amountDigits} digits, without sign or leading zeros`,
+      error: `must be a decimal string of base units with at most ${amountDigits} digits and without sign or leading zeros`,
       abort: true,
     })
     .refine(isAmount, "must be at most 2^128 - 1");
@@ -55,7 +55,7 @@ export const addressSchema = z
   .regex(/^0x[0-9a-fA-F]{40}$/, { error: "must be 0x and 40 hexadecimal characters", abort: true })
   .refine(
     (text) => text === text.toLowerCase() || isAddress(text),
-    "has a wrong EIP-55 checksum; send it all lower case or with the right one",
+    "must be all lower case or have the right EIP-55 checksum",
   )
   .transform((text) => getAddress(text))
   .meta({
@@ -107,7 +107,7 @@ export const timestampSchema = z
     error: "must be RFC 3339 in UTC, such as 2026-01-01T00:00:00Z",
     abort: true,
   })
-  .refine(isDate, "is not a date")
+  .refine(isDate, "must be a date of the calendar")
   .meta({
     id: "Timestamp",
     description: "RFC 3339, UTC.",

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { type FieldError, Problem } from "../../api/errors/problem.ts";
-import { describeIssue } from "./describe-issue.ts";
+import { describeIssue, nameValue } from "./describe-issue.ts";
 
 /** The value by a schema, or the errors in its fields. */
 type Checked<T> = { data: T; errors: null } | { data: null; errors: FieldError[] };
@@ -12,7 +12,7 @@ type Checked<T> = { data: T; errors: null } | { data: null; errors: FieldError[]
  * @example const { data, errors } = check(schema, value, "")
  */
 export function check<T extends z.ZodType>(schema: T, value: unknown, root: string): Checked<z.output<T>> {
-  const { success, data, error } = schema.safeParse(value, { error: describeIssue });
+  const { success, data, error } = schema.safeParse(value, { error: describeIssue, reportInput: true });
   if (success) return { data, errors: null };
   return { data: null, errors: reported(error.issues).flatMap((issue) => toFieldErrors(issue, root)) };
 }
@@ -49,7 +49,7 @@ function toFieldErrors(issue: z.core.$ZodIssue, root: string): FieldError[] {
     }));
   const meant = issue.code === "invalid_union" ? closest(issue.errors) : undefined;
   if (meant !== undefined) return meant.flatMap((inner) => toFieldErrors(inner, at));
-  return [{ pointer: at, code: issue.code, detail: issue.message }];
+  return [{ pointer: at, code: issue.code, detail: nameValue(issue.message, issue) }];
 }
 
 /** The issues of the one form of a union that a value comes closest to, if there is one. */

@@ -169,10 +169,12 @@ test("fault set names the flag of an id that does not fit", async () => {
   const set = async (...flags: string[]) => await runCli("fault", "set", ...flags, "--data-dir", folder);
   const subject = ["--subject", "mer_1"];
   await expect(set("answer-lost", "--operation", "createMerchant", ...subject)).rejects.toMatchObject({
-    stderr: expect.stringContaining("The path of createMerchant has no id. Leave out --subject."),
+    stderr: expect.stringContaining(
+      '--subject is "mer_1", and the path of createMerchant has no id. Leave out --subject.',
+    ),
   });
   await expect(set("crash", "--relay-operation", "op_1")).rejects.toMatchObject({
-    stderr: expect.stringContaining("A fault of layer api does not take --relay-operation."),
+    stderr: expect.stringContaining("A fault of the layer api does not take --relay-operation."),
   });
 });
 
@@ -183,7 +185,12 @@ test("given says what is wrong with an option and what to do", async () => {
   });
   await expect(runCli(...given, "--state", "active", "--permit")).rejects.toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^permit true is not for the state active\. Leave out permit, or use /),
+    stderr:
+      "--permit does not apply to the state active. Leave out --permit, or choose a state that it applies to: partially_paid, paid, reconciled, claimed, approved, denied, refund_due or refunded.\n",
+  });
+  await expect(runCli(...given, "--state", "created", "--route", "merchant_direct")).rejects.toMatchObject({
+    stderr:
+      '--route "merchant_direct" does not apply to the state created. Leave out --route, or choose a state that it applies to: active, partially_paid, paid, reconciled, claimed, approved, denied, refund_due, refunded or expired.\n',
   });
 });
 

@@ -416,32 +416,44 @@ test("a fault that is reported is a copy: what its reader changes acts on nothin
 });
 
 test.each([
-  [{ point: "simulate", action: "drop" }, /drop does not act at "simulate", but at broadcast/],
-  [{ point: "before_intent", action: "hold" }, /hold does not act at "before_intent"/],
-  [{ point: "broadcast", action: "drop", count: 0 }, /: count is from 1, or null for always\.$/],
-  [{ point: "after_mined", action: "reorg", depth: 0 }, /: depth must be at least 1\.$/],
+  [
+    { point: "simulate", action: "drop" },
+    /^The option point is "simulate", where drop does not act\. Use broadcast\.$/,
+  ],
+  [
+    { point: "before_intent", action: "hold" },
+    /^The option point is "before_intent", where hold does not act\. Use /,
+  ],
+  [
+    { point: "broadcast", action: "drop", count: 0 },
+    /^The option count must be at least 1, or null to act until it is cleared, not 0\.$/,
+  ],
+  [{ point: "after_mined", action: "reorg", depth: 0 }, /^The option depth must be at least 1, not 0\.$/],
   [
     { point: "broadcast", action: "drop", depth: 3 },
     /^The option depth is for reorg only\. Leave it out for drop\.$/,
   ],
   [
     { point: "broadcast", action: "drop", match: { program: "prg_nope" } },
-    /^No program prg_nope here\. Use prg_demo, prg_other\.$/,
+    /^The option program is "prg_nope", which is not a program of this sandbox\. Use prg_demo or prg_other\.$/,
   ],
   [
     { point: "broadcast", action: "drop", match: { kind: "refund" } },
-    /: match\.kind must be one of "offer", "collect_refund"\.$/,
+    /^The option match\.kind must be one of "offer", "collect_refund", not "refund"\.$/,
   ],
   [
     { point: "broadcast", action: "drop", match: { subject: "pur_a" } },
-    /: match\.subject is not a field of this request\.$/,
+    /^A fault has no option match\.subject; use operation_id, program, kind, subject_id\.$/,
   ],
-  [{ point: "brodcast", action: "drop" }, /: point must be one of "before_intent", /],
-  [{ point: "broadcast", action: "dropp" }, /: action must be one of "crash", "hold", /],
-  [{ action: "replace" }, /^replace needs a point\. Use after_signed, after_broadcast\.$/],
+  [{ point: "brodcast", action: "drop" }, /^The option point must be one of "before_intent", /],
+  [{ point: "broadcast", action: "dropp" }, /^The option action must be one of "crash", "hold", /],
+  [
+    { action: "replace" },
+    /^The option point is missing, and replace can act at several\. Use after_signed or after_broadcast\.$/,
+  ],
   [
     { layer: "relay", action: "replace" },
-    /: layer must be one of "api", "relayer", "rpc", "chain", "delivery"\.$/,
+    /^The option layer must be one of "api", "relayer", "rpc", "chain", "delivery", not "relay"\.$/,
   ],
 ] as const)("a fault that could have no effect is refused: %o", async (untyped, message) => {
   const kit = await openKit();

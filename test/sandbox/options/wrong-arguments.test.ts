@@ -545,22 +545,41 @@ test("an action of a wallet without ether says what it has, what it needs and wh
 });
 
 describe("faults.set names what is no fault", () => {
+  const intents = "answer-lost, node-down, reorg, crash or slow";
   test.each<[args: unknown[], message: string]>([
-    [[undefined], "The fault is wrong: is missing; send an object."],
-    [[503], "The fault is wrong: must be an object, not 503."],
     [
-      ["lost"],
-      'The fault is wrong: intent must be one of "answer-lost", "node-down", "reorg", "crash", "slow".',
+      [undefined],
+      `A fault is a name or an object with layer and action, not undefined. Use ${intents}, or { layer, action }.`,
     ],
-    [["slow", { delayMs: 5 }], "The fault is wrong: delayMs is not a field of this request."],
-    [["slow", { delay_ms: "5" }], "The fault is wrong: delay_ms must be a whole number, not a string."],
+    [
+      [503],
+      `A fault is a name or an object with layer and action, not 503. Use ${intents}, or { layer, action }.`,
+    ],
+    [["lost"], `There is no fault "lost". Use ${intents}.`],
+    [
+      ["slow", { delayMs: 5 }],
+      "The fault slow has no option delayMs; use operation, program, subject_id, count, delay_ms.",
+    ],
+    [
+      [{ layer: "delivery", action: "reset", operation: "executeRefund" }],
+      "A fault has no option operation; use layer, point, action, match, count, delay_ms, status, headers, body.",
+    ],
+    [["slow", { delay_ms: "5" }], 'The option delay_ms must be a whole number, not the string "5".'],
     [
       [{ layer: "delivery", action: "answer", status: 200 }],
-      "The fault is wrong: status must be at least 300.",
+      "The option status must be at least 300, not 200.",
     ],
     [
       [{ layer: "delivery", action: "reset", count: 0.5 }],
-      "The fault is wrong: count must be a whole number, not 0.5.",
+      "The option count must be a whole number, not 0.5.",
+    ],
+    [
+      [{ layer: "relayer", action: "replace" }],
+      "The option point is missing, and replace can act at several. Use after_signed or after_broadcast.",
+    ],
+    [
+      ["slow", { program: "prg_x" }],
+      'The option program is "prg_x", which is not a program of this sandbox. Use prg_demo or prg_other.',
     ],
   ])("%j", async (args, message) => {
     const set = async () => await untyped["faults"]?.["set"]?.(...args);

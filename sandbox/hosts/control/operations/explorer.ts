@@ -30,7 +30,7 @@ import { type ControlOperation, defineControl } from "../operation.ts";
 
 const cursorNumber = z
   .string()
-  .regex(/^\d{1,15}$/, "is no next_cursor of this list")
+  .regex(/^\d{1,15}$/, "must be a next_cursor of this list")
   .optional();
 const blocksQuery = z.strictObject({ cursor: cursorNumber });
 const refusalsQuery = pageQuery.extend({ cursor: cursorNumber });

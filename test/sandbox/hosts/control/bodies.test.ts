@@ -28,19 +28,24 @@ const writes = listed(writeOperations);
 
 describe("the control API names the field that is wrong, and what it must be", () => {
   test.each<[path: string, body: unknown, pointer: string, detail: string]>([
-    ["/clock", { seconds: "60" }, "/seconds", "must be a whole number, not a string"],
-    ["/clock", { seconds: 0 }, "/seconds", "must be more than 0"],
+    ["/clock", { seconds: "60" }, "/seconds", 'must be a whole number, not the string "60"'],
+    ["/clock", { seconds: 0 }, "/seconds", "must be more than 0, not 0"],
     ["/clock", { seconds: 1.5 }, "/seconds", "must be a whole number, not 1.5"],
-    ["/clock", {}, "", 'must be {"seconds": …} or {"to": …} with Unix seconds'],
-    ["/clock", [], "", 'must be {"seconds": …} or {"to": …} with Unix seconds'],
-    ["/blocks", { blocks: 0 }, "/blocks", "must be at least 1"],
-    ["/blocks", { block: 2 }, "/block", "is not a field of this request"],
-    ["/mining", {}, "/every", 'must be "transaction", "never" or a whole number of seconds from 1 to 3600'],
+    ["/clock", { day: 8 }, "", 'must be {"seconds": …} or {"to": …} with Unix seconds, not {"day":8}'],
+    ["/clock", [], "", 'must be {"seconds": …} or {"to": …} with Unix seconds, not []'],
+    ["/blocks", { blocks: 0 }, "/blocks", "must be at least 1, not 0"],
+    ["/blocks", { block: 2 }, "/block", "is not a field of this request; use blocks"],
+    [
+      "/mining",
+      {},
+      "/every",
+      'is missing; send "transaction", "never" or a whole number of seconds from 1 to 3600',
+    ],
     [
       "/mining",
       { every: "sometimes" },
       "/every",
-      'must be "transaction", "never" or a whole number of seconds from 1 to 3600',
+      'must be "transaction", "never" or a whole number of seconds from 1 to 3600, not "sometimes"',
     ],
     [
       "/faults",
@@ -52,41 +57,56 @@ describe("the control API names the field that is wrong, and what it must be", (
       "/faults",
       { layer: "relayer", point: "broadcast", action: "dropp" },
       "/action",
-      `must be one of ${actions}`,
+      `must be one of ${actions}, not "dropp"`,
     ],
     [
       "/faults",
       { layer: "relayer", point: "broadcast", action: "drop", count: 0 },
       "/count",
-      "is from 1, or null for always",
+      "must be at least 1, or null to act until it is cleared, not 0",
     ],
     ["/faults", [], "", "must be an object, not an array"],
     ["/faults", null, "", "must be an object, not null"],
     ["/faults", 5, "", "must be an object, not 5"],
-    ["/operations/x/resume", { abandon: "yes" }, "/abandon", "must be true or false, not a string"],
+    ["/operations/x/resume", { abandon: "yes" }, "/abandon", 'must be true or false, not the string "yes"'],
     ["/scenario", {}, "/title", "is missing; send a string"],
-    ["/scenario", { title: "" }, "/title", "must have at least 1 character"],
+    ["/scenario", { title: "" }, "/title", "must have at least 1 character, not 0"],
     ["/receiver/resend", { number: null }, "/number", "must be a whole number, not null"],
-    ["/receiver/resend", {}, "", 'must be {"number": …} or {"event_id": …}'],
+    ["/receiver/resend", {}, "", 'must be {"number": …} or {"event_id": …}, not {}'],
     ["/faults", { point: "broadcast" }, "/layer", `is missing; send one of ${layers}`],
-    ["/faults", { layer: "delivery", action: "answer", status: 200 }, "/status", "must be at least 300"],
+    [
+      "/faults",
+      { layer: "delivery", action: "answer", status: 200 },
+      "/status",
+      "must be at least 300, not 200",
+    ],
     [
       "/faults",
       { layer: "delivery", action: "answer", headers: { "retry after": "3" } },
       "/headers/retry after",
-      "is not the name of an HTTP header",
+      "is not the name of an HTTP header; rename it",
     ],
     [
       "/faults",
       { layer: "delivery", action: "answer", headers: { "x-note": "a\nb" } },
       "/headers/x-note",
-      "has a character that no value of an HTTP header has",
+      "has a character that no value of an HTTP header has; remove it",
     ],
-    ["/faults", { intent: "slow", delay_ms: 0 }, "/delay_ms", "must be at least 1"],
-    ["/faults", { intent: "lost" }, "/intent", `must be one of ${intents}`],
-    ["/faults", { intent: "slow", operation: "readPurchase" }, "/operation", `must be one of ${writes}`],
-    ["/keys/rotate", { uses: [] }, "/uses", "must have at least 1 item"],
-    ["/keys/rotate", { uses: ["x"] }, "/uses/0", 'must be one of "notifications", "receipts", "reviewer"'],
+    ["/faults", { intent: "slow", delay_ms: 0 }, "/delay_ms", "must be at least 1, not 0"],
+    ["/faults", { intent: "lost" }, "/intent", `must be one of ${intents}, not "lost"`],
+    [
+      "/faults",
+      { intent: "slow", operation: "readPurchase" },
+      "/operation",
+      `must be one of ${writes}, not "readPurchase"`,
+    ],
+    ["/keys/rotate", { uses: [] }, "/uses", "must have at least 1 item, not 0"],
+    [
+      "/keys/rotate",
+      { uses: ["x"] },
+      "/uses/0",
+      'must be one of "notifications", "receipts", "reviewer", not "x"',
+    ],
   ])("in POST %s %j: %s", async (path, body, pointer, detail) => {
     expect(await post(path, body)).toMatchObject({
       status: 422,
@@ -102,7 +122,7 @@ describe("the control API names the field that is wrong, and what it must be", (
 test.each([
   [
     { layer: "relayer", point: "broadcast", action: "drop", match: { program: "prg_nope" } },
-    "No program prg_nope here. Use prg_demo, prg_other.",
+    'The option program is "prg_nope", which is not a program of this sandbox. Use prg_demo or prg_other.',
   ],
   [
     { layer: "relayer", point: "broadcast", action: "drop", depth: 3 },
@@ -110,19 +130,19 @@ test.each([
   ],
   [
     { layer: "api", point: "before_commit", action: "partial" },
-    'partial does not act at "before_commit", but at after_commit.',
+    'The option point is "before_commit", where partial does not act. Use after_commit.',
   ],
   [
     { layer: "delivery", action: "crash" },
-    "crash needs a point. Use before_delivery, after_delivery, before_pause.",
+    "The option point is missing, and crash can act at several. Use before_delivery, after_delivery or before_pause.",
   ],
   [
     { layer: "chain", action: "reorg", count: 2 },
-    "A fault of layer chain acts once, at once. Leave count out.",
+    "A fault of the layer chain acts once, immediately. Leave out the option count.",
   ],
   [
     { intent: "crash", point: "after_mined", operation: "executeRefund" },
-    "A fault of layer relayer does not take the option operation. Use operation_id, program, kind, subject_id.",
+    "A fault of the layer relayer does not take the option operation. Use the option operation_id, the option program, the option kind or the option subject_id.",
   ],
 ])("POST /faults %j is refused because it could never act", async (body, detail) => {
   expect(await post("/faults", body)).toMatchObject({

@@ -39,7 +39,9 @@ test("a recording needs a title, a fresh sandbox and no restore within", async (
   await snapshot.restore();
   await expect(sandbox.stopRecording()).rejects.toThrow("Blocks left the chain by a reorg or a restore");
   await sandbox.wallets.buyer.faucet(1n);
-  await expect(sandbox.record("Used")).rejects.toThrow("The sandbox has a past");
+  await expect(sandbox.record("Used")).rejects.toThrow(
+    "The sandbox has been used already, and a scenario starts from a fresh one.",
+  );
   await expect(sandbox.stopRecording()).rejects.toThrow("Nothing is being recorded");
 });
 
@@ -209,7 +211,7 @@ test("a file that is not a scenario is refused with the mistake and its position
   await expect(readScenario(file)).rejects.toThrow(/is not YAML: .* at line 2/);
   await writeFile(file, "format: routing-sandbox-scenario\nversion: 2\n");
   await expect(readScenario(file)).rejects.toThrow(
-    /broken\.yaml is not a scenario: \/version must be 1\. Correct that field\.$/,
+    /broken\.yaml is not a scenario: \/version must be 1, not 2\. Correct that field\.$/,
   );
 });
 

@@ -318,7 +318,8 @@ describe("faults that can never act:", () => {
   test("an id for a write whose path has none is refused, and no fault is set", async () => {
     const match = { operation: "createMerchant", subject_id: "mer_1" };
     const fault = { layer: "api", point: "after_commit", action: "reset", match } as const;
-    const why = "The path of createMerchant has no id. Leave out the option subject_id.";
+    const why =
+      'The option subject_id is "mer_1", and the path of createMerchant has no id. Leave out the option subject_id.';
     await expect(sandbox.faults.set(fault)).rejects.toThrow(why);
     expect(await setOver("POST", fault)).toMatchObject({ status: 422, body: { detail: why } });
     expect(sandbox.faults.list()).toEqual([]);
@@ -326,7 +327,7 @@ describe("faults that can never act:", () => {
 
   test("a method that no node has is refused, and no fault is set", async () => {
     await expect(sandbox.faults.set("node-down", { method: "eth_sendRawTransactoin" })).rejects.toThrow(
-      'is a method of the node, such as "eth_sendRawTransaction"',
+      'The option method must be a method of the node, such as "eth_sendRawTransaction", not "eth_sendRawTransactoin".',
     );
     expect(sandbox.faults.list()).toEqual([]);
   });

@@ -44,7 +44,7 @@ test.each<[object, string, string]>([
   [
     { state: "payed" },
     "/state",
-    'state "payed" is not one of its values. Use created, active, partially_paid, paid, reconciled, claimed, approved, denied, refund_due, refunded or expired.',
+    'state "payed" is not a valid value. Use created, active, partially_paid, paid, reconciled, claimed, approved, denied, refund_due, refunded or expired.',
   ],
   [
     {},
@@ -54,12 +54,12 @@ test.each<[object, string, string]>([
   [
     { state: "paid", route: "operator" },
     "/route",
-    'route "operator" is not one of its values. Use registrar_offer or merchant_direct.',
+    'route "operator" is not a valid value. Use registrar_offer or merchant_direct.',
   ],
   [
     { state: "created", route: "merchant_direct" },
     "/route",
-    'route "merchant_direct" is not for the state created. Leave out route, or use a state of active, partially_paid, paid, reconciled, claimed, approved, denied, refund_due, refunded or expired.',
+    'route "merchant_direct" does not apply to the state created. Leave out route, or choose a state that it applies to: active, partially_paid, paid, reconciled, claimed, approved, denied, refund_due, refunded or expired.',
   ],
   [
     { state: "paid", amount: "0" },
@@ -94,27 +94,27 @@ test.each<[object, string, string]>([
   [
     { state: "active", permit: true },
     "/permit",
-    `permit true is not for the state active. Leave out permit, or use a state of ${paying}.`,
+    `permit true does not apply to the state active. Leave out permit, or choose a state that it applies to: ${paying}.`,
   ],
   [
     { state: "reconciled", claimed: "5" },
     "/claimed",
-    `claimed "5" is not for the state reconciled. Leave out claimed, or use a state of ${otherStates}.`,
+    `claimed "5" does not apply to the state reconciled. Leave out claimed, or choose a state that it applies to: ${otherStates}.`,
   ],
   [
     { state: "claimed", award: "5" },
     "/award",
-    'award "5" is not for the state claimed. Leave out award, or use a state of approved, denied, refund_due or refunded.',
+    'award "5" does not apply to the state claimed. Leave out award, or choose a state that it applies to: approved, denied, refund_due or refunded.',
   ],
   [
     { state: "paid", paid: "5" },
     "/paid",
-    `paid "5" is not for the state paid. Leave out paid, or use a state of partially_paid, reconciled, ${otherStates}.`,
+    `paid "5" does not apply to the state paid. Leave out paid, or choose a state that it applies to: partially_paid, reconciled, ${otherStates}.`,
   ],
   [
     { state: "partially_paid", amount: "5", paid: "5" },
     "/paid",
-    'paid "5" is not a part of the amount 5. Pass less than the amount.',
+    'paid "5" is not less than the amount 5. Pass less, or use the state paid.',
   ],
   [
     { state: "partially_paid", amount: "1" },
@@ -139,17 +139,17 @@ test.each<[object, string, string]>([
   [
     { state: "denied", award: "1" },
     "/award",
-    'award "1" is not for the state denied. Pass "0", or leave out award.',
+    'award "1" does not match the state denied. Pass "0", or leave out award.',
   ],
   [
     { state: "refunded", award: "0" },
     "/award",
-    'award "0" is not for the state refunded. Pass an award above zero.',
+    'award "0" does not match the state refunded. Pass an award above zero.',
   ],
   [
     { state: "paid", buyer: "alice" },
     "/buyer",
-    'buyer "alice" is not one of its values. Use deployer, merchant, buyer, beneficiary, stranger, other_merchant or other_buyer.',
+    'buyer "alice" is not a valid value. Use deployer, merchant, buyer, beneficiary, stranger, other_merchant or other_buyer.',
   ],
   [
     { state: "paid", deadlines: { pay_deadline: "soon" } },

@@ -49,10 +49,11 @@ async function send(write: Write, change: object): Promise<Answer> {
   return await kit.post(kit.path(path), { ...body, ...change });
 }
 
-const isAmount = "must be a decimal string of base units: at most 39 digits, without sign or leading zeros";
+const isAmount =
+  "must be a decimal string of base units with at most 39 digits and without sign or leading zeros";
 const isHash = "must be 0x and 64 lower-case hexadecimal characters";
 const isAddress = "must be 0x and 40 hexadecimal characters";
-const hasChecksum = "has a wrong EIP-55 checksum; send it all lower case or with the right one";
+const hasChecksum = "must be all lower case or have the right EIP-55 checksum";
 const isSignature = "must be 0x and 1 to 4096 bytes in hexadecimal";
 const isTimestamp = "must be RFC 3339 in UTC, such as 2026-01-01T00:00:00Z";
 const isId = (prefix: string) => `must be ${prefix}_ and 20 lower-case base32 characters`;
@@ -112,7 +113,7 @@ const malformedTimes = [
   [-1, "too_small", "must be at least 0"],
   [253_402_300_800, "too_big", "must be at most 253402300799"],
   [1.5, "invalid_type", isType("Unix seconds, such as 1767830400", "1.5")],
-  ["1767830400", "invalid_type", isType("Unix seconds, such as 1767830400", "a string")],
+  ["1767830400", "invalid_type", isType("Unix seconds, such as 1767830400", 'the string "1767830400"')],
 ] as const;
 const malformedSignatures = [
   ["", "invalid_format", isSignature],
@@ -131,6 +132,15 @@ const named = (most: number) =>
     [5, "invalid_type", isType("a string", "5")],
     [null, "invalid_type", isType("a string", "null")],
   ] as const;
+
+/** Adds the value to what it must be, as an answer does: a long value is cut, and of a text or a list that is too long it is the length. */
+function nameValue(wrong: string, value: unknown): string {
+  if (!wrong.startsWith("must ") || wrong.includes(", not ")) return wrong;
+  if (wrong.startsWith("must have") && (typeof value === "string" || Array.isArray(value)))
+    return `${wrong}, not ${[...value].length}`;
+  const text = JSON.stringify(value);
+  return `${wrong}, not ${text.length > 80 ? `${text.slice(0, 79)}…` : text}`;
+}
 
 type Refused = readonly [value: unknown, code: string, detail: string, below?: string];
 interface Rule {
@@ -226,7 +236,7 @@ const rules: readonly Rule[] = [
     taken: [{}, { a: [null, { b: 1.5 }] }],
     refused: [
       [null, "invalid_type", isType("an object", "null")],
-      ["x", "invalid_type", isType("an object", "a string")],
+      ["x", "invalid_type", isType("an object", 'the string "x"')],
       [[], "invalid_type", isType("an object", "an array")],
     ],
   },
@@ -249,7 +259,7 @@ const rules: readonly Rule[] = [
     write: "activatePurchase",
     field: "commitment_hash",
     taken: [hash],
-    refused: [...malformedHashes, [undefined, "invalid_type", isHash]],
+    refused: [...malformedHashes, [undefined, "invalid_type", isHash.replace("must be", "is missing; send")]],
   },
   {
     title: "a reconciliation names 1 to 50 transactions by their hashes",
@@ -340,7 +350,7 @@ const rules: readonly Rule[] = [
         "2016-12-31T23:59:60Z",
         "2026-01-01T24:00:00Z",
         "2026-01-01T00:60:00Z",
-      ].map((text) => [text, "custom", "is not a date"] as const),
+      ].map((text) => [text, "custom", "must be a date of the calendar"] as const),
       ...[
         "2026-01-01",
         "2026-01-01T00:00Z",
@@ -401,8 +411,9 @@ describe("the form of a field:", () => {
         write === "createMerchant" ? 201 : 404,
       );
     }
-    for (const [value, code, detail, below = ""] of refused) {
+    for (const [value, code, wrong, below = ""] of refused) {
       const answer = await send(write, { [field]: value });
+      const detail = nameValue(wrong, below === "" ? value : [value].flat()[Number(below.slice(1))]);
       const pointer = `/${field}${below}`;
       expect(answer.status, JSON.stringify(value)).toBe(422);
       expect(problem(answer), JSON.stringify(value)).toMatchObject({
@@ -417,8 +428,8 @@ describe("the form of a field:", () => {
   test("each wrong entry of a list is named by its place", async () => {
     const answer = await send("reconcilePurchase", { transaction_hashes: [hash, "0x", hash, 5] });
     expect(problem(answer).errors).toEqual([
-      { pointer: "/transaction_hashes/1", code: "invalid_format", detail: isHash },
-      { pointer: "/transaction_hashes/3", code: "invalid_type", detail: isHash },
+      { pointer: "/transaction_hashes/1", code: "invalid_format", detail: `${isHash}, not "0x"` },
+      { pointer: "/transaction_hashes/3", code: "invalid_type", detail: `${isHash}, not 5` },
     ]);
   });
 
@@ -435,7 +446,11 @@ describe("the form of a field:", () => {
       expect(problem(answer), write).toMatchObject({
         code: "validation_failed",
         errors: [
-          { pointer: "/odd~1name~0", code: "unknown_field", detail: "is not a field of this request" },
+          {
+            pointer: "/odd~1name~0",
+            code: "unknown_field",
+            detail: expect.stringMatching(/^is not a field of this request; use [a-z_]+(, [a-z_]+)*$/),
+          },
         ],
       });
     }

@@ -1,0 +1,8 @@
+/**
+ * Returns values as a sentence lists them.
+ *
+ * @example orList(["offer", "payment", "claim"]) // "offer, payment or claim"
+ */
+export function orList(values: readonly string[]): string {
+  return values.length < 2 ? values.join("") : `${values.slice(0, -1).join(", ")} or ${values.at(-1)}`;
+}
