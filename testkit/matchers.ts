@@ -7,7 +7,7 @@ import { describeProblem, isProblem, ProblemError } from "../sandbox/service/cli
 import type { Fingerprint } from "../sandbox/state/fingerprint.ts";
 import { type ErrorCode, errorCatalogue } from "../server/api/errors/catalogue.ts";
 import { type ExplainedStep, explainedSteps } from "../server/domain/reverts/explain-revert.ts";
-import { renderExplanation } from "./explanations/render-explanation.ts";
+import { renderRefusal } from "./explanations/render-explanation.ts";
 
 /** The part of a sandbox that the matchers use. */
 export type MatchedSandbox = Pick<Sandbox, "explain">;
@@ -58,7 +58,10 @@ export interface SandboxMatchers {
  * @example expect.extend(sandboxMatchers(() => sandbox));
  */
 export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandbox | undefined) {
-  const explain = async (state: State, hash: unknown) => await explainIn(() => sandboxOf(state), hash);
+  const explain = async (state: State, received: unknown) => {
+    const [sandbox, hash] = requireBoth(() => sandboxOf(state), received);
+    return await sandbox.explain(hash);
+  };
   return {
     async toBeAcceptedAs(
       this: State,
@@ -68,14 +71,11 @@ export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandb
     ): Promise<MatchResult> {
       requireName("step", explainedSteps, step);
       const id = idOf(object);
-      const explanation = await explain(this, received);
-      if (id !== undefined && !explanation.compared.some((one) => isAbout(one, id)))
-        await requireKnown(sandboxOf(this), explanation.transaction_hash, id);
-      const wanted = id === undefined ? step : `${step} of ${id}`;
-      const no = isNegated(this) ? "no " : "";
+      const expected = `Expected ${isNegated(this) ? "no " : ""}acceptance as ${step}${id === undefined ? "" : ` of ${id}`}.`;
+      const { accepted, seen } = await findAccepted(() => sandboxOf(this), received, id);
       return {
-        pass: explanation.compared.some((one) => one.accepted && one.step === step && isAbout(one, id)),
-        message: () => `Expected ${no}acceptance as ${wanted}.\n\n${renderExplanation(explanation, false)}`,
+        pass: accepted.some((one) => one.step === step && isAbout(one, id)),
+        message: () => `${expected} ${seen}`,
       };
     },
     async toBeRefusedBy(this: State, received: unknown, ...checks: CheckName[]): Promise<MatchResult> {
@@ -87,7 +87,7 @@ export function sandboxMatchers<State>(sandboxOf: (state: State) => MatchedSandb
       const isRefused = explanation === null ? failed.size > 0 : !explanation.accepted;
       const refusal = isNegated(this) ? "no refusal" : "a refusal";
       const wanted = checks.length === 0 ? refusal : `${refusal} by ${checks.join(", ")}`;
-      const why = explanation === null ? text(received) : renderExplanation(explanation, false);
+      const why = explanation === null ? text(received) : describeExplanation(explanation);
       return {
         pass: isRefused && checks.every((name) => failed.has(name)),
         message: () => `Expected ${wanted}; failed: ${[...failed].join(", ") || "no check"}.\n\n${why}`,
@@ -123,8 +123,11 @@ function isNegated(state: unknown): boolean {
   return isObject(state) && "isNot" in state && state.isNot === true;
 }
 
-/** Explains a transaction in the sandbox of a test, which may have none. */
-async function explainIn(sandboxOf: () => MatchedSandbox | undefined, hash: unknown): Promise<Explanation> {
+/** Returns the sandbox of a test, which may have none, and the transaction to explain in it. */
+function requireBoth(
+  sandboxOf: () => MatchedSandbox | undefined,
+  hash: unknown,
+): [MatchedSandbox, Explanation["transaction_hash"]] {
   if (typeof hash !== "string" || !isHash(hash))
     throw new TypeError(
       `Expected a transaction hash, got ${isObject(hash) ? "an object; pass .transaction_hash" : text(hash)}.`,
@@ -134,17 +137,34 @@ async function explainIn(sandboxOf: () => MatchedSandbox | undefined, hash: unkn
     throw new TypeError(
       "No sandbox belongs to this test. Take it from sandboxTest, or use sandboxMatchers().",
     );
-  return await sandbox.explain(hash);
+  return [sandbox, hash];
 }
 
-/** Refuses the id of an object that does not exist, which a negated assertion would accept. */
-async function requireKnown(
-  sandbox: MatchedSandbox | undefined,
+/** Finds the steps as which a transaction is accepted, and says so; or why it is refused, for the named object if there is one. */
+async function findAccepted(
+  sandboxOf: () => MatchedSandbox | undefined,
+  received: unknown,
+  id: string | undefined,
+): Promise<{ accepted: Explanation["compared"]; seen: string }> {
+  const [sandbox, hash] = requireBoth(sandboxOf, received);
+  const explanation = await sandbox.explain(hash);
+  const isAsked = id === undefined || explanation.compared.slice(0, 1).some((one) => isAbout(one, id));
+  const shown = isAsked ? explanation : await explainFor(sandbox, hash, id);
+  const accepted = explanation.compared.filter((one) => one.accepted);
+  return {
+    accepted,
+    seen: accepted.length > 0 ? describeAccepted(hash, accepted) : describeExplanation(shown),
+  };
+}
+
+/** Compares a transaction with an object. It refuses the id of one that does not exist, which a negated assertion would accept. */
+async function explainFor(
+  sandbox: MatchedSandbox,
   hash: Explanation["transaction_hash"],
   id: string,
-): Promise<void> {
+): Promise<Explanation> {
   try {
-    await sandbox?.explain(hash, { for: id });
+    return await sandbox.explain(hash, { for: id });
   } catch (error) {
     if (!(error instanceof SandboxError) || error.code !== "argument_invalid") throw error;
     throw new TypeError(
@@ -152,6 +172,19 @@ async function requireKnown(
       { cause: error },
     );
   }
+}
+
+/** Says as what a transaction is accepted. */
+function describeAccepted(hash: string, accepted: Explanation["compared"]): string {
+  return `It is accepted as ${accepted.map(({ step, subject }) => `${step} of ${subject}`).join(" and as ")}: ${hash}`;
+}
+
+/** Says why a transaction is refused: the cause first, then the failed checks and what differs. */
+function describeExplanation(explanation: Explanation): string {
+  const { accepted, cause, revert } = explanation;
+  if (accepted) return renderRefusal(explanation);
+  const why = revert?.meaning == null ? cause : `${cause}\n${revert.meaning}`;
+  return `${why}\n\n${renderRefusal(explanation)}`;
 }
 
 /** Refuses a name that does not exist, which a negated assertion would accept. */

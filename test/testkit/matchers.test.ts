@@ -37,14 +37,44 @@ test("toBeAcceptedAs expects a step, and an object if one is named", async ({ sa
   await expect(refund.transaction_hash).not.toBeAcceptedAs("refund", merchant);
 });
 
-test("toBeAcceptedAs prints the explanation of a refused transaction", async ({ sandbox }) => {
+test("toBeAcceptedAs says why a transaction is refused, and prints only what failed", async ({ sandbox }) => {
   const { purchase, transaction_hash } = await strangePayment(sandbox);
   const { buyer, stranger } = sandbox.wallets;
   const message = await messageOf(expect(transaction_hash).toBeAcceptedAs("payment", purchase));
-  expect(message.split("\n")[0]).toBe(`Expected acceptance as payment of ${purchase.id}.`);
+  const { cause, checks } = await sandbox.explain(transaction_hash);
+  expect(message.split("\n")[0]).toBe(`Expected acceptance as payment of ${purchase.id}. ${cause}`);
   expect(message).toContain(`${transaction_hash}  not accepted as payment of ${purchase.id}`);
-  expect(message).toContain((await sandbox.explain(transaction_hash)).cause);
   expect(message).toContain(`✗ wallet: expected ${buyer.address}, is ${stranger.address}`);
+  expect(message).not.toContain("✓");
+  expect(message.match(/✗/g)).toHaveLength(checks.filter(({ ok }) => !ok).length);
+});
+
+test("toBeAcceptedAs says as what a transaction of another step or object is accepted, and prints no check", async ({
+  sandbox,
+}) => {
+  const { purchase, refund, payments } = await sandbox.given.purchase({ state: "refunded" });
+  const { purchase: other } = await sandbox.given.purchase({ state: "active" });
+  const is = `It is accepted as refund of ${purchase.id}: ${refund.transaction_hash}`;
+  expect(await messageOf(expect(refund.transaction_hash).toBeAcceptedAs("payment", purchase))).toBe(
+    `Expected acceptance as payment of ${purchase.id}. ${is}`,
+  );
+  expect(await messageOf(expect(refund.transaction_hash).toBeAcceptedAs("claim"))).toBe(
+    `Expected acceptance as claim. ${is}`,
+  );
+  expect(await messageOf(expect(payments[0]?.transaction_hash).toBeAcceptedAs("payment", other))).toBe(
+    `Expected acceptance as payment of ${other.id}. It is accepted as payment of ${purchase.id}: ${payments[0]?.transaction_hash}`,
+  );
+});
+
+test("toBeAcceptedAs shows the argument that differs for the named object", async ({ sandbox }) => {
+  const { purchase: first } = await sandbox.given.purchase({ state: "active" });
+  const { transaction_hash } = await sandbox.wallets.stranger.pay(first);
+  const { purchase: second } = await sandbox.given.purchase({ state: "active" });
+  const message = await messageOf(expect(transaction_hash).toBeAcceptedAs("payment", second));
+  expect(message).toMatch(new RegExp(`^Expected acceptance as payment of ${second.id}\\. .+`));
+  expect(message).toContain(`${transaction_hash}  not accepted as payment of ${second.id}`);
+  expect(message).toMatch(/^ {2}id {2}0x[0-9a-f]{64}, expected 0x[0-9a-f]{64}$/m);
+  expect(message).not.toMatch(/^ {2}amount /m);
 });
 
 test("toBeAcceptedAs refuses a value that is not a hash, even after .not", async ({ sandbox: _ }) => {
@@ -173,7 +203,7 @@ test("a negated assertion that fails prints what was not expected", async ({ san
     await messageOf(expect(sandbox).not.toHaveFingerprint(digest)),
   ];
   expect(messages.map((message) => message.split("\n")[0]?.split(";")[0])).toEqual([
-    `Expected no acceptance as refund of ${purchase.id}.`,
+    `Expected no acceptance as refund of ${purchase.id}. It is accepted as refund of ${purchase.id}: ${refund.transaction_hash}`,
     "Expected no refusal by wallet",
     "Expected a problem other than binding_mismatch.",
     `Expected a fingerprint other than ${digest}, got ${digest}.`,

@@ -32,7 +32,7 @@ export async function runDemo(description: SandboxDescription, printer: Printer)
   await demoSteps.receipts(session);
   await demoSteps.transactions(session);
 
-  printer.section("A second purchase, by the direct merchant route");
+  printer.section("A second purchase, which the merchant's wallet registers itself");
   const direct = await demoSteps.createPurchase(session, merchant, "purchase-2", "40000000");
   await demoSteps.register(session, direct, "registration-2");
   await demoSteps.approve(session, actors.buyer, direct, 40n * usdc);
@@ -46,7 +46,7 @@ export async function runDemo(description: SandboxDescription, printer: Printer)
   const { contracts } = actors;
   const wrong = await payFromStranger(session, third, 30n * usdc);
   session.reportRefusal(
-    "Reconcile: a stranger's payment is refused, with every check",
+    "Reconcile the purchase: the stranger's payment is refused, with the result of every check",
     await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {
       params: session.write("reconcile-3", third.id),
       body: { transaction_hashes: [wrong] },

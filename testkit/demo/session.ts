@@ -46,7 +46,7 @@ export class Session {
     const access = unwrap(answer);
     const session = new Session({ actors, access, printer, requests });
     session.report(
-      "Access: the account issues its credential",
+      "The account requests a credential",
       answer,
       ({ credential_id, scopes, expires_at }) =>
         `${credential_id} with ${scopes.length} scopes until ${expires_at}`,

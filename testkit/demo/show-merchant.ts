@@ -16,7 +16,7 @@ export async function enrollMerchant(session: Session): Promise<DemoMerchant> {
   const { merchant: wallet } = session.actors;
   await endEarlierEnrollment(session);
   const merchant = session.report(
-    "Merchant: created, its funding authorized by the program's signer",
+    "Create the merchant: the program's signer authorizes its funding",
     await session.api.POST("/v1/routing/programs/{program}/merchants", {
       params: session.write("merchant"),
       body: { wallet: wallet.address, name: "Corner Books", funding_cap: fundingCap },
@@ -24,12 +24,12 @@ export async function enrollMerchant(session: Session): Promise<DemoMerchant> {
     ({ id, status }) => `${id} is ${status}`,
   );
   const { body } = session.sent(
-    "Enroll on chain: the merchant's wallet accepts the authorization",
+    "The merchant's wallet enrolls on the chain and accepts the funding authorization",
     wallet,
     await wallet.enroll(merchant),
   );
   const enrolled = session.report(
-    "Enrollment: transaction and personal signature are confirmed",
+    "Confirm the enrollment with its transaction and signature",
     await session.api.POST("/v1/routing/programs/{program}/merchants/{id}/enrollment", {
       params: session.write("enrollment", merchant.id),
       body,
@@ -37,7 +37,7 @@ export async function enrollMerchant(session: Session): Promise<DemoMerchant> {
     ({ id, status, funding }) => `${id} is ${status}, ${funding.remaining} of ${funding.cap} remain`,
   );
   session.sent(
-    "Fund: the wallet lets only the funding source draw the cap",
+    "The merchant's wallet approves the funding source for the whole cap",
     wallet,
     await wallet.fund(enrolled),
   );
@@ -52,7 +52,7 @@ async function endEarlierEnrollment(session: Session): Promise<void> {
   const merchantRef = await chain.readContract({ ...query, args: [hashId(program), merchant.address] });
   if (merchantRef === zeroHash) return;
   session.sent(
-    "An earlier enrollment of this wallet is revoked",
+    "The merchant's wallet revokes its earlier enrollment",
     merchant,
     await merchant.sendCall(revokeFundingCall(address, hashId(program), merchantRef)),
   );

@@ -19,7 +19,7 @@ async function createPurchase(
 ): Promise<DemoPurchase> {
   const { buyer, beneficiary } = session.actors;
   return session.report(
-    "Purchase: a signed, immutable commitment",
+    "Create the purchase: the program's signer signs its commitment",
     await session.api.POST("/v1/routing/programs/{program}/purchases", {
       params: session.write(intent),
       body: {
@@ -37,7 +37,7 @@ async function createPurchase(
 /** The program operator offers it. */
 async function activate(session: Session, purchase: DemoPurchase, intent: string): Promise<DemoPurchase> {
   const { purchase: active } = session.report(
-    "Activate: the program operator offers exactly this purchase",
+    "Activate the purchase: the relayer offers it on the chain",
     await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
       params: session.write(intent, purchase.id),
       body: { commitment_hash: purchase.commitment.hash },
@@ -51,10 +51,10 @@ async function activate(session: Session, purchase: DemoPurchase, intent: string
 /** The merchant's own wallet registers it instead; the program operator takes no part. */
 async function register(session: Session, purchase: DemoPurchase, intent: string): Promise<DemoPurchase> {
   const { merchant } = session.actors;
-  const title = "Register on chain: the merchant's own wallet, without the program operator";
+  const title = "The merchant's wallet registers the purchase on the chain, without the relayer";
   const { transaction_hash } = session.sent(title, merchant, await merchant.register(purchase));
   return session.report(
-    "Registration: the direct route is confirmed",
+    "Confirm the registration with its transaction",
     await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/registration", {
       params: session.write(intent, purchase.id),
       body: { transaction_hash },
@@ -70,21 +70,21 @@ async function approve(
   purchase: DemoPurchase,
   amount: bigint,
 ): Promise<void> {
-  const title = "Approve: the wallet lets the registrar contract draw the amount";
+  const title = "The buyer's wallet approves the registrar contract for the amount";
   session.sent(title, wallet, await wallet.approve(purchase, amount));
 }
 
 /** The buyer pays a part. */
 async function pay(session: Session, purchase: DemoPurchase, amount: bigint): Promise<Hex> {
   const { buyer } = session.actors;
-  const title = "Pay: from the buyer to the merchant in one call";
+  const title = "The buyer's wallet pays the merchant through the registrar contract";
   return session.sent(title, buyer, await buyer.pay(purchase, amount)).transaction_hash;
 }
 
 /** The API records the payments that the chain holds. */
 async function reconcile(session: Session, purchase: DemoPurchase, intent: string) {
   return session.report(
-    "Reconcile: every payment receipt, all or none",
+    "Reconcile the purchase: record its payments that are on the chain",
     await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {
       params: session.write(intent, purchase.id),
       body: {},
@@ -97,7 +97,7 @@ async function reconcile(session: Session, purchase: DemoPurchase, intent: strin
 /** Reads the purchase. */
 async function readPurchase(session: Session, purchase: DemoPurchase): Promise<DemoPurchase> {
   return session.report(
-    "Read: fresh figures at one block",
+    "Read the purchase, with its figures of one block",
     await session.api.GET("/v1/routing/programs/{program}/purchases/{id}", {
       params: { path: { program: session.actors.program, id: purchase.id } },
     }),
@@ -110,9 +110,13 @@ async function readPurchase(session: Session, purchase: DemoPurchase): Promise<D
 async function claim(session: Session, purchase: DemoPurchase, amount: bigint) {
   const { beneficiary } = session.actors;
   const claimed = await beneficiary.claim(purchase, { amount, reason: "The course was cancelled." });
-  const { body } = session.sent("Claim on chain: the beneficiary, in time", beneficiary, claimed);
+  const { body } = session.sent(
+    "The beneficiary's wallet claims on the chain, before the deadline",
+    beneficiary,
+    claimed,
+  );
   return session.report(
-    "Claim: the beneficiary's signature and the transaction are verified",
+    "File the claim with its transaction and the beneficiary's signature",
     await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/claims", {
       params: session.write("claim", purchase.id),
       body,
@@ -127,7 +131,7 @@ async function decide(session: Session, purchase: DemoPurchase, filed: Schemas["
   const verdict = { award: award.toString(), decidedAt: now };
   const body = signVerdict(session.actors.reviewers, purchase, filed, verdict);
   return session.report(
-    "Decision: the designated reviewer's Ed25519 approval",
+    "Record the decision that the reviewer has signed",
     await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/decisions", {
       params: session.write("decision", purchase.id),
       body,
@@ -139,7 +143,7 @@ async function decide(session: Session, purchase: DemoPurchase, filed: Schemas["
 /** The award is collected from the merchant's wallet. */
 async function refund(session: Session, purchase: DemoPurchase, decision: Schemas["Decision"]) {
   return session.report(
-    "Refund: collected from the accepted funding source",
+    "Execute the refund: the relayer collects it from the merchant's wallet",
     await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/refunds", {
       params: session.write("refund", purchase.id),
       body: { decision_id: decision.id },
@@ -151,7 +155,7 @@ async function refund(session: Session, purchase: DemoPurchase, decision: Schema
 /** An event goes to the pinned receiver. */
 async function notify(session: Session, eventId: string) {
   return session.report(
-    "Notification: signed and delivered to the pinned receiver",
+    "Deliver the oldest undelivered event to the pinned receiver",
     await session.api.POST("/v1/routing/programs/{program}/notifications", {
       params: session.write("notification"),
       body: { event_id: eventId },
@@ -164,7 +168,7 @@ async function notify(session: Session, eventId: string) {
 /** The delivery receipts that the receiver signed. */
 async function receipts(session: Session) {
   return session.report(
-    "Delivery receipts: one per event, signed",
+    "Read the signed delivery receipts, one for each delivered event",
     await session.api.GET("/v1/routing/programs/{program}/notification-receipts", {
       params: { path: { program: session.actors.program } },
     }),
@@ -175,7 +179,7 @@ async function receipts(session: Session) {
 /** The relayer's operations and the gas budget. */
 async function transactions(session: Session) {
   return session.report(
-    "Transactions: the relayer's operations and the gas budget",
+    "Read the relayer's operations and the gas budget",
     await session.api.GET("/v1/routing/programs/{program}/transactions", {
       params: { path: { program: session.actors.program } },
     }),

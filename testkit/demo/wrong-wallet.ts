@@ -11,7 +11,7 @@ export async function payFromStranger(
   const { stranger } = session.actors;
   const { call, receipt, transaction_hash } = await stranger.pay(purchase, amount);
   session.printer.step(
-    "Pay: a stranger pays for the buyer",
+    "A stranger's wallet pays the purchase of the buyer",
     `${stranger.address} → ${call.to} ${call.function}(${amount})`,
     `${receipt.status} in block ${receipt.blockNumber}: ${transaction_hash}`,
   );

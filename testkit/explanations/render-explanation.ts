@@ -15,16 +15,39 @@ import { asText, type Paint, paintIn, section } from "./paint.ts";
  */
 export function renderExplanation(explanation: Explanation, color: boolean): string {
   const paint = paintIn(color);
-  const { accepted, step, subject, cause, revert } = explanation;
-  const verdict = accepted
-    ? paint("green", `accepted as ${step} of ${subject}`)
-    : paint("red", step === null ? "not accepted" : `not accepted as ${step} of ${subject}`);
+  const { accepted, cause, revert } = explanation;
   return [
     ...(accepted ? [] : [cause, ...(revert?.meaning == null ? [] : [revert.meaning])]),
-    `${paint("bold", explanation.transaction_hash)}  ${verdict}`,
+    renderVerdict(explanation, paint),
     ...renderSubmission(explanation),
     ...renderDetails(explanation, paint),
   ].join("\n");
+}
+
+/**
+ * The part of an explanation that shows why a transaction is refused: the checks that failed, and where its call differs from the expected
+ * one. The sentence of its cause is not in it.
+ *
+ * @example throw new Error(`${explanation.cause}\n\n${renderRefusal(explanation)}`)
+ */
+export function renderRefusal(explanation: Explanation): string {
+  const paint = paintIn(false);
+  const { call, checks } = explanation;
+  const failed = checks.filter(({ ok }) => !ok).map((check) => renderCheck(check, paint));
+  const differing = call === null ? null : { ...call, fields: call.fields.filter(({ equal }) => !equal) };
+  return [
+    renderVerdict(explanation, paint),
+    ...renderSubmission(explanation),
+    ...section("Failed checks", paint, failed),
+    ...section(callTitle(explanation), paint, renderCall({ ...explanation, call: differing }, paint)),
+  ].join("\n");
+}
+
+function renderVerdict({ accepted, step, subject, transaction_hash }: Explanation, paint: Paint): string {
+  const verdict = accepted
+    ? paint("green", `accepted as ${step} of ${subject}`)
+    : paint("red", step === null ? "not accepted" : `not accepted as ${step} of ${subject}`);
+  return `${paint("bold", transaction_hash)}  ${verdict}`;
 }
 
 /**

@@ -19,15 +19,19 @@ export async function readPageRequest(
 ): Promise<PageRequest> {
   const limit = query.limit === undefined ? defaultPageSize : Number(query.limit);
   if (query.cursor !== undefined && !(await exists(query.cursor)))
-    throw new Problem("validation_failed", "The cursor is not one of this list.", {
-      errors: [
-        {
-          pointer: "/query/cursor",
-          code: "unknown_cursor",
-          detail: "send a next_cursor of an earlier answer",
-        },
-      ],
-    });
+    throw new Problem(
+      "validation_failed",
+      "The cursor does not belong to this list. Send a next_cursor of an earlier answer, or leave cursor out to start at the beginning.",
+      {
+        errors: [
+          {
+            pointer: "/query/cursor",
+            code: "unknown_cursor",
+            detail: "send a next_cursor of an earlier answer",
+          },
+        ],
+      },
+    );
   return { after: query.cursor, limit };
 }
 

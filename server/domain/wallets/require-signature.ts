@@ -29,10 +29,10 @@ export async function requireSignature(
   const errors = [{ pointer: "/signature", code: "signature", detail: `must be by ${wallet}` }];
   const refused = `The contract at ${wallet} refused the signature (isValidSignature, ERC-1271). Send one over the same bytes that this contract accepts.`;
   if (signer === null || signer === wallet) {
-    const malformed = "The signature is not one over these bytes (65 bytes, low s).";
+    const malformed = `The signature is malformed: it needs 65 bytes (r, s and v) with a low s. Sign these bytes with ${wallet}, and send the signature that the wallet returns.`;
     throw new Problem("signature_invalid", byContract ? refused : malformed, { errors });
   }
-  const other = `The signature over these bytes is by ${signer}, not by ${wallet}.`;
+  const other = `The signature was made by ${signer}, or over other data than this step signs. Sign exactly this data with ${wallet}.`;
   throw new Problem("signer_mismatch", byContract ? refused : other, {
     errors,
     members: { expected_signer: wallet, actual_signer: signer },

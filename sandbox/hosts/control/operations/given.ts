@@ -45,7 +45,8 @@ const deliver = defineControl({
   path: "/deliver",
   tag: "Given",
   summary: "Delivers every undelivered event of all programs.",
-  description: "A notification that the receiver accepted in none of its attempts is `exhausted`.",
+  description:
+    "A notification is `delivered` when the receiver accepts an attempt, and `exhausted` when all attempts have failed or the receiver has answered 410.",
   page: { target: "notifications.md", words: "notifications" },
   success: {
     status: 200,

@@ -55,7 +55,7 @@ const ecdsaSignature: SignatureMistake = {
   expected: "Ed25519, 64 bytes",
   actual: "ECDSA, 65 bytes",
   detail:
-    "The signature is one of a wallet (ECDSA); the Ed25519 signature of the reviewer's key was expected.",
+    "The signature was made by a wallet (ECDSA); an Ed25519 signature of the reviewer's key was expected.",
 };
 
 function wrongSignature(wrong: string): SandboxError {

@@ -159,7 +159,7 @@ async function findOtherKey(
 }
 
 function otherKey({ reviewer, statement }: KnownDecision, actual: string | null): SignatureMistake {
-  const by = actual === null ? "is not one of this decision" : `is one of the key ${actual}`;
+  const by = actual === null ? "was not made over this decision" : `was made with the key ${actual}`;
   return {
     name: "wrong_key",
     field: "signature",

@@ -114,7 +114,7 @@ const findOtherMessage: Search = async ({ given, known, signature }, { services 
       field: "signature",
       expected: known.subject.id,
       actual: possible.id,
-      detail: `The signature is one of ${about}; ${known.about} was expected.`,
+      detail: `The signature is over ${about}; ${known.about} was expected.`,
     };
   }
   return null;

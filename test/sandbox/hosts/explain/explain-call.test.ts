@@ -186,12 +186,12 @@ test.each<[what: string, call: unknown, detail: string]>([
   [
     "half a byte",
     { from: `0x${"11".repeat(20)}`, to: `0x${"11".repeat(20)}`, data: "0x123" },
-    "call: data must be whole bytes in hex with 0x. Pass {from, to, data, value?}: addresses, calldata in hex, and wei.",
+    'call: data must be whole bytes in hex with 0x, not "0x123". Pass {from, to, data, value?}: addresses, calldata in hex, and wei.',
   ],
   [
     "ether in decimals",
     { from: `0x${"11".repeat(20)}`, to: `0x${"11".repeat(20)}`, value: "0.1" },
-    "call: value must be wei, as a decimal string or hex with 0x. Pass {from, to, data, value?}: addresses, calldata in hex, and wei.",
+    'call: value must be wei, as a decimal string or hex with 0x, not "0.1". Pass {from, to, data, value?}: addresses, calldata in hex, and wei.',
   ],
 ])("a call with %s is refused in two sentences", async (_what, call, detail) => {
   const response = await post({ call });

@@ -152,11 +152,12 @@ describe.each(names)("the list of %s", (name) => {
     "refuses a limit of %j",
     async (limit) => {
       const answer = await ask(name, `?limit=${limit}`);
+      const detail = `must be a number from 1 to 100, not ${JSON.stringify(new URLSearchParams(`limit=${limit}`).get("limit"))}`;
       expect(answer.status).toBe(422);
       expect(problem(answer)).toMatchObject({
         code: "validation_failed",
-        detail: "/query/limit: must be a number from 1 to 100",
-        errors: [{ pointer: "/query/limit", detail: "must be a number from 1 to 100" }],
+        detail: `/query/limit: ${detail}`,
+        errors: [{ pointer: "/query/limit", detail }],
       });
     },
   );
@@ -173,7 +174,8 @@ describe.each(names)("the list of %s", (name) => {
     expect(answer.status).toBe(422);
     expect(problem(answer)).toMatchObject({
       code: "validation_failed",
-      detail: "The cursor is not one of this list.",
+      detail:
+        "The cursor does not belong to this list. Send a next_cursor of an earlier answer, or leave cursor out to start at the beginning.",
       errors: [
         {
           pointer: "/query/cursor",
@@ -195,15 +197,17 @@ describe.each(names)("the list of %s", (name) => {
   });
 
   test.each([
-    ["nothing", ""],
-    ["a space", "evt%20a"],
-    ["201 characters", "a".repeat(201)],
-  ])("refuses %s as a cursor by its form", async (_, cursor) => {
+    ["nothing", "", '""'],
+    ["a space", "evt%20a", '"evt a"'],
+    ["201 characters", "a".repeat(201), `"${"a".repeat(78)}…`],
+  ])("refuses %s as a cursor by its form", async (_, cursor, shown) => {
     const answer = await ask(name, `?cursor=${cursor}`);
     expect(answer.status).toBe(422);
     expect(problem(answer)).toMatchObject({
       code: "validation_failed",
-      errors: [{ pointer: "/query/cursor", detail: "must be a next_cursor of an earlier answer" }],
+      errors: [
+        { pointer: "/query/cursor", detail: `must be a next_cursor of an earlier answer, not ${shown}` },
+      ],
     });
   });
 });

@@ -258,7 +258,7 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
     expect(await refused({ signature })).toMatchObject({
       status: 422,
       code: "signer_mismatch",
-      detail: `The signature over these bytes is by ${stranger}, not by ${purchase.buyer}.`,
+      detail: `The signature was made by ${stranger}, or over other data than this step signs. Sign exactly this data with ${purchase.buyer}.`,
       errors: [{ pointer: "/signature", code: "signature", detail: `must be by ${purchase.buyer}` }],
       expected_signer: purchase.buyer,
       actual_signer: stranger,
@@ -288,7 +288,7 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
     expect(await refused({ signature: compact })).toMatchObject({
       status: 422,
       code: "signature_invalid",
-      detail: "The signature is not one over these bytes (65 bytes, low s).",
+      detail: `The signature is malformed: it needs 65 bytes (r, s and v) with a low s. Sign these bytes with ${purchase.buyer}, and send the signature that the wallet returns.`,
       errors: [{ pointer: "/signature" }],
     });
   });

@@ -635,7 +635,7 @@ describe("a wallet route refuses and does not store", () => {
     const signer = kit.wallet("stranger").address;
     expect(problem(answer)).toMatchObject({
       code: "signer_mismatch",
-      detail: `The signature over these bytes is by ${signer}, not by ${wallet}.`,
+      detail: `The signature was made by ${signer}, or over other data than this step signs. Sign exactly this data with ${wallet}.`,
       errors: [{ pointer: "/signature", code: "signature", detail: `must be by ${wallet}` }],
       expected_signer: wallet,
       actual_signer: signer,
