@@ -250,7 +250,12 @@ export function readPurchaseOptions(given: unknown): PurchasePlan {
   const paid = known.paid ?? (state === "partially_paid" ? (BigInt(whole) / 2n).toString() : whole);
   const isPart = BigInt(paid) < BigInt(whole);
   if (state === "partially_paid" && !isPart)
-    throw invalidOption("paid", paid, `is not less than the amount ${whole}`, "Pass less, or use the state paid.");
+    throw invalidOption(
+      "paid",
+      paid,
+      `is not less than the amount ${whole}`,
+      "Pass less, or use the state paid.",
+    );
   requireAtMost("paid", paid, "the amount", whole);
   const claimed = known.claimed ?? paid;
   requireAtMost("claimed", claimed, "what is paid,", paid);
