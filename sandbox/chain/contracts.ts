@@ -29,10 +29,11 @@ const artifactSchema = z.object({
 export type ContractArtifact = z.infer<typeof artifactSchema>;
 
 /**
- * The absolute path of a contract's artifact, which `check-contract --artifact` and other tools read.
+ * Returns the absolute path of a contract's artifact, which `check-contract --artifact` and other tools read.
  *
  * @example
  * contractArtifactFile("PurchaseRegistrar"); // "…/PurchaseRegistrar.sol/PurchaseRegistrar.json"
+ *
  */
 export function contractArtifactFile(name: ContractName): string {
   return join(packageRoot(), "artifacts", "contracts", `${name}.sol`, `${name}.json`);

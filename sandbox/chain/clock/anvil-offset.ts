@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { askNode, type Node } from "../../../relayer/node/node.ts";
 
-/** By how many seconds Anvil's time is ahead of the wall clock. */
+/** Returns by how many seconds Anvil's time is ahead of the wall clock. */
 export async function readOffset(node: Node): Promise<number> {
   return await moveBy(node, 0);
 }
@@ -16,7 +16,7 @@ export async function raiseOffset(node: Node, offset: number): Promise<void> {
   if (missing > 0) await moveBy(node, missing);
 }
 
-/** Answers the offset that Anvil has then. */
+/** Returns the offset that Anvil has afterwards. */
 async function moveBy(node: Node, seconds: number): Promise<number> {
   return await askNode(node, "evm_increaseTime", [seconds], z.int());
 }

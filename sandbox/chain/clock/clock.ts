@@ -7,13 +7,13 @@ import { raiseOffset } from "./anvil-offset.ts";
 import { ClockError } from "./clock-error.ts";
 import { type Duration, requireDuration, toSeconds } from "./duration.ts";
 
-/** `deterministic`: time passes with blocks only, one second each. `live`: time runs with the wall clock. */
+/** `deterministic`: only blocks advance time, by one second each. `live`: time follows the wall clock. */
 export type ClockMode = "deterministic" | "live";
 
-/** The begin of the year 9999, in Unix seconds: what is due later still has a time that RFC 3339 can write. */
+/** The beginning of the year 9999, in Unix seconds, so that later deadlines still have an RFC 3339 time. */
 const latestTime = Date.UTC(9999, 0) / 1_000;
 
-/** A clock that can be moved; only ever forward, and chain and API together. */
+/** The clock of chain and API, which can only be moved forward. */
 export interface SandboxClock {
   readonly mode: ClockMode;
   /**
@@ -23,30 +23,33 @@ export interface SandboxClock {
    */
   now(): Promise<number>;
   /**
-   * Moves ahead, by seconds or a duration, and mines one block at the new time, which it returns.
+   * Moves forward by seconds or a duration, mines one block at the new time, and returns this time.
    *
-   * @throws ClockError unless that is a whole number of seconds above zero, and ends before the year 9999.
+   * @throws ClockError unless the time to move by is a whole number of seconds above zero, and the new time is before the year 9999.
    * @example await clock.travel({ days: 8 });
+   *
+   *
    */
   travel(by: number | Duration): Promise<number>;
   /**
-   * Moves to a Unix time in seconds and mines one block with it. Returns this time.
+   * Moves to a Unix time in seconds, mines one block at this time, and returns it.
    *
    * @throws ClockError unless `timestamp` is a whole number of seconds after now and before the year 9999.
    * @example await sandbox.clock.travelTo(purchase.deadlines.pay_deadline + 1)
+   *
    */
   travelTo(timestamp: number): Promise<number>;
   /** Seconds by which travel moved a live clock ahead of the wall clock; 0 in `deterministic` mode. */
   offset(): number;
   /**
-   * Binds the chain to this clock again: the next block comes after the latest one and never before it. Needed after whatever
-   * replaces the chain's state under the clock (a loaded state, a revert); a restore passes the `offset` of its snapshot and, to
-   * spare a question, the Unix time of what is the latest block now.
+   * Binds the chain to this clock again, so that no block is earlier than the latest one. Required after anything that replaces the chain's
+   * state under the clock (a loaded state, a revert). A restore passes the `offset` of its snapshot and, to save a request, the Unix time
+   * of what is the latest block now.
    */
   pin(offset?: number, latest?: number): Promise<void>;
 }
 
-/** The storage of a live clock's offset across runs: the latest block does not tell how much time has passed since. */
+/** Stores a live clock's offset across runs, because the latest block does not show how much time has passed since. */
 export interface KeptOffset {
   /** Returns the offset that was stored last, in seconds; 0 when none was. */
   read(): number;
@@ -56,13 +59,14 @@ export interface KeptOffset {
 const notKept: KeptOffset = { read: () => 0, async keep() {} };
 
 /**
- * Gives a chain its clock and pins it: in mode `deterministic` the time is that of the latest block and each block is one second
- * later; in mode `live` it is the wall clock plus what travel added. A live chain whose latest block lies ahead of the wall clock
- * (it travelled in an earlier run) continues from that block.
+ * Creates the clock of a chain and binds the chain to it. In `deterministic` mode, the time is that of the latest block, and each block is
+ * one second later. In `live` mode, it is the wall clock plus the seconds that travel added. A live chain whose latest block is ahead of
+ * the wall clock (after travel in an earlier run) continues from that block.
  *
  * @example
  * const clock = await createClock(client, "deterministic");
  * await clock.travel(8 * 86_400);
+ *
  */
 export async function createClock(
   client: ChainClient,
@@ -115,7 +119,7 @@ function deterministicClock(client: ChainClient): SandboxClock {
 function liveClock(client: ChainClient, kept: KeptOffset) {
   let offset = kept.read();
   const node = toNode(client.request);
-  /** The latest time that was answered. */
+  /** The latest time that was returned. */
   let told = 0;
   const read = () => Math.floor(Date.now() / 1_000) + offset;
   const recoveries = new Mutex();

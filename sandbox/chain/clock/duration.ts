@@ -1,6 +1,6 @@
 import { ClockError } from "./clock-error.ts";
 
-/** A length of time; its parts add up. */
+/** A length of time: the sum of its parts. */
 export interface Duration {
   days?: number;
   hours?: number;
@@ -9,9 +9,10 @@ export interface Duration {
 }
 
 /**
- * The seconds of a duration.
+ * Returns the seconds of a duration.
  *
  * @example toSeconds({ days: 8 }) // 691200
+ *
  */
 export function toSeconds(duration: Duration): number {
   const { days = 0, hours = 0, minutes = 0, seconds = 0 } = duration;
@@ -21,7 +22,7 @@ export function toSeconds(duration: Duration): number {
 const parts = ["days", "hours", "minutes", "seconds"];
 
 /**
- * Refuses a value that is not a duration, as TypeScript would.
+ * Refuses a value that does not have the type of a duration.
  *
  * @throws ClockError
  */

@@ -3,11 +3,12 @@ import { wait } from "../../lib/time/wait.ts";
 import type { SandboxClock } from "./clock.ts";
 
 /**
- * Lets sandbox time pass: a live clock by waiting, which holds up no snapshot, a deterministic one by moving it, chain included, by whole
- * seconds and without waiting.
+ * Lets sandbox time pass. With a live clock, it waits, without delaying snapshots. A deterministic clock is moved by whole seconds, with
+ * the chain and without waiting.
  *
  * @param signal - ends a wait early.
  * @example const pause = letTimePass(chain.clock, signal); await pause(500, outside)
+ *
  */
 export function letTimePass(
   clock: Pick<SandboxClock, "mode" | "travel">,

@@ -32,13 +32,10 @@ export async function setMining(client: ChainClient, every: MiningPace): Promise
   await client.setIntervalMining({ interval: every === "never" ? 0 : every });
 }
 
-/**
- * The number of blocks that a node is asked for at once: it makes no others meanwhile, and takes longer the more it
- * has.
- */
+/** The number of blocks of one request to the node. The node mines no others meanwhile, and mining gets slower with every block. */
 const portion = 100;
 
-/** Mines the given number of blocks, after the block of a transaction that an automining node has been sent. */
+/** Mines the given number of blocks, after the block of a transaction that was already sent to an automining node. */
 export async function mineBlocks(client: ChainClient, blocks: number): Promise<void> {
   await awaitAutomine(toNode(client.request));
   for (let left = blocks; left > 0; left -= portion) await client.mine({ blocks: Math.min(left, portion) });
@@ -53,7 +50,7 @@ export async function readMining(client: ChainClient): Promise<MiningMode> {
   return { automine, interval };
 }
 
-/** Returns whether a node makes a block now, or may do so at any time. */
+/** Returns whether a node is mining a block, or can start to at any time. */
 export async function isMining(client: ChainClient): Promise<boolean> {
   // A transaction stays in the pool until its block is made.
   const [{ pending, queued }, interval] = await Promise.all([
@@ -63,7 +60,7 @@ export async function isMining(client: ChainClient): Promise<boolean> {
   return pending + queued > 0 || interval !== null;
 }
 
-/** Pays itself; a revert takes it back. */
+/** An account that pays itself; a revert undoes the payment. */
 const flusher = "0x00000000000000000000000000000000000F1005";
 
 /**
@@ -90,10 +87,7 @@ export async function drainMining(client: ChainClient): Promise<void> {
   ]);
 }
 
-/**
- * Returns the part of a snapshot that holds a node's mining mode. It is restored after the relayer's faults, which may
- * pause mining.
- */
+/** Returns the part with a node's mining mode. It is restored after the relayer's faults, which can pause mining. */
 export function miningPart(
   client: ChainClient,
   journal: { restoredMining(every: MiningPace): void } | null,

@@ -3,7 +3,7 @@ import { mostRequests, type RetryPolicy, waitInRealTime } from "./retrying-fetch
 
 /**
  * Returns how a sandbox's own client repeats requests. In `deterministic` mode only blocks move time, so a request that was too early moves
- * the clock by what the answer asks for, which mines a block; no other wait there is as long as an answer asks for.
+ * the clock by the time that the answer asks for, which mines a block. Other waits are shorter than the answer asks for.
  */
 export function retryPolicy(
   clock: Pick<SandboxClock, "mode" | "travel">,

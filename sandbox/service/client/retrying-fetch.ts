@@ -4,7 +4,7 @@ import { showValue } from "../../lib/errors/show-value.ts";
 
 /** The reason why a request waits before it is repeated. */
 export interface Wait {
-  /** Seconds that the answer asked for with Retry-After, in seconds or as a date. */
+  /** The seconds of the answer's Retry-After, which is a number or a date. */
   seconds: number | undefined;
   /** Whether the request was too early; otherwise an answer was lost, the service failed, or the request is still in progress. */
   isEarly: boolean;
@@ -24,7 +24,10 @@ export interface RetryPolicy {
   mostRequests: number;
   /** Resolves when the request may be repeated. */
   wait: (wait: Wait) => Promise<void>;
-  /** Ends the repetition when it aborts: a request in progress is answered, and then throws the signal's reason unless its outcome is known. */
+  /**
+   * When it aborts, requests are no longer repeated: a request in progress gets its answer, then throws the signal's reason unless its
+   * outcome is known.
+   */
   signal?: AbortSignal;
 }
 
@@ -48,7 +51,7 @@ export class RetryLimitError extends CodedError<"retry_limit"> {
 }
 
 /**
- * Pauses in real time: as long as the answer asks for, or ever longer up to a quarter of a second.
+ * Waits in real time: as long as the answer says, or increasingly long, up to a quarter of a second.
  *
  * @throws the signal's reason when it aborts.
  */
@@ -104,7 +107,7 @@ function isRepeatable({ method, headers }: Request): boolean {
   return method === "GET" || method === "HEAD" || headers.has("Idempotency-Key");
 }
 
-/** Sends a copy of a request and reads the whole answer, of which a lost connection may have cut the end. */
+/** Sends a copy of a request and reads the whole answer, which a lost connection can truncate. */
 async function attemptOnce(request: Request, send: Send): Promise<SendResult> {
   try {
     const { status, statusText, headers, body } = await send(request.clone());

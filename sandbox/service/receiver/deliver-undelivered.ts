@@ -6,7 +6,7 @@ import type { ProgramApi } from "../given/actors/program-api.ts";
 
 type Notification = components["schemas"]["Notification"];
 
-/** Delivers events that are undelivered, through the API and with the account of given states. */
+/** Delivers undelivered events, through the API and with the account of given states. */
 export class Deliveries {
   readonly #programs: readonly string[];
   readonly #api: (program: string) => ProgramApi;
@@ -26,7 +26,7 @@ export class Deliveries {
   }
 
   /**
-   * Delivers every undelivered event, program by program and the oldest first, those that are added meanwhile included. An event whose
+   * Delivers every undelivered event, program by program and the oldest first, including events that are added meanwhile. An event whose
    * attempts are exhausted no longer counts as undelivered. One call runs at a time.
    *
    * @returns the notifications that were delivered or exhausted by this call.

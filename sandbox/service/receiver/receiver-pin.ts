@@ -10,8 +10,8 @@ interface PinState {
 }
 
 /**
- * The one receiver that notifications go to. The start chooses it, or `pin` does once, before the first delivery; a restore brings back
- * what the snapshot saw.
+ * The one receiver of notifications. Either the start names it, or `pin` does, once and before the first delivery. A restore restores the
+ * pin of the snapshot.
  */
 export class ReceiverPin implements Part<PinState> {
   readonly name = "receiver_pin";
@@ -21,7 +21,7 @@ export class ReceiverPin implements Part<PinState> {
   readonly own: string;
   readonly #resolve: Resolve | undefined;
   #pinned: PinnedReceiver;
-  /** Whether the start or `pin` named the receiver; else it is the sandbox's own. */
+  /** Whether the start or `pin` named the receiver; otherwise it is the sandbox's own. */
   #isChosen: boolean;
   #hasDelivered = false;
 
@@ -82,7 +82,7 @@ export class ReceiverPin implements Part<PinState> {
     return { pinned: this.#pinned, isChosen: this.#isChosen, hasDelivered: this.#hasDelivered };
   }
 
-  /** Goes back to what a snapshot kept. */
+  /** Restores the state of a snapshot. */
   restore({ pinned, isChosen, hasDelivered }: PinState): void {
     this.#pinned = pinned;
     this.#isChosen = isChosen;

@@ -9,9 +9,10 @@ import { type Arrival, headersOf } from "./arrival.ts";
 export type ReceiverFault = Pick<Fault, "action" | "status" | "headers" | "body" | "delay_ms">;
 
 /**
- * Listens in front of a receiver: sees what arrives there, byte for byte, and makes it fail on demand.
+ * Intercepts the requests to a receiver, records each delivery byte for byte, and makes deliveries fail on demand.
  *
  * @example listener.serve(tap.guard(api))
+ *
  */
 export class ReceiverTap {
   readonly #path: string | null;
@@ -22,12 +23,12 @@ export class ReceiverTap {
   count = 0;
 
   constructor(tap: {
-    /** The receiver's path; null where everything that is posted is a delivery. */
+    /** The receiver's path; null if every POST is a delivery. */
     path: string | null;
     /** Returns the fault of the next delivery, if it has one. */
     takeFault: () => ReceiverFault | null;
     waits: Waits;
-    /** Called with each delivery once it is answered, or its connection is gone. */
+    /** Called with each delivery once it is answered or its connection is closed. */
     arrived: (arrival: Omit<Arrival, "verified">, body: Buffer) => void;
   }) {
     this.#path = tap.path;
@@ -36,7 +37,7 @@ export class ReceiverTap {
     this.#arrived = tap.arrived;
   }
 
-  /** Wraps the API; everything that is not a delivery goes through untouched. */
+  /** Wraps the API. Requests that are not deliveries pass unchanged. */
   guard(handler: RequestListener): RequestListener {
     return (request, response) => {
       const isDelivery = request.method === "POST" && request.url === (this.#path ?? request.url);

@@ -17,14 +17,14 @@ import type { ResendAnswer } from "./resend-event.ts";
 /** The default time that {@link SandboxReceiver.next} waits, in milliseconds. */
 export const nextTimeoutMs = 5_000;
 
-/** The number of arrivals that are kept. */
+/** The number of deliveries that are kept. */
 export const keptArrivals = 1_000;
 
 /** The state of the receiver in a snapshot. */
 export interface ReceiverState {
   count: number;
   arrivals: readonly Arrival[];
-  /** The numbers of those that {@link SandboxReceiver.next} has answered. */
+  /** The numbers of the deliveries that {@link SandboxReceiver.next} has returned. */
   taken: readonly number[];
 }
 
@@ -35,10 +35,11 @@ interface Waiter {
 }
 
 /**
- * The service's own receiver as a test sees it: what arrives there, and the same once more.
+ * The sandbox's own receiver: lists and awaits its deliveries, sends duplicates, and pins another receiver.
  *
  * @example
  * const { body, headers } = await sandbox.receiver.next();
+ *
  */
 export class SandboxReceiver implements Part<ReceiverState> {
   readonly name = "receiver";
@@ -56,7 +57,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
   constructor(receiver: {
     /** The pinned receiver of notifications. */
     pin: ReceiverPin;
-    /** Has another receiver pinned, and publishes it. */
+    /** Pins another receiver, and publishes it. */
     pinned: (url: string) => Promise<void>;
     keys: KeyRing;
     /** Sends an event to the pinned receiver once more. */
@@ -82,12 +83,13 @@ export class SandboxReceiver implements Part<ReceiverState> {
   }
 
   /**
-   * Has notifications go to a receiver of your own from now on, for a test that starts its server after the sandbox: once, before the
-   * first delivery, when the start names no receiver. A restore takes it back.
+   * Pins the URL of your own receiver, for a test that starts its server after the sandbox. You can call it once, before the first
+   * delivery, if the start names no receiver. A restore to an earlier snapshot undoes the pin.
    *
    * @throws SandboxError receiver_invalid, receiver_unresolved; receiver_pinned when a receiver was named or a delivery was made before;
    * sandbox_shared while other processes have joined.
    * @example await sandbox.receiver.pin(`http://127.0.0.1:${server.address().port}/webhooks`)
+   *
    */
   async pin(url: string): Promise<void> {
     if (typeof url !== "string")
@@ -100,7 +102,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
     await this.#pinned(url);
   }
 
-  /** Wraps the API so that deliveries are seen. */
+  /** Wraps the API so that its deliveries are recorded. */
   guard(handler: RequestListener): RequestListener {
     return this.#tap.guard(handler);
   }
@@ -111,11 +113,13 @@ export class SandboxReceiver implements Part<ReceiverState> {
   }
 
   /**
-   * Answers the next delivery that no earlier call answered; waits until there is one.
+   * Returns the next delivery that no earlier call has returned, and waits until there is one.
    *
    * @param matches - returns whether a delivery is the wanted one.
-   * @throws SandboxError no_delivery when none comes in time; argument_invalid.
+   * @throws SandboxError no_delivery when none arrives in time; argument_invalid.
    * @example await sandbox.receiver.next(({ status }) => status === 200)
+   *
+   *
    */
   async next(matches: Waiter["matches"] = () => true, timeoutMs = nextTimeoutMs): Promise<Arrival> {
     if (typeof matches !== "function")
@@ -149,15 +153,17 @@ export class SandboxReceiver implements Part<ReceiverState> {
   }
 
   /**
-   * Sends a duplicate, which is no attempt of the service. The id of an event, or an object with its `event_id`, such as a notification, is
-   * sent to the pinned receiver, signed now. A delivery that arrived at the sandbox's own receiver is sent there again, with the same headers
-   * and bytes.
+   * Sends a duplicate, which does not count as an attempt. For the id of an event, or an object with an `event_id` such as a notification,
+   * the event is sent to the pinned receiver, signed now. A delivery that arrived at the sandbox's own receiver is sent there again, with
+   * the same headers and bytes.
    *
-   * @returns what the receiver answered; `status` is null when it gave no answer.
+   * @returns the answer of the receiver; `status` is null without an answer.
    * @throws SandboxError argument_invalid, also for an event that was never sent.
    * @example
    * const [notification] = await sandbox.deliverAll();
    * await sandbox.receiver.resend(notification);
+   *
+   *
    */
   async resend(delivery: Arrival | string | { event_id: string }): Promise<ResendAnswer> {
     if (typeof delivery === "string") return await this.#resendEvent(delivery);
@@ -182,7 +188,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
     };
   }
 
-  /** Goes back to what a snapshot kept. */
+  /** Restores the state of a snapshot. */
   restore({ count, arrivals, taken }: ReceiverState): void {
     this.#tap.count = count;
     this.#arrivals = arrivals;
@@ -213,7 +219,7 @@ function isOfEvent(value: Arrival | { event_id: string }): value is { event_id: 
   return typeof value === "object" && value !== null && "event_id" in value;
 }
 
-/** Returns whether a waiting caller wants an arrival; an error of its own function goes to that caller. */
+/** Returns whether a delivery matches the function of a waiting caller. An error of that function is thrown to that caller. */
 function isWanted({ matches, reject }: Waiter, arrival: Arrival): boolean {
   try {
     return matches(arrival);

@@ -8,15 +8,15 @@ import type { RequestGate } from "../../lib/http/request-gate.ts";
 import type { Waits } from "../../lib/time/waits.ts";
 import type { ReceiverPin } from "./receiver-pin.ts";
 
-/** The answer of a receiver to a delivery that was sent again; the status is null when it gave none. */
+/** The answer of a receiver to a duplicate; the status is null without an answer. */
 export interface ResendAnswer {
   status: number | null;
   body: string;
 }
 
 /**
- * Returns what sends an event to the pinned receiver once more: with its id and body, signed now. It is no attempt of the service, so
- * nothing is recorded.
+ * Returns a function that sends an event to the pinned receiver again, with its id and body, signed now. It does not count as an attempt,
+ * and records nothing.
  *
  * @throws SandboxError argument_invalid for an event that was never sent.
  */

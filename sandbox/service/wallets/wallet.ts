@@ -29,10 +29,13 @@ export interface WalletTypedData {
   message: object;
 }
 
-/** Enough gas for every call of the sandbox; fixed, so that equal transactions are equal bytes. */
+/** Enough gas for every call of the sandbox. It is fixed, so that equal transactions have equal bytes. */
 const gas = 1_000_000n;
 const receiptPollMs = 4;
-/** Anvil knows a transaction neither as waiting nor as mined for a moment while it mines it: it counts as gone when it is so twice. */
+/**
+ * While Anvil mines a transaction, it briefly reports it neither as pending nor as mined. So a transaction counts as gone only if two
+ * lookups miss it.
+ */
 const looksBetween = 10;
 const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 
@@ -44,7 +47,10 @@ export interface SentTransaction {
   transaction_hash: Hex;
   /** Its `status` is `reverted` when the contract refused the call. */
   receipt: TransactionReceipt;
-  /** The contract's error, with its arguments, as in `DeadlinePassed(now 1767225600, deadline 1767225599)`; null when it did not revert. */
+  /**
+   * The contract's error, with its arguments, as in `DeadlinePassed(timestamp 1767225600, deadline 1767225599)`; null when it did not
+   * revert.
+   */
   revert: string | null;
 }
 
