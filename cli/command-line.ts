@@ -1,6 +1,6 @@
 import { CommanderError } from "commander";
 import { messageOf } from "../protocol/coded-error.ts";
-import { inFlags } from "./flags.ts";
+import { inFlags } from "./flag-names.ts";
 import { createProgram } from "./program.ts";
 
 /** Runs the command of this process. A failure is reported on stderr and by the exit code. */

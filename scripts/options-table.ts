@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { flagOf } from "../cli/flags.ts";
+import { flagOf } from "../cli/flag-names.ts";
 import { packageRoot } from "../sandbox/lib/package-root.ts";
 import { type OptionType, optionTypes } from "../sandbox/options/check-types.ts";
 import { markdownTable } from "../server/documentation/tables.ts";

@@ -1,4 +1,4 @@
-import { defaultPorts } from "../cli/options.ts";
+import { defaultPorts } from "../cli/shared-options.ts";
 import { faultPoints } from "../relayer/faults/fault.ts";
 import { deepestReorg } from "../relayer/recovery/head-trail.ts";
 import { defaultKeptStates } from "../sandbox/chain/anvil/start-anvil.ts";

@@ -4,7 +4,7 @@ import { answerMs, largestAnswer } from "../sandbox/chain/rpc/anvil-http.ts";
 import { largestBody } from "../sandbox/chain/rpc/front.ts";
 import { mostDetailedBlocks, mostGas, mostTracedGas } from "../sandbox/chain/rpc/methods/bound-call.ts";
 import { mostTracedBytes } from "../sandbox/chain/rpc/methods/measure-trace.ts";
-import { passedMethods, refusedMethods } from "../sandbox/chain/rpc/methods/methods.ts";
+import { passedMethods, refusedMethods } from "../sandbox/chain/rpc/methods/method-list.ts";
 
 const names = (methods: readonly string[]) => methods.map((method) => `\`${method}\``).join(", ");
 const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>

@@ -1,9 +1,9 @@
 import { Command, Option } from "commander";
 import type { CheckProgress, ContractReport } from "../../check-contract/check-contract.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
-import { addRequiredOption, jsonOption } from "../options.ts";
 import { print } from "../print.ts";
 import { writeReport } from "../running/write-report.ts";
+import { addRequiredOption, jsonOption } from "../shared-options.ts";
 
 interface CheckFlags {
   artifact: string[];

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
+import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../shared-options.ts";
 
 /** The message for each outcome of a checkpoint. */
 const checkpoints = {

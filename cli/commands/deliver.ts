@@ -1,9 +1,9 @@
 import { Command } from "commander";
 import { z } from "zod";
 import { escapeControls } from "../../server/lib/escape-controls.ts";
-import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
 import { callControl, requireRunning } from "../running/call-control.ts";
+import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../shared-options.ts";
 
 const notification = z.looseObject({
   event_id: z.string(),

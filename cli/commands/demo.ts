@@ -1,7 +1,7 @@
 import { Command } from "commander";
-import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
 import { requireRunning } from "../running/call-control.ts";
 import { findRunning } from "../running/find-running.ts";
+import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../shared-options.ts";
 
 /** `routing-sandbox demo`: runs the whole lifecycle step by step. */
 export function demoCommand(): Command {

@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import { Command } from "commander";
 import type { Finding } from "../doctor/finding.ts";
+import { print } from "../print.ts";
 import {
   addPortOptions,
   dataDirectoryOption,
@@ -8,8 +9,7 @@ import {
   jsonOption,
   type PortFlags,
   type SandboxFlags,
-} from "../options.ts";
-import { print } from "../print.ts";
+} from "../shared-options.ts";
 
 /** `routing-sandbox doctor`: what is wrong with this machine, and what to do about it. */
 export function doctorCommand(): Command {

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { messageOf } from "../../protocol/coded-error.ts";
-import { inFlags } from "../flags.ts";
-import { jsonOption, namedFolder, optionWithDefault } from "../options.ts";
+import { inFlags } from "../flag-names.ts";
 import { refuseProgram } from "../running/find-program.ts";
 import { exitCodeOf, GuardedCommand } from "../running/guarded-command.ts";
 import { addStartOptions, type StartFlags, startSandbox } from "../running/start-sandbox.ts";
+import { dataDirectoryFlags, jsonOption, namedFolder, optionWithDefault } from "../shared-options.ts";
 
 interface ExecFlags extends Omit<StartFlags, "dataDir"> {
   dataDir?: string;
@@ -29,7 +29,7 @@ export function execCommand(): Command {
     .passThroughOptions()
     .addOption(
       optionWithDefault(
-        "--data-dir <folder>",
+        dataDirectoryFlags,
         "the data directory, which is kept when the command ends",
         "a temporary folder that is deleted",
         namedFolder,

@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
 import { messageOf } from "../../protocol/coded-error.ts";
-import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
 import { callControl } from "../running/call-control.ts";
+import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../shared-options.ts";
 
 interface ExplainFlags extends SandboxFlags {
   readonly for?: string;

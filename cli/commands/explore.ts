@@ -1,8 +1,8 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { Exploration } from "../../testkit/explore/options.ts";
 import { mostSteps, stepsByDefault } from "../../testkit/explore/options.ts";
-import { jsonOption, wholeNumber } from "../options.ts";
 import { print } from "../print.ts";
+import { jsonOption, wholeNumber } from "../shared-options.ts";
 
 interface ExploreFlags {
   steps: number;

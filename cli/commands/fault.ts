@@ -11,16 +11,16 @@ import {
   rpcCallers,
 } from "../../sandbox/service/faults/fault-matrix.ts";
 import { orList } from "../../server/lib/or-list.ts";
-import { flagOf } from "../flags.ts";
+import { flagOf } from "../flag-names.ts";
+import { print } from "../print.ts";
+import { ControlRefusedError, callControl } from "../running/call-control.ts";
 import {
   dataDirectoryOption,
   jsonOption,
   optionWithDefault,
   type SandboxFlags,
   wholeNumber,
-} from "../options.ts";
-import { print } from "../print.ts";
-import { ControlRefusedError, callControl } from "../running/call-control.ts";
+} from "../shared-options.ts";
 
 const fault = z.looseObject({
   layer: z.string(),

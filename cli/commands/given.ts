@@ -2,6 +2,8 @@ import { Command, Option } from "commander";
 import { z } from "zod";
 import { initialBalances, walletNames } from "../../sandbox/chain/genesis/roles.ts";
 import { defaultAmount, merchantStates, purchaseStates, routes } from "../../sandbox/service/given/states.ts";
+import { print } from "../print.ts";
+import { ControlRefusedError, callControl } from "../running/call-control.ts";
 import {
   addRequiredOption,
   dataDirectoryOption,
@@ -9,9 +11,7 @@ import {
   optionWithDefault,
   programOption,
   type SandboxFlags,
-} from "../options.ts";
-import { print } from "../print.ts";
-import { ControlRefusedError, callControl } from "../running/call-control.ts";
+} from "../shared-options.ts";
 
 interface GivenFlags extends SandboxFlags {
   state?: string;

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { interruption } from "../interruption.ts";
+import { print } from "../print.ts";
 import {
   addRequiredOption,
   jsonOption,
@@ -7,8 +8,7 @@ import {
   type SandboxFlags,
   startTimeoutOption,
   storeOption,
-} from "../options.ts";
-import { print } from "../print.ts";
+} from "../shared-options.ts";
 
 interface JoinFlags extends Pick<SandboxFlags, "json"> {
   store: string;

@@ -1,9 +1,9 @@
 import { Argument, Command } from "commander";
 import { z } from "zod";
 import { keyUses } from "../../server/keys/key-use.ts";
-import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
 import { callControl } from "../running/call-control.ts";
+import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../shared-options.ts";
 
 const rotated = z.object({ rotated: z.array(z.string()) });
 

@@ -3,9 +3,15 @@ import { faultLimits } from "../../sandbox/service/faults/fault-matrix.ts";
 import type { ReceiverFault } from "../../sandbox/service/receiver/receiver-tap.ts";
 import { interruption } from "../interruption.ts";
 import type { HeardDelivery } from "../open-receiver.ts";
-import { dataDirectoryOption, jsonOption, portOption, type SandboxFlags, wholeNumber } from "../options.ts";
 import { print } from "../print.ts";
 import { findRunning } from "../running/find-running.ts";
+import {
+  dataDirectoryOption,
+  jsonOption,
+  portOption,
+  type SandboxFlags,
+  wholeNumber,
+} from "../shared-options.ts";
 
 const { least, most } = faultLimits.status;
 

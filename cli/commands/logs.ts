@@ -1,15 +1,15 @@
 import { Command } from "commander";
 import type { RequestView, RequestViews } from "../../sandbox/hosts/explorer/views.ts";
 import { interruption } from "../interruption.ts";
+import { print } from "../print.ts";
+import { callControl, fetchControl } from "../running/call-control.ts";
 import {
   dataDirectoryOption,
   jsonOption,
   optionWithDefault,
   type SandboxFlags,
   wholeNumber,
-} from "../options.ts";
-import { print } from "../print.ts";
-import { callControl, fetchControl } from "../running/call-control.ts";
+} from "../shared-options.ts";
 
 interface LogsFlags extends SandboxFlags {
   follow?: boolean;

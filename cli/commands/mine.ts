@@ -3,9 +3,9 @@ import { z } from "zod";
 import type { MiningPace } from "../../sandbox/chain/clock/mining.ts";
 import { mostBlocks, mostMiningSeconds } from "../../sandbox/chain/clock/mining-limits.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
-import { dataDirectoryOption, jsonOption, type SandboxFlags, wholeNumber } from "../options.ts";
 import { print } from "../print.ts";
 import { callControl } from "../running/call-control.ts";
+import { dataDirectoryOption, jsonOption, type SandboxFlags, wholeNumber } from "../shared-options.ts";
 
 interface MineFlags extends SandboxFlags {
   every?: MiningPace;

@@ -4,8 +4,8 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Command } from "commander";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
-import { jsonOption, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
+import { jsonOption, type SandboxFlags } from "../shared-options.ts";
 
 /** `routing-sandbox open <trace>`: shows a trace in a browser. */
 export function openCommand(): Command {

@@ -2,10 +2,10 @@ import { Command } from "commander";
 import { messageOf } from "../../protocol/coded-error.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
 import { poolLimits } from "../../testkit/pool/served/pool-limits.ts";
-import { inFlags } from "../flags.ts";
+import { inFlags } from "../flag-names.ts";
 import { interruption } from "../interruption.ts";
-import { jsonOption, optionWithDefault, portOption, wholeNumber } from "../options.ts";
 import { print } from "../print.ts";
+import { jsonOption, optionWithDefault, portOption, wholeNumber } from "../shared-options.ts";
 
 interface PoolFlags {
   readonly size?: number;

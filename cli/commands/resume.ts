@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { z } from "zod";
-import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
 import { callControl } from "../running/call-control.ts";
+import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../shared-options.ts";
 
 const resumed = z.looseObject({
   operation_id: z.string(),

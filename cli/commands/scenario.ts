@@ -2,11 +2,11 @@ import { basename } from "node:path";
 import { Command } from "commander";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
 import { interruption } from "../interruption.ts";
-import { dataDirectoryOption, jsonOption, optionWithDefault, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
 import { callControl } from "../running/call-control.ts";
 import { reportPlay } from "../running/report-play.ts";
 import { writeReport } from "../running/write-report.ts";
+import { dataDirectoryOption, jsonOption, optionWithDefault, type SandboxFlags } from "../shared-options.ts";
 
 interface RecordFlags extends SandboxFlags {
   title?: string;

@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
-import { dataDirectoryOption, freshOption, jsonOption, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
 import { fetchControl } from "../running/call-control.ts";
+import { dataDirectoryOption, freshOption, jsonOption, type SandboxFlags } from "../shared-options.ts";
 
 interface LoadFlags extends SandboxFlags {
   fresh?: boolean;

@@ -3,8 +3,12 @@ import { Command, Option } from "commander";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
-import { inFlags } from "../flags.ts";
+import { inFlags } from "../flag-names.ts";
 import { interruption } from "../interruption.ts";
+import { print } from "../print.ts";
+import { redeployOnChange } from "../running/redeploy-on-change.ts";
+import { startDetached } from "../running/start-detached.ts";
+import { addStartOptions, type StartFlags, startSandbox, warnOfExposure } from "../running/start-sandbox.ts";
 import {
   dataDirectoryOption,
   defaultDataDirectory,
@@ -12,11 +16,7 @@ import {
   jsonOption,
   optionWithDefault,
   storeOption,
-} from "../options.ts";
-import { print } from "../print.ts";
-import { redeployOnChange } from "../running/redeploy-on-change.ts";
-import { startDetached } from "../running/start-detached.ts";
-import { addStartOptions, type StartFlags, startSandbox, warnOfExposure } from "../running/start-sandbox.ts";
+} from "../shared-options.ts";
 
 interface StartCommandFlags extends StartFlags {
   watch?: boolean;

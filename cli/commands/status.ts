@@ -1,16 +1,16 @@
 import { Command } from "commander";
 import { wait } from "../../sandbox/lib/time/wait.ts";
 import { askControl } from "../../sandbox/state/ask-control.ts";
+import { print } from "../print.ts";
+import { callControl } from "../running/call-control.ts";
+import { findRunning } from "../running/find-running.ts";
 import {
   controlOption,
   dataDirectoryOption,
   jsonOption,
   type SandboxFlags,
   timeoutOption,
-} from "../options.ts";
-import { print } from "../print.ts";
-import { callControl } from "../running/call-control.ts";
-import { findRunning } from "../running/find-running.ts";
+} from "../shared-options.ts";
 
 interface StatusFlags extends SandboxFlags {
   control?: string;

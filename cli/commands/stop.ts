@@ -1,13 +1,13 @@
 import { Command } from "commander";
+import { print } from "../print.ts";
+import { stopAt, stopIn } from "../running/stop-sandbox.ts";
 import {
   controlOption,
   dataDirectoryOption,
   jsonOption,
   type SandboxFlags,
   timeoutOption,
-} from "../options.ts";
-import { print } from "../print.ts";
-import { stopAt, stopIn } from "../running/stop-sandbox.ts";
+} from "../shared-options.ts";
 
 interface StopFlags extends SandboxFlags {
   control?: string;

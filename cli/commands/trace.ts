@@ -1,8 +1,8 @@
 import { Command } from "commander";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
-import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../options.ts";
 import { print } from "../print.ts";
 import { fetchControl } from "../running/call-control.ts";
+import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../shared-options.ts";
 
 /** `routing-sandbox trace <file>`: what has happened in the running sandbox, in one HTML file, and a snapshot file next to it. */
 export function traceCommand(): Command {

@@ -1,9 +1,9 @@
 import { Command } from "commander";
 import { z } from "zod";
 import { toTimestamp } from "../../protocol/values/time.ts";
-import { dataDirectoryOption, jsonOption, type SandboxFlags, seconds } from "../options.ts";
 import { print } from "../print.ts";
 import { callControl } from "../running/call-control.ts";
+import { dataDirectoryOption, jsonOption, type SandboxFlags, seconds } from "../shared-options.ts";
 
 const travelled = z.object({ now: z.int() });
 

@@ -1,4 +1,4 @@
-import { inFlags } from "../flags.ts";
+import { inFlags } from "../flag-names.ts";
 
 /** The result of one of the doctor's checks. */
 export interface Finding {

@@ -2,8 +2,8 @@ import { unwatchFile, watchFile } from "node:fs";
 import { messageOf } from "../../protocol/coded-error.ts";
 import type { Registrar } from "../../sandbox/chain/registrar/registrar.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
-import { inFlags } from "../flags.ts";
-import { registrarOf } from "../options.ts";
+import { inFlags } from "../flag-names.ts";
+import { registrarOf } from "../shared-options.ts";
 import { type StartFlags, startSandbox } from "./start-sandbox.ts";
 
 /** Real milliseconds between two looks at the artifact. */

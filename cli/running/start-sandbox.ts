@@ -15,7 +15,7 @@ import {
   registrarOf,
   startTimeoutOption,
   wholeNumber,
-} from "../options.ts";
+} from "../shared-options.ts";
 
 /** The options that {@link addStartOptions} gives to a command, and its data directory. */
 export interface StartFlags extends PortFlags, RegistrarFlags {

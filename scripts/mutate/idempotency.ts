@@ -54,15 +54,9 @@ export const idempotency: readonly MutantGroup[] = [
       },
       {
         rule: "A key that was used with another request is refused.",
-        find: "if (first.fingerprint !== claim.fingerprint)",
-        replace: 'if (first.fingerprint === "0x")',
+        find: "if (value.fingerprint !== fingerprint)",
+        replace: 'if (value.fingerprint === "0x")',
       },
-    ],
-  },
-  {
-    file: "server/http/run-operation.ts",
-    tests: [keys],
-    mutants: [
       {
         rule: "An answer that is replayed says so.",
         find: ', { "Idempotent-Replayed": "true" }',
@@ -74,15 +68,35 @@ export const idempotency: readonly MutantGroup[] = [
         replace: "",
       },
       {
-        rule: "A key is free again when the request was refused.",
-        find: "if (revision > 0 && freesKey(error, held))",
-        replace: "if (revision > 1 && freesKey(error, held))",
-      },
-      {
         rule: "A key whose effect may have happened is kept when the service fails.",
         find: "if (!(error instanceof Problem) || error.status >= 500) return false;",
         replace: "if (!(error instanceof Problem) || error.status >= 500) return true;",
         tests: ["test/server/api/operations/node-failure.test.ts"],
+      },
+      {
+        rule: "A key under which an effect is under way is kept when the effect is refused.",
+        find: "return subject === null && !error.hadEffect",
+        replace: "return !error.hadEffect",
+        tests: ["test/server/api/operations/purchases/deadlines.test.ts"],
+        only: "keeps the key",
+      },
+      {
+        rule: "A key whose transaction reverted is kept.",
+        find: "subject === null && !error.hadEffect",
+        replace: "subject === null",
+        tests: ["test/server/api/operations/purchases/deadlines.test.ts"],
+        only: "keeps the key",
+      },
+    ],
+  },
+  {
+    file: "server/http/run-operation.ts",
+    tests: [keys],
+    mutants: [
+      {
+        rule: "A key is free again when the request was refused.",
+        find: "if (revision > 0 && freesKey(error, held))",
+        replace: "if (revision > 1 && freesKey(error, held))",
       },
       {
         rule: "An answer of 202 is not kept under the key.",
@@ -111,7 +125,7 @@ export const idempotency: readonly MutantGroup[] = [
       },
       {
         rule: "The key of an effect under way is on disk before the effect.",
-        find: "await store.commit([], () => [keep(held, value)]);\n      held.revision = 1;",
+        find: "await store.commit([], () => [writeKey(held, value)]);\n      held.revision = 1;",
         replace: "",
         tests: ["test/crash/answers.test.ts", keys],
       },
@@ -136,20 +150,6 @@ export const idempotency: readonly MutantGroup[] = [
         rule: "A stored answer is the answer that was sent.",
         find: "response: { status: outcome.status, body: json }",
         replace: "response: { status: 200, body: json }",
-      },
-      {
-        rule: "A key under which an effect is under way is kept when the effect is refused.",
-        find: "return subject === null && !error.hadEffect",
-        replace: "return !error.hadEffect",
-        tests: ["test/server/api/operations/purchases/deadlines.test.ts"],
-        only: "keeps the key",
-      },
-      {
-        rule: "A key whose transaction reverted is kept.",
-        find: "subject === null && !error.hadEffect",
-        replace: "subject === null",
-        tests: ["test/server/api/operations/purchases/deadlines.test.ts"],
-        only: "keeps the key",
       },
     ],
   },

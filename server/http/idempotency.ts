@@ -3,6 +3,8 @@ import { hashJson } from "../../protocol/values/canonical-json.ts";
 import { Problem } from "../api/errors/problem.ts";
 import { limits } from "../api/limits.ts";
 import type { IdempotencyRecord } from "../store/records.ts";
+import type { Change, Store } from "../store/store.ts";
+import { type Answer, serializedAnswer } from "./answers/answer.ts";
 import type { Operation } from "./operation.ts";
 
 /** The request that an Idempotency-Key identifies: its scope and the request that it was first sent with. */
@@ -11,6 +13,15 @@ export interface IdempotencyClaim {
   key: string;
   fingerprint: Hex;
 }
+
+/** A key with its record in the store: its revision, 0 while there is none, and what an effect was begun on. */
+export interface HeldKey extends IdempotencyClaim {
+  revision: number;
+  subject: string | null;
+}
+
+/** The current state of a key: the answer that is stored under it, or a request that has none yet. */
+export type KeyState = { answer: Answer } | { held: HeldKey | null };
 
 /**
  * Reads the Idempotency-Key of a request.
@@ -55,19 +66,37 @@ export function claimKey(
 }
 
 /**
- * Compares a request with the one that its key was first sent with.
+ * Looks up a key: the stored answer is repeated, byte by byte, to the same request.
  *
- * @throws Problem idempotency_key_reused
+ * @throws Problem idempotency_key_reused when the key was first sent with another request.
  */
-export function requireSameRequest(
-  first: Pick<IdempotencyRecord, "fingerprint">,
-  claim: IdempotencyClaim,
-): void {
-  if (first.fingerprint !== claim.fingerprint)
+export async function lookUpKey(store: Store, { key, fingerprint }: IdempotencyClaim): Promise<KeyState> {
+  const found = await store.get("idempotency", key);
+  if (found === undefined) return { held: { key, fingerprint, revision: 0, subject: null } };
+  const { value, revision } = found;
+  if (value.fingerprint !== fingerprint)
     throw new Problem(
       "idempotency_key_reused",
       "This Idempotency-Key was sent before with another method, path or body.",
     );
+  if (value.response === null) return { held: { key, fingerprint, revision, subject: value.subject } };
+  const { status, body } = value.response;
+  return { answer: serializedAnswer(status, body, { "Idempotent-Replayed": "true" }) };
+}
+
+/** Returns the change that stores the record of a key, which no other process may have made or changed meanwhile. */
+export function writeKey({ key, revision }: HeldKey, value: IdempotencyRecord): Change {
+  const record = { collection: "idempotency", key, value } as const;
+  return revision === 0 ? { kind: "insert", ...record } : { kind: "update", revision, ...record };
+}
+
+/**
+ * Returns whether a refusal frees the key, because it had no effect. A request that may have had an effect, now or earlier, keeps the key, so
+ * that a repeat resumes the request and gets the success also when another key brings it.
+ */
+export function freesKey(error: unknown, { subject }: HeldKey): boolean {
+  if (!(error instanceof Problem) || error.status >= 500) return false;
+  return subject === null && !error.hadEffect && error.code !== "outcome_unknown";
 }
 
 /** The refusal of a repeat that came while the first request is in progress. */

@@ -1,25 +1,22 @@
 import { KeyedMutex } from "../../relayer/keyed-mutex.ts";
-import { Problem } from "../api/errors/problem.ts";
 import { commitWithEvent } from "../outbox/freeze-event.ts";
 import type { Services } from "../services.ts";
-import type { IdempotencyRecord } from "../store/records.ts";
 import { type Change, StoreConflictError } from "../store/store.ts";
 import { type Answer, jsonAnswer, serializedAnswer } from "./answers/answer.ts";
 import { meetApiFault } from "./faults/meet-api-fault.ts";
-import { type IdempotencyClaim, inFlight, requireSameRequest } from "./idempotency.ts";
+import {
+  freesKey,
+  type HeldKey,
+  type IdempotencyClaim,
+  inFlight,
+  type KeyState,
+  lookUpKey,
+  writeKey,
+} from "./idempotency.ts";
 import type { Operation, OperationContext } from "./operation.ts";
 
 /** The number of times that a handler starts over when another request changed what it had read. */
 const conflictRetries = 8;
-
-/** A key with its record in the store: its revision, 0 while there is none, and what an effect was begun on. */
-interface HeldKey extends IdempotencyClaim {
-  revision: number;
-  subject: string | null;
-}
-
-/** The current state of a key: the answer that is stored under it, or a request that has none yet. */
-type Look = { answer: Answer } | { held: HeldKey | null };
 
 /** Runs operations: each effect once per idempotency key, each write in one commit. */
 export class OperationRunner {
@@ -51,7 +48,7 @@ export class OperationRunner {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#underWay.set(claim.key, promise);
     try {
-      const look = async () => await this.#look(claim);
+      const look = async () => await lookUpKey(this.#services.store, claim);
       const found = await look();
       return "answer" in found ? found.answer : await this.#attempt(operation, context, look, found.held);
     } finally {
@@ -71,18 +68,6 @@ export class OperationRunner {
     return ended;
   }
 
-  /** @throws Problem idempotency_key_reused */
-  async #look(claim: IdempotencyClaim): Promise<Look> {
-    const { key, fingerprint } = claim;
-    const found = await this.#services.store.get("idempotency", key);
-    if (found === undefined) return { held: { key, fingerprint, revision: 0, subject: null } };
-    const { value, revision } = found;
-    requireSameRequest(value, claim);
-    if (value.response === null) return { held: { key, fingerprint, revision, subject: value.subject } };
-    const { status, body } = value.response;
-    return { answer: serializedAnswer(status, body, { "Idempotent-Replayed": "true" }) };
-  }
-
   /**
    * Runs the handler and commits what it decided, one request at a time for each object; starts over when what it read has changed
    * meanwhile anyway.
@@ -92,7 +77,7 @@ export class OperationRunner {
   async #attempt(
     operation: Operation,
     context: OperationContext,
-    look: () => Promise<Look>,
+    look: () => Promise<KeyState>,
     first: HeldKey | null,
   ): Promise<Answer> {
     const attempt = async () => {
@@ -134,7 +119,7 @@ export class OperationRunner {
     const beginEffect = async (subject: string) => {
       if (held.revision > 0) return;
       const value = { fingerprint, state: "in_progress", subject, response: null } as const;
-      await store.commit([], () => [keep(held, value)]);
+      await store.commit([], () => [writeKey(held, value)]);
       held.revision = 1;
     };
     try {
@@ -166,7 +151,7 @@ export class OperationRunner {
       const all: Change[] = [...changes];
       if (held && outcome.status !== 202 && refusal === undefined)
         all.push(
-          keep(held, {
+          writeKey(held, {
             fingerprint: held.fingerprint,
             state: "done",
             subject: context.resumes,
@@ -179,21 +164,6 @@ export class OperationRunner {
     if (answer === undefined) throw new Error("A commit that resolved must have been built.");
     return answer;
   }
-}
-
-/** The record of a key, which no other process may have made or changed meanwhile. */
-function keep({ key, revision }: HeldKey, value: IdempotencyRecord): Change {
-  const record = { collection: "idempotency", key, value } as const;
-  return revision === 0 ? { kind: "insert", ...record } : { kind: "update", revision, ...record };
-}
-
-/**
- * A refusal without effect frees the key. A request that may have had an effect, now or earlier, keeps it, so that a repeat resumes
- * the request and gets the success also when another key brings it.
- */
-function freesKey(error: unknown, { subject }: HeldKey): boolean {
-  if (!(error instanceof Problem) || error.status >= 500) return false;
-  return subject === null && !error.hadEffect && error.code !== "outcome_unknown";
 }
 
 /**

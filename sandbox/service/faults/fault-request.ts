@@ -5,7 +5,7 @@ import type { FieldError } from "../../../server/api/errors/problem.ts";
 import { operations } from "../../../server/api/operations/table.ts";
 import { check } from "../../../server/http/request/validate.ts";
 import { orList } from "../../../server/lib/or-list.ts";
-import { passedMethods, refusedMethods } from "../../chain/rpc/methods/methods.ts";
+import { passedMethods, refusedMethods } from "../../chain/rpc/methods/method-list.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
 import {
   type FaultIntent,

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { inFlags } from "../../../cli/flags.ts";
+import { inFlags } from "../../../cli/flag-names.ts";
 import type { ChainNode } from "../../../sandbox/chain/start-chain.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { findProcess } from "../../../sandbox/lib/processes/processes.ts";

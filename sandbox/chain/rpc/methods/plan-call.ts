@@ -13,7 +13,7 @@ import {
   replayMethods,
   subscriptionMethods,
   timeInstead,
-} from "./methods.ts";
+} from "./method-list.ts";
 
 /** The plan for passing on a call. */
 export type CallPlan =

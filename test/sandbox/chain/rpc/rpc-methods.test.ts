@@ -5,7 +5,7 @@ import { WebSocket } from "ws";
 import { z } from "zod";
 import { anvilBinary } from "../../../../sandbox/chain/anvil/anvil-binary.ts";
 import { startAnvil } from "../../../../sandbox/chain/anvil/start-anvil.ts";
-import { passedMethods, refusedMethods } from "../../../../sandbox/chain/rpc/methods/methods.ts";
+import { passedMethods, refusedMethods } from "../../../../sandbox/chain/rpc/methods/method-list.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { Fingerprint } from "../../../../sandbox/state/fingerprint.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { examine } from "../../../../cli/doctor/examine.ts";
-import { inFlags } from "../../../../cli/flags.ts";
+import { inFlags } from "../../../../cli/flag-names.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { verifyDirectory } from "../../../../sandbox/state/data-directory/verify-directory.ts";
 import { startSandbox } from "../../../end-to-end/started-sandbox.ts";

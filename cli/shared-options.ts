@@ -30,16 +30,16 @@ export interface RegistrarFlags {
 /** The data directory of commands that name none. */
 export const defaultDataDirectory = ".sandbox";
 
+/** The option of every command that names a data directory. */
+export const dataDirectoryFlags = "--data-dir <folder>";
+
 /**
  * `--data-dir <folder>`: the data directory that a command works with. A command for a running sandbox finds that of `exec` by itself.
  *
  * @param description - of a command that does not need a running sandbox.
  */
 export function dataDirectoryOption(description?: string): Option {
-  const option = new Option(
-    "--data-dir <folder>",
-    description ?? "the data directory of the running sandbox",
-  );
+  const option = new Option(dataDirectoryFlags, description ?? "the data directory of the running sandbox");
   const file = description === undefined ? process.env["ROUTING_SANDBOX_FILE"] : undefined;
   return option
     .default(file === undefined ? defaultDataDirectory : dirname(file), defaultDataDirectory)

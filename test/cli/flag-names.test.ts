@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { Command } from "commander";
 import { expect, onTestFinished, test } from "vitest";
-import { flagOf, inFlags } from "../../cli/flags.ts";
+import { flagOf, inFlags } from "../../cli/flag-names.ts";
 import { createProgram } from "../../cli/program.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { type OptionType, optionTypes } from "../../sandbox/options/check-types.ts";
