@@ -256,7 +256,7 @@ test.each<[string, string | null, RegExp]>([
   await expect(readArtifact(file)).rejects.toThrow(message);
 });
 
-test("an artifact of Foundry is taken as well, named by its file", async () => {
+test("an artifact of Foundry is also accepted, and named by its file", async () => {
   const file = join(await temporaryFolder(), "MyRegistrar.json");
   await writeFile(file, JSON.stringify({ bytecode: { object: "0x6001" } }));
   expect(await readArtifact(file)).toEqual({ contractName: "MyRegistrar", bytecode: "0x6001" });

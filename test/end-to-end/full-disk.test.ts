@@ -94,7 +94,7 @@ describe.skipIf(process.platform === "win32")("a sandbox whose files may not gro
     expect(await sandbox.end("SIGINT")).toBe(0);
   });
 
-  test("continues one that is there, refuses a write and a checkpoint that are too large, keeps its Anvil, and ends with an exit code of its own", {
+  test("continues an existing sandbox, refuses a write and a checkpoint that are too large, keeps Anvil running, and ends with its own exit code", {
     timeout: 90_000,
   }, async () => {
     const { folder, sandbox, requireAnswer } = await answeredSandbox();

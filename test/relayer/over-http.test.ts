@@ -265,7 +265,7 @@ async function expectInExplorer(
   }
 }
 
-test("an operation that was given up is asked for again while a reorg has its first nonce filled, and is made after that", async () => {
+test("an abandoned operation is requested again while a reorg causes its first nonce to be filled, and succeeds afterwards", async () => {
   const sandbox = await open({ receiptTimeoutMs: 200 });
   const { description, relayer, faults } = sandbox;
   const storefront = await Storefront.open(description);

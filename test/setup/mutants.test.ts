@@ -35,7 +35,7 @@ test("every planted bug has its own rule, in one sentence, and names existing te
   expect(tests.filter((file) => !file.endsWith(".test.ts") || !existsSync(join(root, file)))).toEqual([]);
 });
 
-test("every bug that npm run mutate:contracts plants by hand has its place and breaks a rule of its own, in one sentence", () => {
+test("every handwritten bug of npm run mutate:contracts has its place and its own rule, in one sentence", () => {
   const bugs = Object.entries(contractBugs).flatMap(([source, planted]) =>
     planted.map((bug) => ({ ...bug, file: `contracts/${source}.sol` })),
   );

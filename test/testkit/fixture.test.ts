@@ -87,7 +87,7 @@ test("the next test starts without the requests, faults and transactions of a fa
   expect(receipt).toMatchObject({ status: "success", transactionIndex: 0 });
 });
 
-test("a test may end with a request under way", async ({ sandbox }) => {
+test("a test may end with a request in progress", async ({ sandbox }) => {
   await sandbox.client.GET("/v1/routing/capabilities");
   left.push(createMerchant(sandbox).catch((error: unknown) => error));
   expect(left).toHaveLength(1);

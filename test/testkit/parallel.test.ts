@@ -24,7 +24,7 @@ const endings = [
   "SIGKILL",
 ] as const;
 
-test("eight sandboxes in one process work at once, each on ports of its own, and equal seeds stay equal", {
+test("eight sandboxes in one process work at once on their own ports, and equal seeds stay equal", {
   timeout: 90_000,
 }, async () => {
   const sandboxes = await Promise.all(

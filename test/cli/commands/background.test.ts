@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../temporary-folder.ts";
 import { cli } from "../program.ts";
 
 describe("a sandbox in the background", () => {
-  test("is ready when start --detach ends, says the same as start, and is gone when stop ends", async () => {
+  test("is ready when start --detach ends, prints the same as start, and has ended when stop ends", async () => {
     const folder = await temporaryFolder();
     const started = await runIn(folder, "start", "--detach", "--json", ...anyPorts);
     expect(started).toMatchObject({ code: 0, stderr: "" });

@@ -44,7 +44,7 @@ const node = (program: string) => ["--", process.execPath, "--input-type=module"
 const waiting = "console.log('begun'); setInterval(() => {}, 1_000);";
 
 describe("exec", () => {
-  test("runs a command that finds a sandbox of its own, passes on its input, output and exit code, and leaves nothing", async () => {
+  test("runs a command with its own sandbox, passes on input, output and exit code, and leaves nothing behind", async () => {
     const program = `
       const { ROUTING_API_URL, ROUTING_DOCS_URL, ROUTING_RPC_URL, ROUTING_CONTROL_URL, ROUTING_SANDBOX_FILE } = process.env;
       const { readFile } = await import("node:fs/promises");

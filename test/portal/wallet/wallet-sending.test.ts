@@ -233,7 +233,7 @@ describe("a transaction that was sent", () => {
     expect(await pages.figuresOf(purchase)).toMatchObject({ paid: "3000000" });
   });
 
-  test("shows its amount also after the page was closed, and asks for the next one once it is accepted", async () => {
+  test("shows its amount even after the page was closed, and asks for the next amount once it is accepted", async () => {
     const { page, pay } = await openPending();
     await page.reload();
     const amount = pay.getByLabel("Amount in USDC");
@@ -358,7 +358,7 @@ describe("a second click", () => {
     expect(await pages.figuresOf(purchase)).toMatchObject({ paid: "5000000" });
   });
 
-  test("pays the amount that was filled in at the first, also when another one is filled in meanwhile", async () => {
+  test("pays the amount that was filled in at the first click, even if another amount is filled in meanwhile", async () => {
     const { purchase, wallet, page, pay } = await pages.openApproved(10_000_000n);
     wallet.declines.add("eth_sendTransaction");
     const button = pay.getByRole("button", { name: "Pay", disabled: false });

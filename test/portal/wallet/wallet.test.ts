@@ -87,7 +87,7 @@ describe("with an injected wallet", () => {
     expect((await pages.figuresOf(purchase)).outstanding).toBe("0");
   });
 
-  test("the first click after an amount was typed pays that amount, also when the service answers while the button is pressed", async () => {
+  test("the first click after an amount was typed pays that amount, even if the service answers while the button is pressed", async () => {
     const { purchase, wallet, page, pay } = await pages.openApproved();
     const amount = pay.getByLabel("Amount in USDC");
     const button = pay.getByRole("button", { name: "Pay" });
@@ -305,7 +305,7 @@ describe("with an injected wallet", () => {
   });
 });
 
-describe("when the page is closed in the middle", () => {
+describe("when the page is closed during an action", () => {
   test("it waits on for the confirmations, with the same Idempotency-Key", async () => {
     await using slow = await TestKit.open({ seed: "confirmations", confirmations: 3 });
     const merchant = await slow.createMerchant();

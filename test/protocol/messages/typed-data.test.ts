@@ -112,7 +112,7 @@ test("a wallet that hashes the permit's typed data as it is shown has the same d
   expect(bytesToHex(digest)).toBe(hashPermit(permitDomain, permit));
 });
 
-test("a permit's signature is taken apart into r, s and v, and no other length is", () => {
+test("a permit's signature is split into r, s and v, and any other length is refused", () => {
   const signature: Hex = `0x${"a1".repeat(32)}${"b2".repeat(32)}1c`;
   const expected = { deadline: 7n, v: 28, r: `0x${"a1".repeat(32)}`, s: `0x${"b2".repeat(32)}` };
   expect(signedPermit(7n, signature)).toEqual(expected);

@@ -174,7 +174,7 @@ test("the enrollment message is what it was when it was published", () => {
   `);
 });
 
-test("ethers recovers the wallet of a personal signature, and so do we", async () => {
+test("ethers and the sandbox recover the wallet of a personal signature", async () => {
   const signature = await merchantAccount.signMessage({ message: text });
   expect(verifyMessage(text, signature)).toBe(merchant);
   expect(await recoverSigner(hashMessage(text), signature)).toBe(merchant);

@@ -188,7 +188,7 @@ test("a signer that cannot pay keeps its nonce and continues when it can", async
 });
 
 describe("foreign use of the signer", () => {
-  test("before a nonce is claimed needs a person, who can let it continue", async () => {
+  test("before a nonce is assigned makes the operation need attention, and it can be resumed", async () => {
     const kit = await openKit();
     const first = await kit.relayer.submit(await kit.offer("ours"));
     await kit.faults.set({ layer: "relayer", point: "nonce", action: "foreign_nonce" });
@@ -213,7 +213,7 @@ describe("foreign use of the signer", () => {
     });
   });
 
-  test("of a nonce that is claimed needs a person, and is never answered by a second transaction", async () => {
+  test("of an assigned nonce makes the operation need attention, and never leads to a second transaction", async () => {
     const kit = await openKit();
     await kit.faults.set({ layer: "relayer", point: "broadcast", action: "foreign_nonce" });
     const taken = await kit.relayer.submit(await kit.offer("taken"));
@@ -247,7 +247,7 @@ describe("foreign use of the signer", () => {
     expect(disk.asked()).toBe(0);
   });
 
-  test("that a reorg takes back leaves the nonce to its operation, once a person says so", async () => {
+  test("that a reorg removes leaves the nonce to its operation, once it is resumed", async () => {
     const kit = await openKit();
     await kit.faults.set({ layer: "relayer", point: "broadcast", action: "foreign_nonce" });
     const taken = await kit.relayer.submit(await kit.offer("taken"));
@@ -336,7 +336,7 @@ test("paused mining leaves an operation broadcast until the fault is cleared", a
   await kit.expectExactlyOnce(await kit.relayer.submit(intent));
 });
 
-test("clearing a pause puts back interval mining too, however often it was paused", async () => {
+test("clearing a pause also restores interval mining, however often it was paused", async () => {
   const kit = await openKit({ receiptTimeoutMs: 0 });
   const interval = () =>
     kit.client.request<{ Method: "anvil_getIntervalMining"; Parameters: []; ReturnType: number | null }>({

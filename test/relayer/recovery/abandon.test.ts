@@ -117,7 +117,7 @@ test.each(faultPoints)(
 );
 
 describe("abandoning is refused", () => {
-  test("for an operation that does not need attention, or that is not there", async () => {
+  test("for an operation that does not need attention, or is unknown", async () => {
     const kit = await openKit();
     const { operation_id } = await kit.relayer.submit(await kit.offer("confirmed"));
     await expect(kit.relayer.abandon(operation_id)).rejects.toMatchObject({

@@ -74,7 +74,7 @@ async function nextBlockOf(kit: RelayerKit) {
   };
 }
 
-test("an operation is looked at again when the block comes back that was the head before its own", async () => {
+test("an operation is looked up again when a reorg goes back to the head before its block", async () => {
   let whileHeadIsHeld = async () => {};
   let replacement: Hex | null = null;
   const kit: RelayerKit = await openKit({
@@ -108,7 +108,7 @@ test("an operation is looked at again when the block comes back that was the hea
   });
 });
 
-test("after a restore, a head that was seen before it is looked at again", async () => {
+test("after a restore, a head that was processed before is processed again", async () => {
   const kit = await openKit({ receiptTimeoutMs: 0 });
   const block = await nextBlockOf(kit);
   const trail = kit.relayer.captureTrail();

@@ -20,7 +20,7 @@ async function rawOf(kit: RelayerKit, { operation_id }: RelayOperation) {
 }
 
 describe("a refund whose transaction reverted", () => {
-  test("is collected by the next attempt of the same operation, with a nonce and a reservation of its own", async () => {
+  test("is collected by the next attempt of the same operation, with its own nonce and reservation", async () => {
     const kit = await openKit();
     const { intent, reverted } = await kit.revertedRefund("again");
     await kit.fund(enough);
@@ -220,7 +220,7 @@ describe("a reorg that removes the revert and the next attempt", () => {
     await kit.expectBooksToBalance();
   });
 
-  test("leaves the operation under way while the cancellation is not mined", async () => {
+  test("leaves the operation unfinished while the cancellation is not mined", async () => {
     const kit = await openKit({ receiptTimeoutMs: 50 });
     const { intent, collected } = await collectedAgain(kit);
     await kit.reorg(3);

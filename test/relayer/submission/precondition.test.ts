@@ -46,7 +46,7 @@ const withdrawn = {
   reserved_wei: "0",
 };
 
-describe("an operation whose precondition does not hold any more", () => {
+describe("an operation whose precondition no longer holds", () => {
   test("claims no nonce", async () => {
     const { kit, guard } = await openGuarded();
     guard.whyNot = gone;
@@ -120,7 +120,7 @@ describe("an operation whose precondition does not hold any more", () => {
     await kit.expectBooksToBalance();
   });
 
-  test("is not sent again when a reorg has removed it, and its nonce is filled for what comes after", async () => {
+  test("is not sent again when a reorg has removed it, and its nonce is filled for later transactions", async () => {
     const { kit, guard } = await openGuarded();
     const intent = await kit.offer("guarded");
     const confirmed = await kit.relayer.submit(intent);

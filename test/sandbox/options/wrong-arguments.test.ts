@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await sandbox.close());
 
-describe("clock.travel names what is no duration", () => {
+describe("clock.travel names a value that is not a duration", () => {
   test.each([
     [{ day: 8 }, '{"day":8}'],
     ["8d", '"8d"'],
@@ -134,14 +134,14 @@ test("createSandbox refuses fresh that is not true or false, and leaves the data
   expect((await again.fingerprint()).digest).toBe(digest);
 });
 
-test("sandboxTest names the scopes that there are", () => {
+test("sandboxTest names the valid scopes", () => {
   const options: object = { scope: "tests" };
   expect(() => sandboxTest(options)).toThrow(
     expect.objectContaining({ ...optionInvalid, message: 'scope is "worker" or "test", not "tests".' }),
   );
 });
 
-test("rotateKeys names the uses that there are, and rotates none", async () => {
+test("rotateKeys names the valid uses, and rotates no key", async () => {
   const { hmac_secret } = sandbox.description.receiver;
   await expect(untyped["sandbox"]?.["rotateKeys"]?.("notifications", "webhook")).rejects.toMatchObject({
     ...argumentInvalid,
@@ -544,7 +544,7 @@ test("an action of a wallet without ether says what it has, what it needs and wh
   expect((await wallet.pay(purchase, 0n)).receipt.status).toBe("reverted");
 });
 
-describe("faults.set names what is no fault", () => {
+describe("faults.set names a value that is not a fault", () => {
   const intents = "answer-lost, node-down, reorg, crash or slow";
   test.each<[args: unknown[], message: string]>([
     [

@@ -40,7 +40,7 @@ test("a restore brings back chain, store, clock and faults as one", async () => 
   expect(sandbox.faults.list()).toEqual([]);
 });
 
-test("a fingerprint depends on the newest block, also on one that changes nothing", async () => {
+test("a fingerprint depends on the newest block, even if the block changes nothing", async () => {
   const snapshot = await sandbox.snapshot();
   const before = await sandbox.fingerprint();
   await sandbox.chain.client.mine({ blocks: 1 });
@@ -52,7 +52,7 @@ test("a fingerprint depends on the newest block, also on one that changes nothin
   await snapshot.restore();
 });
 
-test("the first block after a restore comes a second after the one that was restored", async () => {
+test("the first block after a restore is one second later than the restored block", async () => {
   const { clock, chain } = sandbox;
   const now = await clock.now();
   const snapshot = await sandbox.snapshot();
@@ -307,7 +307,7 @@ test("a request that the client sends while a restore removes its credential is 
   }
 });
 
-test("a restore that comes while a wallet sends comes after that, and leaves nothing of it waiting", async () => {
+test("a restore during a wallet's send waits for it, and leaves no transaction pending", async () => {
   let restore = async () => {};
   const restores: Promise<void>[] = [];
   await using watched = await createSandbox({

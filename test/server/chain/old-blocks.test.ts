@@ -85,7 +85,7 @@ describe("a payment of a block whose state the node has dropped", () => {
     expect(failed).toMatchObject([{ name: "wallet", actual: { address: fixture.address("buyer"), reason } }]);
   }
 
-  test("is taken from an account without code that signed no delegation", async () => {
+  test("is accepted from an account without code that signed no delegation", async () => {
     const paid = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
     await mineBlocks(fixture.client, beyondMemory);
     expect((await fixture.reconcile(fixture.purchase, [paid])).status).toBe(200);
@@ -111,7 +111,7 @@ describe("a payment of a block whose state the node has dropped", () => {
     },
   );
 
-  test("is taken when a delegation of its sender ended in its own block", async () => {
+  test("is accepted when a delegation of its sender ended in its own block", async () => {
     await delegate(await fixture.deploy("ContractWallet"));
     const nonce = await fixture.client.getTransactionCount({ address: payer() });
     await fixture.client.setAutomine(false);
@@ -135,7 +135,7 @@ describe("a payment of a block whose state the node has dropped", () => {
     );
   });
 
-  test("is taken when another account has delegated since, or its sender had ended its delegation before", async () => {
+  test("is accepted when another account has delegated since, or its sender had ended its delegation before", async () => {
     await delegate(await fixture.deploy("ContractWallet"));
     await delegate(zeroAddress);
     const paid = await fixture.succeed("buyer", fixture.pay(fixture.purchase));

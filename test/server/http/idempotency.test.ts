@@ -111,7 +111,7 @@ describe("the identical request again", () => {
     expect(again.text).toBe(first.text);
   });
 
-  test("is the identical one however its path is percent-encoded", async () => {
+  test("is the identical one with any percent-encoding of its path", async () => {
     const first = await create("order-1001");
     const again = await kit.post(purchases.replace("prg_demo", "prg%5Fdemo"), purchaseBody(), {
       "Idempotency-Key": "order-1001",
@@ -324,7 +324,7 @@ test("the same key with another body cannot take over an effect in progress", as
   expect(problem(other).code).toBe("idempotency_key_reused");
 });
 
-test("the identical request while the first is under way gets 409 idempotency_in_flight, and then its answer", async () => {
+test("the identical request during the first gets 409 idempotency_in_flight, and later its answer", async () => {
   await using impatient = await TestKit.open({
     seed: "impatient",
     receiptTimeoutMs: 50,

@@ -92,14 +92,14 @@ test.each([
   expect(problem(answer).code).toBe("not_found");
 });
 
-test("a purchase of another program is not found, like one that is not there", async () => {
+test("a purchase of another program is not found, like an unknown one", async () => {
   const { credential } = await kit.issue(kit.otherAccountKey);
   const headers = { Authorization: `Bearer ${credential}` };
   const answer = await kit.raw(`/v1/routing/programs/prg_other/purchases/${purchase.id}`, { headers });
   expect(problem(answer).code).toBe("not_found");
 });
 
-test("a program is read as the one in the path, and one that is not there is not found", async () => {
+test("the program in the path is read, and an unknown program is not found", async () => {
   const { credential } = await kit.issue(kit.otherAccountKey);
   const [own, other] = [
     await kit.get(kit.path("")),
@@ -175,7 +175,7 @@ describe("a list", () => {
     expect(new Set([...first.data, ...second.data].map(({ event_id }) => event_id)).size).toBe(5);
   });
 
-  test("of transactions has those of one status only when that is asked for", async () => {
+  test("of transactions can be limited to one status", async () => {
     const { data } = present(
       await kit.api.GET("/v1/routing/programs/{program}/transactions", {
         params: { path: { program: kit.program }, query: { status: "failed" } },
@@ -185,7 +185,7 @@ describe("a list", () => {
   });
 });
 
-test("every answer has a request id of its own", async () => {
+test("every answer has its own request id", async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, async () => await kit.get(kit.path(""))));
   const ids = answers.map(({ headers }) => headers["x-request-id"]);
   expect(new Set(ids).size).toBe(20);

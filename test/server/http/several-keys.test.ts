@@ -109,7 +109,7 @@ test("an offer that another key finished is answered with what has become of the
   });
 });
 
-test("a key under which an offer began gets the success of another key, also when it was refused after the revert", async () => {
+test("a key that started an offer gets the success of another key, even if it was refused after the revert", async () => {
   const { deployer } = kit.sandbox.wallets;
   const effect = await prepare.offer();
   await kit.sandbox.faults.set({ layer: "relayer", point: "after_signed", action: "hold" });

@@ -109,7 +109,7 @@ describe("without an event", () => {
     expect(data.map(({ event_id }) => event_id)).toEqual(events.map(({ id }) => id));
   });
 
-  test("requests that come together deliver different events, each once", async () => {
+  test("concurrent requests deliver different events, each once", async () => {
     const events = [await kit.events.write(), await kit.events.write(), await kit.events.write()];
     const delivered = await Promise.all(events.map(async () => await kit.events.deliver(null)));
     expect(new Set(delivered.map(({ notification }) => notification.event_id))).toEqual(
@@ -144,7 +144,7 @@ test("a program's events are numbered without gaps, and two programs count apart
 });
 
 describe("a receiver that fails", () => {
-  test("is asked five times and never again, whatever is called", async () => {
+  test("gets five attempts and no more, whatever is called", async () => {
     const event = await kit.events.write();
     await kit.sandbox.faults.set({
       layer: "delivery",

@@ -214,7 +214,7 @@ describe("every attempt and its connection end by the deadline", () => {
     await expect.poll(() => open.size).toBe(0);
   });
 
-  test("when the receiver answers and pours a body without an end, of which the beginning counts", async () => {
+  test("when the receiver answers with an endless body, of which the beginning counts", async () => {
     behave = (socket) => {
       socket.write(`${head}transfer-encoding: chunked\r\n\r\n`);
       pour(socket, `40\r\n${"y".repeat(64)}\r\n`);

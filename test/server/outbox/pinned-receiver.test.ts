@@ -281,7 +281,7 @@ describe("a receiver's URL is refused at the start", () => {
     expect(pinned.address).toBe(url.includes("[") ? "::1" : "127.0.0.1");
   });
 
-  test("before anything is started, also when its name has no address", async () => {
+  test("before anything is started, even if its name has no address", async () => {
     await expect(createSandbox({ receiverUrl: "http://a:b@127.0.0.1/" })).rejects.toThrow(
       "user name or password",
     );

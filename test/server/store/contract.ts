@@ -176,7 +176,7 @@ export function testStore(open: () => Promise<OpenedStore>): void {
     expect(Math.min(...numbers)).toBe(1);
   });
 
-  test("lists keep the order of insertion, whatever is changed later, page by page and from both ends", async () => {
+  test("lists keep the order of insertion after later changes, page by page and from both ends", async () => {
     const program = fresh();
     for (let index = 1; index <= 5; index += 1)
       await store.commit([], () => [event(`${program}/${6 - index}`, program, index)]);

@@ -101,7 +101,7 @@ test("a backend that processes a repeated event twice is found", async () => {
   await play(() => {});
 });
 
-test("a backend that accepts no event at the first attempt is no failure of the sandbox", async () => {
+test("an exploration does not fail if the backend accepts no event at the first attempt", async () => {
   await using receiver = await openReceiver();
   const seen = new Set<string | undefined>();
   receiver.answer = ({ headers: { "webhook-id": id } }, response) => {
@@ -120,7 +120,7 @@ test("deliveries for a check are counted under check, not under the step before 
   expect(Object.keys(counts["createPurchase"] ?? {})).not.toContain("200");
 });
 
-test("the command line takes the same steps on a sandbox of its own", async () => {
+test("the command line runs the same steps on its own sandbox", async () => {
   const printed = JSON.parse(await runCli("explore", "--steps", "30", "--seed", "one", "--json"));
   await using sandbox = await createExplorableSandbox({ seed: "one" });
   expect(printed).toEqual(await sandbox.explore({ steps: 30 }));
@@ -190,7 +190,7 @@ test("a sandbox that does not mine at each transaction, or has faults, is refuse
   await expect(sandbox.explore({ steps: 1 })).rejects.toThrow("cannot be used with mining never.");
 });
 
-test("while it is explored, a sandbox refuses a second exploration and whatever changes it", async () => {
+test("during an exploration, a sandbox refuses a second exploration and every change", async () => {
   const sandbox = await freshSandbox();
   const refused: unknown[] = [];
   const attempts = [

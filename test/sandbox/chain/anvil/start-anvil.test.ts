@@ -49,7 +49,7 @@ async function untilGone(pid: number) {
 }
 
 describe("an Anvil", () => {
-  test("listens where the kernel chose, answers, and is gone after its stop", async () => {
+  test("listens on the port that the kernel chose, answers, and has ended after its stop", async () => {
     const { anvil, client } = await start();
     expect(anvil.url).toMatch(new RegExp(`^http://127\\.\\d+\\.\\d+\\.\\d+:${anvil.port}$`));
     expect(await client.getChainId()).toBe(31_337);
@@ -90,7 +90,7 @@ describe("an Anvil", () => {
     await untilGone(pid);
   });
 
-  test("is gone after its stop when its guard was killed", async () => {
+  test("has ended after its stop even if its guard was killed", async () => {
     const { anvil } = await start();
     const own = (await findAnvils(process.pid)).find((found) => found.anvil === anvil.pid);
     process.kill(own?.guard ?? 0, "SIGKILL");

@@ -126,7 +126,7 @@ test("a restore to a moment at which transactions are mined at once ends with no
   }
 });
 
-test("travel comes after the block of a transaction that was sent before it", async () => {
+test("travel waits for the block of a transaction that was sent before", async () => {
   const { chain, clock, wallets } = sandbox;
   for (let round = 0; round < rounds; round += 1) {
     const before = await chainNow();

@@ -258,7 +258,7 @@ describe.each(modes)("in mode %s", (mode) => {
     await expectNoEarlierThan(await open({ mode, dataDirectory }), said);
   });
 
-  test("a restore sets the time back to that of its snapshot, also after a reorg", async () => {
+  test("a restore sets the time back to that of its snapshot, even after a reorg", async () => {
     const kit = await open({ mode });
     await kit.sandbox.clock.travel({ days: 8 });
     const said = await apiNow(kit);

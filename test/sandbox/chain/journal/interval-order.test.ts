@@ -25,7 +25,7 @@ function holdBack(method: string): void {
   } as never);
 }
 
-test("a call that changes an account while blocks are made each second comes between two of them, and is made again so after a reorg", async () => {
+test("a call that changes an account during interval mining is recorded between two blocks, and repeated there after a reorg", async () => {
   const dataDirectory = await temporaryFolder();
   const first = await createSandbox({ dataDirectory });
   const { client } = first.chain;

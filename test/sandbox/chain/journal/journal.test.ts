@@ -266,7 +266,7 @@ test("a torn last record is dropped, and damage before it stops the start with f
   expect(await readFile(journal, "utf8")).toBe(damaged);
 });
 
-test("a journal whose chain came from another state is refused, and so is one whose blocks cannot be made again", async () => {
+test("a journal is refused if its chain started from another state, or its blocks cannot be mined again", async () => {
   const dataDirectory = await temporaryFolder();
   const sandbox = await createSandbox({ dataDirectory });
   await sandbox.chain.client.mine({ blocks: 2 });
@@ -479,7 +479,7 @@ test("a start leaves alone what has the name of a file of the first version, and
   expect(await readFile(settings, "utf8")).toBe('{"version":1,"theme":"dark"}');
 });
 
-test("a copy of a directory whose sandbox runs can be verified and started; the directory itself is held, also under another name", async () => {
+test("a copy of a directory in use can be verified and started; the directory itself stays locked, even under another name", async () => {
   const folder = await temporaryFolder();
   const [first, moved, copy] = ["first", "moved", "copy"].map((name) => join(folder, name));
   if (first === undefined || moved === undefined || copy === undefined) throw new Error("Three names.");

@@ -69,7 +69,7 @@ const loaded = (block: number) =>
   `Anvil loaded the chain at block ${block} and has no contract code for blocks before it`;
 
 describe("a reorg to a block before the last one of the prepared chain is refused and changes nothing", () => {
-  test("over HTTP, also in a batch, whose other calls run", async () => {
+  test("over HTTP, even in a batch, whose other calls run", async () => {
     await using sandbox = await createSandbox({ seed: "rpc-reorg-depth" });
     const { rpc } = sandbox.description.urls;
     const height = Number(await sandbox.chain.client.getBlockNumber());

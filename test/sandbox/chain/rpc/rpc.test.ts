@@ -135,7 +135,7 @@ describe("calls that pass:", () => {
     expect(JSON.parse(answer.text)).toMatchObject([{ id: 1, result: "0x7a69" }, { id: 2 }, { id: 3 }]);
   });
 
-  test("a batch is answered as a batch, also of one call or mixed with notifications", async () => {
+  test("a batch is answered as a batch, even with one call or with notifications", async () => {
     const asked = async (calls: object[]) => {
       const headers = { "Content-Type": "application/json" };
       const body = JSON.stringify(calls);
@@ -167,7 +167,7 @@ describe("calls that pass:", () => {
     }
   });
 
-  test("a snapshot waits for calls that are under way, and calls wait for it", async () => {
+  test("a snapshot waits for calls in progress, and later calls wait for it", async () => {
     const snapshot = await sandbox.snapshot();
     const height = await blockNumber();
     const calls = Array.from({ length: 20 }, async () => (await call("anvil_mine", ["0x1"])).status);
@@ -358,7 +358,7 @@ describe("callers:", () => {
   });
 });
 
-test("when blocks are mined is set over the control API", async () => {
+test("the mining mode is set over the control API", async () => {
   const pace = async (every: string | number) => {
     const body = JSON.stringify({ every });
     const headers = { "Content-Type": "application/json" };

@@ -209,7 +209,7 @@ test("a missing log is shown with the events that were expected, in explain and 
   );
 });
 
-test("calldata that is cut off is found by what is left of it, whatever the step", async () => {
+test("truncated calldata is recognized by its remaining bytes, for every step", async () => {
   const { purchase, draft } = fixture;
   const calls = [
     ["approve", "buyer", fixture.approve(256n * usdc)],

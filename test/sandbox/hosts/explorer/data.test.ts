@@ -159,7 +159,7 @@ describe("a purchase's timeline", () => {
     expect(last?.checks).toHaveLength(checkNames.length);
   });
 
-  test("is 404 for a purchase that there is not", async () => {
+  test("is 404 for an unknown purchase", async () => {
     await expect(read("/purchases/pur_none")).rejects.toThrow("404");
   });
 });

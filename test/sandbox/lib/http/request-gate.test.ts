@@ -128,7 +128,7 @@ describe("an unfinished body holds up no snapshot and no other request", () => {
   });
 });
 
-test("a request whose body arrives after a restore is answered as one that came after it", async () => {
+test("a request whose body arrives after a restore is answered as if it had arrived after it", async () => {
   const kit = await openKit();
   const snapshot = await kit.sandbox.snapshot();
   const before = await kit.sandbox.fingerprint();
@@ -244,7 +244,7 @@ describe("a delivery waits for its receiver outside of the gate", () => {
 });
 
 describe("a client that does not read its answers holds up no snapshot", () => {
-  test("of the API, however many it has asked for", async () => {
+  test("of the API, with any number of requests in progress", async () => {
     const kit = await openKit();
     const { api } = kit.sandbox.description.urls;
     const socket = await openSocket(api, requestText(api, "GET /v1/routing/openapi.json", {}).repeat(30));
@@ -387,7 +387,7 @@ describe("the gate itself", () => {
     expect(seen.filter((_, index) => index % 4 === 0)).toEqual([1, 1, 1, 1, 1]);
   });
 
-  test("opens again when what came before it closed does not end, and names it", async () => {
+  test("opens again if an earlier request does not end, and names this request", async () => {
     const gate = new RequestGate({ timeoutMs: 50, closedMs: 20 });
     const long = Promise.withResolvers<void>();
     const running = [
@@ -416,7 +416,7 @@ describe("the gate itself", () => {
     expect(order).toEqual(["exclusive", "late"]);
   });
 
-  test("opens again when what came before it closed does not end for a moment, and closes later", async () => {
+  test("opens again if an earlier request takes too long, and closes later", async () => {
     const gate = new RequestGate({ timeoutMs: 60_000, closedMs: 20 });
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const running = [gate.runShared("first", async () => await first.promise)];

@@ -238,7 +238,7 @@ test("in mode deterministic a rate limit ends with its window in sandbox time", 
   expect(await clock.now()).toBe(window * 3_600);
 });
 
-test("equal runs give named writes equal keys, also after a restore", async () => {
+test("equal runs give named writes equal keys, even after a restore", async () => {
   await using sandbox = await createSandbox({ seed: "retrying" });
   const start = await sandbox.snapshot();
   const run = async () => {

@@ -96,7 +96,7 @@ describe.skipIf(!hasPostgres)(`a data directory and its database ${inPostgres}`,
     expect(await run(place, countPurchases)).toBe(1);
   });
 
-  test("are refused when the database is older than the directory, also by commits that no block came with", async () => {
+  test("are refused when the database is older than the directory, even by commits without a block", async () => {
     const place = await newPlace("older_database");
     await run(place, pay);
     await backUpDatabase(place);

@@ -143,7 +143,7 @@ test("given states neither count for the rate limit nor are stopped by it", asyn
   expect((await read()).error?.code).toBe("rate_limited");
 });
 
-test("a refund that is due stays so until it is asked for again", async () => {
+test("a refund that is due stays due until it is requested again", async () => {
   const sandbox = await freshSandbox();
   const { given, client, chain, relayer, faults } = sandbox;
   const { purchase, decision } = await given.purchase({ state: "refund_due" });

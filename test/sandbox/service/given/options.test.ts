@@ -323,7 +323,7 @@ test("a given state that cannot be made has its code over HTTP", async () => {
   }
 });
 
-test("a refusal of the API comes over HTTP with its problem", async () => {
+test("a refusal of the API has its problem over HTTP", async () => {
   const { status, body } = await post({ purchase: { state: "active", amount: "2000000000000" } });
   expect(status).toBe(422);
   expect(body).toMatchObject({

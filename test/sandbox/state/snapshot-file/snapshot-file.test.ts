@@ -225,7 +225,7 @@ test("a file whose state is not what its fingerprint says is refused, though its
   await expect(stat(dataDirectory)).rejects.toThrow("ENOENT");
 });
 
-test("a load whose port is taken, or that is killed, leaves a directory that can be loaded into", async () => {
+test("a load that is killed, or whose port is in use, leaves a directory that can be loaded into", async () => {
   const file = join(await temporaryFolder(), "saved.snapshot");
   await sandbox.save(file);
   const [, port = ""] = /:(\d+)$/.exec(sandbox.description.urls.control) ?? [];

@@ -104,7 +104,7 @@ function all(name: ListName, program = kit.program): string[] {
 describe.each(names)("the list of %s", (name) => {
   const { items } = lists[name];
 
-  test("holds the items of its own program and no other", () => {
+  test("has only the items of its own program", () => {
     expect([all(name).length, all(name, other).length]).toEqual([items, 1]);
     expect(new Set([...all(name), ...all(name, other)]).size).toBe(items + 1);
   });

@@ -89,7 +89,7 @@ async function expectRefusedToOthers(
 }
 
 describe("an offer that the contract would refuse says what that means and what to do, and is made after it:", () => {
-  test("the relayer is not the program's operator any more", async () => {
+  test("the relayer is no longer the program's operator", async () => {
     const purchase = await kit.createPurchase(await kit.enrolledMerchant());
     await expectRefusedToOthers("offer", () => kit.requestActivation(purchase));
   });
@@ -146,7 +146,7 @@ describe("an offer that the contract would refuse says what that means and what 
 });
 
 describe("a collection that the contract would refuse says what that means and what to do:", () => {
-  test("the relayer is not the program's operator any more", async () => {
+  test("the relayer is no longer the program's operator", async () => {
     const approved = await kit.approvedPurchase(await kit.fundedMerchant());
     await expectRefusedToOthers("collection", () => kit.requestRefund(approved));
   });

@@ -3,7 +3,7 @@ import { renderMarkdown } from "../../../../server/documentation/documents/rende
 
 const asIs = (href: string) => href;
 
-test("each heading has an address of its own, as GitHub writes it", () => {
+test("each heading has its own anchor, in the form of GitHub", () => {
   const { html, sections } = renderMarkdown(
     "# A `b` & c\n\nOne.\n\n## Same\n\nTwo.\n\n## Same\n\n- *three*\n",
     asIs,

@@ -3,7 +3,7 @@ import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { problemSchema } from "../../../../server/api/schemas/problem.ts";
 import { sendEnrollment } from "./sent-enrollment.ts";
 
-test("a transaction is accepted at the last confirmation that is asked for, not one earlier", async () => {
+test("a transaction is accepted at the last required confirmation, not one earlier", async () => {
   await using sandbox = await createSandbox({ seed: "confirmations", confirmations: 3 });
   const confirm = await sendEnrollment(sandbox);
 

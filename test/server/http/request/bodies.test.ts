@@ -187,7 +187,7 @@ describe("a body is malformed when", () => {
   });
 });
 
-describe("a body is taken when", () => {
+describe("a body is accepted when", () => {
   test.each([
     ["its numbers are exact", { a: 1.5, b: -0.25, c: 1e20 / 1e10, d: 9007199254740991 }],
     ["its names look like members of every object", { constructor: "a", toString: "b", hasOwnProperty: "c" }],

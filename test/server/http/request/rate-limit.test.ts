@@ -49,7 +49,7 @@ describe("with a rate limit of three requests in 60 seconds", () => {
     },
   );
 
-  test("the window ends with its last second, and the next one has a count of its own", async () => {
+  test("the window ends with its last second, and the next one has its own count", async () => {
     expect(await readTimes(3)).toEqual([200, 200, 200]);
     await kit.sandbox.clock.travel(59);
     expectLimited(await read(), 1);
@@ -86,7 +86,7 @@ describe("with a rate limit of three requests in 60 seconds", () => {
     expectLimited(await read(), 60);
   });
 
-  test("each caller has a count of its own", async () => {
+  test("each caller has its own count", async () => {
     expect(await readTimes(3)).toEqual([200, 200, 200]);
     expectLimited(await read(), 60);
     expect((await kit.raw("/v1/routing/capabilities")).status).toBe(200);
@@ -104,7 +104,7 @@ describe("with a rate limit of three requests in 60 seconds", () => {
     expect((await read()).status).toBe(200);
   });
 
-  test("a request that is refused for what it says counts", async () => {
+  test("a request that is refused for its content counts", async () => {
     for (let sent = 0; sent < 3; sent += 1)
       expect((await kit.get(kit.path("/transactions?limit=0"))).status).toBe(422);
     expectLimited(await read(), 60);
@@ -119,7 +119,7 @@ describe("with a rate limit of three requests in 60 seconds", () => {
     expect(await readTimes(3)).toEqual([200, 200, 200]);
   });
 
-  test("a request above the limit is refused before its program, its key and its body are looked at", async () => {
+  test("a request above the limit is refused before its program, its key and its body are checked", async () => {
     expect(await readTimes(3)).toEqual([200, 200, 200]);
     expectLimited(await kit.get("/v1/routing/programs/prg_other"), 60);
     expectLimited(await kit.post(kit.path("/merchants"), "{", { "Idempotency-Key": "short" }), 60);

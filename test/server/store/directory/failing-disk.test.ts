@@ -340,7 +340,7 @@ test("a write that the disk refuses right after the journal was renamed is never
   await store.close();
 });
 
-test("what a killed process had written is on disk before a store that found it opens", async () => {
+test("data that a killed process had written is on disk before the store opens again", async () => {
   const [before, folder] = [await temporaryFolder(), await temporaryFolder()];
   const killed = await openDirectoryStore(before);
   await put(killed, "written", "");

@@ -67,7 +67,7 @@ describe.skipIf(!hasPostgres)(inPostgres, () => {
     await Promise.all([left.close(), right.close()]);
   });
 
-  test("a schema may have any name, and each is a store of its own", async () => {
+  test("a schema can have any name, and each schema is a separate store", async () => {
     const names = [`we"ird'; DROP SCHEMA two; --`, "Übergröße $1", "select"];
     for (const name of names) {
       const store = await open(name);

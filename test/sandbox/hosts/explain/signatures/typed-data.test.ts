@@ -310,7 +310,7 @@ test("a signature of the digest itself, without a prefix, is the signature of th
   expect(await explain(claim, signature)).toMatchObject({ accepted: true, mistakes: [] });
 });
 
-test("types without EIP712Domain are named also where the program has derived it, whose signature is accepted", async () => {
+test("types without EIP712Domain are named, even if the program has derived the type and the signature is accepted", async () => {
   const { EIP712Domain: _, ...types } = claim.types;
   const explanation = await explain({ ...claim, types }, await signTyped(beneficiary(), claim));
   expect(explanation).toMatchObject({

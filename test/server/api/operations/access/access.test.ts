@@ -136,7 +136,7 @@ test.each(["Basic", "Bearer:", "Token"])("the scheme %s is malformed", async (sc
   });
 });
 
-test("only the scopes that were asked for are given", async () => {
+test("only the requested scopes are granted", async () => {
   const { scopes: given } = await kit.renew(["claims:write", "records:read"]);
   expect(given).toEqual(["records:read", "claims:write"]);
 });

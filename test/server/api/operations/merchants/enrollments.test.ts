@@ -135,7 +135,7 @@ describe("a purchase of a merchant", () => {
     expect((await create(newer)).status).toBe(201);
   });
 
-  test("is taken again after a reorg that removes the revocation", async () => {
+  test("is accepted again after a reorg that removes the revocation", async () => {
     await revoke();
     expect((await create()).status).toBe(409);
     await removeNewest();

@@ -64,7 +64,7 @@ test("bounds without an end are shown with the last second that a timestamp can 
   expect((await keys()).registrar.bounds.valid_until).toBe(253_402_300_799);
 });
 
-test("the program shows its former bounds again after a reorg that removes the change, and the change when it comes back", async () => {
+test("the program has its former bounds again after a reorg that removes the change, and the new bounds when the change is mined again", async () => {
   const before = await keys();
   await kit.sandbox.wallets.deployer.setBounds(kit.program, changed());
   const after = await keys();

@@ -71,7 +71,7 @@ describe.each(unable)("%s", (what, address) => {
     });
   });
 
-  test("is refused as a buyer, also in lower case", async () => {
+  test("is refused as a buyer, even in lower case", async () => {
     for (const buyer of [address(), address().toLowerCase()])
       expect(await refusalOf("/purchases", { ...purchaseBody(), buyer })).toMatchObject({
         code: "validation_failed",
@@ -128,18 +128,18 @@ describe("a merchant's wallet", () => {
     expect(errors).toMatchObject([{ pointer: "/wallet", code: "already_enrolled" }]);
   });
 
-  test("is taken as long as no merchant of the program has enrolled it", async () => {
+  test("is accepted as long as no merchant of the program has enrolled it", async () => {
     await kit.createMerchant("1000", "other_merchant");
     const again = await kit.post(kit.path("/merchants"), body(kit.wallet("other_merchant").address));
     expect(again.status).toBe(201);
   });
 
-  test("is taken again once it has revoked its funding", async () => {
+  test("is accepted again once it has revoked its funding", async () => {
     await kit.sandbox.wallets.merchant.revokeFunding(merchant);
     expect((await kit.post(kit.path("/merchants"), body(merchant.wallet))).status).toBe(201);
   });
 
-  test("that is enrolled in another program is taken", async () => {
+  test("that is enrolled in another program is accepted", async () => {
     const { credential } = await kit.issue(kit.otherAccountKey);
     const answer = await kit.post("/v1/routing/programs/prg_other/merchants", body(merchant.wallet), {
       Authorization: `Bearer ${credential}`,

@@ -29,7 +29,7 @@ async function refused(terms: object): Promise<string[][]> {
   return (problem(answer).errors ?? []).map(({ pointer, code }) => [pointer, code]);
 }
 
-test("what the contract would refuse is refused at creation, with the field that is to blame", async () => {
+test("terms that the contract would refuse are refused at creation, with the wrong field", async () => {
   const wallet = kit.wallet("merchant").address;
   const now = await kit.sandbox.clock.now();
   expect(await refused({ buyer: wallet })).toEqual([["/buyer", "same_party"]]);

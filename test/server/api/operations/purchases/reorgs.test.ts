@@ -455,7 +455,7 @@ describe("a registration that a reorg removes", () => {
     expect(await read({ purchase })).toMatchObject({ status: "active", route: "merchant_direct" });
   });
 
-  test("is gone from the explorer's list and timeline too", async () => {
+  test("is also removed from the explorer's list and timeline", async () => {
     const purchase = (await kit.createPurchase(merchant)).id;
     await register(purchase);
     await kit.reorg(1);
@@ -649,7 +649,7 @@ test("a claimed purchase whose offer a reorg undid is claimed again once the off
   });
 });
 
-test("a refund whose transaction comes back after a reorg while it is asked for is reported as it was, with one event", async () => {
+test("a refund whose transaction is mined again after a reorg during a request is reported as before, with one event", async () => {
   const effect = await prepare.collect_refund();
   const done = await effect.ask("first-key");
   expect(done.status, done.text).toBe(201);

@@ -176,7 +176,7 @@ describe("a decision after a reorg", () => {
     },
   );
 
-  test("that removed the claim is refused also when it denies", async () => {
+  test("that removed the claim is refused even for a denial", async () => {
     const purchase = await kit.paidPurchase(merchant);
     const claim = await kit.claim(purchase);
     await kit.reorg(1);

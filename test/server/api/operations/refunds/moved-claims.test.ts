@@ -375,7 +375,7 @@ describe("a refund for which a reorg has removed a payment", () => {
     expect(done.status, done.text).toBe(201);
   });
 
-  test("says so when the claim is gone too, and who sends what again", async () => {
+  test("says if the claim was also removed, and which wallet has to send what again", async () => {
     const approved = await shortOf();
     expect(problem(await kit.requestRefund(approved))).toMatchObject({
       code: "transaction_reverted",
@@ -396,7 +396,7 @@ describe("a refund for which a reorg has removed a payment", () => {
     });
   });
 
-  test("cannot be collected any more after the payment deadline", async () => {
+  test("can no longer be collected after the payment deadline", async () => {
     const approved = await shortOf();
     await kit.act("beneficiary", "purchase", approved.purchase.id, "claim");
     const { pay_deadline } = approved.purchase.deadlines;

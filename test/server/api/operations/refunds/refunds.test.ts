@@ -446,7 +446,7 @@ test("twenty requests at once for a refund that reverted begin one further attem
   expect(await collected()).toHaveLength(1);
 });
 
-test("a refund that is under way is resumed, not refused, when its funding is taken away meanwhile", async () => {
+test("a refund in progress is resumed, not refused, when its funding is revoked meanwhile", async () => {
   const approved = await kit.approvedPurchase(await kit.fundedMerchant());
   await kit.sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "hold", count: null });
   expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
@@ -462,7 +462,7 @@ test("a refund that is under way is resumed, not refused, when its funding is ta
   expect(await transactions()).toMatchObject([{ attempt: 1, hashes: { length: 1 } }]);
 });
 
-test("a refund that was accepted and is not funded any more fails without a nonce, and is collected once it is", async () => {
+test("a refund that is no longer funded fails without a nonce, and is collected once it is funded again", async () => {
   const approved = await kit.approvedPurchase(await kit.fundedMerchant());
   await kit.sandbox.faults.set({ layer: "relayer", point: "after_intent", action: "hold" });
   expect((await kit.requestRefund(approved)).status).toBe(202);
@@ -628,7 +628,7 @@ describe("the validity of the funding", () => {
     expect(status).toBe("success");
   }
 
-  test("of a revoked funding is the one that was enrolled, also after the purchase's claim deadline", async () => {
+  test("of a revoked funding is the enrolled one, even after the purchase's claim deadline", async () => {
     const until = await validUntil();
     const approved = await approvedUntil(until);
     await revoke(approved);

@@ -222,7 +222,7 @@ describe("a wallet's transaction that reverted says why and what to do:", () => 
     );
   });
 
-  test("a registration of a purchase that is on chain, whatever else would refuse it now", async () => {
+  test("a registration of a purchase that is on chain, even if something else would also refuse it now", async () => {
     const purchase = await kit.createPurchase(merchant);
     await kit.act("merchant", "purchase", purchase.id, "register");
     await revoke();

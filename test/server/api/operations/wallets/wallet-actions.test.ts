@@ -423,7 +423,7 @@ describe("a merchant's wallet", () => {
     return (await actionsOf("merchant", id)).find(({ name }) => name === "enroll");
   }
 
-  test("may enroll once, also while POST …/enrollment has not confirmed it", async () => {
+  test("may enroll once, even before POST …/enrollment has confirmed it", async () => {
     const pending = await kit.createMerchant("1000", "other_merchant");
     expect(await enrollOf(pending)).toMatchObject({ allowed: true, why_not: null });
     const { body } = await kit.sandbox.wallets.other_merchant.enroll(pending);

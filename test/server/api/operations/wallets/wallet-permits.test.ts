@@ -412,7 +412,7 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
     });
   });
 
-  test("when the buyer is a contract, also one that says yes to every signature (ERC-1271)", async () => {
+  test("when the buyer is a contract, even one that accepts every signature (ERC-1271)", async () => {
     const sayYes = "0x631626ba7e60e01b60005260206000f3";
     const signature = await signed();
     await kit.sandbox.chain.client.setCode({ address: purchase.buyer, bytecode: sayYes });
@@ -469,7 +469,7 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
 });
 
 describe("a permit that a stranger submits again", () => {
-  test("gets the first answer, under whatever key and in whatever case, also once it has paid, and adds nothing", async () => {
+  test("gets the first answer under any key and in any letter case, even after the payment, and adds nothing", async () => {
     const signature = await signed();
     const body = { action: "pay_with_permit", signature, amount };
     const first = await submit(body, "first-key");
@@ -490,7 +490,7 @@ describe("a permit that a stranger submits again", () => {
     expect(await kit.digest()).toBe(digest);
   });
 
-  test("is recorded once when it comes ten times at once under a key each", async () => {
+  test("is recorded once when it is sent ten times at once, each time under its own key", async () => {
     const body = { action: "pay_with_permit", signature: await signed(), amount };
     const before = (await kit.sandbox.store.list("events", {})).length;
     const answers = await Promise.all(Array.from({ length: 10 }, async () => await submit(body)));

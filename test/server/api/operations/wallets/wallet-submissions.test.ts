@@ -84,7 +84,7 @@ describe("what a stranger submits again", () => {
     expect(await storedBytes(join(dataDirectory, "store"))).toBe(bytes);
   });
 
-  test("gets the answer that it got first, also once a reorg had the claim sent in another transaction", async () => {
+  test("gets the first answer again, even if a reorg caused the claim to be sent in another transaction", async () => {
     const purchase = await kit.paidPurchase(merchant);
     const { signature, send } = await signedClaim(purchase);
     const submitted: [body: object, answer: Answer][] = [];
@@ -110,7 +110,7 @@ describe("what a stranger submits again", () => {
     expect(await kit.digest()).toBe(digest);
   });
 
-  test("gets the first answer byte for byte, under its own key and any other, also when more is known since", async () => {
+  test("gets the first answer byte for byte, under its own key and any other, even if more is known now", async () => {
     const purchase = await kit.paidPurchase(merchant);
     const { signature, send } = await signedClaim(purchase);
     const body = { action: "claim", signature, amount, reason };
@@ -128,7 +128,7 @@ describe("what a stranger submits again", () => {
     expect(await kit.digest()).toBe(digest);
   });
 
-  test("is recorded once when it comes twenty times at once under a key each", async () => {
+  test("is recorded once when it is sent twenty times at once, each time under its own key", async () => {
     const purchase = await kit.activePurchase(merchant);
     const transaction_hash = await kit.act("buyer", "purchase", purchase.id, "approve");
     const before = await eventCount();
@@ -281,7 +281,7 @@ describe("a claim", () => {
     expect(submission).toMatchObject({ ...other, transaction_hash, signature: null });
   });
 
-  test("that the chain holds is filed, also when the wallet has signed another one before and after", async () => {
+  test("that is on the chain is filed, even if the wallet has signed another claim before and after", async () => {
     const purchase = await kit.paidPurchase(merchant);
     const other = { amount: "7", reason: "Never arrived." };
     const unused = await signedClaim(purchase, other);
@@ -295,7 +295,7 @@ describe("a claim", () => {
     expect(JSON.parse(filed.text)).toMatchObject({ requested_amount: amount, reason, signature });
   });
 
-  test("that the chain holds is filed, also when it was signed before another one; until then the newest counts", async () => {
+  test("that is on the chain is filed, even if it was signed before another claim; until then the newest claim counts", async () => {
     const purchase = await kit.paidPurchase(merchant);
     const older = await signedClaim(purchase);
     const said = { amount: "7", reason: "Never arrived." };
