@@ -77,7 +77,7 @@ export async function lookUpKey(store: Store, { key, fingerprint }: IdempotencyC
   if (value.fingerprint !== fingerprint)
     throw new Problem(
       "idempotency_key_reused",
-      "This Idempotency-Key was sent before with another method, path or body.",
+      "This Idempotency-Key was sent before with another method, path or body. Send a new key for a new request.",
     );
   if (value.response === null) return { held: { key, fingerprint, revision, subject: value.subject } };
   const { status, body } = value.response;
@@ -101,7 +101,11 @@ export function freesKey(error: unknown, { subject }: HeldKey): boolean {
 
 /** The refusal of a repeat that came while the first request is in progress. */
 export function inFlight(): Problem {
-  return new Problem("idempotency_in_flight", "The request with this Idempotency-Key is still under way.", {
-    headers: { "Retry-After": "1" },
-  });
+  return new Problem(
+    "idempotency_in_flight",
+    "The first request with this Idempotency-Key is still being processed. Send the identical request again.",
+    {
+      headers: { "Retry-After": "1" },
+    },
+  );
 }

@@ -87,7 +87,7 @@ async function refusal(
   if (observed.envelope === null)
     return new RefusedTransaction(
       "transaction_not_found",
-      `The chain knows no transaction ${hash}.`,
+      `The chain knows no transaction ${hash}. Send the hash of a transaction on this chain, once the wallet has broadcast it.`,
       refused,
     );
   if (observed.receipt === null || failed.every((name) => name === "confirmations"))

@@ -26,7 +26,10 @@ export async function checkDecision(
   const { id, program } = purchase;
   const used = await store.get("used_transactions", `approval/${body.approval}`);
   if (used !== undefined)
-    throw new Problem("approval_replayed", `This approval is already in ${used.value.subject}.`);
+    throw new Problem(
+      "approval_replayed",
+      `This approval is already in ${used.value.subject}. Let the reviewer sign a new decision.`,
+    );
   await assertStep(purchase, "decisions", services);
   const { claim } = await findParts(services, purchase);
   if (claim === null || claim.id !== body.claim_id)
@@ -35,7 +38,7 @@ export async function checkDecision(
   if (reviewer.keyId !== body.reviewer_key_id)
     throw new Problem(
       "reviewer_not_designated",
-      `${body.reviewer_key_id} is not the designated reviewer of ${program}.`,
+      `${body.reviewer_key_id} is not the key of the designated reviewer of ${program}. Sign with ${reviewer.keyId}, and send it as reviewer_key_id.`,
     );
   assertAward(body, claim, purchase);
   assertTimely(body.decided_at, claim, now);
@@ -69,7 +72,7 @@ function statementOf(
 function notApproved(statement: Decision): Problem {
   return new Problem(
     "signature_invalid",
-    "The approval does not verify over the decision bytes with the reviewer's key.",
+    "The approval is not a signature of the reviewer's key over this decision. Let the reviewer sign the decision bytes of signed_statement.",
     {
       errors: [{ pointer: "/approval", code: "signature", detail: "must sign exactly this decision" }],
       members: { signed_statement: { ...statement } },

@@ -75,7 +75,10 @@ export function missingEvidence(
   const missing = Object.keys(fields).filter((field) => fields[field] === null);
   const detail = `is missing; send it, or submit the action ${action} over the wallet route`;
   const errors = missing.map((field) => ({ pointer: `/${field}`, code: "missing", detail }));
-  return new Problem("validation_failed", `${missing.map((field) => `/${field}`).join(", ")} ${detail}`, {
-    errors,
-  });
+  const [first] = missing;
+  const all =
+    missing.length === 1
+      ? `/${first} ${detail}`
+      : `${missing.map((field) => `/${field}`).join(" and ")} are missing; send them, or submit the action ${action} over the wallet route`;
+  return new Problem("validation_failed", all, { errors });
 }

@@ -15,7 +15,7 @@ export function toProblem(error: unknown): Problem {
   if (error instanceof StoreConflictError)
     return new Problem(
       "storage_unavailable",
-      "Others changed the same records again and again; nothing was written.",
+      "Other requests kept changing the same records, so nothing was written. Send the identical request again.",
       {
         headers,
         cause: error,
@@ -23,5 +23,9 @@ export function toProblem(error: unknown): Problem {
     );
   if (error instanceof URIError)
     return new Problem("route_not_found", "The path is not valid percent-encoding.");
-  return new Problem("internal_error", "The service failed; nothing was committed.", { cause: error });
+  return new Problem(
+    "internal_error",
+    "The service failed, and nothing was committed. Send the identical request again; if that fails too, read the output of the sandbox.",
+    { cause: error },
+  );
 }

@@ -47,23 +47,31 @@ export function authorize(operation: Operation, caller: Caller, program: string 
   if (program !== undefined && credential.program !== program)
     throw new Problem(
       "program_mismatch",
-      `The credential is for ${credential.program}, and the path names ${program}.`,
+      `The credential is for ${credential.program}, and the path names ${program}. Send a credential of ${program}, or correct the path.`,
     );
 }
 
 function scopeMissing(scope: Scope, held: readonly string[]): Problem {
-  return new Problem("scope_missing", `This operation needs the scope ${scope}.`, {
-    members: { required_scope: scope, held_scopes: [...held] },
-    headers: { "WWW-Authenticate": `${realm}, error="insufficient_scope", scope="${scope}"` },
-  });
+  return new Problem(
+    "scope_missing",
+    `This operation needs the scope ${scope}, which the credential does not have. Request a credential with it: POST /v1/routing/access.`,
+    {
+      members: { required_scope: scope, held_scopes: [...held] },
+      headers: { "WWW-Authenticate": `${realm}, error="insufficient_scope", scope="${scope}"` },
+    },
+  );
 }
 
 function bearerToken({ headersDistinct }: Pick<IncomingMessage, "headersDistinct">): string {
   const [header, ...more] = headersDistinct["authorization"] ?? [];
   if (header === undefined)
-    throw new Problem("credential_missing", "The Authorization header is missing.", {
-      headers: { "WWW-Authenticate": realm },
-    });
+    throw new Problem(
+      "credential_missing",
+      "The Authorization header is missing. Send `Authorization: Bearer <credential>`; for POST /v1/routing/access, send the account key there.",
+      {
+        headers: { "WWW-Authenticate": realm },
+      },
+    );
   const token = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(header)?.[1];
   if (token === undefined || more.length > 0)
     throw new Problem(
@@ -78,7 +86,11 @@ function bearerToken({ headersDistinct }: Pick<IncomingMessage, "headersDistinct
 
 function findAccount(token: string, services: Services): Account {
   const account = accountOf(token, services);
-  if (account === null) throw invalidToken("credential_invalid", "No account has this key.");
+  if (account === null)
+    throw invalidToken(
+      "credential_invalid",
+      "No account has this key. Send the account key that the sandbox printed at its start, not a credential.",
+    );
   return account;
 }
 
@@ -96,13 +108,19 @@ async function findCredential(token: string, now: number, services: Services): P
     throw invalidToken(
       "credential_invalid",
       accountOf(token, services) === null
-        ? "No credential has this value."
+        ? "No credential has this value. Request one with POST /v1/routing/access and the account key."
         : "This is an account key, not a credential. Exchange it for one with POST /v1/routing/access.",
     );
   if (credential.revoked_at !== null)
-    throw invalidToken("credential_revoked", "A newer credential revoked this one.");
+    throw invalidToken(
+      "credential_revoked",
+      "A newer credential of this account revoked this one. Send the newer one, or request another with POST /v1/routing/access.",
+    );
   if (now >= credential.expires_at)
-    throw invalidToken("credential_expired", `The credential's ${limitTexts.credential_lifetime} are over.`);
+    throw invalidToken(
+      "credential_expired",
+      `The credential's ${limitTexts.credential_lifetime} are over. Request a new one with POST /v1/routing/access.`,
+    );
   return credential;
 }
 

@@ -52,8 +52,12 @@ export class RateLimiter {
     const count = (this.#counts.get(caller) ?? 0) + 1;
     this.#counts.set(caller, count);
     if (count > requests)
-      throw new Problem("rate_limited", `${requests} requests in ${seconds} s are allowed.`, {
-        headers: { "Retry-After": String((window + 1) * seconds - now) },
-      });
+      throw new Problem(
+        "rate_limited",
+        `${requests} requests in ${seconds} s are allowed. Wait for the seconds of Retry-After, then send the request again.`,
+        {
+          headers: { "Retry-After": String((window + 1) * seconds - now) },
+        },
+      );
   }
 }

@@ -192,7 +192,8 @@ describe("a key that was used", () => {
   const reused = {
     status: 422,
     code: "idempotency_key_reused",
-    detail: "This Idempotency-Key was sent before with another method, path or body.",
+    detail:
+      "This Idempotency-Key was sent before with another method, path or body. Send a new key for a new request.",
     retryable: false,
   };
 

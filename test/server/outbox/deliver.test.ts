@@ -163,7 +163,7 @@ describe("a receiver that fails", () => {
     expect(await kit.events.refusedDelivery(event)).toMatchObject({
       status: 409,
       code: "delivery_exhausted",
-      detail: `${event.id} has had its 5 attempts; no further one is made.`,
+      detail: `${event.id} has had its 5 attempts, so no further attempt is made. Read the object of the event instead, such as the purchase.`,
       event_id: event.id,
       attempts: 5,
     });
@@ -230,7 +230,7 @@ describe("a receiver that fails", () => {
     expect(await kit.events.refusedDelivery(event)).toMatchObject({
       status: 409,
       code: "delivery_exhausted",
-      detail: "The receiver answered 410, it is gone; no further one is made.",
+      detail: `The receiver answered 410 to ${event.id}, so no further attempt is made. Read the object of the event instead, such as the purchase.`,
       event_id: event.id,
       attempts: 1,
     });

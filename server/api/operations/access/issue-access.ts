@@ -35,7 +35,10 @@ export const issueAccess = defineOperation({
     const { account } = caller;
     const program = body?.program ?? account.program;
     if (program !== account.program)
-      throw new Problem("program_mismatch", `${account.id} may not act in ${program}.`);
+      throw new Problem(
+        "program_mismatch",
+        `The account key is that of ${account.id}, which may not act in ${program}. Leave out program, or send the account key of ${program}.`,
+      );
     const active = await store.get("active_credentials", account.id);
     const prior = await findUnrevoked(active?.value.credential_id, services);
     const number = await store.next("crd");

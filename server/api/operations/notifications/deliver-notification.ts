@@ -57,11 +57,15 @@ function undone(): Problem {
 async function exhausted(event: EventRecord, { store }: Services): Promise<Problem> {
   const attempts = (await store.get("notifications", event.id))?.value.attempts ?? [];
   const reason = mayAttempt(attempts)
-    ? `The receiver answered ${attempts.at(-1)?.outcome?.status_code}, it is gone`
+    ? `The receiver answered ${attempts.at(-1)?.outcome?.status_code} to ${event.id}`
     : `${event.id} has had its ${attempts.length} attempts`;
-  return new Problem("delivery_exhausted", `${reason}; no further one is made.`, {
-    members: { event_id: event.id, attempts: attempts.length },
-  });
+  return new Problem(
+    "delivery_exhausted",
+    `${reason}, so no further attempt is made. Read the object of the event instead, such as the purchase.`,
+    {
+      members: { event_id: event.id, attempts: attempts.length },
+    },
+  );
 }
 
 async function findEvent(program: string, id: string | undefined, services: Services): Promise<EventRecord> {

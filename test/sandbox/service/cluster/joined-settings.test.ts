@@ -92,7 +92,10 @@ describe.skipIf(!hasPostgres)(`a sandbox ${inPostgres} and a process that joined
       expect((await send(member, credential, creation(owner))).status).toBe(201);
     const refused = await send(member, credential, creation(owner));
     expect([refused.status, codeOf(refused)]).toEqual([429, "rate_limited"]);
-    expect(JSON.parse(refused.text)).toMatchObject({ detail: "3 requests in 60 s are allowed." });
+    expect(JSON.parse(refused.text)).toMatchObject({
+      detail:
+        "3 requests in 60 s are allowed. Wait for the seconds of Retry-After, then send the request again.",
+    });
   });
 
   test("the joined process delivers to the address that the first one has resolved, and waits as long as that one's options say", async () => {

@@ -297,7 +297,7 @@ describe("a refusal has the code of its one cause, and that of a mismatch when t
     const answer = await fixture.reconcile(fixture.purchase, [hash]);
     expect(answer).toMatchObject({ status: 409, code: "transaction_not_found" });
     expect(answer.body).toMatchObject({
-      detail: `The chain knows no transaction ${hash}.`,
+      detail: `The chain knows no transaction ${hash}. Send the hash of a transaction on this chain, once the wallet has broadcast it.`,
       transaction_hash: hash,
       explain: `${fixture.sandbox.description.urls.control}/explain/${hash}`,
     });

@@ -33,7 +33,8 @@ function expectLimited(answer: Answer, retryAfter: number): void {
   expect(answer.headers["retry-after"]).toBe(String(retryAfter));
   expect(problem(answer)).toMatchObject({
     code: "rate_limited",
-    detail: "3 requests in 60 s are allowed.",
+    detail:
+      "3 requests in 60 s are allowed. Wait for the seconds of Retry-After, then send the request again.",
     retryable: true,
   });
 }
