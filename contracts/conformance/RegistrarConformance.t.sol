@@ -4,12 +4,15 @@ pragma solidity >=0.8.4;
 import {RegistrarHashing} from "../hashing/RegistrarHashing.sol";
 import {IFundingSource} from "../interfaces/IFundingSource.sol";
 import {IPurchaseRegistrar} from "../interfaces/IPurchaseRegistrar.sol";
+import {MockFundingSource} from "../mocks/MockFundingSource.sol";
 import {MockToken} from "../mocks/MockToken.sol";
+import {MockWallet} from "../mocks/MockWallet.sol";
 
 /// @title Cheatcodes
 /// @notice The cheatcodes that the test uses; Hardhat and Foundry have them.
 interface Cheatcodes {
     function addr(uint256 privateKey) external pure returns (address);
+    function etch(address target, bytes calldata code) external;
     function prank(address sender) external;
     function sign(uint256 privateKey, bytes32 digest) external pure returns (uint8 v, bytes32 r, bytes32 s);
     function warp(uint256 newTimestamp) external;
@@ -233,16 +236,109 @@ abstract contract RegistrarConformance {
     }
 
     function test_hostileTokensAreRefused() public {
+        MockToken.Mode[6] memory modes = [
+            MockToken.Mode.Fee,
+            MockToken.Mode.MovesNothing,
+            MockToken.Mode.ReturnsFalse,
+            MockToken.Mode.CallsBack,
+            MockToken.Mode.Bonus,
+            MockToken.Mode.RevertsWithError
+        ];
         bytes32 id = offer(1);
-        for (uint256 mode = uint256(MockToken.Mode.Fee); mode <= uint256(MockToken.Mode.CallsBack); ++mode) {
-            token.setMode(MockToken.Mode(mode), paying(id, 1));
+        for (uint256 i = 0; i < modes.length; ++i) {
+            token.setMode(modes[i], paying(id, 1));
             refused(BUYER, paying(id, 2), "payment with a hostile token");
+            refused(BUYER, payingWithPermit(id, 2), "payment with a permit of a hostile token");
         }
         token.setMode(MockToken.Mode.Honest, "");
         pay(id, AMOUNT);
         claim(id);
-        token.setMode(MockToken.Mode.Fee, "");
-        refused(OPERATOR, collecting(id, 2), "refund with a hostile token");
+        for (uint256 i = 0; i < modes.length; ++i) {
+            token.setMode(modes[i], collecting(id, 1));
+            refused(OPERATOR, collecting(id, 2), "refund with a hostile token");
+        }
+        token.setMode(MockToken.Mode.Honest, "");
+        collect(id, 2);
+    }
+
+    /// @dev A contract may accept or refuse such a token, but must not record another amount than the token has moved.
+    function test_theBooksAreExactWhateverATokenReturns() public {
+        bytes32 id = offer(1);
+        exact(id, MockToken.Mode.ReturnsNothing);
+        exact(id, MockToken.Mode.ReturnsHugeData);
+    }
+
+    function test_theBooksDoNotFollowBalances() public {
+        bytes32 id = offer(1);
+        pay(id, 10);
+        token.setBalance(BUYER, 3);
+        token.setBalance(MERCHANT, 20);
+        token.setBalance(address(registrar), 5);
+        eq(registrar.figures(id).paid, 10, "paid after balances have changed");
+        claim(id);
+        refused(OPERATOR, collecting(id, 11), "refund of more than was paid");
+        collect(id, 10);
+        eq(token.balanceOf(MERCHANT), 10, "the merchant's balance after the refund");
+        eq(token.balanceOf(address(registrar)), 5, "the balance of the registrar contract");
+    }
+
+    function test_aPauseOrABlockOfTheTokenOnlyDelays() public {
+        bytes32 id = offer(1);
+        token.setPaused(true);
+        refused(BUYER, paying(id, 1), "payment while the token is paused");
+        token.setPaused(false);
+        token.setBlocked(MERCHANT, true);
+        refused(BUYER, paying(id, 1), "payment to a blocked merchant");
+        token.setBlocked(MERCHANT, false);
+        pay(id, AMOUNT);
+        claim(id);
+        token.setBlocked(BENEFICIARY, true);
+        refused(OPERATOR, collecting(id, 1), "refund to a blocked beneficiary");
+        token.setBlocked(BENEFICIARY, false);
+        collect(id, 1);
+    }
+
+    function test_aTokenWith18DecimalsIsPaidAndRefunded() public {
+        token.setDecimals(18);
+        refund(offer(1));
+    }
+
+    function test_aRefundWhoseFundingSourceFailsIsNotRecorded() public {
+        bytes32 id = offer(1);
+        bytes32 open = offer(2);
+        pay(id, AMOUNT);
+        claim(id);
+        vm.warp(START + 2 days + 1);
+        MockFundingSource source = MockFundingSource(registrar.fundingSource());
+        vm.etch(address(source), address(new MockFundingSource()).code);
+        source.setMode(MockFundingSource.Mode.Reverts, "");
+        refused(OPERATOR, collecting(id, 1), "refund without a draw");
+        source.setMode(
+            MockFundingSource.Mode.CallsBack, abi.encodeWithSelector(IPurchaseRegistrar.expire.selector, open)
+        );
+        refused(OPERATOR, collecting(id, 1), "refund during which the funding source calls back");
+        eq(registrar.figures(id).refunded, 0, "refunded");
+        source.setMode(MockFundingSource.Mode.Honest, "");
+        collect(id, 1);
+        registrar.expire(open);
+    }
+
+    function test_aContractSignerThatDoesNotAcceptIsRefused() public {
+        MockWallet signer = new MockWallet();
+        bytes32 program = keccak256("prg_contract_signer");
+        vm.prank(ADMIN);
+        registrar.openProgram(
+            program, OPERATOR, address(signer), IPurchaseRegistrar.Bounds(AMOUNT, AMOUNT, START + 100 days)
+        );
+        IPurchaseRegistrar.FundingAuthorization memory authorization = funding();
+        authorization.program = program;
+        bytes memory call = abi.encodeWithSelector(IPurchaseRegistrar.enroll.selector, authorization, hex"01");
+        for (uint256 mode = uint256(MockWallet.Mode.Denies); mode <= uint256(MockWallet.Mode.BurnsGas); ++mode) {
+            signer.setMode(MockWallet.Mode(mode));
+            vm.prank(MERCHANT);
+            (bool success,) = address(registrar).call{gas: 10_000_000}(call);
+            if (success) revert NotRefused("enrollment that a contract signer has not accepted");
+        }
     }
 
     // Steps
@@ -322,6 +418,12 @@ abstract contract RegistrarConformance {
         return abi.encodeWithSelector(IPurchaseRegistrar.pay.selector, id, amount);
     }
 
+    function payingWithPermit(bytes32 id, uint256 amount) internal pure returns (bytes memory) {
+        return abi.encodeWithSelector(
+            IPurchaseRegistrar.payWithPermit.selector, id, amount, type(uint256).max, uint8(27), word(1), word(2)
+        );
+    }
+
     function claiming(bytes32 id) internal pure returns (bytes memory) {
         return abi.encodeWithSelector(IPurchaseRegistrar.claim.selector, id, CLAIM_HASH);
     }
@@ -344,6 +446,20 @@ abstract contract RegistrarConformance {
     }
 
     // Assertions
+
+    /// @dev Tries to pay 10, and checks that the recorded amount is the amount that has moved.
+    function exact(bytes32 id, MockToken.Mode mode) internal {
+        uint256 paid = registrar.figures(id).paid;
+        uint256 buyerHad = token.balanceOf(BUYER);
+        uint256 merchantHad = token.balanceOf(MERCHANT);
+        token.setMode(mode, "");
+        vm.prank(BUYER);
+        (bool success,) = address(registrar).call(paying(id, 10));
+        uint256 moved = success ? 10 : 0;
+        eq(registrar.figures(id).paid, paid + moved, "paid");
+        eq(token.balanceOf(BUYER), buyerHad - moved, "the buyer's balance");
+        eq(token.balanceOf(MERCHANT), merchantHad + moved, "the merchant's balance");
+    }
 
     function refused(address caller, bytes memory call, string memory what) internal {
         refused(caller, address(registrar), call, what);

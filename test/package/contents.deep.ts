@@ -49,7 +49,9 @@ test("the package contains the programs and the documents, and nothing else", as
       "interfaces/ICommonErrors",
       "interfaces/IFundingSource",
       "interfaces/IPurchaseRegistrar",
+      "mocks/MockFundingSource",
       "mocks/MockToken",
+      "mocks/MockWallet",
     ].map((name) => `package/contracts/${name}.sol`),
   );
   expect((await stat(tarball)).size).toBeLessThan(1_000_000);

@@ -71,7 +71,9 @@ test("the package ships the registrar contract and the Solidity files to import,
       "interfaces/ICommonErrors",
       "interfaces/IFundingSource",
       "interfaces/IPurchaseRegistrar",
+      "mocks/MockFundingSource",
       "mocks/MockToken",
+      "mocks/MockWallet",
     ].map((name) => `contracts/${name}.sol`),
   );
   for (const file of files) {
