@@ -6,8 +6,8 @@ import { AnvilSilentError } from "./anvil-silent-error.ts";
 
 /** The longest time for a node's answer, in milliseconds. */
 const answerTimeoutMs = 10_000;
-/** The same for a transaction with a blob: the first one has Anvil compute for seconds, which a busy machine makes many. */
-const blobTimeoutMs = 60_000;
+/** The same for what Anvil computes for seconds, which a busy machine makes many: the first transaction with a blob, the dump of a long chain. */
+const slowAnswerTimeoutMs = 60_000;
 
 /** The largest size of an answer, in bytes: the dump of a long chain, which is one text. */
 const largestAnswer = 2 ** 29 - 1;
@@ -101,7 +101,7 @@ class Line {
     this.idle = false;
     const body = questions.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
     try {
-      const timeoutMs = questions.some(sendsBlob) ? blobTimeoutMs : answerTimeoutMs;
+      const timeoutMs = questions.some(isSlow) ? slowAnswerTimeoutMs : answerTimeoutMs;
       const answers = answersSchema.parse(JSON.parse(await this.#send(JSON.stringify(body), timeoutMs)));
       const byId = new Map(answers.map((answer) => [answer.id, answer]));
       for (const [id, { method, params, resolve, reject }] of questions.entries()) {
@@ -162,7 +162,8 @@ class Line {
 }
 
 /** Returns whether a request sends a signed transaction with blobs (EIP-4844). */
-function sendsBlob({ method, params }: Question): boolean {
+function isSlow({ method, params }: Question): boolean {
+  if (method === "anvil_dumpState") return true;
   if (method !== "eth_sendRawTransaction" || !Array.isArray(params)) return false;
   return String(params[0]).startsWith("0x03");
 }

@@ -42,7 +42,7 @@ export const commonCodes = [
 ] as const satisfies readonly ControlCode[];
 
 /** The codes of a body that is refused before an operation runs. */
-const unreadableCodes = [
+export const unreadableCodes = [
   "body_malformed",
   "body_too_large",
   "content_type_unsupported",

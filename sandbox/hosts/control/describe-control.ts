@@ -1,6 +1,6 @@
 import type { createDocument } from "zod-openapi";
 import { edgeCodes } from "../../../server/api/errors/codes-of-operation.ts";
-import { bodyCodes, commonCodes, controlProblemSchema, describeCode } from "./codes.ts";
+import { bodyCodes, commonCodes, controlProblemSchema, describeCode, unreadableCodes } from "./codes.ts";
 import { describeTable, pageUrl } from "./describe-operations.ts";
 import { bodyOf, controlTags } from "./operation.ts";
 import { controlOperations } from "./table.ts";
@@ -46,11 +46,14 @@ export function describeControl(urls: { control: string; docs: string }): Return
 }
 
 function introduction(docsUrl: string): string {
-  const edge = edgeCodes.map((code) => `\`${code}\``).join(", ");
+  const [edge, unreadable] = [edgeCodes, unreadableCodes].map((codes) =>
+    codes.map((code) => `\`${code}\``).join(", "),
+  );
   return [
     `The control API needs no credential and is never part of the routing API. ${pageUrl(docsUrl, "control.md")} describes it.`,
     "A later version may add fields and codes to answers. Ignore fields that you do not know, and handle unknown codes by their status. " +
       "A request with an unknown field is refused.",
-    `Every path can also answer with these codes, before an operation runs: ${edge}.`,
+    `Every path can also answer with these codes, before an operation runs: ${edge}. ` +
+      `A write whose body cannot be read is refused on every path: ${unreadable}.`,
   ].join("\n\n");
 }

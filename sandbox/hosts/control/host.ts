@@ -25,6 +25,8 @@ export function createControlHost(controlled: ControlledSandbox): Express {
   const sandbox = { ...controlled, kept: new KeptSnapshots(controlled) };
   const app = express();
   app.disable("x-powered-by");
+  app.set("strict routing", true);
+  app.set("case sensitive routing", true);
   app.use(requireJsonBody);
   // Before a recording holds requests back.
   app.use(routes(sandbox, false));
@@ -44,7 +46,9 @@ export function createControlHost(controlled: ControlledSandbox): Express {
 
 /** Serves the operations that a recording has as steps, or the others. */
 function routes(sandbox: Controlled, recorded: boolean): Router {
-  const router = Router();
+  const router = Router({ strict: true, caseSensitive: true });
+  // A router answers OPTIONS by itself. It is refused as every other method that the table does not have.
+  router.use((request, _response, next) => next(request.method === "OPTIONS" ? "router" : undefined));
   for (const operation of controlOperations.filter((one) => one.recorded === recorded)) {
     const { method, path, body, describedBody, bodyLimit = limits.body_bytes } = operation;
     const route = router.route(expressPath(path));

@@ -23,7 +23,7 @@ export const requireJsonBody: RequestHandler = (request, response, next) => {
 export function parseJsonBody(limit: string | number): RequestHandler {
   const parse = express.json({ limit, strict: false });
   return (request, response, next) => {
-    if (isWrite(request)) parse(request, response, next);
+    if (isWrite(request) && hasBody(request)) parse(request, response, next);
     else next();
   };
 }

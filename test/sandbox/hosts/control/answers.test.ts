@@ -136,7 +136,9 @@ test("every route of the control API succeeds as its description says, without u
 
 test.each<[line: string, status: number, code: string, body?: object]>([
   ["GET /nothing", 404, "route_not_found"],
+  ["GET /status/", 404, "route_not_found"],
   ["PUT /status", 405, "method_not_allowed"],
+  ["OPTIONS /scenario", 405, "method_not_allowed"],
   ["POST /explorer/overview", 405, "method_not_allowed"],
   ["GET /explain/0x12", 422, "validation_failed"],
   ["POST /explain", 422, "argument_invalid", { call: 5 }],
