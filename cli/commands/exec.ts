@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { Command } from "commander";
+import { Command, CommanderError } from "commander";
 import { messageOf } from "../../protocol/coded-error.ts";
 import { inFlags } from "../flag-names.ts";
 import { refuseProgram } from "../running/find-program.ts";
@@ -14,7 +14,7 @@ interface ExecFlags extends Omit<StartFlags, "dataDir"> {
   json?: boolean;
 }
 
-/** The exit code when the sandbox, and not the command, fails: as of `timeout`, `env` and `docker run`. */
+/** The exit code when the sandbox or an option, and not the command, fails: as of `timeout`, `env` and `docker run`. */
 const sandboxFailed = 125;
 
 const forwarded = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -27,6 +27,9 @@ export function execCommand(): Command {
     )
     .argument("<command...>", "the command and its arguments, after --")
     .passThroughOptions()
+    .exitOverride(({ code, exitCode, message }) => {
+      throw new CommanderError(exitCode === 0 ? 0 : sandboxFailed, code, message);
+    })
     .addOption(
       optionWithDefault(
         dataDirectoryFlags,

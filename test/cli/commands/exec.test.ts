@@ -159,6 +159,21 @@ describe("exec", () => {
     expect(await left()).toEqual([]);
   });
 
+  test.each([
+    ["an unknown option", ["--sed", "x", "--", "true"], "unknown option '--sed'"],
+    ["an invalid value", ["--api-port", "x", "--", "true"], "'--api-port"],
+    ["no command", [], "missing required argument"],
+  ])("exits with 125 for %s, which no exit code of a command can be taken for", async (_, args, message) => {
+    const { ended, left } = await run(...args);
+    expect(await ended).toEqual({ code: 125, stdout: "", stderr: expect.stringContaining(message) });
+    expect(await left()).toEqual([]);
+  });
+
+  test("exits with 0 for --help", async () => {
+    const { ended } = await run("--help");
+    expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining("Usage:"), stderr: "" });
+  });
+
   test("keeps a data directory that it is given, and resumes it", async () => {
     const folder = join(await temporaryFolder(), "kept");
     for (const paid of ["0", "1"]) {
