@@ -5,10 +5,12 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
 import { type Consumer, installInto } from "./consumer.ts";
 import { run } from "./run.ts";
 
 const examples = fileURLToPath(new URL("../../examples", import.meta.url));
+const { devDependencies } = manifest;
 
 const all = [
   {
@@ -90,4 +92,23 @@ test("suites in all languages refund purchases in parallel on their own leases, 
   expect(await runAll()).toEqual(first);
   // The steps of both suites are the same.
   if (first["pytest"] && first["go-test"]) expect(first["pytest"]).toBe(first["go-test"]);
+});
+
+test("the examples for Testcontainers have no type error and no syntax error; no container engine runs them", async () => {
+  const folder = join(examples, "testcontainers");
+  const { testcontainers } = JSON.parse(await readFile(join(folder, "package.json"), "utf8")).devDependencies;
+  const types = (["typescript", "@types/node"] as const).map((name) => `${name}@${devDependencies[name]}`);
+  await using consumer = await installInto(`testcontainers@${testcontainers}`, ...types);
+  await cp(join(folder, "sandbox.test.ts"), join(consumer.folder, "sandbox.test.ts"));
+  const options = ["--strict", "--noEmit", "--skipLibCheck", "--types", "node"];
+  const modules = ["--module", "nodenext", "--target", "es2024", "--allowImportingTsExtensions"];
+  expect(await consumer.run("npx", "tsc", ...options, ...modules, "sandbox.test.ts")).toBe("");
+  const compiled = "import ast, sys; ast.parse(open(sys.argv[1]).read())";
+  if (spawnSync("python3", ["--version"]).status === 0)
+    expect(
+      await run("python3", ["-c", compiled, join(folder, "test_sandbox.py")], {
+        cwd: folder,
+        env: consumer.env,
+      }),
+    ).toBe("");
 });
