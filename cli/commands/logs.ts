@@ -2,7 +2,7 @@ import { Command } from "commander";
 import type { RequestView, RequestViews } from "../../sandbox/hosts/explorer/views.ts";
 import { interruption } from "../interruption.ts";
 import { print } from "../print.ts";
-import { callControl, fetchControl } from "../running/call-control.ts";
+import { ControlRefusedError, callControl, fetchControl } from "../running/call-control.ts";
 import {
   dataDirectoryOption,
   jsonOption,
@@ -78,9 +78,16 @@ async function readRequests(
   const query = new URLSearchParams(range);
   for (const [name, value] of Object.entries({ status, operation, purchase }))
     if (value !== undefined) query.set(name, value);
-  const answer = await callControl(dataDir, "GET", `/requests?${query}`);
+  const answer = await callControl(dataDir, "GET", `/requests?${query}`).catch(throwInFlags);
   // The sandbox of the same package answers it.
   return answer as RequestViews;
+}
+
+/** Throws a refusal that names the flag of each wrong field of the query, as `--status` for `/query/status`. */
+function throwInFlags(error: unknown): never {
+  if (!(error instanceof ControlRefusedError) || error.errors.length === 0) throw error;
+  const wrong = error.errors.map(({ pointer, detail }) => `--${pointer.replace("/query/", "")} ${detail}.`);
+  throw new Error(wrong.join(" "));
 }
 
 /** A request in words: its line, the refusal, and the calls to the node. */

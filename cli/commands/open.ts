@@ -30,7 +30,9 @@ export function openCommand(): Command {
 /** @throws Error unless the file is a trace. */
 async function requireTrace(file: string): Promise<void> {
   const handle = await open(file).catch((error: unknown) => {
-    throw new Error(`The trace ${file} cannot be read: ${describeFileError(error)}.`);
+    throw new Error(
+      `The trace ${file} cannot be read: ${describeFileError(error)}. Name a file that ends in .trace.html.`,
+    );
   });
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(64), 0, 64, 0).finally(() => handle.close());
   if (!buffer.subarray(0, bytesRead).toString().toLowerCase().startsWith("<!doctype html"))

@@ -194,6 +194,19 @@ test("given says what is wrong with an option and what to do", async () => {
   });
 });
 
+test("logs and open say what is wrong with an argument and what to do", async () => {
+  await expect(runCli("logs", "--status", "99x", "--data-dir", folder)).rejects.toMatchObject({
+    code: 1,
+    stderr: '--status must be a status such as 409, a class such as 4xx, or "lost", not "99x".\n',
+  });
+  await expect(runCli("open", join(folder, "none.trace.html"))).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /^The trace .+ cannot be read: .+\. Name a file that ends in \.trace\.html\.\n$/,
+    ),
+  });
+});
+
 test("demo prints each step as a line of JSON", async () => {
   const lines = (await runCli("demo", "--json", "--data-dir", folder)).trimEnd().split("\n");
   const steps = lines.map((line) => JSON.parse(line));
