@@ -9,6 +9,7 @@ import { documentation } from "./documentation.ts";
 import { explain } from "./explain.ts";
 import { faults } from "./faults.ts";
 import { givenStates } from "./given.ts";
+import { hardhatPlugin } from "./hardhat-plugin.ts";
 import { idempotency } from "./idempotency.ts";
 import { lists } from "./lists.ts";
 import { matchers } from "./matchers.ts";
@@ -48,6 +49,7 @@ const subjects: { readonly [subject: string]: readonly MutantGroup[] } = {
   rpc,
   explain,
   given: givenStates,
+  hardhat: hardhatPlugin,
   client,
   matchers,
   deliveries,

@@ -294,6 +294,22 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
+    file: "sandbox/hosts/explain/execution/tracers.ts",
+    tests: ["test/sandbox/hosts/explain/execution/read-changes.test.ts"],
+    mutants: [
+      {
+        rule: "The changes of a call include the ether that it sends.",
+        find: "value: numberToHex(value) }",
+        replace: "value: numberToHex(0n * value) }",
+      },
+      {
+        rule: "The changes of a call are those of the state that the call is sent to.",
+        find: "numberToHex(at.number)",
+        replace: "numberToHex(at.number - 1)",
+      },
+    ],
+  },
+  {
     file: "sandbox/hosts/explain/execution/read-changes.ts",
     tests: ["test/sandbox/hosts/explain/execution/read-changes.test.ts"],
     mutants: [
