@@ -6,7 +6,7 @@ import { anyPorts, runIn } from "../kit/run-in-background.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 /** STARTS makes a shorter or longer run. */
-const starts = Number(process.env["STARTS"] ?? 1_000);
+const starts = Number(process.env["STARTS"] ?? 200);
 
 /** The ways in which a sandbox ends, each in turn. */
 const ends = ["stop", "SIGTERM", "SIGKILL", "exec"] as const;
