@@ -4,6 +4,7 @@ import type { Relayer } from "../relayer/relayer.ts";
 import { receiveNotification } from "../server/api/operations/notifications/receive-notification.ts";
 import type { KeyUse } from "../server/keys/key-use.ts";
 import type { Store } from "../server/store/store.ts";
+import { AnvilError } from "./chain/anvil/anvil-error.ts";
 import type { SandboxClock } from "./chain/clock/clock.ts";
 import type { ChainNode } from "./chain/start-chain.ts";
 import { AutoDelivery } from "./hosts/auto-delivery.ts";
@@ -253,7 +254,9 @@ async function openSandbox(
   await kept.begin();
   const { makeTrace } = openHosts(listeners, { ...process, ...service, ...tools }, opened);
   await publish(process, service, tools, start);
+  requireRunning(kept.chain);
   kept.started(supervised(process, service, tools, directory));
+  await directory.keep();
   // Closed first: work in progress could not end.
   opened.defer(() => kept.chain.anvil.run());
   return sandboxOf(process, service, { ...tools, makeTrace }, opened.move());
@@ -305,6 +308,15 @@ async function publish(
   if (settings.autoDeliver) opened.use(new AutoDelivery(given.deliveries, watch.feed, services));
   // From here on nothing else is waited for, so that the deadline can no longer pass.
   await directory.publish(description);
+}
+
+/** @throws AnvilError start_failed when the node has ended since it started; one that ends later is replaced. */
+function requireRunning({ anvil }: ChainNode): void {
+  if (anvil.isRunning) return;
+  throw new AnvilError(
+    "start_failed",
+    "Anvil ended during the start. Start again; if that fails too, run routing-sandbox doctor.",
+  );
 }
 
 /** Returns the steps to run when the chain was rebuilt after its Anvil had ended. */

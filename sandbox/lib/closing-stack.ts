@@ -1,3 +1,5 @@
+import { messageOf } from "../../protocol/coded-error.ts";
+
 /**
  * A stack of resources that are closed in reverse order whatever happens: the part of `AsyncDisposableStack` that is
  * needed here, which Node 22 does not have.
@@ -39,8 +41,7 @@ export class ClosingStack implements AsyncDisposable {
         errors.push(error);
       }
     }
-    if (errors.length > 1)
-      throw new AggregateError(errors, "Several parts of the sandbox could not be closed.");
+    if (errors.length > 1) throw new AggregateError(errors, [...new Set(errors.map(messageOf))].join(" "));
     if (errors.length === 1) throw errors[0];
   }
 }

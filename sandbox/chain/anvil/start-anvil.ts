@@ -197,5 +197,11 @@ function startFailure(log: string, cause: unknown): AnvilError {
       .filter((line) => !/[0-9a-f]{64}|mnemonic/i.test(line))
       .slice(-5)
       .join("\n") || String(cause);
-  return new AnvilError("start_failed", `Anvil did not start: ${reason}`, { cause });
+  return new AnvilError(
+    "start_failed",
+    `Anvil did not start. Start again; if that fails too, run routing-sandbox doctor. Anvil said: ${reason}`,
+    {
+      cause,
+    },
+  );
 }

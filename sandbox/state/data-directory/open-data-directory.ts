@@ -9,7 +9,7 @@ import { removeLoading } from "../snapshot-file/place-state.ts";
 import { type KeptSettings, keptRegistrar, requireSettings } from "./beginning.ts";
 import { lockDataDirectory } from "./lock.ts";
 import { openJournal, type SandboxJournal } from "./open-journal.ts";
-import { publish, unpublish } from "./sandbox-file.ts";
+import { publish, removePublished, unpublish } from "./sandbox-file.ts";
 
 /** The data directory of a start, in its order; a sandbox in memory has one that does nothing. */
 export interface DataDirectory {
@@ -21,6 +21,8 @@ export interface DataDirectory {
   openJournal(): Promise<SandboxJournal | null>;
   /** Writes `sandbox.json` and `.env`, and has them removed when the sandbox closes. */
   publish(description: SandboxDescription): Promise<void>;
+  /** Has the start succeed: the directory no longer contains the sandbox that was there before. */
+  keep(): Promise<void>;
   /** Writes `sandbox.json` and `.env` again. */
   republish(description: SandboxDescription): Promise<void>;
   /** Names the Anvil of the sandbox in the lock, so that the next start ends it if this process and Anvil's guard are killed. */
@@ -46,32 +48,30 @@ export async function openDataDirectory(
       async publish() {
         deadline.signal.throwIfAborted();
       },
+      async keep() {},
       async republish() {},
       async nameAnvil() {},
     };
   const isNew = !existsSync(directory);
   let isStarted = false;
+  let keepJournal = async () => {};
   opened.defer(async () => {
     if (isNew && !isStarted && existsSync(directory)) await rm(directory, { recursive: true, force: true });
   });
   const locking = lockDataDirectory(directory);
   const lock = await deadline.within("the lock of the data directory", locking, ({ release }) => release());
   opened.defer(lock.release);
+  await unpublish(directory);
+  await removeLoading(directory);
   return {
     async openJournal() {
-      await unpublish(directory);
-      await removeLoading(directory);
-      const { seed, mode, programs, fresh, contracts } = settings;
-      const made: KeptSettings = {
-        version: 1,
-        seed,
-        mode,
-        programs: [...programs],
-        ...keptRegistrar(contracts),
-        in_database: settings.store !== undefined,
-      };
-      if (!fresh) await requireSettings(directory, made);
-      const journal = await openJournal(directory, made, fresh);
+      const made = settingsToKeep(settings);
+      if (!settings.fresh) await requireSettings(directory, made);
+      const journal = await openJournal(directory, made, settings.fresh);
+      keepJournal = journal.keep;
+      opened.defer(async () => {
+        if (!isStarted) await journal.undo();
+      });
       opened.defer(async () => await journal.store.close());
       return journal;
     },
@@ -81,12 +81,27 @@ export async function openDataDirectory(
       });
     },
     async publish(description) {
-      opened.defer(await publish(directory, description));
+      opened.defer(async () => await removePublished(directory));
+      await publish(directory, description);
       deadline.signal.throwIfAborted();
+    },
+    async keep() {
       isStarted = true;
+      await keepJournal();
     },
     async republish(description) {
       await publish(directory, description);
     },
+  };
+}
+
+function settingsToKeep({ seed, mode, programs, contracts, store }: SandboxSettings): KeptSettings {
+  return {
+    version: 1,
+    seed,
+    mode,
+    programs: [...programs],
+    ...keptRegistrar(contracts),
+    in_database: store !== undefined,
   };
 }

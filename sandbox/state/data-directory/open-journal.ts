@@ -27,6 +27,10 @@ export interface SandboxJournal {
   kept: Omit<ChainHistory, "made"> | null;
   /** Stores a new sandbox from now on and replaces the old content atomically. */
   begin(chain: Pick<ChainNode, "deployment" | "accounts" | "stateFile">): Promise<void>;
+  /** Removes the content that was replaced; called when the start has succeeded. */
+  keep(): Promise<void>;
+  /** Puts the content back that was replaced; called with the store closed, when the start fails. */
+  undo(): Promise<void>;
   /** Finds what the chain can be made again from now. @throws StoreDamagedError */
   latest(): Promise<Pick<ChainHistory, "stateFile" | "changes" | "checkpoint">>;
   /**
@@ -52,7 +56,8 @@ export async function openJournal(
   await requireState(directory, begun);
   const store = await openDirectoryStore(journalIn(directory));
   const parts = checkpointing(directory, store);
-  return { store, kept: { ...begun.chain, ...(await parts.latest()) }, async begin() {}, ...parts };
+  const kept = { ...begun.chain, ...(await parts.latest()) };
+  return { store, kept, async begin() {}, async keep() {}, async undo() {}, ...parts };
 }
 
 /**
@@ -95,9 +100,14 @@ function checkpointing(
 
 async function newJournal(directory: string, settings: KeptSettings): Promise<SandboxJournal> {
   const journal = journalIn(directory);
-  const { store, begin } = await newDirectoryStore(journal);
+  const { store, begin, keep, undo } = await newDirectoryStore(journal);
   return {
     store,
+    undo,
+    async keep() {
+      await keep();
+      await removeFirstVersion(directory);
+    },
     ...checkpointing(directory, store),
     kept: null,
     async begin({ deployment, accounts, stateFile }) {
@@ -110,7 +120,6 @@ async function newJournal(directory: string, settings: KeptSettings): Promise<Sa
         await file.writeFile(state);
         await file.sync();
       });
-      await removeFirstVersion(directory);
     },
   };
 }

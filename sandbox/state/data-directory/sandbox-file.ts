@@ -10,15 +10,8 @@ import type { SandboxDescription } from "../description.ts";
 /** The prefix of each line of `.env`. */
 const variable = "ROUTING_SANDBOX_";
 
-/**
- * Publishes a running sandbox in its data directory as `sandbox.json` and `.env`; both appear whole or not at all.
- *
- * @returns a function that takes them away.
- */
-export async function publish(
-  directory: string,
-  description: SandboxDescription,
-): Promise<() => Promise<void>> {
+/** Publishes a running sandbox in its data directory as `sandbox.json` and `.env`; both appear whole or not at all. */
+export async function publish(directory: string, description: SandboxDescription): Promise<void> {
   const files = [
     { path: join(directory, ".env"), text: toEnvironment(description) },
     { path: join(directory, "sandbox.json"), text: `${JSON.stringify(description, null, 2)}\n` },
@@ -27,9 +20,6 @@ export async function publish(
     await replaceFile(path, text).catch((cause: unknown) => {
       throw unwritable(path, cause);
     });
-  return async () => {
-    for (const { path } of files.toReversed()) await rm(path, { force: true });
-  };
 }
 
 /**
@@ -68,6 +58,11 @@ export async function requireOwnEnvironment(directory: string): Promise<void> {
  */
 export async function unpublish(directory: string): Promise<void> {
   await requireOwnEnvironment(directory);
+  await removePublished(directory);
+}
+
+/** Removes what {@link publish} has written. */
+export async function removePublished(directory: string): Promise<void> {
   for (const name of ["sandbox.json", ".env"]) await rm(join(directory, name), { force: true });
 }
 

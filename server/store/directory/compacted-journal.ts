@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import type { Durability } from "../journaled/durability.ts";
 import type { JournalLine } from "../journaled/pending-entries.ts";
 import type { StoreContents } from "../journaled/store-contents.ts";
+import { StoreUnavailableError } from "../store.ts";
 import { type JournalEnd, JournalFile } from "./journal-file.ts";
 import { filesOf } from "./store-files.ts";
 import { writeStoreSnapshot } from "./store-snapshot.ts";
@@ -70,7 +72,12 @@ export class CompactedJournal implements Durability {
 
   async close(contents: StoreContents): Promise<void> {
     // Records that a full disk keeps out of the snapshot are in the journal.
-    if (this.#journal.bytes > 0) await this.replace(contents).catch(() => undefined);
+    if (this.#journal.bytes > 0 || this.#journal.broken) await this.replace(contents).catch(() => undefined);
     await this.#journal.close();
+    const directory = dirname(this.#snapshot);
+    if (!existsSync(directory))
+      throw new StoreUnavailableError(
+        `${directory} was removed while it was in use, so nothing is stored in it. Remove a data directory only after its sandbox has stopped.`,
+      );
   }
 }

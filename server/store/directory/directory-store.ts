@@ -68,9 +68,13 @@ export interface NewDirectoryStore {
    *
    * @param begin - what the directory is begun with.
    * @param write - writes more files into it, each of which it has to sync.
-   * @throws StoreUnavailableError when the disk refuses; what was there is left alone.
+   * @throws StoreUnavailableError when the disk refuses; `undo` then leaves what was there.
    */
   begin(begin: Json, write: (directory: string) => Promise<void>): Promise<void>;
+  /** Removes what was replaced: from now on it cannot be put back. */
+  keep(): Promise<void>;
+  /** Puts back what was replaced. Called with the store closed, when the start that replaced it fails. */
+  undo(): Promise<void>;
 }
 
 /**
@@ -90,18 +94,23 @@ export async function newDirectoryStore(
     throw unwritable(`The store in ${directory}`, cause);
   }
   const store = openEphemeralStore();
+  let isBegun = false;
   return {
     store,
     async begin(begin, write) {
       try {
         await store.beginIn(begin, async (contents) => {
           await replaceDirectory(directory, contents, write);
+          isBegun = true;
           return await CompactedJournal.open(directory, { bytes: 0, ended: true }, compactAbove);
         });
       } catch (cause) {
         throw unwritable(`The store in ${directory}`, cause);
       }
     },
+    // The new one is there, whatever becomes of the old one.
+    keep: async () => await removeReplaced(directory).catch(() => undefined),
+    undo: async () => await undoReplacement(directory, isBegun),
   };
 }
 
@@ -164,14 +173,23 @@ async function replaceDirectory(
   await syncDirectory(dirname(directory));
   if (existsSync(directory)) await renameFile(directory, old);
   await renameFile(next, directory);
-  // The new one is there, whatever becomes of the old one.
-  await removeReplaced(directory).catch(() => undefined);
+}
+
+/**
+ * Puts back the directory that was replaced, if there was one. A process that is killed meanwhile leaves either of the two, complete.
+ *
+ * @param isReplaced - whether the directory is the new one.
+ */
+async function undoReplacement(directory: string, isReplaced: boolean): Promise<void> {
+  const [next, old] = [nextOf(directory), oldOf(directory)];
+  if (isReplaced) await renameFile(directory, next);
+  if (existsSync(old)) await renameFile(old, directory);
+  await rm(next, { recursive: true, force: true });
 }
 
 /** Finishes what a killed process began once the old directory had given up its name. */
 async function finishReplacement(directory: string): Promise<void> {
-  if (isBeingReplaced(directory) && existsSync(nextOf(directory)))
-    await renameFile(nextOf(directory), directory);
+  if (isBeingReplaced(directory)) await renameFile(readable(directory), directory);
 }
 
 /** Removes the directory that was replaced, and one that was not finished. @throws StoreDamagedError when one of them is not a store. */

@@ -46,9 +46,12 @@ export class JournalFile {
     return this.#bytes;
   }
 
-  /** After a failed sync the content of the disk is unknown, and a second one may say that all is well: the file is given up. */
+  /**
+   * Whether nothing may be appended: after a failed sync the content of the disk is unknown, and a second one may say that all is well; and what
+   * is written to a file that another process has removed is lost.
+   */
   get broken(): boolean {
-    return this.#broken;
+    return this.#broken || !existsSync(this.#file);
   }
 
   /** Makes lines durable, all or none. */

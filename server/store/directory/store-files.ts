@@ -27,9 +27,10 @@ export function oldOf(directory: string): string {
   return `${directory}.old`;
 }
 
-/** Returns the current path of a directory: another one when a killed process was just replacing it. */
+/** Returns the current path of a directory: another one when a killed process was just replacing it, or when only the replaced one is left. */
 export function readable(directory: string): string {
-  return isBeingReplaced(directory) ? nextOf(directory) : directory;
+  if (!isBeingReplaced(directory)) return directory;
+  return existsSync(nextOf(directory)) ? nextOf(directory) : oldOf(directory);
 }
 
 /** Returns whether a killed process had just moved a directory away. */

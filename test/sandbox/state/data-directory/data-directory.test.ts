@@ -216,3 +216,103 @@ test("a start that is refused changes nothing in the store, and removes what a k
   expect(await listingOf(store)).toEqual(before);
   expect(await readdir(dataDirectory)).toEqual(["store"]);
 });
+
+describe("a fresh start that fails leaves the sandbox that was there", () => {
+  async function merchantIn(dataDirectory: string): Promise<string> {
+    await using sandbox = await createSandbox({ dataDirectory, seed: "old" });
+    return (await sandbox.given.merchant({ state: "enrolled" })).merchant.id;
+  }
+
+  async function expectMerchant(dataDirectory: string, id: string): Promise<void> {
+    await using sandbox = await createSandbox({ dataDirectory, seed: "old" });
+    const stored = await sandbox.store.get("merchants", id);
+    expect(stored?.value).toMatchObject({ status: "enrolled" });
+    expect(Object.keys(await listingOf(dataDirectory)).filter((name) => /\.(old|next)/.test(name))).toEqual(
+      [],
+    );
+  }
+
+  test("when its files cannot be written at the end", async () => {
+    const dataDirectory = await temporaryFolder();
+    const id = await merchantIn(dataDirectory);
+    await mkdir(join(dataDirectory, "sandbox.json.next"));
+    await expect(createSandbox({ dataDirectory, seed: "new", fresh: true })).rejects.toMatchObject({
+      code: "storage_unavailable",
+    });
+    await rm(join(dataDirectory, "sandbox.json.next"), { recursive: true });
+    expect((await readdir(dataDirectory)).sort()).toEqual(["store"]);
+    await expectMerchant(dataDirectory, id);
+  });
+
+  test("when its Anvil is killed", async () => {
+    const dataDirectory = await temporaryFolder();
+    const id = await merchantIn(dataDirectory);
+    const killed = createSandbox({
+      dataDirectory,
+      seed: "new",
+      fresh: true,
+      adaptChain: async (chain) => {
+        process.kill(chain.anvil.pid, "SIGKILL");
+        await chain.anvil.ended;
+        return chain;
+      },
+    });
+    await expect(killed).rejects.toThrow();
+    await expectMerchant(dataDirectory, id);
+  });
+
+  test("and where nothing was, it leaves nothing", async () => {
+    const dataDirectory = await temporaryFolder();
+    await mkdir(join(dataDirectory, "sandbox.json.next"));
+    await expect(createSandbox({ dataDirectory, seed: "new" })).rejects.toThrow("cannot be opened");
+    expect(await readdir(dataDirectory)).toEqual(["sandbox.json.next"]);
+  });
+});
+
+test("a store of which only store.old is left is opened", async () => {
+  const dataDirectory = await stoppedSandbox();
+  await rename(join(dataDirectory, "store"), join(dataDirectory, "store.old"));
+  expect(await problemsOf(dataDirectory)).toEqual([]);
+  await using sandbox = await createSandbox({ dataDirectory });
+  expect(await sandbox.chain.client.getBlockNumber()).toBeGreaterThan(20n);
+});
+
+test("a start that is refused removes the files that a killed sandbox has left", async () => {
+  const dataDirectory = await temporaryFolder();
+  await writeFile(join(dataDirectory, "sandbox.json"), "{}");
+  await writeFile(join(dataDirectory, ".env"), "ROUTING_SANDBOX_API_URL=http://127.0.0.1:4010\n");
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  await expect(createSandbox({ dataDirectory, ports: { api: port } })).rejects.toThrow(`Port ${port}`);
+  expect(await readdir(dataDirectory)).toEqual([]);
+});
+
+describe("files that are removed while the sandbox runs", () => {
+  const isWritten = async (sandbox: Awaited<ReturnType<typeof createSandbox>>) =>
+    await sandbox.given.merchant({ state: "pending" }).then(
+      () => true,
+      () => false,
+    );
+
+  test("a missing journal is written again by the next write", async () => {
+    const dataDirectory = await temporaryFolder();
+    const sandbox = await createSandbox({ dataDirectory });
+    await rm(join(dataDirectory, "store", "store.journal"));
+    const { merchant } = await sandbox.given.merchant({ state: "enrolled" });
+    await sandbox.close();
+    await using next = await createSandbox({ dataDirectory });
+    expect(await next.store.get("merchants", merchant.id)).toBeDefined();
+  });
+
+  test("without the store, writes are refused, and a stop says so", async () => {
+    const dataDirectory = await temporaryFolder();
+    const sandbox = await createSandbox({ dataDirectory });
+    await rm(join(dataDirectory, "store"), { recursive: true });
+    expect(await isWritten(sandbox)).toBe(false);
+    await expect(sandbox.close()).rejects.toThrow("was removed while it was in use");
+    expect(await readdir(dataDirectory)).toEqual([]);
+  });
+});
