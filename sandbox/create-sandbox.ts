@@ -134,7 +134,6 @@ export interface Sandbox extends AsyncDisposable {
    * @param subject - the test and its errors, which the trace shows first.
    * @throws SandboxError argument_invalid for anything but a file name, trace_refused when the file cannot be written.
    * @example await sandbox.trace("checkout.trace.html")
-   *
    */
   trace(file: string, subject?: Partial<Pick<TraceSubject, "test" | "failures">>): Promise<TraceFiles>;
   /**
@@ -169,8 +168,6 @@ export interface Sandbox extends AsyncDisposable {
    * @param options - `for` is the id of the merchant or purchase to compare it with.
    * @throws SandboxError argument_invalid when the hash is not a transaction hash, or the id is unknown.
    * @example const { accepted, cause } = await sandbox.explain(transaction_hash, { for: purchase.id })
-   *
-   *
    */
   explain(hash: Hex, options?: ExplainOptions): Promise<Explanation>;
   /**
@@ -178,7 +175,6 @@ export interface Sandbox extends AsyncDisposable {
    *
    * @throws SandboxError argument_invalid when the call is malformed.
    * @example const { cause, not_checked } = await sandbox.explain({ call: { from: buyer, to: registrar, data } })
-   *
    */
   explain(request: ExplainCall): Promise<CallExplanation>;
   /**

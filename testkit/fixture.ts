@@ -28,7 +28,6 @@ export interface SandboxFixture {
    * effects. Pass it to `afterEach`: mocha and node:test pass the failed test to it, and jest does with `routing-sandbox/jest-environment`.
    *
    * @example afterEach(fixture.end)
-   *
    */
   end(): Promise<void>;
   /**
@@ -49,7 +48,6 @@ export interface SandboxFixture {
  * afterEach(fixture.end);
  * after(fixture.close);
  * test("pays", async () => { const { given } = fixture.sandbox; … });
- *
  */
 export function sandboxFixture({
   trace,

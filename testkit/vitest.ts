@@ -39,7 +39,6 @@ export interface SandboxTestOptions extends SandboxOptions, TraceOptions {
  * @example
  * const test = sandboxTest({ seed: "checkout" });
  * test("pays", async ({ sandbox }) => { … });
- *
  */
 export function sandboxTest({ scope = "worker", trace, traceFolder, ...options }: SandboxTestOptions = {}) {
   requireScope(scope);

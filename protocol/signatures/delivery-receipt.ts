@@ -34,7 +34,6 @@ export async function signDeliveryReceipt(receipt: DeliveryReceipt, key: Ed25519
  *
  * @throws jose's JWSSignatureVerificationFailed and related errors when it does not verify; TypeError for a JWS of another type.
  * @example await verifyDeliveryReceipt(jws, receiptKey.publicKey)
- *
  */
 export async function verifyDeliveryReceipt(jws: string, publicKey: Uint8Array): Promise<unknown> {
   const { payload, protectedHeader } = await compactVerify(

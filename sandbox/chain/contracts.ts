@@ -33,7 +33,6 @@ export type ContractArtifact = z.infer<typeof artifactSchema>;
  *
  * @example
  * contractArtifactFile("PurchaseRegistrar"); // "…/PurchaseRegistrar.sol/PurchaseRegistrar.json"
- *
  */
 export function contractArtifactFile(name: ContractName): string {
   return join(packageRoot(), "artifacts", "contracts", `${name}.sol`, `${name}.json`);

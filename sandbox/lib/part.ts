@@ -20,7 +20,6 @@ import { showValue } from "./errors/show-value.ts";
  *   restore: (state) => { count = state; },
  * };
  * await createSandbox({ parts: [visits] });
- *
  */
 export interface Part<S = unknown> {
   /** Names the state in snapshot files. */

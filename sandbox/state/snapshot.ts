@@ -31,8 +31,6 @@ export interface Snapshot {
    * @example
    * const before = await sandbox.snapshot();
    * await before.restore();
-   *
-   *
    */
   restore(): Promise<void>;
 }

@@ -14,7 +14,6 @@ export interface ExplorableSandbox extends runtime.Sandbox {
    * @throws ExplorationError with the shortest sequence that fails; SandboxError argument_invalid for options, scenario_refused when the
    * sandbox is live or not fresh, being_explored when it is explored already, closed when it is closed meanwhile.
    * @example await sandbox.explore({ steps: 2_000, seed: "nightly", scenario: "failing.yaml" })
-   *
    */
   explore(options?: ExploreOptions): Promise<Exploration>;
 }

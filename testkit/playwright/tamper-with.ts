@@ -6,7 +6,6 @@ import type { DecodedRequest } from "./wallet-request.ts";
  * a text with one more character.
  *
  * @example tamperWith({ type: "message", from: buyer, text: "hi" }) // the text is "hi."
- *
  */
 export function tamperWith(decoded: DecodedRequest): DecodedRequest {
   switch (decoded.type) {

@@ -18,7 +18,6 @@ export type AnvilErrorCode =
  *
  * @example
  * if (error instanceof AnvilError && error.code === "binary_missing") installAgain();
- *
  */
 export class AnvilError extends CodedError<AnvilErrorCode> {
   override readonly name = "AnvilError";

@@ -27,8 +27,6 @@ export interface SandboxClock {
    *
    * @throws ClockError unless the time to move by is a whole number of seconds above zero, and the new time is before the year 9999.
    * @example await clock.travel({ days: 8 });
-   *
-   *
    */
   travel(by: number | Duration): Promise<number>;
   /**
@@ -36,11 +34,15 @@ export interface SandboxClock {
    *
    * @throws ClockError unless `timestamp` is a whole number of seconds after now and before the year 9999.
    * @example await sandbox.clock.travelTo(purchase.deadlines.pay_deadline + 1)
-   *
    */
   travelTo(timestamp: number): Promise<number>;
   /** Seconds by which travel moved a live clock ahead of the wall clock; 0 in `deterministic` mode. */
   offset(): number;
+  /**
+   * Continues from a Unix time that was answered in an earlier run, in seconds: a machine's clock may have been set back since. In
+   * `deterministic` mode blocks alone advance time, so this does nothing.
+   */
+  continueFrom(timestamp: number): Promise<void>;
   /**
    * Binds the chain to this clock again, so that no block is earlier than the latest one. Required after anything that replaces the chain's
    * state under the clock (a loaded state, a revert). A restore passes the `offset` of its snapshot and, to save a request, the Unix time
@@ -66,7 +68,6 @@ const notKept: KeptOffset = { read: () => 0, async keep() {} };
  * @example
  * const clock = await createClock(client, "deterministic");
  * await clock.travel(8 * 86_400);
- *
  */
 export async function createClock(
   client: ChainClient,
@@ -101,6 +102,7 @@ function deterministicClock(client: ChainClient): SandboxClock {
     mode: "deterministic",
     now,
     offset: () => 0,
+    async continueFrom() {},
     travelTo,
     async travel(by) {
       return await travelTo((await now()) + wholeSeconds(by));
@@ -150,6 +152,10 @@ function liveClock(client: ChainClient, kept: KeptOffset) {
     mode: "live" as const,
     now,
     offset: () => offset,
+    async continueFrom(timestamp: number) {
+      told = Math.max(told, timestamp);
+      await now();
+    },
     travelTo,
     async travel(by: number | Duration) {
       return await travelTo((await now()) + wholeSeconds(by));

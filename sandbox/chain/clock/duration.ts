@@ -12,7 +12,6 @@ export interface Duration {
  * Returns the seconds of a duration.
  *
  * @example toSeconds({ days: 8 }) // 691200
- *
  */
 export function toSeconds(duration: Duration): number {
   const { days = 0, hours = 0, minutes = 0, seconds = 0 } = duration;

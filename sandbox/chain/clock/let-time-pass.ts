@@ -8,7 +8,6 @@ import type { SandboxClock } from "./clock.ts";
  *
  * @param signal - ends a wait early.
  * @example const pause = letTimePass(chain.clock, signal); await pause(500, outside)
- *
  */
 export function letTimePass(
   clock: Pick<SandboxClock, "mode" | "travel">,

@@ -14,7 +14,6 @@ export type GenesisErrorCode =
  *
  * @example
  * if (error instanceof GenesisError && error.code === "mismatch") suggestFresh();
- *
  */
 export class GenesisError extends CodedError<GenesisErrorCode> {
   override readonly name = "GenesisError";

@@ -49,7 +49,6 @@ export interface ExplainOptions {
  *
  * @throws SandboxError argument_invalid when no merchant and no purchase has the given id.
  * @example (await explainTransaction(hash, {}, sources)).cause
- *
  */
 export async function explainTransaction(
   hash: Hex,

@@ -32,7 +32,6 @@ export async function readScenario(file: string): Promise<Scenario> {
  *
  * @throws SandboxError scenario_refused when the file cannot be written.
  * @example await writeScenario("refund.yaml", await sandbox.stopRecording())
- *
  */
 export async function writeScenario(file: string, scenario: Scenario): Promise<void> {
   const title = scenario.title.replaceAll(/\s+/g, " ");

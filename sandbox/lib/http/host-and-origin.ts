@@ -38,7 +38,6 @@ export interface HostNames {
 /**
  * Refuses a request that is not for this listener: its Host or its target names another one (DNS rebinding), or a page of another site
  * sends it (CSRF). Null when it is for this listener.
- *
  */
 export function refuseCaller(request: IncomingMessage, hosts: HostNames, pages: PagePolicy): Problem | null {
   const { port } = hosts;

@@ -11,7 +11,6 @@ export interface FailedCheck {
  * Returns a failed check in one line with both sides: for calldata the first wrong word, for logs the events that differ.
  *
  * @example describeCheck({ name: "value", expected: "0", actual: "1" }) // "value: expected 0, is 1"
- *
  */
 export function describeCheck({ name, expected, actual }: FailedCheck): string {
   if (name === "log" && Array.isArray(expected)) return describeLogs(expected, actual);

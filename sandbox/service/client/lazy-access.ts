@@ -21,7 +21,6 @@ export interface LazyAccess extends Part<Held | null> {
  * request, the request is sent once more with a valid one.
  *
  * @example client.use(lazyAccess(urls.api, account.key).middleware)
- *
  */
 export function lazyAccess(apiUrl: string, accountKey: string): LazyAccess {
   const access = new IssuedAccess(async (send) => await requestAccess(apiUrl, accountKey, send));

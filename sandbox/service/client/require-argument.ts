@@ -52,7 +52,6 @@ const kinds = {
  *
  * @throws SandboxError argument_invalid, with the fields that the value does not have.
  * @example requireArgument("pay", "purchase", purchase)
- *
  */
 export function requireArgument(method: string, kind: keyof typeof kinds, value: unknown): void {
   const { what, fields, as } = kinds[kind];

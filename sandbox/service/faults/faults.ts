@@ -37,14 +37,12 @@ export interface Faults {
    * Returns all faults, including those that no longer act, with the number of times that each has acted.
    *
    * @example sandbox.faults.list()[0]?.hits // 1
-   *
    */
   list(): Fault[];
   /**
    * Clears all faults and resumes mining. When it returns, all waiting transactions are mined.
    *
    * @example await sandbox.faults.clear()
-   *
    */
   clear(): Promise<void>;
 }

@@ -12,7 +12,6 @@ export type ReceiverFault = Pick<Fault, "action" | "status" | "headers" | "body"
  * Intercepts the requests to a receiver, records each delivery byte for byte, and makes deliveries fail on demand.
  *
  * @example listener.serve(tap.guard(api))
- *
  */
 export class ReceiverTap {
   readonly #path: string | null;

@@ -39,7 +39,6 @@ interface Waiter {
  *
  * @example
  * const { body, headers } = await sandbox.receiver.next();
- *
  */
 export class SandboxReceiver implements Part<ReceiverState> {
   readonly name = "receiver";
@@ -89,7 +88,6 @@ export class SandboxReceiver implements Part<ReceiverState> {
    * @throws SandboxError receiver_invalid, receiver_unresolved; receiver_pinned when a receiver was named or a delivery was made before;
    * sandbox_shared while other processes have joined.
    * @example await sandbox.receiver.pin(`http://127.0.0.1:${server.address().port}/webhooks`)
-   *
    */
   async pin(url: string): Promise<void> {
     if (typeof url !== "string")
@@ -118,8 +116,6 @@ export class SandboxReceiver implements Part<ReceiverState> {
    * @param matches - returns whether a delivery is the wanted one.
    * @throws SandboxError no_delivery when none arrives in time; argument_invalid.
    * @example await sandbox.receiver.next(({ status }) => status === 200)
-   *
-   *
    */
   async next(matches: Waiter["matches"] = () => true, timeoutMs = nextTimeoutMs): Promise<Arrival> {
     if (typeof matches !== "function")
@@ -162,8 +158,6 @@ export class SandboxReceiver implements Part<ReceiverState> {
    * @example
    * const [notification] = await sandbox.deliverAll();
    * await sandbox.receiver.resend(notification);
-   *
-   *
    */
   async resend(delivery: Arrival | string | { event_id: string }): Promise<ResendAnswer> {
     if (typeof delivery === "string") return await this.#resendEvent(delivery);

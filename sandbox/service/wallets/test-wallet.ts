@@ -315,7 +315,6 @@ export class TestWallet extends Wallet {
    * used.
    *
    * @example await sandbox.openWallet(operatorKey).withdrawOffer(purchase)
-   *
    */
   async withdrawOffer(purchase: Purchase): Promise<SentCall> {
     requireArgument("withdrawOffer", "purchase", purchase);

@@ -5,6 +5,7 @@ import type { ChainNode } from "../../../../sandbox/chain/start-chain.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { day } from "../../../../server/api/default-deadlines.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
+import { temporaryFolder } from "../../../temporary-folder.ts";
 
 /**
  * A chain whose Anvil reads the wall clock so many seconds after it was asked: it gets a time that lies so much further back, and has
@@ -79,4 +80,24 @@ test("time continues for chain and API when the machine's clock is set back", as
   const { timestamp } = await chain.client.getBlock();
   expect(Number(timestamp)).toBeGreaterThanOrEqual(await clock.now());
   expect(Date.parse(merchant.created_at) / 1_000).toBeLessThanOrEqual(Number(timestamp));
+});
+
+test("time continues in the next run when the machine's clock was set back between two runs", async () => {
+  const dataDirectory = await temporaryFolder();
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const before = await createSandbox({ mode: "live", dataDirectory });
+  const { merchant } = await before.given.merchant({ state: "enrolled" });
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 600_000 });
+  const { purchase } = await before.given.purchase({ state: "created", merchant });
+  await before.close();
+  vi.useRealTimers();
+
+  await using sandbox = await createSandbox({ mode: "live", dataDirectory });
+  const created = Date.parse(purchase.created_at) / 1_000;
+  expect(await sandbox.clock.now()).toBeGreaterThanOrEqual(created);
+  const { transaction_hash } = await sandbox.wallets.merchant.register(purchase);
+  const registered = await sandbox.client.retrying.register(purchase, { transaction_hash });
+  expect(registered.status).toBe("active");
 });
