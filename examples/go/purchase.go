@@ -82,7 +82,7 @@ func act(purchase object, name, wallet, query string) (transaction, signature st
 }
 
 func main() {
-	file := os.Getenv("SANDBOX_FILE")
+	file := os.Getenv("ROUTING_SANDBOX_FILE")
 	if file == "" {
 		file = ".sandbox/sandbox.json"
 	}

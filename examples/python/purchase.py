@@ -8,7 +8,7 @@ import uuid
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-with open(os.environ.get("SANDBOX_FILE", ".sandbox/sandbox.json")) as file:
+with open(os.environ.get("ROUTING_SANDBOX_FILE", ".sandbox/sandbox.json")) as file:
     sandbox = json.load(file)
 urls, wallets = sandbox["urls"], sandbox["wallets"]
 

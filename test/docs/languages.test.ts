@@ -51,7 +51,7 @@ for (const { name, file, check, run } of languages)
       const [command = "", ...args] = run;
       const env = {
         ...process.env,
-        SANDBOX_FILE: join(folder, "sandbox.json"),
+        ROUTING_SANDBOX_FILE: join(folder, "sandbox.json"),
         GOCACHE: join(folder, "go-cache"),
         GO111MODULE: "off",
       };

@@ -53,7 +53,7 @@ async function exchange(
     const reason = timeout.aborted
       ? `no whole answer within ${timeoutMs} ms`
       : signal.aborted
-        ? "the sandbox was closed before an answer came"
+        ? "the sandbox was closed before the receiver answered"
         : reasonOf(error);
     return { status_code: null, error: reason, response_body: null, retry_after: null };
   }

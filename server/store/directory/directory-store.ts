@@ -189,7 +189,8 @@ async function undoReplacement(directory: string, isReplaced: boolean): Promise<
 
 /** Finishes what a killed process began once the old directory had given up its name. */
 async function finishReplacement(directory: string): Promise<void> {
-  if (isBeingReplaced(directory)) await renameFile(readable(directory), directory);
+  if (isBeingReplaced(directory) && existsSync(nextOf(directory)))
+    await renameFile(nextOf(directory), directory);
 }
 
 /** Removes the directory that was replaced, and one that was not finished. @throws StoreDamagedError when one of them is not a store. */

@@ -27,10 +27,9 @@ export function oldOf(directory: string): string {
   return `${directory}.old`;
 }
 
-/** Returns the current path of a directory: another one when a killed process was just replacing it, or when only the replaced one is left. */
+/** Returns the current path of a directory: another one when a killed process was just replacing it. */
 export function readable(directory: string): string {
-  if (!isBeingReplaced(directory)) return directory;
-  return existsSync(nextOf(directory)) ? nextOf(directory) : oldOf(directory);
+  return isBeingReplaced(directory) ? nextOf(directory) : directory;
 }
 
 /** Returns whether a killed process had just moved a directory away. */

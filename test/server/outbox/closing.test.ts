@@ -50,7 +50,7 @@ test.each(["deterministic", "live"])(
       notification: {
         status: "delivered",
         attempts: [
-          { number: 1, status_code: null, error: "the sandbox was closed before an answer came" },
+          { number: 1, status_code: null, error: "the sandbox was closed before the receiver answered" },
           delivered,
         ],
       },

@@ -50,13 +50,13 @@ const bugs = [
   {
     rule: "a repeat gets the stored answer",
     file: "server/http/idempotency.ts",
-    find: "if (first.fingerprint !== claim.fingerprint)",
-    replace: "if (first.fingerprint === claim.fingerprint)",
+    find: "if (value.fingerprint !== fingerprint)",
+    replace: "if (value.fingerprint === fingerprint)",
     steps: 3,
   },
   {
     rule: "a repeat has no second effect",
-    file: "server/http/run-operation.ts",
+    file: "server/http/idempotency.ts",
     find: "if (value.response === null) return",
     replace: `if (value.response === null || value.response.body.includes('"typed_data"')) return`,
     steps: 3,

@@ -60,7 +60,7 @@ const resend = defineControl({
   summary: "Sends a duplicate.",
   description:
     "With the `number` of a delivery (`GET /receiver/deliveries`), it sends this delivery to the sandbox's own receiver again. With an `event_id`, it sends the event to the pinned receiver again.",
-  page: { target: "notifications.md#in-a-test", words: "notifications" },
+  page: { target: "notifications.md#wait-for-deliveries-in-a-test", words: "notifications" },
   body: resendBody,
   example: { number: 1 },
   success: {
@@ -84,7 +84,7 @@ const rotateKeys = defineControl({
   path: "/keys/rotate",
   tag: "Receiver",
   summary: "Replaces signing keys: those for `uses`, or all of them.",
-  page: { target: "notifications.md#rotation", words: "rotation" },
+  page: { target: "notifications.md#key-rotation", words: "rotation" },
   body: rotateBody,
   example: { uses: ["notifications"] },
   success: {

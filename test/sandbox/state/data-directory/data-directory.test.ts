@@ -269,14 +269,6 @@ describe("a fresh start that fails leaves the sandbox that was there", () => {
   });
 });
 
-test("a store of which only store.old is left is opened", async () => {
-  const dataDirectory = await stoppedSandbox();
-  await rename(join(dataDirectory, "store"), join(dataDirectory, "store.old"));
-  expect(await problemsOf(dataDirectory)).toEqual([]);
-  await using sandbox = await createSandbox({ dataDirectory });
-  expect(await sandbox.chain.client.getBlockNumber()).toBeGreaterThan(20n);
-});
-
 test("a start that is refused removes the files that a killed sandbox has left", async () => {
   const dataDirectory = await temporaryFolder();
   await writeFile(join(dataDirectory, "sandbox.json"), "{}");

@@ -1,4 +1,4 @@
-import { cp, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { BlockChange, ChainChange, ChainSource } from "../../../../server/store/chain-changes.ts";
@@ -114,7 +114,10 @@ test("a new directory replaces the old one atomically", async () => {
   expect(await keysIn(folder)).toEqual(["0x02"]);
   await put(fresh.store, "0x03");
   expect(await keysIn(folder)).toEqual(["0x02", "0x03"]);
+  expect(await keysIn(`${folder}.old`)).toEqual(["0x01"]);
+  await fresh.keep();
   await fresh.store.close();
+  expect(await readdir(parent)).toEqual(["before", "store"]);
   // As a process leaves them that is killed between the two names.
   await rename(folder, `${folder}.next`);
   await rename(join(parent, "before"), `${folder}.old`);

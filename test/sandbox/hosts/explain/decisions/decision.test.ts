@@ -297,7 +297,9 @@ test("a terminal shows cause, mistakes, the signed bytes and the answer", async 
   );
   expect(stdout).toContain("\nMistakes\n  wrong_claim_hash (decision.claim_hash): decision.claim_hash is ");
   expect(stdout).toContain(`\n  reviewer's key  ${decision.reviewer_key_id}\n`);
-  expect(stdout).toContain("decisions: 422 signature_invalid, The approval does not verify");
+  expect(stdout).toContain(
+    "decisions: 422 signature_invalid, The approval is not a signature of the reviewer's key over this decision",
+  );
 });
 
 describe("bad input is refused in the words of the option:", () => {
