@@ -109,7 +109,8 @@ const preludes: { readonly [place: string]: (sandbox: ExplorableSandbox) => Prom
     await chain.client.mine({ blocks: 2 });
     return {};
   },
-  "notifications.md: Wait for deliveries in a test": async ({ given }) => await given.merchant({ state: "enrolled" }),
+  "notifications.md: Wait for deliveries in a test": async ({ given }) =>
+    await given.merchant({ state: "enrolled" }),
   "notifications.md: The pinned receiver": async ({ given }) => await given.merchant({ state: "pending" }),
   "tests.md: Act as a wallet": async ({ given }) => {
     const { purchase } = await given.purchase({ state: "partially_paid", paid: "1" });
