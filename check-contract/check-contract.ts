@@ -101,11 +101,12 @@ export async function checkContract(artifact: Artifact, options: CheckOptions = 
   const fixture = await run.open(artifact);
   if (fixture !== null)
     try {
-      for (const { check } of checks) if (!run.isOver) await check(fixture, run);
+      await runChecks(checks, fixture, run, artifact, options.bail === true);
     } finally {
       await fixture.close();
     }
-  const { results, gas } = run;
+  const { gas } = run;
+  const results = run.inOrder();
   return {
     contract: artifact.contractName,
     passed: results.every(({ failure }) => failure === null),
@@ -119,8 +120,34 @@ export async function checkContract(artifact: Artifact, options: CheckOptions = 
   };
 }
 
+/**
+ * Runs the checks. The call sequences run next to the others, in a sandbox of their own: each waits for its Anvil half of the time. To stop at
+ * the first failure, one after the other.
+ */
+async function runChecks(
+  checks: readonly CheckGroup[],
+  fixture: ContractFixture,
+  run: CheckRun,
+  artifact: Artifact,
+  bail: boolean,
+): Promise<void> {
+  const inTurn = async (groups: readonly CheckGroup[], own: ContractFixture) => {
+    for (const { check } of groups) if (!run.isOver) await check(own, run);
+  };
+  const calls = checks.filter(({ comparesCalls }) => comparesCalls);
+  const others = checks.filter(({ comparesCalls }) => !comparesCalls);
+  if (bail || calls.length === 0 || others.length === 0) return await inTurn(checks, fixture);
+  const second = await ContractFixture.open(async (chain) => await installRegistrar(chain, artifact));
+  try {
+    await Promise.all([inTurn(others, fixture), inTurn(calls, second)]);
+  } finally {
+    await second.close();
+  }
+}
+
 /** Checks that run together. */
 interface CheckGroup {
+  comparesCalls: boolean;
   /** The suite and the name of each. */
   names: readonly string[];
   check: (fixture: ContractFixture, run: CheckRun) => Promise<void>;
@@ -136,6 +163,13 @@ class CheckRun {
   constructor(total: number, options: CheckOptions) {
     this.#total = total;
     this.#options = options;
+  }
+
+  /** Returns the results in the order of the suites: some of these run at the same time. */
+  inOrder(): CheckResult[] {
+    const suites = ["deployment", "lifecycle", "rules", "calls", "attacks"];
+    const rank = ({ suite }: CheckResult) => suites.findIndex((name) => suite.startsWith(name));
+    return this.results.toSorted((left, right) => rank(left) - rank(right));
   }
 
   /** Whether a check has failed and no more are run. */
@@ -172,12 +206,14 @@ function listChecks(reference: ReferenceEffects, attacks: readonly Attack[]): re
     name: string,
     check: (fixture: ContractFixture) => Promise<string | null>,
   ): CheckGroup => ({
+    comparesCalls: false,
     names: [`${suite}/${name}`],
     check: async (fixture, run) => await run.add(suite, name, async () => await check(fixture)),
   });
   const lifecycle = "enrollment to refund, by both routes, the money right to the unit";
   return [
     {
+      comparesCalls: false,
       names: [`lifecycle/${lifecycle}`],
       check: async (fixture, run) =>
         await run.add("lifecycle", lifecycle, async () => {
@@ -187,6 +223,7 @@ function listChecks(reference: ReferenceEffects, attacks: readonly Attack[]): re
     },
     ...rules.map((rule) => one("rules", rule.name, async (fixture) => await findBreach(rule, fixture))),
     ...[...reference.calls].map(([sequence, expected]) => ({
+      comparesCalls: true,
       names: expected.map(({ rule }) => `calls: ${sequence.name}/${rule}`),
       check: async (fixture: ContractFixture, run: CheckRun) =>
         await compareCalls(sequence, expected, fixture, run),
