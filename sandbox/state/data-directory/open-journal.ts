@@ -106,7 +106,8 @@ async function newJournal(directory: string, settings: KeptSettings): Promise<Sa
     undo,
     async keep() {
       await keep();
-      await removeFirstVersion(directory);
+      // The new sandbox is there, whatever becomes of the old files.
+      await removeFirstVersion(directory).catch(() => undefined);
     },
     ...checkpointing(directory, store),
     kept: null,

@@ -32,7 +32,8 @@ export async function placeState(
     stateFile,
     baseFee: saved.base_fee,
     offset: saved.offset,
-    [Symbol.asyncDispose]: async () => await removeState(folder),
+    // One that cannot be removed does not end a start that has succeeded; the next one removes it.
+    [Symbol.asyncDispose]: async () => await removeState(folder).catch(() => undefined),
   };
 }
 

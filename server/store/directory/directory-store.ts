@@ -94,14 +94,13 @@ export async function newDirectoryStore(
     throw unwritable(`The store in ${directory}`, cause);
   }
   const store = openEphemeralStore();
-  let isBegun = false;
+  const hadOne = existsSync(directory);
   return {
     store,
     async begin(begin, write) {
       try {
         await store.beginIn(begin, async (contents) => {
           await replaceDirectory(directory, contents, write);
-          isBegun = true;
           return await CompactedJournal.open(directory, { bytes: 0, ended: true }, compactAbove);
         });
       } catch (cause) {
@@ -110,7 +109,7 @@ export async function newDirectoryStore(
     },
     // The new one is there, whatever becomes of the old one.
     keep: async () => await removeReplaced(directory).catch(() => undefined),
-    undo: async () => await undoReplacement(directory, isBegun),
+    undo: async () => await undoReplacement(directory, hadOne),
   };
 }
 
@@ -176,12 +175,14 @@ async function replaceDirectory(
 }
 
 /**
- * Puts back the directory that was replaced, if there was one. A process that is killed meanwhile leaves either of the two, complete.
+ * Puts back the directory that was replaced, however far the replacement came. A process that is killed meanwhile leaves either of the two,
+ * complete.
  *
- * @param isReplaced - whether the directory is the new one.
+ * @param hadOne - whether there was a directory to replace.
  */
-async function undoReplacement(directory: string, isReplaced: boolean): Promise<void> {
+async function undoReplacement(directory: string, hadOne: boolean): Promise<void> {
   const [next, old] = [nextOf(directory), oldOf(directory)];
+  const isReplaced = existsSync(directory) && (!hadOne || existsSync(old));
   if (isReplaced) await renameFile(directory, next);
   if (existsSync(old)) await renameFile(old, directory);
   await rm(next, { recursive: true, force: true });

@@ -80,10 +80,11 @@ class DiskRuns {
     const dataDirectory = join(this.#folder, `${at}-${kind.replaceAll(" ", "-")}`);
     const facts = await this.#runIn(dataDirectory, { folder: dataDirectory, at, kind });
     const hasStarted = facts.some(({ fact }) => fact === "started");
+    const hasFailed = facts.some((fact) => fact.fact === "refused" && fact.step === "start");
     try {
       if (!fresh && !load) await requireAll(dataDirectory, [...this.#told, ...facts]);
       else if (hasStarted) await requireAll(dataDirectory, facts);
-      else await requireOneOf(dataDirectory, this.#told);
+      else await requireOneOf(dataDirectory, this.#told, hasFailed);
     } catch (error) {
       const names = facts.map((fact) =>
         fact.fact === "refused" ? `${fact.step} refused: ${fact.message}` : fact.fact,
@@ -147,11 +148,11 @@ export function failDisk(series: DiskSeries, points?: number): void {
   );
 }
 
-/** The old sandbox, whole, or the new one. */
-async function requireOneOf(dataDirectory: string, told: readonly Fact[]): Promise<void> {
+/** The old sandbox, whole, or the new one; after a start that has failed and was not killed, the old one. */
+async function requireOneOf(dataDirectory: string, told: readonly Fact[], hasFailed: boolean): Promise<void> {
   const sandbox = await createSandbox({ dataDirectory });
   const { seed } = sandbox.description;
   await sandbox.close();
-  if (seed === "disk") await requireAll(dataDirectory, told);
+  if (seed === "disk" || hasFailed) await requireAll(dataDirectory, told);
   else expect(seed).toBe("anew");
 }
