@@ -203,13 +203,27 @@ test("every command line in the docs exists in the program or in package.json", 
   expect(commandLines.length).toBeGreaterThan(40);
   const seen = new Set<string>();
   for (const { place, line } of commandLines) {
-    const [program = "", ...words] = wordsOf(line.replace(/^npx routing-sandbox/, "routing-sandbox"));
+    const inForeground = line.replace(/ & \w+=\$!$/, "");
+    const [program = "", ...words] = wordsOf(
+      inForeground.replace(/^(?:npx |node_modules\/\.bin\/)routing-sandbox/, "routing-sandbox"),
+    );
     if (program === "routing-sandbox") requireCommand(words, `${place}: ${line}`);
     else if (program === "npm" && words[0] === "start") requireCommand(["start", ...words.slice(2)], line);
     else if (program === "npm" && words[0] === "run") expect(Object.keys(scripts), place).toContain(words[1]);
     else seen.add(program);
   }
-  expect([...seen].sort()).toEqual(["cp", "curl", "echo", "export", "forge", "mkdir", "npm", "npx", "sed"]);
+  expect([...seen].sort()).toEqual([
+    "cp",
+    "curl",
+    "echo",
+    "export",
+    "forge",
+    "kill",
+    "mkdir",
+    "npm",
+    "npx",
+    "sed",
+  ]);
 });
 
 /** Fails unless a command takes these words. */
