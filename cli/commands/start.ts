@@ -163,7 +163,7 @@ function welcome(
     "",
     ...lines,
     "",
-    `${folder}/sandbox.json has all of this, and the private keys. To run one purchase: ${howToRun("demo", ...inFolder(folder))}. ${stopping}`,
+    `${folder}/sandbox.json has all of this, and the private keys. To run the demo: ${howToRun("demo", ...inFolder(folder))}. ${stopping}`,
   ].join("\n");
 }
 

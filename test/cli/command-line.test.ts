@@ -248,5 +248,5 @@ test("start says how to run the demo in its data directory", async () => {
     output += String(chunk);
     if (output.includes("Ctrl-C stops everything")) child.kill("SIGTERM");
   }
-  expect(output).toContain(`To run one purchase: npm run demo -- --data-dir ${elsewhere}. Ctrl-C`);
+  expect(output).toContain(`To run the demo: npm run demo -- --data-dir ${elsewhere}. Ctrl-C`);
 });
