@@ -38,6 +38,8 @@ export interface ContractReport {
   results: CheckResult[];
   /** The number of checks that did not run: after a call that differs, the calls that start from its state; with `bail`, all after a failure. */
   not_run: number;
+  /** The number of checks that `only` left out. */
+  left_out: number;
   gas: GasComparison[];
 }
 
@@ -47,7 +49,7 @@ export interface CheckOptions {
   reference?: ReferenceEffects;
   /** The attacks that are run; all of them by default. */
   attacks?: readonly Attack[];
-  /** Runs only the checks that have this text in their suite and name, such as `rules/a second claim`; the deployment is always one of them. */
+  /** Runs only the checks whose `suite/name` contains this text, such as `rules/a second claim`. The deployment always runs. */
   only?: string;
   /** Whether to stop at the first check that fails. */
   bail?: boolean;
@@ -94,9 +96,10 @@ export async function readReference(): Promise<ReferenceEffects> {
  */
 export async function checkContract(artifact: Artifact, options: CheckOptions = {}): Promise<ContractReport> {
   const { reference = await readReference(), attacks = allAttacks } = options;
-  const checks = listChecks(reference, attacks).filter(({ names }) => isChosen(options.only, names));
+  const all = listChecks(reference, attacks);
+  const checks = all.filter(({ names }) => isChosen(options.only, names));
   if (checks.length === 0) throw nothingChosen(options.only);
-  const total = 1 + checks.reduce((sum, { names }) => sum + names.length, 0);
+  const total = 1 + countChecks(checks);
   const run = new CheckRun(total, options);
   const fixture = await run.open(artifact);
   if (fixture !== null)
@@ -112,6 +115,7 @@ export async function checkContract(artifact: Artifact, options: CheckOptions = 
     passed: results.every(({ failure }) => failure === null),
     results,
     not_run: total - results.length,
+    left_out: countChecks(all) - countChecks(checks),
     gas: Object.entries(gas).map(([name, used]) => ({
       function: name,
       gas: used,
@@ -232,6 +236,10 @@ function listChecks(reference: ReferenceEffects, attacks: readonly Attack[]): re
       one(`attacks: ${attack.area}`, attack.name, async (fixture) => await findFailure(attack, fixture)),
     ),
   ];
+}
+
+function countChecks(groups: readonly CheckGroup[]): number {
+  return groups.reduce((sum, { names }) => sum + names.length, 0);
 }
 
 function isChosen(only: string | undefined, names: readonly string[]): boolean {

@@ -35,10 +35,20 @@ export function renderReport(report: ContractReport, color: boolean): string {
   lines.push(
     "",
     paint("dim", `Not checked: ${notChecked.join("; ")}.`),
-    report.passed ? paint("green", "Everything passed.") : paint("red", "The contract is not safe to use."),
+    report.passed
+      ? paint(report.left_out === 0 ? "green" : "bold", conclude(report))
+      : paint("red", "The contract is not safe to use."),
     "",
   );
   return lines.join("\n");
+}
+
+/** Says how many checks have passed, and how many others were left out. */
+function conclude({ results, left_out: leftOut }: ContractReport): string {
+  const ran = results.length;
+  return leftOut === 0
+    ? `All ${ran} checks passed.`
+    : `${ran} checks ran and passed. The other ${leftOut} checks did not run, so the contract may still break a rule.`;
 }
 
 function percent(gas: number, ours: number): string {

@@ -39,7 +39,7 @@ const plugin: HardhatPlugin = definePlugin({
       })
       .addOption({
         name: "only",
-        description: "Run only the checks that have this text in their suite and name",
+        description: "Run only the checks whose suite/name contains this text",
         type: ArgumentType.STRING_WITHOUT_DEFAULT,
         defaultValue: undefined,
       })

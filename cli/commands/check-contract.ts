@@ -23,7 +23,7 @@ export function checkContractCommand(): Command {
     .description("run the lifecycle, the rules and every attack against your registrar contract")
     .option(
       "--only <text>",
-      "run only the checks that have this text in their suite and name, such as rules/a second claim",
+      "run only the checks whose suite/name contains this text, such as rules/a second claim",
     )
     .option("--bail", "stop at the first check that fails")
     .addOption(jsonOption("print the reports as JSON"))

@@ -40,7 +40,7 @@ export function explainCommand(): Command {
     )
     .option(
       "--for <id>",
-      "the purchase or merchant to compare it with; default: that of the refused submission, or the closest",
+      "the purchase or merchant to compare with; by default that of the refused request or, without one, that of the step with the fewest failed checks",
     )
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())

@@ -42,7 +42,7 @@ export function listenCommand(): Command {
     )
     .option(
       "--delay <milliseconds>",
-      "for a failing delivery, wait before the answer instead of answering with --status; the delivery fails if the sandbox's deliveryTimeoutMs ends first",
+      "for a failing delivery, wait this long and then answer as usual, instead of answering with --status; the delivery fails only if the sandbox's deliveryTimeoutMs is shorter",
       wholeNumber(),
     )
     .option("--drop", "for a failing delivery, drop the connection instead of answering")

@@ -11,19 +11,17 @@ import { jsonOption, type SandboxFlags } from "../shared-options.ts";
 export function openCommand(): Command {
   return new Command("open")
     .description(
-      "open a trace in a browser, and print its URL; the environment variable BROWSER chooses the browser",
+      "open a trace in a browser, and print its URL; the environment variable BROWSER chooses the browser; without a browser, print the path of the trace",
     )
     .argument("<trace>", "the trace, such as traces/checkout.trace.html")
     .addOption(jsonOption())
     .action(async (file: string, { json }: Pick<SandboxFlags, "json">) => {
       await requireTrace(file);
-      const url = pathToFileURL(resolve(file)).href;
+      const path = resolve(file);
+      const url = pathToFileURL(path).href;
       const isOpened = await startBrowser(url);
-      print(
-        { json },
-        { url, opened: isOpened },
-        isOpened ? url : `${url}\nNo browser could be started. Open this URL in a browser.`,
-      );
+      const instead = `No browser could be started for ${path}. Open this file in a browser, on another machine if this one has no desktop.`;
+      print({ json }, { url, file: path, opened: isOpened }, isOpened ? url : `${url}\n${instead}`);
     });
 }
 
@@ -39,12 +37,20 @@ async function requireTrace(file: string): Promise<void> {
     throw new Error(`${file} is not a trace. Name a file that ends in .trace.html.`);
 }
 
-/** Starts a browser that outlives this process; false when there is none. */
+/** The longest time to wait for the exit code of a launcher such as xdg-open. A browser that still runs then has opened the trace. */
+const launchMs = 2_000;
+
+/** Starts a browser that outlives this process; false if there is none, or if it ends with an error, as xdg-open does without a desktop. */
 async function startBrowser(url: string): Promise<boolean> {
   const usual = process.platform === "darwin" ? "open" : "xdg-open";
   const browser = spawn(process.env["BROWSER"] || usual, [url], { detached: true, stdio: "ignore" });
   return await new Promise((settle) => {
-    browser.once("spawn", () => settle(true)).once("error", () => settle(false));
+    const stillRuns = setTimeout(() => settle(true), launchMs);
+    const end = (isOpened: boolean) => {
+      clearTimeout(stillRuns);
+      settle(isOpened);
+    };
+    browser.once("exit", (code) => end(code === 0)).once("error", () => end(false));
     browser.unref();
   });
 }

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
 import { attacks, attacksWithPermit } from "../../check-contract/attacks/all.ts";
 import { type ContractReport, checkContract, readReference } from "../../check-contract/check-contract.ts";
-import { toJunit } from "../../check-contract/render-report.ts";
+import { renderReport, toJunit } from "../../check-contract/render-report.ts";
 import { rules } from "../../check-contract/rules/all.ts";
 import { readArtifact } from "../../sandbox/chain/registrar/artifact.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
@@ -95,7 +95,7 @@ test("a registrar that does not check the buyer is reported for exactly that", (
   `);
 });
 
-test("a registrar without a payment deadline is reported for exactly that", () => {
+test("a registrar without a pay deadline is reported for exactly that", () => {
   expect(reportOf("MissingDeadline").passed).toBe(false);
   expect(failuresOf("MissingDeadline")).toMatchInlineSnapshot(`
     [
@@ -173,10 +173,15 @@ test("with bail the check ends with the first failure, and with only it runs the
   const artifact = await readArtifact(own);
   const reference = { gas: {}, calls: new Map() };
   const only = { reference, attacks: [], only: "rules/a second claim" };
-  expect((await checkContract(artifact, only)).results.map(({ name }) => name)).toEqual([
+  const chosen = await checkContract(artifact, only);
+  expect(chosen.results.map(({ name }) => name)).toEqual([
     "takes the place of the sandbox's own registrar contract",
     "a second claim is refused",
   ]);
+  // The lifecycle and all other rules.
+  expect(renderReport(chosen, false)).toContain(
+    `\n2 checks ran and passed. The other ${rules.length} checks did not run, so the contract may still break a rule.\n`,
+  );
   const [, ...broken] = await brokenArtifacts();
   const pauses = broken.find((file) => file.includes("PauseBlocksRefunds")) ?? "";
   const { results } = await checkContract(await readArtifact(pauses), { reference, attacks: [], bail: true });
@@ -196,6 +201,7 @@ test("JUnit lists each case, and escapes text that would break XML", () => {
         { suite: "rules", name: "broken", failure: "1 < 2 & more", duration_ms: 3 },
       ],
       not_run: 0,
+      left_out: 0,
       gas: [],
     },
   ]);

@@ -68,7 +68,7 @@ function isWei(value: unknown): boolean {
 type CheckedCall = z.output<typeof callSchema>;
 
 /** The checks that only a mined transaction can have. */
-const minedChecks: readonly CheckName[] = ["mined", "confirmations", "canonical", "unused"];
+export const minedChecks: readonly CheckName[] = ["mined", "confirmations", "canonical", "unused"];
 
 /** The steps whose purchase must already be on the chain. In other steps, the transaction itself writes the compared values. */
 const stepsAfterwards: readonly string[] = ["payment approval", "funding approval", "payment", "claim"];

@@ -32,7 +32,7 @@ export async function requireSignature(
     const malformed = `The signature is malformed: it needs 65 bytes (r, s and v) with a low s. Sign these bytes with ${wallet}, and send the signature that the wallet returns.`;
     throw new Problem("signature_invalid", byContract ? refused : malformed, { errors });
   }
-  const other = `The signature was made by ${signer}, or over other data than this step signs. Sign exactly this data with ${wallet}.`;
+  const other = `The signature recovers to ${signer}, not to ${wallet}: another account signed, or the signed data is not that of this step. Sign exactly the data of this step with ${wallet}.`;
   throw new Problem("signer_mismatch", byContract ? refused : other, {
     errors,
     members: { expected_signer: wallet, actual_signer: signer },

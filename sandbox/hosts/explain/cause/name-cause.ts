@@ -69,7 +69,7 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
     const field = call.fields.find(({ equal }) => !equal);
     return field === undefined
       ? (nameLength(call) ??
-          `It says ${call.function} with the right arguments in bytes that are not their canonical encoding.`)
+          `It calls ${call.function} with the right arguments, but their encoding is not the canonical one.`)
       : `In ${call.function}, ${field.name} is ${JSON.stringify(field.actual)}; ${JSON.stringify(field.expected)} was expected.`;
   },
   status: (_check, { failure, isSimulated }) => {
@@ -87,7 +87,7 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
     const mined = `It ${isSimulated ? "would be" : "was"} mined`;
     const from = member(expected, "from");
     return typeof from === "number" && Number(actual) < from
-      ? `${mined} at ${String(actual)}, before what it is to serve was there (${from}).`
+      ? `${mined} at ${String(actual)}, before the purchase, merchant or decision of this step was created (${from}).`
       : `${mined} at ${String(actual)}, after the deadline (${String(member(expected, "to"))}).`;
   },
   confirmations: ({ expected, actual }) => `It has ${String(actual)} of ${String(expected)} confirmations.`,

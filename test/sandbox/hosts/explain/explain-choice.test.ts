@@ -99,7 +99,7 @@ test("a transaction that is older than its purchase or merchant is reported as s
   const explanation = await explain(hash);
   expect(explanation).toMatchObject({ accepted: false, compared: [{ subject: id, failed: ["timely"] }] });
   expect(explanation.cause).toBe(
-    `It was mined at ${mined}, before what it is to serve was there (${mined + 60}).`,
+    `It was mined at ${mined}, before the purchase, merchant or decision of this step was created (${mined + 60}).`,
   );
 });
 
@@ -280,7 +280,7 @@ describe("a transaction whose own call says nothing", () => {
 });
 
 describe("of several causes, explain names", () => {
-  /** The next block is after the payment deadline of every purchase. */
+  /** The next block is after the pay deadline of every purchase. */
   const late = async (): Promise<void> => {
     const deadlines = [fixture.purchase, fixture.second, fixture.draft, fixture.foreign].map(
       ({ deadlines: { pay_deadline } }) => pay_deadline,

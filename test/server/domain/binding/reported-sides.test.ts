@@ -269,7 +269,7 @@ test.each(unreadable)(
       subject: expect.stringContaining(purchase.id),
       cause:
         missing === 0
-          ? `It says ${of} with the right arguments in bytes that are not their canonical encoding.`
+          ? `It calls ${of} with the right arguments, but their encoding is not the canonical one.`
           : `The call of ${of} has the right arguments, but ${bytes} too few: it ends at byte ${whole.length - missing}.`,
       call: { function: of, expected_function: of, canonical: false },
     });

@@ -332,13 +332,13 @@ describe("why_not says what fails", () => {
     expect(await approval("")).toBe("The purchase is fully paid.");
   });
 
-  test("of an approval that the next block would have after the payment deadline", async () => {
+  test("of an approval that the next block would have after the pay deadline", async () => {
     const purchase = await active();
     const { pay_deadline } = purchase.deadlines;
     await kit.sandbox.clock.travelTo(pay_deadline - 1);
     expect(await whyNot(purchase, "approve")).toBeNull();
     await kit.sandbox.clock.travelTo(pay_deadline);
-    expect(await whyNot(purchase, "approve")).toBe("The payment deadline has passed.");
+    expect(await whyNot(purchase, "approve")).toBe("The pay deadline has passed.");
   });
 
   test("after the refund, which ends the payments", async () => {

@@ -258,7 +258,7 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
     expect(await refused({ signature })).toMatchObject({
       status: 422,
       code: "signer_mismatch",
-      detail: `The signature was made by ${stranger}, or over other data than this step signs. Sign exactly this data with ${purchase.buyer}.`,
+      detail: `The signature recovers to ${stranger}, not to ${purchase.buyer}: another account signed, or the signed data is not that of this step. Sign exactly the data of this step with ${purchase.buyer}.`,
       errors: [{ pointer: "/signature", code: "signature", detail: `must be by ${purchase.buyer}` }],
       expected_signer: purchase.buyer,
       actual_signer: stranger,
@@ -328,7 +328,7 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
     await permitted(await signed());
   });
 
-  test("when its nonce was used and the payment deadline has passed, which is reported first", async () => {
+  test("when its nonce was used and the pay deadline has passed, which is reported first", async () => {
     const { buyer } = kit.sandbox.wallets;
     const signature = await signedOther({ nonce: 0n });
     const other = await kit.activePurchase(merchant);
@@ -382,7 +382,7 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
     });
   });
 
-  test("when the payment deadline has passed", async () => {
+  test("when the pay deadline has passed", async () => {
     const { pay_deadline } = purchase.deadlines;
     const signature = await signed();
     await kit.sandbox.clock.travelTo(pay_deadline - 1);

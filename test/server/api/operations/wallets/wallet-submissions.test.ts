@@ -635,7 +635,7 @@ describe("a wallet route refuses and does not store", () => {
     const signer = kit.wallet("stranger").address;
     expect(problem(answer)).toMatchObject({
       code: "signer_mismatch",
-      detail: `The signature was made by ${signer}, or over other data than this step signs. Sign exactly this data with ${wallet}.`,
+      detail: `The signature recovers to ${signer}, not to ${wallet}: another account signed, or the signed data is not that of this step. Sign exactly the data of this step with ${wallet}.`,
       errors: [{ pointer: "/signature", code: "signature", detail: `must be by ${wallet}` }],
       expected_signer: wallet,
       actual_signer: signer,
