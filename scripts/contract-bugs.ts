@@ -132,7 +132,7 @@ const commitments: readonly ContractBug[] = [
       "if (merchant == purchase_.buyer || merchant == purchase_.beneficiary || purchase_.buyer == purchase_.beneficiary) revert",
   },
   {
-    rule: "A purchase comes on chain by its offer deadline, not by its payment deadline.",
+    rule: "A purchase comes on chain by its offer deadline, not by its pay deadline.",
     find: "_requireWithin(purchase_.offerDeadline);",
     replace: "_requireWithin(purchase_.payDeadline);",
   },
@@ -157,7 +157,7 @@ const commitments: readonly ContractBug[] = [
     replace: 'EIP712("PurchaseRegistrar", "2")',
   },
   {
-    rule: "The payment deadline is the purchase's own.",
+    rule: "The pay deadline is the purchase's own.",
     find: "payDeadline: purchase_.payDeadline,",
     replace: "payDeadline: purchase_.claimDeadline,",
   },
@@ -371,7 +371,7 @@ const views: readonly ContractBug[] = [
     replace: "state.beneficiary = record.buyer;",
   },
   {
-    rule: "A purchase tells its own payment deadline.",
+    rule: "A purchase tells its own pay deadline.",
     find: "state.payDeadline = record.payDeadline;",
     replace: "state.payDeadline = record.claimDeadline;",
   },

@@ -73,7 +73,7 @@ const errors: { readonly [Name in keyof Errors]: Readonly<Record<Errors[Name], s
     start_failed: "Anvil ended before it listened, or did not listen or answer in time.",
     not_ours: "Another node answers on Anvil's port.",
     stop_failed: "Anvil did not end in time.",
-    replay_failed: "The blocks of the journal cannot be mined again with the same hashes.",
+    replay_failed: "The blocks of the store's journal cannot be mined again with the same hashes.",
   },
   GenesisError: {
     not_compiled: "The contracts are not compiled.",

@@ -1,4 +1,5 @@
 import { defaultPorts } from "../cli/shared-options.ts";
+import { checkNames } from "../protocol/binding/check-binding.ts";
 import { faultPoints } from "../relayer/faults/fault.ts";
 import { deepestReorg } from "../relayer/recovery/head-trail.ts";
 import { defaultKeptStates } from "../sandbox/chain/anvil/start-anvil.ts";
@@ -6,6 +7,7 @@ import { programRoles } from "../sandbox/chain/genesis/roles.ts";
 import { largestBody } from "../sandbox/chain/rpc/front.ts";
 import { keptStates, readableStates } from "../sandbox/chain/start-chain.ts";
 import { keptSnapshots } from "../sandbox/hosts/control/kept-snapshots.ts";
+import { minedChecks } from "../sandbox/hosts/explain/explain-call.ts";
 import { heartbeatMs } from "../sandbox/hosts/explorer/explorer.ts";
 import { namedPurchases, windowMs } from "../sandbox/hosts/explorer/live/change-feed.ts";
 import { keptRefusals } from "../sandbox/hosts/explorer/live/refusal-log.ts";
@@ -49,11 +51,19 @@ const pauses = Array.from({ length: limits.delivery_attempts - 1 }, (_, index) =
 const longestDeliveryMs =
   limits.delivery_attempts * defaults.deliveryTimeoutMs + pauses.length * longestRetryAfter * 1_000;
 
+const codeSpans = (names: readonly string[]) => names.map((name) => `\`${name}\``);
+const list = new Intl.ListFormat("en-GB");
+
+/** The binding checks that a call has before it is sent, whatever its step; a step of a purchase on the chain also has `purchase`. */
+const unsentChecks = checkNames.filter((name) => name !== "purchase" && !minedChecks.includes(name));
+
 /** The limits that pages of docs/ name in their prose, by the name in the mark around each; the service's own are elsewhere. */
 export const pageLimits = {
   answer_kept: `${answerBytes / 1_024} KiB`,
   arrivals_kept: `${count(keptArrivals)} deliveries`,
   change_purchases: count(namedPurchases),
+  checks_when_mined: list.format(codeSpans(minedChecks)),
+  checks_when_unsent: list.format(codeSpans(unsentChecks)),
   change_window: `${windowMs} ms`,
   checkpoint_at_stop: `${fewBlocks} blocks`,
   checkpoint_blocks: `${manyBlocks} blocks`,
@@ -98,7 +108,7 @@ export const pageLimits = {
   requests_page: count(requestPageSizes.usual),
   requests_page_most: count(requestPageSizes.most),
   receiver_wait: seconds(nextTimeoutMs),
-  relayer_points: faultPoints.map((point) => `\`${point}\``).join(", "),
+  relayer_points: codeSpans(faultPoints).join(", "),
   reorg_depth: `${count(deepestReorg)} blocks`,
   reorg_repairs: `${mostRepairs} reorgs`,
   request_timeout: String(connectionLimits.requestMs / 1_000),

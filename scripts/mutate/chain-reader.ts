@@ -168,7 +168,7 @@ export const chainReader: readonly MutantGroup[] = [
     tests: ["test/server/api/operations/purchases/figures.test.ts"],
     mutants: [
       {
-        rule: "An unpaid purchase is expired once its payment deadline has passed.",
+        rule: "An unpaid purchase is expired once its pay deadline has passed.",
         find: "onChain.paid === 0n && now > purchase.pay_deadline",
         replace: "onChain.paid === 0n && now > purchase.claim_deadline",
       },
@@ -178,7 +178,7 @@ export const chainReader: readonly MutantGroup[] = [
         replace: 'purchase.status === "created" && now > purchase.pay_deadline',
       },
       {
-        rule: "A purchase is not expired in the last second of its payment deadline.",
+        rule: "A purchase is not expired in the last second of its pay deadline.",
         find: "onChain.paid === 0n && now > purchase",
         replace: "onChain.paid === 0n && now >= purchase",
       },

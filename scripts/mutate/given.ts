@@ -65,7 +65,7 @@ export const givenStates: readonly MutantGroup[] = [
         replace: "",
       },
       {
-        rule: "A purchase that is given expired is past its payment deadline.",
+        rule: "A purchase that is given expired is past its pay deadline.",
         find: "travelTo(active.deadlines.pay_deadline + 1)",
         replace: "travelTo(active.deadlines.pay_deadline)",
       },

@@ -15,22 +15,22 @@ export const merchants: readonly MutantGroup[] = [
         replace: "if (offer < now)",
       },
       {
-        rule: "The payment deadline is not before the offer deadline.",
+        rule: "The pay deadline is not before the offer deadline.",
         find: "if (pay < offer)",
         replace: "if (pay < offer - 60)",
       },
       {
-        rule: "The payment deadline may be the offer deadline.",
+        rule: "The pay deadline may be the offer deadline.",
         find: "if (pay < offer)",
         replace: "if (pay <= offer)",
       },
       {
-        rule: "The claim deadline is not before the payment deadline.",
+        rule: "The claim deadline is not before the pay deadline.",
         find: "if (claim < pay)",
         replace: "if (claim < offer)",
       },
       {
-        rule: "The claim deadline may be the payment deadline.",
+        rule: "The claim deadline may be the pay deadline.",
         find: "if (claim < pay)",
         replace: "if (claim <= pay)",
       },
@@ -73,12 +73,12 @@ export const merchants: readonly MutantGroup[] = [
         replace: "body.offer_deadline ?? now + 2 * defaultPeriods.offer_deadline",
       },
       {
-        rule: "A purchase without a payment deadline is to be paid within seven days.",
+        rule: "A purchase without a pay deadline is to be paid within seven days.",
         find: "Math.max(now + defaultPeriods.pay_deadline",
         replace: "Math.max(now - 86_400 + defaultPeriods.pay_deadline",
       },
       {
-        rule: "Without a payment deadline, a late offer deadline moves it.",
+        rule: "Without a pay deadline, a late offer deadline moves it.",
         find: "Math.max(now + defaultPeriods.pay_deadline, body.offer_deadline ?? 0)",
         replace: "now + defaultPeriods.pay_deadline",
       },
@@ -88,7 +88,7 @@ export const merchants: readonly MutantGroup[] = [
         replace: "Math.max(now + 86_400 + defaultPeriods.claim_deadline",
       },
       {
-        rule: "Without a claim deadline, a late payment deadline moves it.",
+        rule: "Without a claim deadline, a late pay deadline moves it.",
         find: "Math.max(now + defaultPeriods.claim_deadline, body.pay_deadline ?? 0, body.offer_deadline ?? 0)",
         replace: "now + defaultPeriods.claim_deadline",
       },

@@ -346,7 +346,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
         only: "a claim in the last second|a claim one second after",
       },
       {
-        rule: "An approval after the payment deadline is late.",
+        rule: "An approval after the pay deadline is late.",
         find: "timely: { from: purchase.created_at, to: purchase.pay_deadline }",
         replace: "timely: { from: purchase.created_at, to: null }",
         only: "an approval one second after",
@@ -364,7 +364,7 @@ export const purchaseSteps: readonly MutantGroup[] = [
         tests: [windows],
       },
       {
-        rule: "A registration is late after the offer deadline, also before the payment deadline.",
+        rule: "A registration is late after the offer deadline, also before the pay deadline.",
         find: "timely: { from: purchase.created_at, to: purchase.offer_deadline }",
         replace: "timely: { from: purchase.created_at, to: purchase.pay_deadline }",
         tests: [windows],

@@ -494,7 +494,7 @@ export const refunds: readonly MutantGroup[] = [
     tests: [moved],
     mutants: [
       {
-        rule: "A claim is not advised whose payment is missing after the payment deadline.",
+        rule: "A claim is not advised whose payment is missing after the pay deadline.",
         find: "if (lacksPayment && time > purchase.pay_deadline)",
         replace: "if (lacksPayment && !lacksClaim && time > purchase.pay_deadline)",
       },

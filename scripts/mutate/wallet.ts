@@ -102,7 +102,7 @@ export const wallet: readonly MutantGroup[] = [
         tests: [permits],
       },
       {
-        rule: "A permit that comes after the payment deadline is refused for that.",
+        rule: "A permit that comes after the pay deadline is refused for that.",
         find: 'if (revert.name === "DeadlinePassed")',
         replace: 'if (revert.name === "UnknownPurchase")',
         tests: [permits],
@@ -138,7 +138,7 @@ export const wallet: readonly MutantGroup[] = [
         tests: [permits],
       },
       {
-        rule: "A permit after the payment deadline is reported as late, also when its nonce was used.",
+        rule: "A permit after the pay deadline is reported as late, also when its nonce was used.",
         find: 'revert?.name !== "DeadlinePassed" && isOutdated',
         replace: "isOutdated",
         tests: [permits],
@@ -279,7 +279,7 @@ export const wallet: readonly MutantGroup[] = [
         replace: "value: amount + 1n,",
       },
       {
-        rule: "A permit ends with the payment deadline.",
+        rule: "A permit ends with the pay deadline.",
         find: "nonce, deadline: BigInt(pay_deadline)",
         replace: "nonce, deadline: BigInt(pay_deadline) + 1n",
       },
@@ -338,12 +338,12 @@ export const wallet: readonly MutantGroup[] = [
         tests: [moved],
       },
       {
-        rule: "An approval is offered in the last second of the payment deadline.",
+        rule: "An approval is offered in the last second of the pay deadline.",
         find: "wish.time > purchase.pay_deadline",
         replace: "wish.time >= purchase.pay_deadline",
       },
       {
-        rule: "An approval is not offered after the payment deadline.",
+        rule: "An approval is not offered after the pay deadline.",
         find: "wish.time > purchase.pay_deadline",
         replace: "wish.time > purchase.claim_deadline",
       },

@@ -10,7 +10,7 @@ export type AnvilErrorCode =
   | "not_ours"
   /** Anvil did not end in time after SIGTERM. */
   | "stop_failed"
-  /** The blocks of the journal cannot be mined again with the same hashes. */
+  /** The blocks of the store's journal cannot be mined again with the same hashes. */
   | "replay_failed";
 
 /**

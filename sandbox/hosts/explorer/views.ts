@@ -264,7 +264,7 @@ const nodeCallSchema = z
     method: text,
     call: text.nullable().meta({
       description:
-        "The decoded call of `eth_call`, `eth_sendRawTransaction` and the like, as in `balanceOf(0x…)` with its contract; null for others.",
+        "The decoded call of `eth_call`, `eth_sendRawTransaction` and similar methods, such as `balanceOf(0x…)`, with its contract; null for other methods.",
     }),
     duration_ms: z.number().nullable().meta({ description: "Null while it is in progress." }),
     failed: z.boolean(),
@@ -294,7 +294,7 @@ const requestSchema = z.object({
   }),
   duration_ms: z.number(),
   operation: text.nullable().meta({
-    description: "The id of the API operation, as in `createPurchase`; null for a path that has none.",
+    description: "The id of the API operation, such as `createPurchase`; null for a path that has none.",
   }),
   caller: text.meta({ description: "An account, a credential's id, or `anyone`." }),
   idempotency_key: text.nullable(),
@@ -331,7 +331,9 @@ const transactionSchema = z.object({
   hash: text,
   from: accountSchema,
   to: accountSchema.nullable(),
-  function: text.nullable().meta({ description: "As in `pay`; null if no known contract decodes the call." }),
+  function: text.nullable().meta({
+    description: "The function that is called, such as `pay`; null if no known contract decodes the call.",
+  }),
   about: z.array(text).meta({ description: "The purchases and merchants that the transaction names." }),
   succeeded: z.boolean(),
 });

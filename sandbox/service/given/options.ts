@@ -130,7 +130,7 @@ function amountOf(schema: z.ZodType<string>, wrong: string, example: string) {
   return z
     .custom<string>(isSmall, named("is above the largest amount, 2^128 - 1", `Pass at most ${maxUint128}.`))
     .pipe(checked(schema, wrong, `Pass a decimal string such as "${example}".`))
-    .meta({ type: "string", description: `Base units, as in "${example}".` });
+    .meta({ type: "string", description: `Base units of the token, such as "${example}".` });
 }
 
 const amount = amountOf(positiveAmountSchema, "is not an amount above zero in base units", defaultAmount);

@@ -41,7 +41,7 @@ export const purchaseStates = [
  * - `denied`: the reviewer has denied the claim, which ends the purchase.
  * - `refund_due`: the refund has started, and its collection is not on the chain; the next refund request collects it.
  * - `refunded`: the award is collected from the merchant's wallet.
- * - `expired`: it is active, unpaid, and past its payment deadline.
+ * - `expired`: it is active, unpaid, and past its pay deadline.
  */
 export type PurchaseState = (typeof purchaseStates)[number];
 

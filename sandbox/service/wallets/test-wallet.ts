@@ -168,7 +168,7 @@ export class TestWallet extends Wallet {
   }
 
   /**
-   * Signs an EIP-2612 permit to pay an amount in base units until the payment deadline; by default the amount that is outstanding now. Sends
+   * Signs an EIP-2612 permit to pay an amount in base units until the pay deadline; by default the amount that is outstanding now. Sends
    * no transaction.
    *
    * @example const permit = await wallets.buyer.signPermit(purchase, 10_000_000n)
@@ -301,7 +301,7 @@ export class TestWallet extends Wallet {
   }
 
   /**
-   * Expires a purchase that is not fully paid after its payment deadline. Any account can do this.
+   * Expires a purchase that is not fully paid after its pay deadline. Any account can do this.
    *
    * @example await wallets.stranger.expire(purchase)
    */

@@ -9,7 +9,7 @@ import type { Services } from "../../services.ts";
 import type { PurchaseRecord } from "../../store/records.ts";
 
 /**
- * Returns the permit that pays an amount of a purchase: to the registrar contract, until the payment deadline. Before it is offered,
+ * Returns the permit that pays an amount of a purchase: to the registrar contract, until the pay deadline. Before it is offered,
  * `planPermitPayment` of domain/wallets/wallet-actions.ts simulates the payment.
  */
 export function permitOf(

@@ -170,7 +170,7 @@ function planApproval(
     operation: null,
     whyNot:
       wish.time > purchase.pay_deadline
-        ? "The payment deadline has passed."
+        ? "The pay deadline has passed."
         : whyNotApprovable(onChain, amount, outstanding),
   };
 }

@@ -35,7 +35,7 @@ export const leaseSchema = z
   .object({
     id: z.string(),
     sandbox: descriptionSchema,
-    expires_at: time.meta({ description: "By the wall clock." }),
+    expires_at: time.meta({ description: "The end of the lease, by the wall clock." }),
   })
   .meta({ id: "Lease" });
 

@@ -11,12 +11,10 @@ const { mostLeaseSeconds } = poolLimits;
 /** The body of a request that begins or renews a lease. */
 const lengthBody = z
   .strictObject({
-    seconds: z
-      .int()
-      .min(1)
-      .max(mostLeaseSeconds)
-      .optional()
-      .meta({ description: "How long the lease lasts, in seconds. By default, as long as the pool says." }),
+    seconds: z.int().min(1).max(mostLeaseSeconds).optional().meta({
+      description:
+        "The duration of the lease, in seconds; by default the one that the pool was started with.",
+    }),
   })
   .meta({ id: "LeaseLength" });
 

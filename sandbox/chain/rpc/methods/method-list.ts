@@ -190,7 +190,7 @@ export const passedMethods: readonly PassedMethods[] = [
   },
   {
     methods: dropMethods,
-    effect: "remove transactions from the pool; the relayer sends its own again",
+    effect: "remove transactions from Anvil's transaction pool; the relayer sends its own again",
   },
   {
     methods: gasMethods,

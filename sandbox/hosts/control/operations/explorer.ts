@@ -133,7 +133,7 @@ const trace = defineRead({
 const find = defineRead({
   id: "search",
   path: "/explorer/search",
-  summary: "Finds what `?q=` names by an id, a hash, an address or a block number.",
+  summary: "Finds the objects that `?q=` names by an id, a hash, an address or a block number.",
   query: searchQuery,
   success: success("The found objects.", searchSchema),
   errors: ["validation_failed"],

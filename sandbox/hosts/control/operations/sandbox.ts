@@ -131,7 +131,7 @@ const explainUnsent = defineControl({
   tag: "Sandbox",
   summary: "Returns which step would accept a call or a signature if it were sent now, or why none would.",
   description:
-    "The body has either `call`, or `typed_data` or `decision` with its `signature` if it is signed. Nothing is sent: a call is simulated on the newest block.",
+    "The body has one of `call`, `typed_data` and `decision`. Add the `signature` of `typed_data` or `decision` if there is one. Nothing is sent: a call is simulated on the newest block.",
   page: { target: "explain.md#explain-a-call-before-it-is-sent", words: "explain a call" },
   describedBody: z.union([
     z.strictObject({

@@ -27,7 +27,7 @@ export interface components {
       program?: string;
       wallet?: components["schemas"]["WalletName"];
       name?: string;
-      /** Base units, as in "25000000". */
+      /** Base units of the token, such as "25000000". */
       cap?: string;
       reference?: string;
     };
@@ -39,15 +39,15 @@ export interface components {
       merchant?: string;
       buyer?: components["schemas"]["WalletName"];
       beneficiary?: components["schemas"]["WalletName"];
-      /** Base units, as in "25000000". */
+      /** Base units of the token, such as "25000000". */
       amount?: string;
-      /** Base units, as in "25000000". */
+      /** Base units of the token, such as "25000000". */
       paid?: string;
       permit?: boolean;
-      /** Base units, as in "25000000". */
+      /** Base units of the token, such as "25000000". */
       claimed?: string;
       reason?: string;
-      /** Base units, as in "10000000". */
+      /** Base units of the token, such as "10000000". */
       award?: string;
       terms?: {
         [name: string]: unknown;
@@ -997,7 +997,7 @@ export interface components {
         id: string;
       };
       sequence: number;
-      /** Counts from 1. The next attempt starts after the previous transaction reverted, was withdrawn, or was abandoned because its nonce was taken. */
+      /** Counts from 1. The next attempt starts after the previous one reverted, was canceled because its precondition failed, or was abandoned because its nonce was taken. */
       attempt: number;
       status: "accepted" | "signed" | "broadcast" | "mined" | "confirmed" | "reverted" | "failed" | "needs_attention";
       status_reason: (("simulation_reverted" | "transaction_reverted" | "rpc_unavailable" | "rpc_refused" | "precondition_failed" | "reorged" | "foreign_nonce" | "nonce_taken" | "abandoned") | null);
@@ -1301,7 +1301,7 @@ export interface components {
           hash: string;
           from: components["schemas"]["Account"];
           to: (components["schemas"]["Account"] | null);
-          /** As in `pay`; null if no known contract decodes the call. */
+          /** The function that is called, such as `pay`; null if no known contract decodes the call. */
           function: string | null;
           /** The purchases and merchants that the transaction names. */
           about: string[];
@@ -1334,7 +1334,7 @@ export interface components {
         /** Sandbox time; null if the request was refused before the time was read. */
         at: string | null;
         duration_ms: number;
-        /** The id of the API operation, as in `createPurchase`; null for a path that has none. */
+        /** The id of the API operation, such as `createPurchase`; null for a path that has none. */
         operation: string | null;
         /** An account, a credential's id, or `anyone`. */
         caller: string;
@@ -1370,7 +1370,7 @@ export interface components {
     /** A JSON-RPC call to the chain node that a request needed. */
     NodeCall: {
       method: string;
-      /** The decoded call of `eth_call`, `eth_sendRawTransaction` and the like, as in `balanceOf(0x…)` with its contract; null for others. */
+      /** The decoded call of `eth_call`, `eth_sendRawTransaction` and similar methods, such as `balanceOf(0x…)`, with its contract; null for other methods. */
       call: string | null;
       /** Null while it is in progress. */
       duration_ms: number | null;

@@ -192,7 +192,7 @@ describe("a step that reverts because it is one second late is refused with its 
 });
 
 describe("a refusal has the code of its one cause, and that of a mismatch when there are others:", () => {
-  /** The next block is so many seconds after the payment deadline. */
+  /** The next block is so many seconds after the pay deadline. */
   async function late(seconds: number): Promise<void> {
     const { pay_deadline } = fixture.purchase.deadlines;
     await fixture.client.setNextBlockTimestamp({ timestamp: BigInt(pay_deadline + seconds) });

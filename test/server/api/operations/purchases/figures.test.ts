@@ -41,7 +41,7 @@ describe("a purchase is expired", () => {
     expect(await expiredAt(purchase, pay_deadline + 1)).toBe(true);
   });
 
-  test("from the second after its payment deadline while it is active and unpaid", async () => {
+  test("from the second after its pay deadline while it is active and unpaid", async () => {
     const purchase = await kit.activate(await create());
     const { offer_deadline, pay_deadline } = purchase.deadlines;
     expect(await expiredAt(purchase, offer_deadline + 1)).toBe(false);

@@ -323,7 +323,7 @@ describe("a filed claim that a reorg has removed", () => {
   });
 });
 
-test("a claim whose payment a reorg has removed is not advised after the payment deadline", async () => {
+test("a claim whose payment a reorg has removed is not advised after the pay deadline", async () => {
   const approved = await kit.approvedPurchase(merchant);
   await kit.reorg(2);
   const { pay_deadline } = approved.purchase.deadlines;
@@ -396,7 +396,7 @@ describe("a refund for which a reorg has removed a payment", () => {
     });
   });
 
-  test("can no longer be collected after the payment deadline", async () => {
+  test("can no longer be collected after the pay deadline", async () => {
     const approved = await shortOf();
     await kit.act("beneficiary", "purchase", approved.purchase.id, "claim");
     const { pay_deadline } = approved.purchase.deadlines;
