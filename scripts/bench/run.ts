@@ -15,6 +15,7 @@ const benchmarks: { readonly [name: string]: () => Promise<{ benchmark: Benchmar
   create: () => import("./create.ts"),
   restore: () => import("./restore.ts"),
   lease: () => import("./lease.ts"),
+  "first-view": () => import("./first-view.ts"),
   lifecycle: () => import("./lifecycle.ts"),
   given: () => import("./given.ts"),
   capabilities: () => import("./capabilities.ts"),

@@ -13,11 +13,15 @@ import { copyable, subjectLink, type Template, time } from "../../templates/temp
 import { linked } from "../../templates/text.ts";
 import { defineView, type Scene } from "../../view.ts";
 
+/** The number of requests on a page: each has its bodies and its calls to the node, which are most of what a first view draws. */
+const pageSize = "25";
+
 /** The requests of the API with their answers, the newest answer first. */
 export const requestsView = defineView<RequestViews>({
   title: () => "Requests",
   topics: ["requests"],
-  load: ({ query }) => requestControl("GET", `/requests?${query}`),
+  load: ({ query }) =>
+    requestControl("GET", `/requests?${new URLSearchParams([["limit", pageSize], ...query])}`),
   draw: ({ data, in_progress, next_cursor }, scene) => html`
     <h1 tabindex="-1">Requests</h1>
     <p class="quiet">Requests of the API with their answers. The last 1,000 are kept until a restore or a restart.</p>
