@@ -75,14 +75,29 @@ async function readJson<T>(path: string): Promise<T> {
   throw new RefusedError(detail);
 }
 
-/** Hands the service what the wallet did. The same key and body may be sent again, however often. */
-export async function submitAction(key: string, submission: WalletSubmission): Promise<SubmissionAnswer> {
+/**
+ * Hands the service what the wallet did. The same submission may be sent again, however often: its Idempotency-Key is its digest. So a run with
+ * equal steps stores equal records.
+ */
+export async function submitAction(submission: WalletSubmission): Promise<SubmissionAnswer> {
+  const body = JSON.stringify(submission);
+  const key = await sha256(body);
   const response = await fetch(location.pathname, {
     method: "POST",
     headers: { "Content-Type": "application/json", "Idempotency-Key": key, Accept: "application/json" },
-    body: JSON.stringify(submission),
+    body,
   });
   if (response.ok) return { kind: "accepted", result: await response.json() };
   const retryAfterMs = 1000 * Number(response.headers.get("Retry-After") ?? 1);
   return { kind: "refused", problem: await response.json(), retryAfterMs };
+}
+
+/** The SHA-256 of a text's UTF-8 bytes, in hexadecimal. */
+async function sha256(text: string): Promise<string> {
+  return hexOf(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))));
+}
+
+/** Returns bytes in hexadecimal, without 0x. */
+export function hexOf(bytes: Uint8Array): string {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

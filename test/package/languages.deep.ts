@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
+import { findChromium } from "../../scripts/find-chromium.ts";
 import { type Consumer, installInto } from "./consumer.ts";
 import { run } from "./run.ts";
 
@@ -34,11 +35,18 @@ const all = [
     command: ["./purchase.sh"],
     passed: /^/,
   },
+  {
+    name: "playwright",
+    helper: "leased-sandbox.ts",
+    needs: [process.execPath, "--version"],
+    command: ["npx", "playwright", "test"],
+    passed: /1 passed/,
+  },
 ];
 
 let project: Consumer;
 beforeAll(async () => {
-  project = await installInto();
+  project = await installInto(`@playwright/test@${devDependencies["playwright-core"]}`);
   for (const { name } of all) await cp(join(examples, name), join(project.folder, name), { recursive: true });
 });
 afterAll(async () => await project[Symbol.asyncDispose]());
@@ -77,6 +85,7 @@ test("suites in all languages refund purchases in parallel on their own leases, 
     ...project.env,
     ROUTING_POOL_URL: pool.url,
     ROUTING_VECTORS: join(project.folder, "node_modules", "routing-sandbox", "docs", "vectors.json"),
+    CHROMIUM_PATH: findChromium(process.env),
     PYTHONDONTWRITEBYTECODE: "1",
     GOCACHE: join(project.folder, "go-cache"),
   };
@@ -92,6 +101,14 @@ test("suites in all languages refund purchases in parallel on their own leases, 
   expect(await runAll()).toEqual(first);
   // The steps of both suites are the same.
   if (first["pytest"] && first["go-test"]) expect(first["pytest"]).toBe(first["go-test"]);
+});
+
+test("the Playwright example has no type error", async () => {
+  const types = (["typescript", "@types/node"] as const).map((name) => `${name}@${devDependencies[name]}`);
+  await project.run("npm", "install", ...types);
+  const options = ["--strict", "--noEmit", "--skipLibCheck", "--types", "node", "--target", "es2024"];
+  const modules = ["--module", "nodenext", "--allowImportingTsExtensions"];
+  expect(await project.run("npx", "tsc", ...options, ...modules, "playwright/purchase.spec.ts")).toBe("");
 });
 
 test("the examples for Testcontainers have no type error and no syntax error; no container engine runs them", async () => {

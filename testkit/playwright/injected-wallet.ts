@@ -5,6 +5,7 @@ import type { Wallet } from "../../sandbox/service/wallets/wallet.ts";
 import { announceProvider, emitEvent, type PageAnswer, type WalletPage } from "./page-provider.ts";
 import { ProviderError } from "./provider-error.ts";
 import { tamperWith } from "./tamper-with.ts";
+import { toWallet, type WalletKey } from "./to-wallet.ts";
 import { type DecodedRequest, decodeRequest, type WalletRequest } from "./wallet-request.ts";
 
 /** Carries out a request: connects, signs, sends or switches the chain. Returns the result for the page. */
@@ -89,9 +90,15 @@ export class InjectedWallet {
     await page.evaluate(announceProvider, announcement);
   }
 
-  /** Selects other accounts, the selected one first. Without an account, the page is disconnected. */
-  async select(...wallets: Wallet[]): Promise<void> {
-    this.#wallets = wallets;
+  /**
+   * Selects other accounts, the selected one first. Without an account, the page is disconnected.
+   *
+   * @param wallets - wallets of the sandbox, or keys of a sandbox in another process.
+   * @throws SandboxError argument_invalid when one is neither.
+   * @example await wallet.select(sandbox.wallets.beneficiary);
+   */
+  async select(...wallets: (Wallet | WalletKey)[]): Promise<void> {
+    this.#wallets = wallets.map((given) => toWallet("wallet.select", given));
     await this.#emit("accountsChanged", this.#accounts());
   }
 

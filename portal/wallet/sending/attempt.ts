@@ -3,8 +3,8 @@ import type { ActionName, Hex } from "../wallet-api.ts";
 /** An action that was begun and is not accepted yet, as it outlives a reload or a closed tab. */
 export interface ActionAttempt {
   action: ActionName;
-  /** The Idempotency-Key of its submission: the same however often it is sent. */
-  key: string;
+  /** Random, so that another tab's attempt at the same content is a different one. */
+  id: string;
   /** The signed or sent content, so that it is not mistaken for something that changed meanwhile. */
   subject: string;
   amount?: string;
@@ -40,10 +40,9 @@ export function keepAttempt(attempt: ActionAttempt): void {
 }
 
 /** Forgets an attempt as it is kept: not the next one, which another tab has begun, and not one of which no hash is known. */
-export function forgetAttempt({ action, key, transaction_hash }: ActionAttempt): void {
+export function forgetAttempt({ action, id, transaction_hash }: ActionAttempt): void {
   const kept = findAttempt(action);
-  if (kept?.key === key && kept.transaction_hash === transaction_hash)
-    localStorage.removeItem(prefix + action);
+  if (kept?.id === id && kept.transaction_hash === transaction_hash) localStorage.removeItem(prefix + action);
 }
 
 /** The attempt that was begun here at an action, or null. */

@@ -4,6 +4,7 @@ import {
   type Action,
   type Capabilities,
   type Hex,
+  hexOf,
   ownerOf,
   type ProblemBody,
   readWalletView,
@@ -69,7 +70,7 @@ function beginOrResume({ action }: Doing): ActionAttempt {
   const before = findAttempt(name);
   if (before?.subject === subject) return before;
   const wish = { ...(amount === undefined ? {} : { amount }), ...(reason === undefined ? {} : { reason }) };
-  return { action: name, key: crypto.randomUUID(), subject, ...wish };
+  return { action: name, id: crypto.randomUUID(), subject, ...wish };
 }
 
 /** The bytes that an action has signed or sent. */
@@ -149,22 +150,21 @@ function isHex(text: string): text is Hex {
 
 /** A text's UTF-8 bytes in hexadecimal. */
 export function toHex(text: string): string {
-  const bytes = new TextEncoder().encode(text);
-  return `0x${[...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  return `0x${hexOf(new TextEncoder().encode(text))}`;
 }
 
 /**
- * Hands an attempt to the service, the same key and body again as long as it may still be accepted: while the transaction is pending, while
+ * Hands an attempt to the service, the same body again as long as it may still be accepted: while the transaction is pending, while
  * confirmations are missing, and when no answer came. Forgets it once it is decided or its transaction is gone.
  */
 export async function submitUntilDecided(
   attempt: ActionAttempt,
   report: (progress: Progress) => void,
 ): Promise<void> {
-  const { key, transaction_hash: transactionHash } = attempt;
+  const { transaction_hash: transactionHash } = attempt;
   if (transactionHash !== undefined) report({ at: "pending", transactionHash });
   for (let unknown = 0; ; ) {
-    const answer = await submitAction(key, submissionOf(attempt)).catch(() => null);
+    const answer = await submitAction(submissionOf(attempt)).catch(() => null);
     if (answer?.kind === "accepted") {
       forgetAttempt(attempt);
       report({ at: "accepted", transactionHash: transactionHash ?? null, eventId: answer.result.event_id });

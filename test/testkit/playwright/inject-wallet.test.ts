@@ -216,6 +216,19 @@ describe("a page that uses ethers", () => {
     ]);
   });
 
+  test("selects an account by the key of a sandbox in another process, and refuses what is no wallet", async () => {
+    const { wallet, call } = await openShop(sandbox.wallets.buyer);
+    const { wallets, urls } = sandbox.description;
+    const key = wallets["merchant"] ?? fail("The sandbox has a merchant's wallet.");
+    await wallet.select({ private_key: key.private_key, rpc_url: urls.rpc });
+    expect(await call("ask", "eth_accounts", [])).toEqual([key.address]);
+    expect(await call("ask", "personal_sign", ["0x6869", key.address])).toMatch(/^0x/);
+    await expect(wallet.select(key.address as never)).rejects.toThrow(
+      `wallet.select takes a wallet of the sandbox, not "${key.address}". Pass sandbox.wallets.buyer, or { private_key, rpc_url }.`,
+    );
+    expect(await call("ask", "eth_accounts", [])).toEqual([key.address]);
+  });
+
   test("switches to a chain that it has added, and gets code 4902 for an unknown chain", async () => {
     const { call } = await openShop(sandbox.wallets.buyer);
     const { rpc } = sandbox.description.urls;
@@ -280,6 +293,26 @@ test("the wallet page of the sandbox enrolls a merchant with an injected wallet"
     expect.objectContaining({ type: "message", text: merchant.enrollment.message }),
   );
   expect(asked).toContainEqual(expect.objectContaining({ type: "transaction", function: "enroll" }));
+});
+
+test("equal clicks on the wallet page give equal fingerprints", async () => {
+  const { merchant } = await sandbox.given.merchant({ state: "pending" });
+  const before = await sandbox.snapshot();
+  const enroll = async () => {
+    const ownContext = await chromium.browser.newContext();
+    const page = await ownContext.newPage();
+    await injectWallet(page, sandbox.wallets.merchant);
+    await page.goto(merchant.wallet_url);
+    await page.getByRole("button", { name: "Sandbox Wallet" }).click();
+    await page.locator("#action-enroll").getByRole("button", { name: "Sign and enroll" }).click();
+    await page.locator("#action-enroll").getByText("Accepted by the service").waitFor();
+    await ownContext.close();
+    const { digest } = await sandbox.fingerprint();
+    await before.restore();
+    return digest;
+  };
+  onTestFinished(async () => await start.restore());
+  expect(await enroll()).toBe(await enroll());
 });
 
 test("anything but a wallet or a key is refused with what to pass", async () => {
