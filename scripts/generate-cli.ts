@@ -81,7 +81,7 @@ const generated = `${[
   "command's options, and `--json` prints JSON. The exit code is 0 if the command succeeded and 1 if it failed. After a failure, the last line",
   "on standard error says what to do. `explain` also exits with 1 if no step would accept the transaction or call, `check-contract` if the",
   "contract breaks a rule or an attack succeeds, `deliver` if an event is exhausted, and `doctor` if it finds a problem. `exec` has",
-  "[exit codes of its own](ci.md#around-a-command).",
+  "[exit codes of its own](ci.md#run-a-command-with-a-sandbox).",
   "",
   "`completion` prints a script that completes commands, options and their values in your shell. `routing-sandbox` must be on the PATH.",
   "",

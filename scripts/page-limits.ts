@@ -1,9 +1,9 @@
 import { defaultPorts } from "../cli/shared-options.ts";
 import { checkNames } from "../protocol/binding/check-binding.ts";
-import { faultPoints } from "../relayer/faults/fault.ts";
+import { faultPlacements, faultPoints } from "../relayer/faults/fault.ts";
 import { deepestReorg } from "../relayer/recovery/head-trail.ts";
 import { defaultKeptStates } from "../sandbox/chain/anvil/start-anvil.ts";
-import { programRoles } from "../sandbox/chain/genesis/roles.ts";
+import { programRoles, walletNames } from "../sandbox/chain/genesis/roles.ts";
 import { largestBody } from "../sandbox/chain/rpc/front.ts";
 import { keptStates, readableStates } from "../sandbox/chain/start-chain.ts";
 import { keptSnapshots } from "../sandbox/hosts/control/kept-snapshots.ts";
@@ -18,9 +18,9 @@ import { traceLimits } from "../sandbox/hosts/trace/collect-answers.ts";
 import { connectionLimits } from "../sandbox/lib/http/connection-limits.ts";
 import { answerBytes } from "../sandbox/lib/http/deliver.ts";
 import { resolveOptions } from "../sandbox/options/options.ts";
-import { mostRequests } from "../sandbox/service/client/retrying-fetch.ts";
+import { longestPauseSeconds, mostRequests } from "../sandbox/service/client/retrying-fetch.ts";
 import { leaderWaitMs } from "../sandbox/service/cluster/forwarding.ts";
-import { faultDefaults } from "../sandbox/service/faults/fault-matrix.ts";
+import { faultDefaults, faultIntents, faultLayers } from "../sandbox/service/faults/fault-matrix.ts";
 import { defaultCap } from "../sandbox/service/given/give-merchant.ts";
 import { shortTermSeconds } from "../sandbox/service/given/give-purchase.ts";
 import { defaultAmount } from "../sandbox/service/given/states.ts";
@@ -28,6 +28,7 @@ import { keptArrivals, nextTimeoutMs } from "../sandbox/service/receiver/receive
 import { fewBlocks, manyBlocks, share } from "../sandbox/state/data-directory/checkpoints.ts";
 import { limits } from "../server/api/limits.ts";
 import { mostRepairs } from "../server/domain/relay.ts";
+import { explainedSteps } from "../server/domain/reverts/explain-revert.ts";
 import { firstPauseMs, longestRetryAfter } from "../server/outbox/delivery-attempts.ts";
 import { eventListLimit } from "../server/outbox/event-types.ts";
 import { smallestCompaction } from "../server/store/directory/compacted-journal.ts";
@@ -36,6 +37,7 @@ import { verifiedEvery } from "../testkit/explore/explore.ts";
 import { mostCandidates } from "../testkit/explore/shorten-sequence.ts";
 import { poolLimits } from "../testkit/pool/served/pool-limits.ts";
 import { perBlockKib, perTransactionKib, slackMib } from "./bench/soak-limits.ts";
+import { computeVectors } from "./vectors.ts";
 
 const defaults = resolveOptions({});
 const count = (value: number) => value.toLocaleString("en-US");
@@ -53,9 +55,18 @@ const longestDeliveryMs =
 
 const codeSpans = (names: readonly string[]) => names.map((name) => `\`${name}\``);
 const list = new Intl.ListFormat("en-GB");
+const listed = (names: readonly string[]) => list.format(codeSpans(names));
 
 /** The binding checks that a call has before it is sent, whatever its step; a step of a purchase on the chain also has `purchase`. */
 const unsentChecks = checkNames.filter((name) => name !== "purchase" && !minedChecks.includes(name));
+
+/** The fault that each name stands for, by `fault_` and the name. */
+const namedFaults = Object.fromEntries(
+  Object.entries(faultIntents).map(([name, { layer, action, point }]) => [
+    `fault_${name.replaceAll("-", "_")}`,
+    `layer \`${layer}\`, action \`${action}\`, point \`${point}\``,
+  ]),
+);
 
 /** The limits that pages of docs/ name in their prose, by the name in the mark around each; the service's own are elsewhere. */
 export const pageLimits = {
@@ -68,6 +79,7 @@ export const pageLimits = {
   checkpoint_at_stop: `${fewBlocks} blocks`,
   checkpoint_blocks: `${manyBlocks} blocks`,
   checkpoint_share: `1/${share}`,
+  client_pause: `${longestPauseSeconds} seconds`,
   client_requests: String(mostRequests),
   control_port: String(defaultPorts.control),
   control_url: `\`http://127.0.0.1:${defaultPorts.control}\``,
@@ -84,6 +96,8 @@ export const pageLimits = {
   explorer_page: count(pageSize),
   explorer_scanned: `${count(mostScanned)} records`,
   fault_count: count(faultDefaults.count),
+  ...namedFaults,
+  fault_layers: listed(faultLayers),
   fault_delay: count(faultDefaults.delay_ms),
   fault_depth: count(faultDefaults.depth),
   fault_status: String(faultDefaults.status),
@@ -109,14 +123,18 @@ export const pageLimits = {
   requests_page_most: count(requestPageSizes.most),
   receiver_wait: seconds(nextTimeoutMs),
   relayer_points: codeSpans(faultPoints).join(", "),
+  relayer_rpc_points: listed(faultPlacements.rpc_error),
   reorg_depth: `${count(deepestReorg)} blocks`,
   reorg_repairs: `${mostRepairs} reorgs`,
   request_timeout: String(connectionLimits.requestMs / 1_000),
   retry_after: `${longestRetryAfter} seconds`,
   rpc_body: mebibytes(largestBody),
   snapshots_kept: count(keptSnapshots),
+  signed_messages: listed(Object.keys((await computeVectors()).typed_data)),
   soak_block: `${perBlockKib} KiB`,
   soak_slack: `${slackMib} MiB`,
   soak_transaction: `${perTransactionKib} KiB`,
   states_copied: String(keptStates),
+  steps: listed(explainedSteps),
+  wallets: listed(walletNames),
 };

@@ -15,7 +15,7 @@ interface ExploreFlags {
 export function exploreCommand(): Command {
   return new Command("explore")
     .description(
-      "run random valid and invalid steps on a temporary sandbox, and compare the answers, records, chain and events with a model of the documented behavior",
+      "run random valid and invalid steps on a temporary sandbox, and compare the responses, records, chain and events with a model of the documented behavior",
     )
     .addOption(
       new Option("--steps <number>", "the number of steps")

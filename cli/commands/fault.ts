@@ -113,17 +113,17 @@ function setCommand(): Command {
     .addOption(
       optionWithDefault(
         "--status <code>",
-        "the status that the receiver answers",
+        "the status of the receiver's response",
         faultDefaults.status,
         status,
       ),
     )
     .option(
       "--header <header>",
-      'a header that the receiver answers, such as "Retry-After: 3"; repeatable',
+      `a header of the receiver's response, such as "Retry-After: 3"; repeatable`,
       header,
     )
-    .option("--body <text>", "the body that the receiver answers")
+    .option("--body <text>", "the body of the receiver's response")
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(setFault);

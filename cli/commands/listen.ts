@@ -42,10 +42,10 @@ export function listenCommand(): Command {
     )
     .option(
       "--delay <milliseconds>",
-      "for a failing delivery, wait this long and then answer as usual, instead of answering with --status; the delivery fails only if the sandbox's deliveryTimeoutMs is shorter",
+      "for a failing delivery, wait this long and then respond as usual, instead of responding with --status; the delivery fails only if the sandbox's deliveryTimeoutMs is shorter",
       wholeNumber(),
     )
-    .option("--drop", "for a failing delivery, drop the connection instead of answering")
+    .option("--drop", "for a failing delivery, drop the connection instead of responding")
     .addOption(jsonOption("print one JSON object per line"))
     .action(async (flags: ListenFlags) => await hear(flags));
 }

@@ -22,12 +22,12 @@ interface LogsFlags extends SandboxFlags {
 /** The number of requests that are printed, by default and at most. */
 const printed = { usual: 50, most: 200 } as const;
 
-/** `routing-sandbox logs`: the requests of the API with their answers and the calls to the chain node. */
+/** `routing-sandbox logs`: the requests of the API with their responses and the calls to the chain node. */
 export function logsCommand(): Command {
   return new Command("logs")
-    .description("print the last API requests with their answers and the decoded calls to the chain node")
+    .description("print the last API requests with their responses and the decoded calls to the chain node")
     .option("--follow", "continue with each new request as it is answered, until Ctrl-C")
-    .option("--status <status>", "only answers with this status, such as 409, 4xx or lost")
+    .option("--status <status>", "only responses with this status, such as 409, 4xx or lost")
     .option("--operation <id>", "only requests of this API operation, such as createPurchase")
     .option("--purchase <id>", "only requests that name this purchase or other record")
     .addOption(

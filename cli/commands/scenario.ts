@@ -15,7 +15,7 @@ interface RecordFlags extends SandboxFlags {
 /** `routing-sandbox scenario record FILE`, `scenario play FILE`: what was done once, done again and compared to the last hash. */
 export function scenarioCommand(): Command {
   return new Command("scenario")
-    .description("record the steps of a sandbox, and play them with every answer and hash compared")
+    .description("record the steps of a sandbox, and play them with every response and hash compared")
     .addCommand(recordCommand())
     .addCommand(playCommand());
 }
@@ -56,7 +56,7 @@ interface PlayFlags extends Pick<SandboxFlags, "json"> {
 
 function playCommand(): Command {
   return new Command("play")
-    .description("play scenarios, each on a fresh sandbox, and compare every answer and hash")
+    .description("play scenarios, each on a fresh sandbox, and compare every response and hash")
     .argument("<files...>", "the scenario files")
     .addOption(jsonOption("print one JSON object for each file"))
     .option("--junit <file>", "write a report as JUnit XML, with a test case for each step")

@@ -74,7 +74,7 @@ func act(purchase object, name, wallet, query string) (transaction, signature st
 			signature = rpc("eth_signTypedData_v4", address, sign["typed_data"]).(string)
 		}
 		call := action["transaction"].(object)
-		// The answer comes when the transaction is in a block.
+		// The call returns when the transaction is in a block.
 		receipt := rpc("eth_sendTransactionSync", object{"from": address, "to": call["to"], "data": call["data"]})
 		return receipt.(object)["transactionHash"].(string), signature
 	}

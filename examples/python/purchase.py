@@ -44,7 +44,7 @@ def action(name, wallet, query=""):
     call = {"from": address, "to": found["transaction"]["to"], "data": found["transaction"]["data"]}
     typed_data = (found.get("sign") or {}).get("typed_data")
     signature = rpc("eth_signTypedData_v4", address, typed_data) if typed_data else None
-    # The answer comes when the transaction is in a block.
+    # The call returns when the transaction is in a block.
     return rpc("eth_sendTransactionSync", call)["transactionHash"], signature
 
 

@@ -72,7 +72,7 @@ export function bodiesTable(operations: readonly Operation[]): string {
   return markdownTable(["Operation", "Field", "Type", "", "Description"], rows);
 }
 
-/** Returns a table of the fields of each operation's answer. An object that several operations answer is listed once. */
+/** Returns a table of the fields of each operation's response. An object that several operations return is listed once. */
 export function answersTable(operations: readonly Operation[]): string {
   const listed = new Map<string, string>();
   const rows = operations.map((operation) => {
@@ -89,7 +89,7 @@ export function answersTable(operations: readonly Operation[]): string {
     const answer = same === undefined ? fields.join(", ") : `the same as ${same}`;
     return [number === null ? "" : String(number), call, Object.keys(responses).join(", "), answer];
   });
-  return markdownTable(["#", "Method and path", "Status", "Fields of the answer"], rows);
+  return markdownTable(["#", "Method and path", "Status", "Fields of the response"], rows);
 }
 
 /** Returns the method and the end of the path, as the documents name an operation: "`POST …/activate`". */

@@ -1,4 +1,5 @@
 import { createHash, createHmac, createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import {
   computeAddress,
   hashMessage,
@@ -40,6 +41,14 @@ function inOrder(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   return Object.values(value).map(inOrder);
 }
+
+test("docs/languages.md lists every member of the vectors", async () => {
+  const page = await readFile(new URL("../../docs/languages.md", import.meta.url), "utf8");
+  const [, table = ""] = page.split("| Member | Content |");
+  const rows = table.split("\n\n")[0]?.split("\n") ?? [];
+  const members = rows.flatMap((row) => row.split(" | ")[0]?.match(/(?<=`)\w+(?=`)/g) ?? []);
+  expect(members.toSorted()).toEqual(Object.keys(vectors).toSorted());
+});
 
 test.each(Object.entries(accounts))("the address of the vectors' %s is that of its key", (_, account) => {
   const { address, private_key } = account;

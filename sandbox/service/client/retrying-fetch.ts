@@ -34,8 +34,8 @@ export interface RetryPolicy {
 /** The default of the largest number of identical requests. */
 export const mostRequests = 20;
 
-/** The longest pause that an answer can ask for, in seconds. */
-const longestRetryAfter = 60;
+/** The longest pause that a response can ask for, in seconds. */
+export const longestPauseSeconds = 60;
 
 /** Thrown when the outcome of a request is still unknown after the last allowed repetition; `cause` is the error of a lost connection. */
 export class RetryLimitError extends CodedError<"retry_limit"> {
@@ -59,7 +59,7 @@ export async function waitInRealTime({ seconds, sent, signal }: Omit<Wait, "isEa
   const milliseconds =
     seconds === undefined
       ? Math.min(250, 10 * 2 ** (sent - 1))
-      : Math.min(seconds, longestRetryAfter) * 1_000;
+      : Math.min(seconds, longestPauseSeconds) * 1_000;
   await new Promise<void>((resolve, reject) => {
     const settle = () => {
       clearTimeout(timer);

@@ -32,7 +32,7 @@ export function describePool(url: string): ReturnType<typeof createDocument> {
         summary: "Leases running sandboxes to test workers in any language.",
         description: [
           "A pool needs no credential. Each lease starts with a sandbox in its initial state, and expires if it is not renewed.",
-          `Every path can also answer with these codes, before an operation runs: ${edge}.`,
+          `Every path can also respond with these codes, before an operation runs: ${edge}.`,
         ].join("\n\n"),
         license: { name: "MIT", identifier: "MIT" },
         contact: { name: "Routing sandbox documentation" },

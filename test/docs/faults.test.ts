@@ -1,0 +1,36 @@
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { checkNames } from "../../protocol/binding/check-binding.ts";
+import { faultLayers, placementsOf } from "../../sandbox/service/faults/fault-matrix.ts";
+
+const readPage = async (path: string) => await readFile(new URL(`../../${path}`, import.meta.url), "utf8");
+
+/** The heading of the section of each layer. */
+const headings = {
+  api: "Faults of the API",
+  relayer: "Faults of the relayer",
+  rpc: "Faults of the node",
+  chain: "Faults of the chain",
+  delivery: "Faults of deliveries",
+};
+
+test.each(faultLayers)("docs/faults.md has every action of the layer %s with its points", async (layer) => {
+  const [, section = ""] = (await readPage("docs/faults.md")).split(`## ${headings[layer]}\n`);
+  const [text = ""] = section.split("\n## ");
+  for (const [action, points] of Object.entries(placementsOf(layer))) {
+    expect(text).toMatch(new RegExp(`\\b${action}\\b`));
+    const rows = text.split("\n").filter((row) => row.startsWith(`| \`${action}\` |`));
+    const placed = rows.map((row) => row.split(" | ")[1] ?? "");
+    const named = placed.flatMap((cell) => cell.match(/(?<=`)\w+(?=`)/g) ?? []);
+    // A cell such as "every point" and "RPC points" is explained above the table.
+    if (rows.length > 0 && !placed.some((cell) => / points?\b/.test(cell)))
+      expect(named.toSorted(), action).toEqual([...points].toSorted());
+  }
+});
+
+test("the guide names every check of a transaction", async () => {
+  const [, section = ""] = (await readPage("portal/docs.md")).split("## Binding checks\n");
+  const [text = ""] = section.split("\n## ");
+  const named = text.split("A refusal")[0]?.match(/(?<=`)\w+(?=`)/g) ?? [];
+  expect(named.toSorted()).toEqual([...checkNames].toSorted());
+});
