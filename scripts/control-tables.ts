@@ -35,7 +35,8 @@ function requestOf({ method, path, example }: DescribedOperation): string {
 }
 
 function textOf({ summary, description = "", page, success, method }: DescribedOperation): string {
-  const status = method === "post" && success.status !== 200 ? ` It answers \`${success.status}\`.` : "";
+  const status =
+    method === "post" && success.status !== 200 ? ` The response has the status \`${success.status}\`.` : "";
   const see = page === undefined ? "" : ` See [${page.words}](${page.target}).`;
   return `${summary} ${description}`.trim() + status + see;
 }

@@ -79,11 +79,7 @@ export function addStartOptions(command: Command, ports: Ports): Command {
       ),
     )
     .addOption(
-      optionWithDefault(
-        "--receiver-url <url>",
-        "the URL that receives notifications",
-        "the sandbox's own receiver",
-      ),
+      optionWithDefault("--receiver-url <url>", "the URL that receives notifications", "the test receiver"),
     )
     .option("--auto-deliver", "deliver events as they happen")
     .addOption(startTimeoutOption());

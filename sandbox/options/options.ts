@@ -76,7 +76,7 @@ export interface SandboxOptions {
   /**
    * The one URL that receives the notifications of all programs.
    *
-   * @defaultValue the sandbox's own receiver
+   * @defaultValue the test receiver
    */
   receiverUrl?: string;
   /**

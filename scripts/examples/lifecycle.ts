@@ -198,7 +198,7 @@ export const exampleLifecycle: readonly ExampleStep[] = [
     operation: "receiveNotification",
     request: ({ sandbox }) => {
       const delivery = sandbox.receiver.deliveries().at(-1);
-      if (delivery === undefined) throw new Error("The sandbox's own receiver got a delivery.");
+      if (delivery === undefined) throw new Error("The test receiver got a delivery.");
       const names = ["webhook-id", "webhook-timestamp", "webhook-signature"];
       return {
         header: Object.fromEntries(names.map((name) => [name, delivery.headers[name] ?? ""])),

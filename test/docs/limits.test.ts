@@ -79,5 +79,5 @@ test("no comment names a default number that is not the constant's", () => {
   );
   const { least, most } = faultLimits.status;
   const source = readFileSync(`${root}/sandbox/service/faults/fault-request.ts`, "utf8");
-  expect(source).toContain(`The status that the receiver answers, ${least} to ${most};`);
+  expect(source).toContain(`The status of the receiver's response, ${least} to ${most};`);
 });

@@ -21,9 +21,9 @@ export interface Exploration {
   /** The number of steps that were taken. */
   steps: number;
   seed: string;
-  /** For each kind of step, the number of times that it got each answer, as in `{ fileClaim: { "201": 12, "409 state_conflict": 9 } }`. */
+  /** For each kind of step, the number of times that it got each response, as in `{ fileClaim: { "201": 12, "409 state_conflict": 9 } }`. */
   counts: WalkCounts;
-  /** SHA-256 over each walk: the bytes of every answer, every block, and the fingerprint at the end. Equal for equal seeds. */
+  /** SHA-256 over each walk: the bytes of every response, every block, and the fingerprint at the end. Equal for equal seeds. */
   digest: Hex;
 }
 

@@ -148,7 +148,7 @@ export class Walk {
     return `/v1/routing/programs/${this.programId}`;
   }
 
-  /** Whether deliveries go to the sandbox's own receiver, where they can be made to fail. */
+  /** Whether deliveries go to the test receiver, where they can be made to fail. */
   get mayFailDeliveries(): boolean {
     const { receiver, description } = this.sandbox;
     return receiver.url === `${description.urls.api}${receiveNotification.path}`;

@@ -218,7 +218,7 @@ const eventViewSchema = z.object({
   attempts: z.array(deliveryAttemptSchema),
   receipt_id: text.nullable(),
   arrivals: z.array(z.object({ number: count, verified: z.boolean(), status: count.nullable() })).meta({
-    description: "The arrivals at the sandbox's own receiver; `POST /receiver/resend` takes a number.",
+    description: "The arrivals at the test receiver; `POST /receiver/resend` takes a number.",
   }),
   body: jsonSchema,
   created_at: text,

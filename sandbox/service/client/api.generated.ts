@@ -12,7 +12,7 @@ export interface components {
       /** The scopes of the credential; by default all scopes of the account. */
       scopes?: ("records:read" | "merchants:write" | "purchases:write" | "claims:write" | "decisions:write" | "refunds:execute")[];
     };
-    /** Identifies the intent: a new key for each intent, the same key for each retry. 8 to 100 visible ASCII characters. A repeat with the identical body gets the first answer, byte for byte. */
+    /** Identifies the intent: a new key for each intent, the same key for each retry. 8 to 100 visible ASCII characters. A repeat with the identical body gets the first response, byte for byte. */
     IdempotencyKey: string;
     CreateMerchant: {
       /** The wallet that receives payments and funds refunds. */
@@ -750,11 +750,11 @@ export interface components {
     DeliveryAttempt: {
       number: number;
       at: components["schemas"]["Timestamp"];
-      /** Null if the receiver did not answer. */
+      /** Null if the receiver did not respond. */
       status_code: number | null;
-      /** The reason why there was no answer or no success. */
+      /** The reason why there was no response or no success. */
       error: string | null;
-      /** The beginning of the answer, as text. */
+      /** The beginning of the response, as text. */
       response_body: string | null;
       duration_ms: number | null;
     };

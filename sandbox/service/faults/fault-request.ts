@@ -62,11 +62,11 @@ interface FaultDetails {
   depth?: number;
   /** How long a `delay` takes, in real milliseconds; 1,000 by default. */
   delay_ms?: number;
-  /** The status that the receiver answers, 300 to 599; 503 by default. */
+  /** The status of the receiver's response, 300 to 599; 503 by default. */
   status?: number;
-  /** The headers that the receiver answers with `status`. */
+  /** The headers of the receiver's response. */
   headers?: { [name: string]: string };
-  /** The body that the receiver answers with `status`. */
+  /** The body of the receiver's response. */
   body?: string;
 }
 

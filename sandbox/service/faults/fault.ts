@@ -16,7 +16,7 @@ export const faultSchema = z
     hits: z.int().meta({ description: "The number of times that it has acted." }),
     depth: z.int().exactOptional().meta({ description: "The number of blocks that a `reorg` removes." }),
     delay_ms: z.int().exactOptional().meta({ description: "The length of a `delay`, in real milliseconds." }),
-    status: z.int().exactOptional().meta({ description: "The status that the receiver answers." }),
+    status: z.int().exactOptional().meta({ description: "The status of the receiver's response." }),
     headers: texts.exactOptional(),
     body: z.string().exactOptional(),
   })

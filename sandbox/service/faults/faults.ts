@@ -176,7 +176,7 @@ export class SandboxFaults implements Faults, Part<FaultState> {
   #requireReceiver({ layer, point }: Fault): void {
     if (layer !== "delivery" || point !== "at_receiver" || this.#receiver.isOwn) return;
     throw new FaultInvalidError(
-      `Notifications go to ${this.#receiver.url}, and this fault acts at the sandbox's own receiver. Make that receiver fail instead, as routing-sandbox listen --fail does.`,
+      `Notifications go to ${this.#receiver.url}, and this fault acts at the test receiver. Make that receiver fail instead, as routing-sandbox listen --fail does.`,
     );
   }
 }

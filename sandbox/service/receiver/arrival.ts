@@ -16,7 +16,7 @@ export const arrivalSchema = z
       description: "Whether its signature verifies against the current keys; its time is not checked.",
     }),
     status: z.int().nullable().meta({
-      description: "The status that the receiver answered; null if the connection was already closed.",
+      description: "The status of the receiver's response; null if the connection was already closed.",
     }),
   })
   .meta({ id: "Arrival", description: "A delivery as it arrived at a receiver." });

@@ -17,17 +17,17 @@ export class ReceiverPin implements Part<PinState> {
   readonly name = "receiver_pin";
   // A snapshot file is continued with the receiver of the start that loads it.
   readonly schema = null;
-  /** The URL of the sandbox's own receiver. */
+  /** The URL of the test receiver. */
   readonly own: string;
   readonly #resolve: Resolve | undefined;
   #pinned: PinnedReceiver;
-  /** Whether the start or `pin` named the receiver; otherwise it is the sandbox's own. */
+  /** Whether the start or `pin` named the receiver; otherwise it is the test receiver. */
   #isChosen: boolean;
   #hasDelivered = false;
 
   /**
-   * @param own - the URL of the sandbox's own receiver.
-   * @param named - the receiver that the start names; without it, notifications go to the sandbox's own.
+   * @param own - the URL of the test receiver.
+   * @param named - the receiver that the start names; without it, notifications go to the test receiver.
    */
   static async open(own: string, named: PinnedReceiver | null, resolve?: Resolve): Promise<ReceiverPin> {
     return new ReceiverPin(own, named ?? (await pinReceiver(own)), { isChosen: named !== null, resolve });
@@ -54,7 +54,7 @@ export class ReceiverPin implements Part<PinState> {
     return this.#pinned.url.href;
   }
 
-  /** Whether notifications go to the sandbox's own receiver. */
+  /** Whether notifications go to the test receiver. */
   get isOwn(): boolean {
     return isPinnedAs(this.#pinned, this.own);
   }

@@ -35,7 +35,7 @@ interface Waiter {
 }
 
 /**
- * The sandbox's own receiver: lists and awaits its deliveries, sends duplicates, and pins another receiver.
+ * The test receiver: lists and awaits its deliveries, sends duplicates, and pins another receiver.
  *
  * @example
  * const { body, headers } = await sandbox.receiver.next();
@@ -150,7 +150,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
 
   /**
    * Sends a duplicate, which does not count as an attempt. For the id of an event, or an object with an `event_id` such as a notification,
-   * the event is sent to the pinned receiver, signed now. A delivery that arrived at the sandbox's own receiver is sent there again, with
+   * the event is sent to the pinned receiver, signed now. A delivery that arrived at the test receiver is sent there again, with
    * the same headers and bytes.
    *
    * @returns the answer of the receiver; `status` is null without an answer.
@@ -202,9 +202,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
   }
 
   #nothingCame(milliseconds: number): SandboxError {
-    const where = this.#pin.isOwn
-      ? ""
-      : ` Notifications go to ${this.url}, not to the sandbox's own receiver.`;
+    const where = this.#pin.isOwn ? "" : ` Notifications go to ${this.url}, not to the test receiver.`;
     return new SandboxError("no_delivery", `No such delivery arrived within ${milliseconds} ms.${where}`);
   }
 }

@@ -123,7 +123,7 @@ export const errorCatalogue = {
   not_found: entry(
     404,
     "Not found",
-    "Nothing with this identifier exists in this program. Identifiers of other programs get the same answer.",
+    "Nothing with this identifier exists in this program. Identifiers of other programs get the same response.",
     "Check the identifier and the program in the path.",
   ),
   outbox_empty: entry(
@@ -229,7 +229,7 @@ export const errorCatalogue = {
   delivery_exhausted: entry(
     409,
     "The delivery attempts are exhausted",
-    `The notification has had its ${limitTexts.delivery_attempts}, or its receiver has answered 410. It gets no further attempt.`,
+    `The notification has had its ${limitTexts.delivery_attempts}, or its receiver has responded with 410. It gets no further attempt.`,
     "Read the object of the event instead, for example the purchase.",
   ),
   approval_replayed: entry(
@@ -368,7 +368,7 @@ export const errorCatalogue = {
   rpc_unavailable: entry(
     503,
     "The chain is not available",
-    "The node could not be reached, failed or gave contradicting answers, or the chain or the purchase changed during every read.",
+    "The node could not be reached, failed or gave contradicting responses, or the chain or the purchase changed during every read.",
     "Send the identical request again after Retry-After seconds.",
     true,
   ),

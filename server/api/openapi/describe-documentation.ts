@@ -58,7 +58,7 @@ function describeResource({ id, contentType, description }: (typeof documentatio
 
 const problem = {
   type: "object",
-  description: "An error answer (RFC 9457).",
+  description: "An error response (RFC 9457).",
   required: ["type", "title", "status", "code", "detail", "instance", "request_id", "retryable"],
   properties: {
     type: { type: "string", format: "uri", description: "The page of this error code." },

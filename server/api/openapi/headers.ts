@@ -13,7 +13,7 @@ export const idempotencyKeySchema = z
     id: "IdempotencyKey",
     description:
       `Identifies the intent: a new key for each intent, the same key for each retry. ${limitTexts.idempotency_key_length} visible ASCII characters. ` +
-      "A repeat with the identical body gets the first answer, byte for byte.",
+      "A repeat with the identical body gets the first response, byte for byte.",
   });
 
 /** The headers of a signed event (Standard Webhooks). */
@@ -35,8 +35,11 @@ const challenge = z.string().meta({ description: "The error of the credential (R
 
 /** The headers of answers, by the names that answers refer to them by. */
 export const answerHeaders = {
-  RequestId: idSchema("req").meta({ description: "Identifies this answer in the service's log." }),
-  CacheControl: z.string().optional().meta({ description: "`no-store`: the answer is for the caller only." }),
+  RequestId: idSchema("req").meta({ description: "Identifies this response in the service's log." }),
+  CacheControl: z
+    .string()
+    .optional()
+    .meta({ description: "`no-store`: the response is for the caller only." }),
   RetryAfter: z
     .string()
     .regex(/^[0-9]+$/)
@@ -45,7 +48,7 @@ export const answerHeaders = {
   IdempotentReplayed: z
     .literal("true")
     .optional()
-    .meta({ description: "Present when this is the stored answer of an earlier identical request." }),
+    .meta({ description: "Present when this is the stored response to an earlier identical request." }),
   Challenge: challenge,
   /** The challenge for a status where only some of the codes are about the credential. */
   OptionalChallenge: challenge.optional(),

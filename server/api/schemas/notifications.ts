@@ -77,15 +77,15 @@ const deliveryAttemptSchema = z
     status_code: z
       .int()
       .nullable()
-      .meta({ description: "Null if the receiver did not answer.", example: 200 }),
+      .meta({ description: "Null if the receiver did not respond.", example: 200 }),
     error: z
       .string()
       .nullable()
-      .meta({ description: "The reason why there was no answer or no success.", example: null }),
+      .meta({ description: "The reason why there was no response or no success.", example: null }),
     response_body: z
       .string()
       .nullable()
-      .meta({ description: "The beginning of the answer, as text.", example: "{}" }),
+      .meta({ description: "The beginning of the response, as text.", example: "{}" }),
     duration_ms: z.int().nullable(),
   })
   .meta({ id: "DeliveryAttempt" });

@@ -7,7 +7,7 @@ export const pageQuerySchema = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9_-]{1,200}$/, "must be a next_cursor of an earlier answer")
     .optional()
-    .meta({ description: "The `next_cursor` of the previous answer." }),
+    .meta({ description: "The `next_cursor` of the previous response." }),
   limit: z
     .string()
     .regex(/^([1-9][0-9]?|100)$/, `must be a number from 1 to ${limits.page_size_max}`)

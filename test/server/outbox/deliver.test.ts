@@ -22,7 +22,7 @@ afterAll(async () => {
   await kit.sandbox.close();
 });
 
-describe("a delivery to the service's own receiver", () => {
+describe("a delivery to the test receiver", () => {
   test("arrives signed, with the frozen body, and is receipted", async () => {
     const event = await kit.events.write();
     const { notification, receipt } = await kit.events.deliver(event);

@@ -108,7 +108,7 @@ describe("while another URL is pinned, POST …/notification-receiver", () => {
   });
 });
 
-test("the sandbox's own receiver may be pinned by its URL, under any of its names", async () => {
+test("the test receiver may be pinned by its URL, under any of its names", async () => {
   const free = await openReceiver();
   const { port: api } = free;
   await free[Symbol.asyncDispose]();

@@ -66,7 +66,7 @@ const chooseMining = defineControl({
   path: "/mining",
   tag: "Time",
   summary: "Chooses when blocks are mined: for each transaction, never, or every given number of seconds.",
-  description: 'With `"transaction"`, it answers when all waiting transactions are mined.',
+  description: 'With `"transaction"`, the response is sent when all waiting transactions are mined.',
   body: miningBody,
   example: { every: "transaction" },
   success: {

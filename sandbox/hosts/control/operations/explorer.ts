@@ -99,7 +99,7 @@ const blocks = defineRead({
 const requests = defineRead({
   id: "listRequests",
   path: "/requests",
-  summary: "Lists the last requests to the routing API, with their answers.",
+  summary: "Lists the last requests to the routing API, with their responses.",
   page: { target: "control.md#the-request-log", words: "the request log" },
   query: requestsQuery,
   success: success("A page of requests.", requestsSchema),
@@ -170,7 +170,7 @@ export const explorerOperations = [
   list({
     collection: "events",
     summary:
-      "Lists all events (the outbox), each with its delivery attempts, its delivery receipt, and the deliveries that arrived at the sandbox's own receiver.",
+      "Lists all events (the outbox), each with its delivery attempts, its delivery receipt, and the deliveries that arrived at the test receiver.",
     query: eventsQuery,
     schema: eventsSchema,
     read: readEvents,

@@ -40,7 +40,7 @@ const clearFaults = defineControl({
   path: "/faults",
   tag: "Faults",
   summary: "Clears all faults and resumes mining.",
-  description: "It answers when all waiting transactions are mined.",
+  description: "The response is sent when all waiting transactions are mined.",
   success: { status: 200, description: "No faults.", schema: listSchema },
   gated: true,
   async handle({ sandbox: { faults } }) {

@@ -46,7 +46,7 @@ const deliver = defineControl({
   tag: "Given",
   summary: "Delivers every undelivered event of all programs.",
   description:
-    "A notification is `delivered` when the receiver accepts an attempt, and `exhausted` when all attempts have failed or the receiver has answered 410.",
+    "A notification is `delivered` when the receiver accepts an attempt, and `exhausted` when all attempts have failed or the receiver has responded with 410.",
   page: { target: "notifications.md", words: "notifications" },
   success: {
     status: 200,

@@ -21,7 +21,7 @@ const listDeliveries = defineControl({
   method: "get",
   path: "/receiver/deliveries",
   tag: "Receiver",
-  summary: `Lists the last ${keptArrivals.toLocaleString("en-US")} deliveries that arrived at the sandbox's own receiver.`,
+  summary: `Lists the last ${keptArrivals.toLocaleString("en-US")} deliveries that arrived at the test receiver.`,
   success: {
     status: 200,
     description: "The deliveries, the oldest first.",
@@ -59,13 +59,13 @@ const resend = defineControl({
   tag: "Receiver",
   summary: "Sends a duplicate.",
   description:
-    "With the `number` of a delivery (`GET /receiver/deliveries`), it sends this delivery to the sandbox's own receiver again. With an `event_id`, it sends the event to the pinned receiver again.",
+    "With the `number` of a delivery (`GET /receiver/deliveries`), it sends this delivery to the test receiver again. With an `event_id`, it sends the event to the pinned receiver again.",
   page: { target: "notifications.md#wait-for-deliveries-in-a-test", words: "notifications" },
   body: resendBody,
   example: { number: 1 },
   success: {
     status: 200,
-    description: "The answer of the receiver.",
+    description: "The response of the receiver.",
     schema: z.object({ status: z.int().nullable(), body: z.string() }).meta({ id: "ReceiverAnswer" }),
   },
   errors: ["not_found", "argument_invalid"],

@@ -11,7 +11,7 @@ const keptSchema = z
 
 const listSchema = z.object({ data: z.array(keptSchema) }).meta({ id: "KeptSnapshots" });
 
-const waiting = "If a request in progress does not end in time, the answer is `503 snapshot_timeout`.";
+const waiting = "If a request in progress does not end in time, the response is `503 snapshot_timeout`.";
 
 const errors = ["snapshot_timeout", "sandbox_shared", "part_failed"] as const;
 

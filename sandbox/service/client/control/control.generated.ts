@@ -255,7 +255,7 @@ export interface components {
       depth?: number;
       /** The length of a `delay`, in real milliseconds. */
       delay_ms?: number;
-      /** The status that the receiver answers. */
+      /** The status of the receiver's response. */
       status?: number;
       headers?: {
         [name: string]: string;
@@ -817,11 +817,11 @@ export interface components {
     DeliveryAttempt: {
       number: number;
       at: components["schemas"]["Timestamp"];
-      /** Null if the receiver did not answer. */
+      /** Null if the receiver did not respond. */
       status_code: number | null;
-      /** The reason why there was no answer or no success. */
+      /** The reason why there was no response or no success. */
       error: string | null;
-      /** The beginning of the answer, as text. */
+      /** The beginning of the response, as text. */
       response_body: string | null;
       duration_ms: number | null;
     };
@@ -973,7 +973,7 @@ export interface components {
       body: string;
       /** Whether its signature verifies against the current keys; its time is not checked. */
       verified: boolean;
-      /** The status that the receiver answered; null if the connection was already closed. */
+      /** The status of the receiver's response; null if the connection was already closed. */
       status: number | null;
     };
     PinnedReceiver: {
@@ -1256,7 +1256,7 @@ export interface components {
           duration_ms: number | null;
         }[];
         receipt_id: string | null;
-        /** The arrivals at the sandbox's own receiver; `POST /receiver/resend` takes a number. */
+        /** The arrivals at the test receiver; `POST /receiver/resend` takes a number. */
         arrivals: {
           number: number;
           verified: boolean;

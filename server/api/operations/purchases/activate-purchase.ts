@@ -36,7 +36,7 @@ export const activatePurchase = defineOperation({
   path: "/v1/routing/programs/{program}/purchases/{id}/activate",
   summary: "Activate a purchase by a relayed offer",
   description:
-    "Submits the program operator's offer of exactly this purchase through the relayer. While its transaction is not confirmed, the answer is 202. " +
+    "Submits the program operator's offer of exactly this purchase through the relayer. While its transaction is not confirmed, the response is 202. " +
     "The identical request with the identical key continues the same operation.",
   authorization: { kind: "scope", scope: "purchases:write" },
   idempotent: true,

@@ -42,7 +42,7 @@ export const executeRefund = defineOperation({
   summary: "Execute a refund",
   description:
     "Records the award of an approved decision. The relayer collects it from the merchant's wallet, through the funding source, and the beneficiary receives it. " +
-    "While the collection is not confirmed, the answer is 202 and the purchase is `refund_due`.",
+    "While the collection is not confirmed, the response is 202 and the purchase is `refund_due`.",
   authorization: { kind: "scope", scope: "refunds:execute" },
   idempotent: true,
   effect: true,
