@@ -2,6 +2,7 @@ import { defaultPorts } from "../cli/shared-options.ts";
 import { checkNames } from "../protocol/binding/check-binding.ts";
 import { faultPlacements, faultPoints } from "../relayer/faults/fault.ts";
 import { deepestReorg } from "../relayer/recovery/head-trail.ts";
+import { relayOperationKinds } from "../relayer/relayer.ts";
 import { defaultKeptStates } from "../sandbox/chain/anvil/start-anvil.ts";
 import { programRoles, walletNames } from "../sandbox/chain/genesis/roles.ts";
 import { largestBody } from "../sandbox/chain/rpc/front.ts";
@@ -122,6 +123,7 @@ export const pageLimits = {
   requests_page: count(requestPageSizes.usual),
   requests_page_most: count(requestPageSizes.most),
   receiver_wait: seconds(nextTimeoutMs),
+  relay_kinds: listed(relayOperationKinds),
   relayer_points: codeSpans(faultPoints).join(", "),
   relayer_rpc_points: listed(faultPlacements.rpc_error),
   reorg_depth: `${count(deepestReorg)} blocks`,
