@@ -51,7 +51,7 @@ function introduction(docsUrl: string): string {
   );
   return [
     `The control API needs no credential and is never part of the routing API. ${pageUrl(docsUrl, "control.md")} describes it.`,
-    "A later version may add fields and codes to responses. Ignore fields that you do not know, and handle unknown codes by their status. " +
+    "A later version may add fields and codes to responses. Ignore unknown fields, and handle unknown codes by their status. " +
       "A request with an unknown field is refused.",
     `Every path can also respond with these codes, before an operation runs: ${edge}. ` +
       `A write whose body cannot be read is refused on every path: ${unreadable}.`,

@@ -17,7 +17,7 @@ export const sandboxErrors = {
   sandbox_shared: "A snapshot or a restore was refused, because other processes have joined the sandbox.",
   stale_snapshot: "The snapshot is no longer valid: an older one was restored, or a reorg removed its block.",
   part_failed:
-    "A function of a part of the option `parts` threw. A restore that it ended has changed nothing else.",
+    "A function of a part of the option `parts` threw. If it threw during a restore, the restore has changed nothing else.",
   snapshot_timeout:
     "A snapshot or a restore could not start in time, because a request in progress did not end.",
   receiver_invalid: "Notifications cannot be sent to the receiver's URL.",

@@ -382,7 +382,7 @@ export interface components {
         id: string;
       };
       sequence: number;
-      /** Counts from 1. The next attempt starts after the previous one reverted, was canceled because its precondition failed, or was abandoned because its nonce was taken. */
+      /** Counts from 1. The next attempt starts after the previous one reverted, was canceled (failed precondition) or was abandoned (taken nonce). */
       attempt: number;
       status: "accepted" | "signed" | "broadcast" | "mined" | "confirmed" | "reverted" | "failed" | "needs_attention";
       status_reason: (("simulation_reverted" | "transaction_reverted" | "rpc_unavailable" | "rpc_refused" | "precondition_failed" | "reorged" | "foreign_nonce" | "nonce_taken" | "abandoned") | null);

@@ -82,7 +82,7 @@ function introduction(urls: { docs: string }): string {
   return [
     "Merchants enroll. Purchases are signed, paid, claimed, decided and refunded with a test stablecoin on a local chain. " +
       `No real value moves. The guide is at ${urls.docs}/portal/docs.md; every error code has a page under ${urls.docs}/errors.`,
-    "A later version may add fields, codes and events to responses. Ignore fields that you do not know, and handle unknown codes by " +
+    "A later version may add fields, codes and events to responses. Ignore unknown fields, and handle unknown codes by " +
       "their status. A request with an unknown field is refused.",
     `Every path can also respond with these codes, before an operation runs: ${edge}.`,
     "The request examples succeed on a fresh sandbox with the default seed in `deterministic` mode, sent in this order together with the wallets' " +

@@ -67,7 +67,7 @@ export const relayOperationSchema = z
     sequence: z.int(),
     attempt: z.int().meta({
       description:
-        "Counts from 1. The next attempt starts after the previous one reverted, was canceled because its precondition failed, or was abandoned because its nonce was taken.",
+        "Counts from 1. The next attempt starts after the previous one reverted, was canceled (failed precondition) or was abandoned (taken nonce).",
       example: 1,
     }),
     status: z.enum(relayOperationStatuses),

@@ -29,7 +29,7 @@ export const readMerchantWalletQuery = z.strictObject({});
 export const readPurchaseWalletQuery = z.strictObject({
   amount: positiveAmountSchema.optional().meta({
     description:
-      "The amount to approve, pay or claim; by default everything that is outstanding, approved or reconciled.",
+      "The amount to approve, pay or claim. By default the outstanding amount; for pay its approved part, if any; for claim the reconciled amount.",
   }),
   reason: z.string().min(1).max(textLengths.reason).optional().meta({ description: "claim: the reason." }),
 });

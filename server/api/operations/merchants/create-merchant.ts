@@ -26,7 +26,7 @@ export const createMerchant = defineOperation({
   path: "/v1/routing/programs/{program}/merchants",
   summary: "Create a merchant",
   description:
-    "Creates a merchant: the program's signer authorizes its wallet to fund refunds up to a cap. The wallet enrolls at `wallet_url`. " +
+    "Creates a merchant: the program's commitment signer authorizes its wallet to fund refunds up to a cap. The wallet enrolls at `wallet_url`. " +
     "A wallet that is already enrolled in the program is refused, because the contract would refuse its enrollment.",
   authorization: { kind: "scope", scope: "merchants:write" },
   idempotent: true,
@@ -90,7 +90,7 @@ export const createMerchant = defineOperation({
   },
 });
 
-/** Has the program's signer authorize a wallet to fund refunds. */
+/** Has the program's commitment signer authorize a wallet to fund refunds. */
 async function authorizeFunding(
   party: Pick<MerchantRecord, "id" | "program" | "wallet">,
   bounds: Pick<MerchantRecord["funding"], "cap" | "valid_until">,

@@ -30,7 +30,7 @@ export const createPurchase = defineOperation({
   path: "/v1/routing/programs/{program}/purchases",
   summary: "Create a purchase",
   description:
-    "Creates a purchase: the program's signer signs its immutable commitment (EIP-712). The buyer pays at `wallet_url`. " +
+    "Creates a purchase: the program's commitment signer signs its immutable commitment (EIP-712). The buyer pays at `wallet_url`. " +
     `By default the offer deadline is ${limitTexts.offer_deadline} from now, the pay deadline ${limitTexts.pay_deadline} and the claim deadline ${limitTexts.claim_deadline}.`,
   authorization: { kind: "scope", scope: "purchases:write" },
   idempotent: true,
@@ -90,7 +90,7 @@ export function fillDeadlines(
   };
 }
 
-/** Makes the record of a purchase, with its commitment signed by the program's signer. */
+/** Makes the record of a purchase, with its commitment signed by the program's commitment signer. */
 async function signPurchase(
   asked: CreatePurchase & Deadlines,
   merchant: MerchantRecord,

@@ -96,7 +96,7 @@ describe("the API's description", () => {
 
   test("leaves answers open to new fields and codes, and says so", async () => {
     const { info, paths, components } = parseDescription(await committed("routing"));
-    expect(info.description).toContain("Ignore fields that you do not know");
+    expect(info.description).toContain("Ignore unknown fields");
     for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods)))
       for (const [status, { content }] of Object.entries(operation.responses))
         for (const { schema } of Object.values(content)) {
