@@ -61,7 +61,7 @@ const errors: { readonly [Name in keyof Errors]: Readonly<Record<Errors[Name], s
     fault_invalid: "The fault can have no effect at this point, or the node refuses it.",
     gas_budget_exceeded: "The gas budget of the program does not cover the reservation.",
     rpc_unavailable: "The node does not answer.",
-    rpc_refused: "The node answers with an error.",
+    rpc_refused: "The node returns an error.",
     chain_mismatch: "The node serves another chain epoch than the operation's.",
     signer_unknown: "The relayer has no key of the signer.",
     operation_unknown: "No relay operation has this id.",

@@ -38,9 +38,9 @@ export const rpcTables: { readonly [name: string]: string } = {
       ["blocks of one `evm_mine`, `anvil_mine` or `hardhat_mine`", count(mostBlocks)],
       ["blocks of one `evm_mine_detailed` or `anvil_mine_detailed`", count(mostDetailedBlocks)],
       ["time of all calls of one request that run code", `${runMs / 1_000} s`],
-      ["time of one answer of the chain", `${answerMs / 1_000} s`],
+      ["time of one response of the chain", `${answerMs / 1_000} s`],
       [
-        "size of a request and of an answer",
+        "size of a request and of a response",
         `${largestBody / 2 ** 20} MiB and ${largestAnswer / 2 ** 20} MiB`,
       ],
     ],

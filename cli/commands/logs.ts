@@ -26,7 +26,7 @@ const printed = { usual: 50, most: 200 } as const;
 export function logsCommand(): Command {
   return new Command("logs")
     .description("print the last API requests with their responses and the decoded calls to the chain node")
-    .option("--follow", "continue with each new request as it is answered, until Ctrl-C")
+    .option("--follow", "continue with each new request when its response is sent, until Ctrl-C")
     .option("--status <status>", "only responses with this status, such as 409, 4xx or lost")
     .option("--operation <id>", "only requests of this API operation, such as createPurchase")
     .option("--purchase <id>", "only requests that name this purchase or other record")

@@ -172,7 +172,7 @@ export interface SandboxOptions {
    */
   log?: Log;
   /**
-   * Replaces the chain for all other parts of the sandbox, for example with other contracts or with a node that gives wrong answers. Use
+   * Replaces the chain for all other parts of the sandbox, for example with other contracts or with a node that returns wrong data. Use
    * it to test how the sandbox reacts to such a chain.
    *
    * @defaultValue none

@@ -29,7 +29,7 @@ const give = defineControl({
   tag: "Given",
   summary: "Creates a merchant or a purchase in a state.",
   description:
-    "The body has either `merchant` or `purchase`, with its options. The refusal `given_invalid` has a `pointer` to each wrong option in `errors`. If the routing API refuses a step, the refusal has the answer of the routing API in `problem`.",
+    "The body has either `merchant` or `purchase`, with its options. The refusal `given_invalid` has a `pointer` to each wrong option in `errors`. If the routing API refuses a step, the refusal has the response of the routing API in `problem`.",
   page: { target: "states.md", words: "states and options" },
   describedBody: givenRequestSchema,
   example: { purchase: { state: "paid" } },

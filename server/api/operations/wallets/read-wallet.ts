@@ -50,7 +50,7 @@ function readWallet(type: "merchant" | "purchase") {
     path: `/wallet/{program}/${type}/{id}`,
     summary: `Read the wallet actions of a ${type}`,
     description:
-      "Lists every action of the bound wallets: the bytes to sign or send, and the reason if the action is not possible now. No credential is required. " +
+      "Lists every action of the bound wallets: the bytes to sign or send, and the reason if the action is not possible now. " +
       "A client that prefers text/html, such as a browser, gets the wallet page.",
     authorization: { kind: "wallet" },
     idempotent: false,

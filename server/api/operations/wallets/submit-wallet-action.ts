@@ -48,8 +48,8 @@ const common = {
 const describe = (actions: readonly WalletAction[]) =>
   "Checks a transaction or a signature in the same way as the program operation, and records it for that operation. " +
   `Actions: ${actions.join(", ")}. ` +
-  "No credential is required: only transactions and signatures of the bound wallet are accepted. " +
-  "A transaction or a signature is recorded once: a second submission, under any Idempotency-Key, gets the first response.";
+  "Only transactions and signatures of the bound wallet are accepted, without a credential. " +
+  "Each is recorded once: a second submission, under any Idempotency-Key, gets the first response.";
 
 const errors = [
   "state_conflict",
