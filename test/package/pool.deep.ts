@@ -43,7 +43,7 @@ test("a lease whose sandbox can be neither reset nor replaced gets 503, and a sa
   const { url } = JSON.parse(String(line));
   const post = async (path: string) => {
     const response = await fetch(url + path, { method: "POST" });
-    return { status: response.status, body: await response.json() };
+    return { status: response.status, body: JSON.parse(await response.text()) };
   };
   const { body: lease } = await post("/leases");
   const restore = async () => await post(`/leases/${lease.id}/restore`);
