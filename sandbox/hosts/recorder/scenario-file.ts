@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { parseDocument, stringify } from "yaml";
 import { check } from "../../../server/http/request/validate.ts";
 import { describeFileError } from "../../../server/lib/describe-file-error.ts";
 import { replaceNamedFile } from "../../../server/lib/replace-file.ts";
@@ -18,6 +17,7 @@ export async function readScenario(file: string): Promise<Scenario> {
   const text = await readFile(file, "utf8").catch((cause: unknown) => {
     throw refused(`cannot be read: ${describeFileError(cause)}. Name a scenario file.`, cause);
   });
+  const { parseDocument } = await import("yaml");
   const document = parseDocument(text);
   const [broken] = document.errors;
   if (broken !== undefined) throw refused(`is not YAML: ${broken.message}`, broken);
@@ -36,6 +36,7 @@ export async function readScenario(file: string): Promise<Scenario> {
 export async function writeScenario(file: string, scenario: Scenario): Promise<void> {
   const title = scenario.title.replaceAll(/\s+/g, " ");
   const comment = ` ${title}. Play it: routing-sandbox scenario play <this file>`;
+  const { stringify } = await import("yaml");
   const text = stringify(scenario, { lineWidth: 0, aliasDuplicateObjects: false });
   await replaceNamedFile(file, `#${comment}\n${text}`, 0o666).catch((cause: unknown) => {
     throw new SandboxError(

@@ -8,7 +8,6 @@ import type { ChainNode } from "../../chain/start-chain.ts";
 import type { SandboxSettings } from "../../options/options.ts";
 import type { StartDeadline } from "../../options/start-deadline.ts";
 import type { Cluster } from "./cluster.ts";
-import { openShared } from "./shared-store.ts";
 
 /** A process that shares its store with no other. */
 class ClusterOfOne implements Cluster {
@@ -56,6 +55,8 @@ export async function openCluster(
 ): Promise<Cluster> {
   const { store } = settings;
   if (store === undefined) return new ClusterOfOne(journal ?? openEphemeralStore());
+  // Without a database, nothing of its client is loaded.
+  const { openShared } = await import("./shared-store.ts");
   const opening = openShared({ ...settings, store }, chain, journal);
   return await deadline.within(
     "the database to answer",
