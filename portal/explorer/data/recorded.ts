@@ -1,3 +1,4 @@
+import type { Overview } from "../../../sandbox/hosts/explorer/views.ts";
 import type { TraceData, TraceView } from "../../../sandbox/hosts/trace/trace-view.ts";
 
 /** The data of a trace's page; null in the explorer of a running sandbox. */
@@ -63,16 +64,25 @@ function isAsked(item: List["data"][number], query: URLSearchParams): boolean {
   return [...query].every(([name, wanted]) => {
     if (wanted === "" || name === "order" || name === "limit") return true;
     if (name === "cursor") return Number(item["number"]) <= Number(wanted);
-    if (name === "q" || name === "purchase") return JSON.stringify(item).includes(wanted);
+    if (name === "has") return isFilled(item[wanted]);
+    if (name === "q" && /^\d+$/.test(wanted) && "number" in item) return String(item["number"]) === wanted;
+    if (name === "q" || name === "purchase")
+      return JSON.stringify(item).toLowerCase().includes(wanted.toLowerCase());
     if (name !== "status") return item[name] === wanted;
     const status = String(item["delivery"] ?? item["status"] ?? "lost");
     return status === wanted || `${status.charAt(0)}xx` === wanted;
   });
 }
 
-/** Finds what an id, a hash or a block number belongs to. */
+function isFilled(list: unknown): boolean {
+  return Array.isArray(list) && list.length > 0;
+}
+
+/** Finds what an id, a hash, an address or a block number belongs to. */
 function find(answers: TraceData["answers"], text: string): unknown[] {
   const wanted = text.trim().toLowerCase();
+  const label = labelsOf(answers)[wanted];
+  if (label !== undefined) return [{ type: "account", id: wanted, title: label, purchase_id: null }];
   if (answers[`/explain/${wanted}`] !== undefined)
     return [{ type: "transaction", id: wanted, title: "A transaction", purchase_id: null }];
   const places = [
@@ -83,7 +93,7 @@ function find(answers: TraceData["answers"], text: string): unknown[] {
     ["/explorer/blocks", "block", "A block"],
     ["/requests", "request", "A request"],
   ] as const;
-  return places.flatMap(([path, type, title]) => {
+  const listed = places.flatMap(([path, type, title]) => {
     const list = answers[path];
     const names = ["id", "number", "hash", "commitment_hash"];
     const found = isList(list)
@@ -95,5 +105,26 @@ function find(answers: TraceData["answers"], text: string): unknown[] {
       title,
       purchase_id: type === "purchase" ? item["id"] : (item["purchase_id"] ?? null),
     }));
+  });
+  return listed.length > 0 ? listed : findInTimelines(answers, wanted);
+}
+
+function labelsOf(answers: TraceData["answers"]): { [address: string]: string } {
+  const { labels } = answers["/explorer/overview"] as Overview;
+  return labels;
+}
+
+/** The names of the records that only timelines have, by the start of their ids. */
+const ofPurchase: { readonly [start: string]: string } = { clm: "claim", dec: "decision", ref: "refund" };
+
+/** Finds the purchases whose timeline has an id or a hash, as that of a claim or of a decision. */
+function findInTimelines(answers: TraceData["answers"], wanted: string): unknown[] {
+  const what = ofPurchase[wanted.split("_")[0] ?? ""];
+  return Object.entries(answers).flatMap(([path, answer]) => {
+    const [, id] = /^\/explorer\/purchases\/(.+)$/.exec(path) ?? [];
+    if (id === undefined || !JSON.stringify(answer).toLowerCase().includes(`"${wanted}"`)) return [];
+    const title =
+      what === undefined ? "A purchase that has it in its timeline" : `The purchase of this ${what}`;
+    return [{ type: "purchase", id, title, purchase_id: id }];
   });
 }

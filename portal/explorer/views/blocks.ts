@@ -3,17 +3,42 @@ import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { readExplorer } from "../api.ts";
 import type { Measure } from "../format.ts";
+import { emptyList, type ListField, listFilter } from "../templates/lists.ts";
 import { copyable, pager, purchaseLink, time, transaction } from "../templates/templates.ts";
 import { defineView } from "../view.ts";
+
+const fields: readonly ListField[] = [
+  { name: "q", label: "Number or hash" },
+  {
+    name: "has",
+    label: "Blocks",
+    choices: [
+      ["", "all"],
+      ["transactions", "with transactions"],
+    ],
+  },
+];
 
 /** Blocks, the newest first, with their transactions named by what they do. */
 export const blocksView = defineView<ViewPage<BlockView>>({
   title: () => "Blocks",
   topics: ["blocks"],
-  load: ({ query }) => readExplorer("/blocks", { cursor: query.get("cursor") }),
-  draw: ({ data, next_cursor }, { pageAddress, measure }) => html`
+  load: ({ query }) => readExplorer("/blocks", Object.fromEntries(query)),
+  draw: ({ data, next_cursor }, { pageAddress: { query }, measure }) => html`
     <h1 tabindex="-1">Blocks</h1>
-    ${blockList(data, measure)} ${pager("blocks", pageAddress.query, next_cursor)}
+    ${listFilter("blocks", "Blocks", query, fields)}
+    ${
+      data.length === 0
+        ? emptyList("blocks", query, {
+            sentence: "There are no blocks yet.",
+            unmatched:
+              next_cursor === null
+                ? "No block matches."
+                : "No block matches so far. There may be older ones.",
+          })
+        : blockList(data, measure)
+    }
+    ${pager("blocks", query, next_cursor)}
   `,
 });
 

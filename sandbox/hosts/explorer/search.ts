@@ -4,7 +4,7 @@ import { assertKnown } from "../../../server/domain/purchases/status-after-reorg
 import { findByCommitment } from "../../../server/domain/records/find.ts";
 import type { Services } from "../../../server/services.ts";
 import { readPage } from "./reads/page.ts";
-import { readBlockView } from "./reads/read-blocks.ts";
+import { findBlockNumber, readBlockView } from "./reads/read-blocks.ts";
 import { findPurchaseId } from "./reads/read-relay-operations.ts";
 import type { Sources } from "./sources.ts";
 import type { SearchResult } from "./views.ts";
@@ -91,7 +91,10 @@ async function findHash(text: string, sources: Sources): Promise<SearchResult[]>
     method: "eth_getTransactionReceipt",
     params: [hash],
   });
-  if (receipt === null) return found;
+  if (receipt === null) {
+    const number = await findBlockNumber(hash, sources);
+    return number === null ? found : await findBlock(number, sources);
+  }
   const block = await readBlockView(BigInt(receipt.blockNumber), sources);
   const transaction = block?.transactions.find((one) => one.hash === hash);
   if (transaction === undefined) return found;

@@ -53,7 +53,7 @@ export async function collectAnswers(
     all(async (cursor) => await readEvents({ cursor }, sources)),
     all(async (cursor) => readRefusals({ cursor }, sources)),
     all(
-      async (cursor) => await readBlocks(cursor, sources),
+      async (cursor) => await readBlocks({ cursor }, sources),
       ({ number }) => number <= epochBlock.number,
     ),
   ]);

@@ -170,6 +170,31 @@ test("the filter and the order of a list are in its address, and survive a reloa
   await expect.poll(names).toEqual(newest);
 });
 
+test("blocks can be filtered by number, by hash, and to those with transactions, even after a reload", async () => {
+  await offered(await kit.begin());
+  await kit.sandbox.clock.travel(1);
+  const page = await kit.open("#/blocks");
+  const rows = page.locator("li.block");
+  const all = await rows.count();
+  const empty = rows.filter({ hasText: "no transactions" });
+  expect(await empty.count()).toBeGreaterThan(0);
+  await page.getByLabel("Blocks", { exact: true }).last().selectOption("with transactions");
+  await expect.poll(async () => await empty.count()).toBe(0);
+  const busy = await rows.count();
+  expect(busy).toBeLessThan(all);
+  await page.reload();
+  await expect.poll(async () => await rows.count()).toBe(busy);
+  const hash = (await rows.first().locator("p code").getAttribute("title")) ?? "";
+  await page.getByLabel("Number or hash").fill(hash);
+  await page.keyboard.press("Enter");
+  await expect.poll(async () => await rows.count()).toBe(1);
+  await page.getByLabel("Number or hash").fill("999999");
+  await page.keyboard.press("Enter");
+  await page.getByText("No block matches.").waitFor();
+  await page.getByRole("link", { name: "Show all" }).click();
+  await expect.poll(async () => await rows.count()).toBe(all);
+});
+
 test("a refused transaction has its cause in one sentence, and on demand each check with both sides and the decoded call", async () => {
   const page = await kit.open();
   const session = await kit.begin();

@@ -110,6 +110,39 @@ test("a failure leads to the entries that caused it; what prepared the test is f
   await page.locator("#entry-1.linked").waitFor();
 });
 
+test("a search in a trace finds purchases by commitment, claim, decision and refund, accounts, and blocks by hash", async () => {
+  const { purchase, claim, decision, refund } = await sandbox.given.purchase({ state: "refunded" });
+  const { hash } = await sandbox.chain.client.getBlock();
+  const file = join(await temporaryFolder(), "search.trace.html");
+  await sandbox.trace(file);
+  const page = await browser.open();
+  await page.goto(pathToFileURL(file).href);
+  const { address } = sandbox.wallets.buyer;
+  for (const [wanted, title] of [
+    [purchase.commitment.hash, "A purchase"],
+    [claim.id, "The purchase of this claim"],
+    [decision.id, "The purchase of this decision"],
+    [refund.id, "The purchase of this refund"],
+    [address, "buyer"],
+    [hash, "A block"],
+    ["clm_none", "Found nothing for clm_none."],
+  ] as const) {
+    await page.getByRole("searchbox", { name: "Find an id, hash, address or block" }).fill(wanted);
+    await page.keyboard.press("Enter");
+    await page.locator("main").getByText(title, { exact: true }).waitFor();
+  }
+  await page.goto(`${pathToFileURL(file).href}#/blocks?has=transactions`);
+  const rows = page.locator("li.block");
+  await rows.first().waitFor();
+  expect(await rows.filter({ hasText: "no transactions" }).count()).toBe(0);
+  const number = (await rows.first().locator("strong.number").textContent()) ?? "";
+  await page.getByLabel("Number or hash").fill(number);
+  await page.keyboard.press("Enter");
+  await expect.poll(async () => await rows.count()).toBe(1);
+  await page.goto(`${pathToFileURL(file).href}#/purchases?q=${address}`);
+  await page.getByTitle(purchase.id).waitFor();
+});
+
 async function readRequests(): Promise<{ requests: RequestViews["data"] }> {
   const answer = await fetch(`${sandbox.description.urls.control}/requests`);
   const { data }: RequestViews = await answer.json();

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Problem } from "../../../../server/api/errors/problem.ts";
 import { keptRefusals } from "../../explorer/live/refusal-log.ts";
 import { pageQuery } from "../../explorer/reads/page.ts";
-import { readBlocks } from "../../explorer/reads/read-blocks.ts";
+import { blocksQuery, readBlocks } from "../../explorer/reads/read-blocks.ts";
 import { eventsQuery, readEvents } from "../../explorer/reads/read-events.ts";
 import { readMerchants } from "../../explorer/reads/read-merchants.ts";
 import { readOverview } from "../../explorer/reads/read-overview.ts";
@@ -32,7 +32,6 @@ const cursorNumber = z
   .string()
   .regex(/^\d{1,15}$/, "must be a next_cursor of this list")
   .optional();
-const blocksQuery = z.strictObject({ cursor: cursorNumber });
 const refusalsQuery = pageQuery.extend({ cursor: cursorNumber });
 const searchQuery = z.strictObject({ q: z.string().trim().min(1).max(200) });
 
@@ -89,11 +88,11 @@ const blocks = defineRead({
   id: "listBlocks",
   path: "/explorer/blocks",
   summary:
-    "Lists blocks with their transactions. Each transaction has its function, and the accounts and purchases in its call and logs.",
+    "Lists blocks with their transactions. Each transaction has its function, and the accounts and purchases in its call and logs. `?q=` finds a block by its number, by its hash or by a transaction in it; `?has=transactions` leaves out blocks without transactions.",
   query: blocksQuery,
   success: success("A page of blocks.", blocksSchema),
   errors: ["validation_failed"],
-  handle: async ({ sandbox, query: { cursor } }) => await readBlocks(cursor, sandbox.explorer.sources),
+  handle: async ({ sandbox, query }) => await readBlocks(query, sandbox.explorer.sources),
 });
 
 const requests = defineRead({

@@ -1,4 +1,5 @@
-import { type Address, type Hex, toHex } from "viem";
+import { type Address, type Hex, isHash, toHex } from "viem";
+import { z } from "zod";
 import { decodeCall } from "../../../../protocol/call.ts";
 import type { Json } from "../../../../protocol/values/json.ts";
 import { sameAddress } from "../../../../protocol/values/same-address.ts";
@@ -9,6 +10,7 @@ import type { Services } from "../../../../server/services.ts";
 import { contractAt } from "../../explain/address-book.ts";
 import type { Sources } from "../sources.ts";
 import type { BlockView, TransactionView, ViewPage } from "../views.ts";
+import { mostScanned, pageQuery, pageSize } from "./page.ts";
 
 /** The fields that are read of a transaction's receipt. */
 interface ReceiptFields {
@@ -17,20 +19,56 @@ interface ReceiptFields {
   logs: { address: Address; topics: Hex[] }[];
 }
 
-/** The number of blocks in a page. */
-const pageSize = 50;
+/** The query of the blocks: the number or the hash of one, and whether those without transactions are left out. */
+export const blocksQuery = z.strictObject({
+  /** The `next_cursor` of the page before: a block's number. */
+  cursor: z
+    .string()
+    .regex(/^\d{1,15}$/, "must be a next_cursor of this list")
+    .optional(),
+  q: pageQuery.shape.q,
+  has: z.enum(["transactions"]).optional(),
+});
 
-/** Reads a page of blocks, the newest first, with their transactions named by what they do; the cursor is a block's number. */
-export async function readBlocks(cursor: string | undefined, sources: Sources): Promise<ViewPage<BlockView>> {
-  const { node } = sources;
-  const top = cursor === undefined ? await node.getBlockNumber({ cacheTime: 0 }) : BigInt(cursor);
-  const numbers = Array.from({ length: pageSize }, (_, index) => top - BigInt(index)).filter((n) => n >= 0n);
-  const blocks = await Promise.all(numbers.map(async (number) => await readBlockView(number, sources)));
-  const lowest = numbers.at(-1) ?? 0n;
-  return {
-    data: blocks.filter((block) => block !== null),
-    next_cursor: lowest > 0n ? String(lowest - 1n) : null,
-  };
+/**
+ * Reads a page of blocks, the newest first, with their transactions named by what they do.
+ *
+ * A page without the blocks that have no transactions can be short or empty and still have a next one, as each page of a search.
+ */
+export async function readBlocks(
+  { cursor, q, has }: z.output<typeof blocksQuery>,
+  sources: Sources,
+): Promise<ViewPage<BlockView>> {
+  const isAsked = (block: BlockView | null): block is BlockView =>
+    block !== null && (has === undefined || block.transactions.length > 0);
+  if (q !== undefined && q !== "") {
+    const number = await findBlockNumber(q, sources);
+    const block = number === null ? null : await readBlockView(number, sources);
+    return { data: [block].filter(isAsked), next_cursor: null };
+  }
+  const top = cursor === undefined ? await sources.node.getBlockNumber({ cacheTime: 0 }) : BigInt(cursor);
+  const data: BlockView[] = [];
+  let next = top;
+  while (next >= 0n && data.length < pageSize && top - next < mostScanned) {
+    const numbers = Array.from({ length: pageSize }, (_, index) => next - BigInt(index)).filter(
+      (n) => n >= 0n,
+    );
+    const blocks = await Promise.all(numbers.map(async (number) => await readBlockView(number, sources)));
+    data.push(...blocks.filter(isAsked).slice(0, pageSize - data.length));
+    next = data.length === pageSize ? BigInt(data.at(-1)?.number ?? 0) - 1n : next - BigInt(numbers.length);
+  }
+  return { data, next_cursor: next >= 0n ? String(next) : null };
+}
+
+/** Returns the number of the block that a text names by its number, by its hash or by a transaction in it; null when there is none. */
+export async function findBlockNumber(text: string, { node }: Sources): Promise<bigint | null> {
+  if (/^\d{1,15}$/.test(text)) return BigInt(text);
+  if (!isHash(text)) return null;
+  const hash: Hex = `0x${text.slice(2).toLowerCase()}`;
+  const block = await node.getBlock({ blockHash: hash }).catch(absent);
+  if (block !== undefined) return block.number;
+  const receipt = await node.getTransactionReceipt({ hash }).catch(absent);
+  return receipt?.blockNumber ?? null;
 }
 
 /** Reads one block, or null when there is none with this number. */

@@ -2224,7 +2224,7 @@ export interface paths {
   "/explorer/blocks": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
-      parameters: { query?: { "cursor"?: string }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { "cursor"?: string; "q"?: string; "has"?: "transactions" }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["BlockViews"] } };

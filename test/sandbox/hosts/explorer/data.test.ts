@@ -282,6 +282,24 @@ test("blocks list their transactions with function, accounts and purchases", asy
   expect(offers.map(({ about }) => about)).toEqual([[refused.id], [refunded.id]]);
 });
 
+test("blocks are found by number, by hash and by transaction, and those without transactions can be left out", async () => {
+  const all = await read<ViewPage<BlockView>>("/blocks");
+  const busy = all.data.filter(({ transactions }) => transactions.length > 0);
+  expect(busy.length).toBeLessThan(all.data.length);
+  expect((await read<ViewPage<BlockView>>("/blocks?has=transactions")).data).toEqual(busy);
+  const [block] = busy;
+  for (const q of [
+    block?.number,
+    block?.hash,
+    block?.transactions[0]?.hash.toUpperCase().replace("0X", "0x"),
+  ])
+    expect(await read(`/blocks?q=${q}`), String(q)).toEqual({ data: [block], next_cursor: null });
+  for (const q of ["999999", `0x${"12".repeat(32)}`, "pay"])
+    expect(await read(`/blocks?q=${q}`), q).toEqual({ data: [], next_cursor: null });
+  const { data } = await read<{ data: SearchResult[] }>(`/search?q=${block?.hash}`);
+  expect(data).toMatchObject([{ type: "block", id: String(block?.number) }]);
+});
+
 test("merchants have their funding", async () => {
   const { data } = await read<ViewPage<MerchantView>>("/merchants");
   expect(data).toMatchObject([
