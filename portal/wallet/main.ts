@@ -123,6 +123,21 @@ async function load(): Promise<void> {
   show();
 }
 
+let isReadingAgain = false;
+
+/** Reads again what may have changed elsewhere. An action in progress reads again by itself at its end. */
+async function readAgain(): Promise<void> {
+  const isFirst = state.wallet === null && state.failure === null;
+  if (isReadingAgain || isFirst || document.hidden) return;
+  if (Object.values(state.actions).some(({ busy }) => busy)) return;
+  isReadingAgain = true;
+  await deeds.reload();
+  isReadingAgain = false;
+}
+
+addEventListener("focus", () => void readAgain());
+document.addEventListener("visibilitychange", () => void readAgain());
+
 async function seeWallet(
   wallet: OfferedWallet,
   see: (wallet: OfferedWallet, chain: typeof sandbox) => ReturnType<typeof readConnection>,
@@ -272,7 +287,9 @@ async function findMissing(hashes: readonly string[]): Promise<string[]> {
 discoverWallets((wallet) => {
   state.offered.unshift(wallet);
   const lookAgain = () => {
-    if (state.connection?.wallet.id === wallet.id) void seeWallet(wallet, readConnection);
+    if (state.connection?.wallet.id !== wallet.id) return;
+    void seeWallet(wallet, readConnection);
+    void readAgain();
   };
   wallet.provider.on?.("accountsChanged", lookAgain);
   wallet.provider.on?.("chainChanged", lookAgain);

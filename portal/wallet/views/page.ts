@@ -19,6 +19,11 @@ export function viewPage(state: PageState, deeds: Deeds) {
       <p class="quiet"><code>${subject.id}</code></p>
     </div>
     ${viewSummary(subject, capabilities)} ${viewWallets(state, deeds)}
+    ${
+      wallet.actions.some(({ allowed }) => allowed)
+        ? nothing
+        : html`<p class="notice">No action is possible now. Each one below says why.</p>`
+    }
     ${inOrder(wallet.actions, state).map((action) => viewAction(action, state, deeds))}`;
 }
 

@@ -19,6 +19,56 @@ sharePages("wallet page", async (sandbox, opened) => {
   pages = new WalletKit(kit, browser);
 });
 
+/** Reconciles payments as the program's backend does, without the page. */
+async function reconcile(id: string, payments: readonly { transaction_hash: Hex }[]): Promise<void> {
+  const transaction_hashes = payments.map(({ transaction_hash }) => transaction_hash);
+  present(
+    await kit.api.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {
+      params: kit.write(id),
+      body: { transaction_hashes },
+    }),
+  );
+}
+
+for (const happens of ["focus", "visibilitychange"] as const)
+  test(`a page reads again at the event ${happens}, without losing the amount that was typed`, async () => {
+    const { purchase, payments } = await kit.sandbox.given.purchase({ state: "partially_paid" });
+    const page = await pages.openWithTestKeys(purchase.wallet_url);
+    const amount = page.locator("#action-approve").getByLabel("Amount in USDC");
+    await amount.fill("3");
+    const claim = page.locator("#action-claim");
+    await claim.getByText("A claim needs a reconciled payment.").waitFor();
+    await reconcile(purchase.id, payments);
+    await page.evaluate(
+      (type) => (type === "focus" ? window : document).dispatchEvent(new Event(type)),
+      happens,
+    );
+    await claim.getByText("available now").waitFor();
+    expect(await amount.inputValue()).toBe("3");
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("approve-amount");
+    await page.getByRole("button", { name: "Approve 3.00 USDC" }).waitFor();
+  });
+
+test("a page reads again when its wallet selects another account", async () => {
+  const { purchase, payments } = await kit.sandbox.given.purchase({ state: "paid" });
+  const wallet = pages.walletOf("buyer");
+  const page = await pages.openWith(wallet, purchase.wallet_url);
+  const claim = page.locator("#action-claim");
+  await claim.getByText("A claim needs a reconciled payment.").waitFor();
+  await reconcile(purchase.id, payments);
+  await wallet.select(kit.wallet("beneficiary"));
+  await claim.getByText("available now").waitFor();
+  await claim.getByLabel("Reason").fill("unused");
+  await expect.poll(async () => await claim.getByRole("button", { name: "claim" }).isEnabled()).toBe(true);
+});
+
+test("a page on which nothing is possible says so above the reasons", async () => {
+  const { purchase } = await kit.sandbox.given.purchase({ state: "denied" });
+  const page = await pages.openWithTestKeys(purchase.wallet_url);
+  await page.getByText("No action is possible now. Each one below says why.").waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
 describe("with an injected wallet", () => {
   test("a merchant enrolls and funds, and the program continues with what was submitted", async () => {
     const merchant = await kit.createMerchant();
