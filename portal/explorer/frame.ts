@@ -26,7 +26,9 @@ export function frame(
   connection: StreamState,
 ): TemplateResult {
   return html`<div class="bar">
-      <p class="brand"><a href=${hrefTo("")}>Routing sandbox</a></p>
+      <p class="brand row">
+        <a href=${hrefTo("")}>Routing sandbox</a> <span class="badge">test money only</span>
+      </p>
       <div class="row small">
         ${
           overview === null
@@ -35,7 +37,6 @@ export function frame(
               <time datetime=${overview.now} title="Sandbox time, UTC">${formatTime(overview.now)}</time>`
         }
         ${state(connection)}
-        <span class="badge">test money only</span>
       </div>
     </div>
     <div class="bar menu">
@@ -54,7 +55,7 @@ export function frame(
           type="search"
           name="q"
           aria-label="Find an id, hash, address or block"
-          placeholder="Find an id, hash, address, block"
+          placeholder="Id, hash or address"
           autocomplete="off"
           required
         />

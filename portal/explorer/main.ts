@@ -3,7 +3,6 @@ import { html, nothing, render, type TemplateResult } from "../vendor/lit-html/l
 import { readExplorer, Unreachable } from "./api.ts";
 import { followChanges, type StreamState } from "./data/changes.ts";
 import { recorded } from "./data/recorded.ts";
-import { shortenId } from "./format.ts";
 import { frame } from "./frame.ts";
 import { hrefTo, type PageAddress, parsePageAddress } from "./page-address.ts";
 import type { Scene, View } from "./view.ts";
@@ -88,7 +87,9 @@ function banner(): TemplateResult | typeof nothing {
   const { connection, notice } = page;
   if (connection === "gone")
     return html`<p class="notice warn disconnected">
-      The sandbox does not answer. The page shows earlier data, and reads it again as soon as the sandbox is back.
+      The sandbox does not answer.
+      ${page.data === undefined ? "The page reads this" : "The page shows earlier data, and reads it"} again as soon as
+      the sandbox is back.
     </p>`;
   if (notice === null) return nothing;
   return html`<p class=${`notice ${notice.good ? "good" : "bad"}`}>${notice.text}</p>`;
@@ -100,7 +101,7 @@ function content(view: View | undefined): TemplateResult {
     return html`<h1 tabindex="-1">Nothing here</h1>
       <p>The explorer has no page ${pageAddress.view}. Choose one in the menu, or find an id, a hash or an address.</p>`;
   if (problem !== null && page.connection !== "gone")
-    return html`<h1 tabindex="-1">${view.title(pageAddress)}</h1>
+    return html`<h1 tabindex="-1">${headingOf(view)}</h1>
       <div class="notice bad">
         <p>${problem}</p>
         <p class="row">
@@ -109,8 +110,12 @@ function content(view: View | undefined): TemplateResult {
         </p>
       </div>`;
   if (data === undefined || overview === null)
-    return html`<h1 tabindex="-1">${shortenId(view.title(pageAddress))}</h1><p class="quiet">Reading …</p>`;
+    return html`<h1 tabindex="-1">${headingOf(view)}</h1><p class="quiet">Reading …</p>`;
   return view.draw(data, sceneOf(overview));
+}
+
+function headingOf(view: View): string {
+  return view.heading ?? view.title(page.pageAddress);
 }
 
 function sceneOf(overview: Overview): Scene {
@@ -129,6 +134,12 @@ async function act(said: string, action: () => Promise<unknown>): Promise<void> 
   }
   say(page.notice.text);
   await refresh();
+  keepFocus();
+}
+
+/** Continues at the heading for screen readers and the keyboard, when what had the focus is gone. */
+function keepFocus(): void {
+  if (document.activeElement === document.body) document.querySelector<HTMLElement>("h1")?.focus();
 }
 
 /** Says something to screen readers. */
@@ -200,9 +211,9 @@ addEventListener("hashchange", async () => {
   Object.assign(page, { pageAddress, data, isStale: isSame, problem: null, notice: null });
   draw();
   await refresh();
-  if (isSame) return;
-  // Screen readers and the keyboard continue at the new view.
-  document.querySelector<HTMLElement>("h1")?.focus();
+  // Screen readers and the keyboard continue at the new view, also at another page of a list.
+  if (isSame && before.query.get("cursor") === pageAddress.query.get("cursor")) keepFocus();
+  else document.querySelector<HTMLElement>("h1")?.focus();
 });
 
 document.addEventListener("click", async (event) => {

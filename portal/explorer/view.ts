@@ -20,6 +20,8 @@ export interface Scene {
 export interface View<Data = unknown> {
   /** Returns the title for the browser's tab and history. */
   title(pageAddress: PageAddress): string;
+  /** The heading while it is read, where the title is another one. */
+  heading?: string;
   /** The changes after which it is read again. */
   topics: readonly ChangeTopic[];
   load(pageAddress: PageAddress): Promise<Data>;

@@ -8,6 +8,7 @@ const times = /deadline|until|timestamp|^timely$/i;
 
 /** A JSON value as a person reads it: with labels and links at addresses and ids, and a date behind Unix seconds. */
 export function value(data: unknown, { labels }: Measure, name = ""): TemplateResult {
+  if (data === null) return html`<span class="quiet">none</span>`;
   const text = typeof data === "string" ? data : (JSON.stringify(data, null, 1) ?? "nothing");
   const isTime = times.test(name);
   const seconds = isTime ? [...text.matchAll(/\b\d{10}\b/g)].map(([found]) => Number(found)) : [];

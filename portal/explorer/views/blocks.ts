@@ -67,11 +67,13 @@ export function blockList(list: readonly BlockView[], measure: Measure): Templat
 
 function transactionLine({ hash, from, to, function: called, about, succeeded }: TransactionView) {
   return html`<li class="row small">
-    <span
-      ><strong>${from.name ?? "an account"}</strong> ${called === null ? "calls" : html`<code>${called}</code> at`}
-      ${to === null ? "a new contract" : (to.name ?? "another account")}</span
-    >
+    <span><strong>${from.name ?? "an account"}</strong> ${callOf(called, to)}</span>
     ${succeeded ? nothing : html`<span class="badge bad">reverted</span>`} ${transaction(hash)}
     ${about.map(purchaseLink)}
   </li>`;
+}
+
+function callOf(called: TransactionView["function"], to: TransactionView["to"]): TemplateResult {
+  if (to === null) return html`creates a contract`;
+  return html`${called === null ? "calls" : html`<code>${called}</code> at`} ${to.name ?? "another account"}`;
 }

@@ -44,7 +44,7 @@ export const eventsView = defineView<ViewPage<EventView>>({
       empty: {
         sentence: "No event was written yet.",
         more: "Every write of the API adds an event.",
-        unmatched: "No event is like that.",
+        unmatched: "No event matches.",
       },
     })}
   `,

@@ -24,8 +24,8 @@ export const merchantsView = defineView<ViewPage<MerchantView>>({
       row: (merchant) => merchantRow(merchant, data.length === 1, measure),
       empty: {
         sentence: "There are no merchants yet.",
-        more: "Create one over the API, or run: npm run demo",
-        unmatched: "No merchant is like that.",
+        more: "Create one over the API, or run: npx routing-sandbox demo",
+        unmatched: "No merchant matches.",
       },
     })}
   `,

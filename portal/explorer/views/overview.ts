@@ -46,7 +46,10 @@ export const overviewView = defineView<Glance>({
         <h2 id="newest">Newest purchases</h2>
         ${
           purchases.data.length === 0
-            ? empty("There are no purchases yet.", "Create one over the API, or run: npm run demo")
+            ? empty(
+                "There are no purchases yet.",
+                "Create one over the API, or run: npx routing-sandbox demo",
+              )
             : html`${legend()} ${purchaseList(purchases.data.slice(0, few), measure)}`
         }
         ${purchases.data.length > few ? html`<p><a href=${hrefTo("purchases")}>All purchases</a></p>` : nothing}
@@ -84,6 +87,7 @@ export const overviewView = defineView<Glance>({
 /** Renders the problems that need attention, if there are any. */
 function attention(now: Overview, refusal: RefusalView | undefined) {
   const stranded = now.unsettled["needs_attention"] ?? 0;
+  const faults = now.faults.filter(({ remaining }) => remaining !== 0);
   return html`${
     stranded === 0
       ? nothing
@@ -95,12 +99,12 @@ function attention(now: Overview, refusal: RefusalView | undefined) {
   }
   ${now.unknown.map((sentence) => html`<p class="notice bad">${sentence}</p>`)}
   ${
-    now.faults.length === 0
+    faults.length === 0
       ? nothing
       : html`<div class="notice warn">
         <p><a href=${hrefTo("controls")}>Faults are set</a></p>
         <ul class="plain small">
-          ${now.faults.map((fault) => html`<li>${describeFault(fault)}</li>`)}
+          ${faults.map((fault) => html`<li>${describeFault(fault)}</li>`)}
         </ul>
       </div>`
   }
@@ -125,11 +129,12 @@ function restarts({ anvil_restarts: count }: Overview): TemplateResult | typeof 
 }
 
 function waiting({ unsettled, pending_transactions }: Overview): string {
+  const operations = Object.entries(unsettled).map(([status, count]) => `${count} ${nameInWords(status)}`);
   const parts = [
-    ...Object.entries(unsettled).map(([status, count]) => `${count} ${nameInWords(status)}`),
-    ...(pending_transactions === 0 ? [] : [`${pending_transactions} pending on chain`]),
+    ...(operations.length === 0 ? [] : [`relay operations: ${operations.join(", ")}`]),
+    ...(pending_transactions === 0 ? [] : [`transactions pending on the chain: ${pending_transactions}`]),
   ];
-  return parts.length === 0 ? "nothing" : parts.join(", ");
+  return parts.length === 0 ? "nothing" : parts.join("; ");
 }
 
 function budget({ id, gas_budget }: Overview["programs"][number]): TemplateResult {

@@ -29,7 +29,7 @@ export const refusalsView = defineView<ViewPage<RefusalView>>({
       row: (refusal) => refusalRow(refusal, scene),
       empty: {
         sentence: "Nothing was refused.",
-        unmatched: "No refusal is like that.",
+        unmatched: "No refusal matches.",
       },
     })}
   `,

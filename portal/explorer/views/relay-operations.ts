@@ -54,7 +54,7 @@ export const operationsView = defineView<ViewPage<RelayOperationView>>({
       empty: {
         sentence: "There are no relay operations yet.",
         more: "The relayer offers purchases that are activated, and collects refunds.",
-        unmatched: "No relay operation is like that.",
+        unmatched: "No relay operation matches.",
       },
     })}
   `,

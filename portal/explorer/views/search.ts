@@ -9,10 +9,11 @@ import { defineView } from "../view.ts";
 /** The view of the results for an id, a hash, an address or a block number. */
 export const searchView = defineView<{ data: SearchResult[] }>({
   title: ({ query }) => `Search ${query.get("q") ?? ""}`,
+  heading: "Search results",
   topics: [],
   load: ({ query }) => readExplorer("/search", { q: query.get("q") }),
   draw: ({ data }, { pageAddress }) => html`
-    <h1 tabindex="-1">Found</h1>
+    <h1 tabindex="-1">Search results</h1>
     ${
       data.length === 0
         ? empty(

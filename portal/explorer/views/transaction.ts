@@ -21,7 +21,7 @@ import { defineView } from "../view.ts";
 export const transactionView = defineView<Explanation>({
   title: () => "Transaction",
   topics: ["blocks", "purchases"],
-  load: ({ id }) => requestControl("GET", `/explain/${encodeURIComponent(id)}`),
+  load: ({ id }) => requestControl("GET", `/explain/${encodeURIComponent(id.toLowerCase())}`),
   draw: (explained, { measure }) => html`
     <div class="heading">
       <h1 tabindex="-1">Transaction</h1>
@@ -170,13 +170,21 @@ function callTable(call: NonNullable<Explanation["call"]>, measure: Measure): Te
         ${call.fields.map(
           ({ name, expected, actual, equal }) => html`<tr class=${equal ? "" : "differs"}>
             <th scope="row">${equal ? nothing : html`<span class="error">≠ </span>`}${name}</th>
-            <td>${value(expected, measure, name)}</td>
-            <td>${value(actual, measure, name)}</td>
+            <td>${value(expected, measure, name)} ${amountOf(name, expected, measure)}</td>
+            <td>${value(actual, measure, name)} ${amountOf(name, actual, measure)}</td>
           </tr>`,
         )}
       </tbody>
     </table>
   </div>`;
+}
+
+/** Names of arguments that hold an amount in base units. */
+const amounts = ["amount", "value", "award", "cap"];
+
+function amountOf(name: string, data: unknown, measure: Measure): Template {
+  if (!amounts.includes(name) || typeof data !== "string" || !/^\d+$/.test(data)) return nothing;
+  return html`<span class="amount small quiet">${formatAmount(data, measure)}</span>`;
 }
 
 /** A call with the calls that it made, and where it failed. */

@@ -42,20 +42,20 @@ test("the controls set and clear faults, at the points where they can act", asyn
   expect(await page.getByLabel("Where").locator("option").allTextContents()).toEqual(["broadcast"]);
   await page.getByLabel("Until it is cleared").check();
   await page.getByRole("button", { name: "Set this fault" }).click();
-  await page.getByText("relayer: drop at broadcast: acted 0, until it is cleared").waitFor();
+  await page.getByText("relayer: drop at broadcast: acted 0 times, until it is cleared").waitFor();
   expect(kit.sandbox.faults.list()).toMatchObject([{ point: "broadcast", action: "drop", remaining: null }]);
   await page.getByRole("button", { name: "Clear the faults" }).click();
   await page.getByRole("main").getByText("No fault is set any more.").waitFor();
   expect(kit.sandbox.faults.list()).toEqual([]);
   await page.getByLabel("Only for", { exact: true }).selectOption("executeRefund");
   await page.getByRole("button", { name: "Set the fault" }).click();
-  await page.getByText("api: reset after commit for executeRefund: acted 0, 1 more").waitFor();
+  await page.getByText("api: reset after commit for executeRefund: acted 0 times, 1 left").waitFor();
   await page.getByLabel("Layer", { exact: true }).selectOption("delivery");
   await page.getByLabel("What happens").selectOption("answer");
   await page.getByLabel("Status").fill("410");
   await page.getByLabel("Until it is cleared").uncheck();
   await page.getByRole("button", { name: "Set this fault" }).click();
-  await page.getByText("delivery: answer at receiver: acted 0, 1 more").waitFor();
+  await page.getByText("delivery: answer at receiver: acted 0 times, 1 left").waitFor();
   expect(kit.sandbox.faults.list()).toMatchObject([
     { layer: "api", action: "reset", match: { operation: "executeRefund" } },
     { layer: "delivery", action: "answer", status: 410 },

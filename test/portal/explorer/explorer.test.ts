@@ -165,7 +165,7 @@ test("the filter and the order of a list are in its address, and survive a reloa
   // The only entry is open.
   await rows.getByText("Body").waitFor();
   await page.getByLabel("Delivery").selectOption("exhausted");
-  await page.getByText("No event is like that.").waitFor();
+  await page.getByText("No event matches.").waitFor();
   await page.getByRole("link", { name: "Show all" }).click();
   await expect.poll(names).toEqual(newest);
 });
@@ -303,7 +303,7 @@ test("an address that names no page, or that is malformed, says what to do", asy
     await page.getByText(`The explorer has no page ${view}.`).waitFor();
   }
   await page.goto(`${kit.sandbox.description.urls.control}/#/purchases?q=%E0%A4%A`);
-  await page.getByText("No purchase is like that.").waitFor();
+  await page.getByText("No purchase matches.").waitFor();
   expect(await page.getByRole("searchbox", { name: "Id, hash, address or reference" }).count()).toBe(1);
 });
 
@@ -339,6 +339,7 @@ declare global {
 test("data that cannot be read is reported, with a button to try again", async () => {
   const page = await kit.open("#/purchases/pur_none", { expectedErrors: /404/ });
   await page.getByText("There is no purchase pur_none.").waitFor();
+  await page.getByRole("heading", { level: 1, name: "Purchase", exact: true }).waitFor();
   // The top has the block and the time, although the view cannot be read.
   await page.getByTitle("Newest block").waitFor();
   await page.getByRole("link", { name: "Show all purchases" }).waitFor();
@@ -359,7 +360,10 @@ test("a page whose sandbox has ended says so, and continues when the sandbox run
   await page.getByText("live", { exact: true }).waitFor();
   await first.close();
   await page.getByText("disconnected", { exact: true }).waitFor();
-  await page.getByText("The sandbox does not answer.").first().waitFor();
+  await page.getByText("The page shows earlier data").waitFor();
+  await page.getByRole("link", { name: "Blocks", exact: true }).click();
+  await page.getByText("The page reads this again as soon as the sandbox is back.").waitFor();
+  await page.getByRole("link", { name: "Overview", exact: true }).click();
   const portOf = (name: keyof typeof urls) => Number(new URL(urls[name]).port);
   const ports = {
     api: portOf("api"),
@@ -402,7 +406,7 @@ test("on a phone's width axe finds nothing on any view, in light and dark, and n
     [`transactions/${hash}`, "Transaction"],
     ["merchants", "Merchants"],
     ["controls", "Controls"],
-    ["search?q=absent", "Found"],
+    ["search?q=absent", "Search results"],
     ["nowhere", "Nothing here"],
   ] as const) {
     await page.emulateMedia({ colorScheme: "light" });

@@ -33,7 +33,7 @@ export const requestsView = defineView<RequestViews>({
       row: (request) => requestRow(request, data.length === 1, scene),
       empty: {
         sentence: "No request was answered yet.",
-        unmatched: "No request is like that.",
+        unmatched: "No request matches.",
       },
     })}
   `,
@@ -41,23 +41,26 @@ export const requestsView = defineView<RequestViews>({
 
 /** One request on one line, with what was sent and answered folded below it. */
 export function requestRow(request: RequestView, isOpen: boolean, { measure }: Scene): TemplateResult {
-  const { number, method, path, replayed, objects, refusal, duration_ms, at } = request;
+  const { number, method, path, operation, replayed, objects, refusal, duration_ms, at } = request;
   return recordRow({
     name: `Request ${number}`,
-    summary: html`${answered(request)} <strong>${request.operation ?? method}</strong>
-      <code class="small path">${method} ${path}</code>`,
+    summary: html`${answered(request)} <strong>${operation ?? method}</strong>
+      <code class="small path">${operation === null ? path : `${method} ${path}`}</code>`,
     meta: html`${replayed ? html`<span class="badge">replayed</span>` : nothing}
       ${objects.filter((id) => id.startsWith("pur_") || id.startsWith("mer_")).map(subjectLink)}
       <span class="amount">${duration_ms} ms</span> ${at === null ? nothing : time(at, measure)}`,
-    below:
-      refusal === null ? nothing : html`<p class="error">${linked(reasonOf(refusal), measure.labels)}</p>`,
+    below: refusal === null ? nothing : reason(refusal, measure),
     details: requestDetails(request, measure),
     isOpen,
   });
 }
 
-function reasonOf({ detail, causes }: NonNullable<RequestView["refusal"]>): string {
-  return causes[0] ?? detail;
+function reason(
+  { detail, causes }: NonNullable<RequestView["refusal"]>,
+  { labels }: Measure,
+): TemplateResult {
+  const [cause] = causes;
+  return html`<p class=${cause === undefined ? "error repeated" : "error"}>${linked(cause ?? detail, labels)}</p>`;
 }
 
 function answered({ status, code }: RequestView): TemplateResult {

@@ -51,7 +51,7 @@ export const traceView = defineView<TraceParts>({
         ${filter(shown, scene)}
         ${
           entries.length === 0
-            ? empty(query.size > 0 ? "Nothing is like that." : "Nothing has happened.")
+            ? empty(query.size > 0 ? "No entry matches." : "Nothing has happened.")
             : html`<div class="panel">${timeline(entries, parts, scene)}</div>`
         }
       </section>`;

@@ -23,9 +23,10 @@ export function describeFault({
   hits,
 }: Overview["faults"][number]): string {
   const who = Object.values(match).join(", ");
-  const left = remaining === null ? "until it is cleared" : `${remaining} more`;
+  const acted = hits === 1 ? "once" : `${hits} times`;
+  const left = remaining === null ? "until it is cleared" : `${remaining} left`;
   const where = /^(?:after|before|at)_/.test(point) ? nameInWords(point) : `at ${nameInWords(point)}`;
-  return `${layer}: ${nameInWords(action)} ${where}${who && ` for ${who}`}: acted ${hits}, ${left}`;
+  return `${layer}: ${nameInWords(action)} ${where}${who && ` for ${who}`}: acted ${acted}, ${left}`;
 }
 
 /** Renders the faults: those that are set, the button that clears them, a form for the common ones, and one for all others. */

@@ -21,6 +21,7 @@ interface PurchaseData {
 /** One purchase: its terms, its money, and its whole timeline. */
 export const purchaseView = defineView<PurchaseData>({
   title: ({ id }) => `Purchase ${id}`,
+  heading: "Purchase",
   topics: ["purchases", "operations", "events", "refusals", "requests", "blocks"],
   async load({ id }) {
     const [timeline, requests] = await Promise.all([
@@ -67,7 +68,7 @@ function facts(
       </dd>
       <dt>Reconciled</dt>
       <dd class="amount">${formatAmount(figures.reconciled, measure)}</dd>
-      <dt>Shop</dt>
+      <dt>Merchant</dt>
       <dd><a href=${hrefTo("merchants", "", { q: purchase.merchant_id })}>${merchant_name}</a></dd>
       ${parties(purchase)}
       <dt>Route</dt>

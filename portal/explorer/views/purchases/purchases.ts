@@ -38,11 +38,11 @@ export const purchasesView = defineView<PurchaseViews>({
       data.length === 0
         ? emptyList("purchases", query, {
             sentence: "There are no purchases yet.",
-            more: "Create one over the API, or run: npm run demo",
+            more: "Create one over the API, or run: npx routing-sandbox demo",
             unmatched:
               next_cursor === null
-                ? "No purchase is like that."
-                : "No purchase is like that so far. There may be older ones.",
+                ? "No purchase matches."
+                : "No purchase matches so far. There may be older ones.",
           })
         : html`${legend()} ${purchaseList(data, measure)}`
     }
@@ -77,6 +77,6 @@ export function purchaseList(list: readonly PurchaseView[], measure: Measure): T
 /** Renders the participants of a purchase. */
 export function parties({ merchant, buyer, beneficiary }: PurchaseView): TemplateResult {
   return html`<dt>Buyer</dt><dd>${account(buyer)}</dd>
-    <dt>Merchant</dt><dd>${account(merchant)}</dd>
+    <dt>Merchant's wallet</dt><dd>${account(merchant)}</dd>
     <dt>Beneficiary</dt><dd>${account(beneficiary)}</dd>`;
 }

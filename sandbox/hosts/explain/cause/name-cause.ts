@@ -20,12 +20,14 @@ export interface Facts {
 export const unknownTransaction =
   "The chain has no transaction with this hash: it was never sent to this chain, was replaced, or was removed by a reorg.";
 
-/** Returns a sentence for each failed check, the cause first; none when no check failed. */
+/** Returns the sentences of the failed checks, the cause first; none when no check failed. */
 export function nameCauses(facts: Facts): string[] {
-  return Object.entries(sentences).flatMap(([name, sentence]) => {
+  const causes = Object.entries(sentences).flatMap(([name, sentence]) => {
     const check = facts.checks.find((one) => one.name === name);
     return check === undefined || check.ok ? [] : [sentence(check, facts)];
   });
+  // Another contract and another function have one sentence.
+  return [...new Set(causes)];
 }
 
 /** The sentence for each check. Of several failed checks the topmost one is named: it explains those below it best. */
