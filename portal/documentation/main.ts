@@ -67,13 +67,15 @@ function show(words: readonly string[], all: readonly PageSection[]): void {
     .toSorted((left, right) => right.rank - left.rank);
   const list = document.createElement("ol");
   for (const { section } of matches.slice(0, shownMost)) list.append(entryOf(section, words));
+  const heading = document.createElement("h1");
+  heading.textContent = "Search results";
   const count = document.createElement("p");
   count.className = "quiet";
   count.textContent =
     matches.length === 0
       ? `No section has "${words.join(" ")}". Try one word of it, or an error code.`
       : `${matches.length} ${matches.length === 1 ? "section" : "sections"}`;
-  found.replaceChildren(count, list);
+  found.replaceChildren(heading, count, list);
 }
 
 /** Returns the rank of a section: 0 when a word is missing; headings count more than text. */

@@ -39,10 +39,18 @@ export function renderMarkdown(markdown: string, resolve: (href: string) => stri
       anchors.set(token, anchor);
       sections.push({ anchor, heading, depth: token.depth, text: "" });
     } else if (section !== undefined && token.type !== "html") {
-      section.text = `${section.text} ${token.raw.replaceAll(/[`*|#\s]+/g, " ")}`.trim();
+      section.text = `${section.text} ${plainText(token.raw)}`.trim();
     }
   }
   return { html: marked.parser(tokens), sections };
+}
+
+/** Removes comments, the targets of links, and marks. */
+function plainText(markdown: string): string {
+  return markdown
+    .replaceAll(/<!--.*?-->/gs, "")
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/(?:[`*|#\s]|-{3,})+/g, " ");
 }
 
 /** The anchors of headings, from when they were read until they are rendered. */

@@ -27,6 +27,47 @@ test("a search finds a section of any document and leads to it", async () => {
   expect(await page.getByRole("heading", { name: "The contracts", level: 1 }).isVisible()).toBe(true);
 });
 
+test("on a phone the results of a search have a heading, and none is wider than the phone", async () => {
+  const page = await browser.open({ viewport: { width: 390, height: 740 } });
+  await page.goto(`${docs}/`);
+  await page.getByRole("searchbox").fill("refund");
+  await page.getByRole("heading", { level: 1, name: "Search results" }).waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  expect(await page.locator("#found").textContent()).not.toMatch(/\]\(|<!--|---/);
+  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test("on a phone no button covers code, and no link of the home page is broken within a word", async () => {
+  const page = await browser.open({ viewport: { width: 390, height: 740 } });
+  await page.goto(`${docs}/`);
+  const link = page.locator("main").getByRole("link", { name: "notifications", exact: true });
+  expect(await link.evaluate((found) => found.getClientRects().length)).toBe(1);
+  await page.goto(`${docs}/docs/contracts.md`);
+  const gaps = await page.locator("figure.code").evaluateAll((blocks) =>
+    blocks.map((block) => {
+      const [code, button] = [block.querySelector("pre code, pre"), block.querySelector("button")];
+      const text = document.createRange();
+      if (code !== null) text.selectNodeContents(code);
+      return text.getBoundingClientRect().top - (button?.getBoundingClientRect().bottom ?? 0);
+    }),
+  );
+  expect(gaps.filter((gap) => gap < 0)).toEqual([]);
+});
+
+test("an element that the keyboard goes back to is not hidden below the header", async () => {
+  const page = await browser.open();
+  await page.goto(`${docs}/portal/docs.md`);
+  await page.locator("main a").last().focus();
+  for (let steps = 0; steps < 40; steps += 1) {
+    await page.keyboard.press("Shift+Tab");
+    const [top, bottom] = await page.evaluate(() => [
+      document.activeElement?.getBoundingClientRect().top,
+      document.querySelector("body > header")?.getBoundingClientRect().bottom,
+    ]);
+    expect(top).toBeGreaterThanOrEqual(bottom ?? 0);
+  }
+});
+
 test("a block of code is copied as it is", async () => {
   const page = await browser.open({ permissions: ["clipboard-read", "clipboard-write"] });
   await page.goto(`${docs}/portal/docs.md`);
