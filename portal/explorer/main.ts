@@ -88,7 +88,7 @@ function banner(): TemplateResult | typeof nothing {
   if (connection === "gone")
     return html`<p class="notice warn disconnected">
       The sandbox does not answer.
-      ${page.data === undefined ? "The page reads this" : "The page shows earlier data, and reads it"} again as soon as
+      ${page.data === undefined ? "The page continues" : "The page shows earlier data, and reads it again"} as soon as
       the sandbox is back.
     </p>`;
   if (notice === null) return nothing;

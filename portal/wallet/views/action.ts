@@ -44,7 +44,7 @@ export function viewAction(offered: Action, state: PageState, deeds: Deeds) {
       <summary>
         <h2 id=${name}>${title}</h2>
         ${viewBadge(action, own, submitted)}
-        ${action.allowed ? nothing : html`<span class="reason">Not now: ${action.why_not ?? "the service does not say why."}</span>`}
+        ${action.allowed ? nothing : html`<span class="reason">${submitted === undefined ? "Not now" : "Not again"}: ${action.why_not ?? "the service does not say why."}</span>`}
       </summary>
       <div class="bytes">
         <p class="quiet">${meaning}</p>

@@ -362,7 +362,7 @@ test("a page whose sandbox has ended says so, and continues when the sandbox run
   await page.getByText("disconnected", { exact: true }).waitFor();
   await page.getByText("The page shows earlier data").waitFor();
   await page.getByRole("link", { name: "Blocks", exact: true }).click();
-  await page.getByText("The page reads this again as soon as the sandbox is back.").waitFor();
+  await page.getByText("The page continues as soon as the sandbox is back.").waitFor();
   await page.getByRole("link", { name: "Overview", exact: true }).click();
   const portOf = (name: keyof typeof urls) => Number(new URL(urls[name]).port);
   const ports = {

@@ -81,6 +81,10 @@ describe("with an injected wallet", () => {
     await accepted(page, "fund");
 
     await page.getByText("The funding source may draw the whole cap already.").waitFor();
+    await page
+      .locator("#action-enroll")
+      .getByText(/^Not again: .*has enrolled before/)
+      .waitFor();
     expect(wallet.signed).toEqual(["personal_sign", "eth_sendTransaction", "eth_sendTransaction"]);
     const enrolled = present(
       await kit.api.POST("/v1/routing/programs/{program}/merchants/{id}/enrollment", {
@@ -384,6 +388,8 @@ describe("when the page is closed during an action", () => {
 
     expect(keys.size).toBe(1);
     expect(wallet.signed).toEqual(["eth_sendTransaction"]);
+    // An open page asks the chain again, which ends now.
+    await page.goto("about:blank");
   });
 
   test("while the wallet sends, it asks for the hash and sends nothing again", async () => {
