@@ -62,6 +62,8 @@ test(
     expect(await page.locator(".opblock").count()).toBe(6);
     expect(await accessibilityFaults(page, { without })).toEqual([]);
     await page.emulateMedia({ colorScheme: "dark" });
+    // The page's script follows the color scheme in the next frame.
+    await page.locator("html.dark-mode").waitFor();
     expect(await contrastFaults(page)).toEqual([]);
   },
 );
