@@ -32,7 +32,7 @@ export async function installRegistrar(chain: ChainNode, artifact: Artifact): Pr
   const fundingSource = await chain.client
     .readContract({ address: registrar, abi: purchaseRegistrarAbi, functionName: "fundingSource" })
     .catch((cause: unknown) => {
-      throw new InstallationError(`${contractName} does not answer fundingSource() with an address.`, {
+      throw new InstallationError(`${contractName} does not return an address from fundingSource().`, {
         cause,
       });
     });

@@ -41,7 +41,7 @@ export class GasBudgetExceededError extends RelayerError<"gas_budget_exceeded"> 
 /** The node did not answer; the call may or may not have taken effect. */
 export class RpcUnavailableError extends RelayerError<"rpc_unavailable"> {
   constructor(method: string, cause: unknown) {
-    super("rpc_unavailable", `${method} got no answer: ${messageOf(cause)}`, { cause });
+    super("rpc_unavailable", `${method} got no response: ${messageOf(cause)}`, { cause });
   }
 }
 

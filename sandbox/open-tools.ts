@@ -70,7 +70,7 @@ export async function openTools(process: ObservedProcess, service: StartedServic
   const state = openState(process, service, published);
   if (saved !== null) {
     const { all } = state.parts;
-    await deadline.within("Anvil to answer", restoreParts(all, decodeSnapshotParts(saved, all)));
+    await deadline.within("Anvil to respond", restoreParts(all, decodeSnapshotParts(saved, all)));
     process.requestLog.restoredTo = Number(await chain.client.getBlockNumber());
     await published.describe();
   }
@@ -78,7 +78,7 @@ export async function openTools(process: ObservedProcess, service: StartedServic
   const tools = openSnapshots(process, service, state, { description, published });
   const wallets = walletsOf(chain, description, service);
   const given = openGiven(chain, wallets.named, description, { ...service, ...state });
-  if (saved !== null) requireEqual(saved, await deadline.within("Anvil to answer", tools.fingerprint()));
+  if (saved !== null) requireEqual(saved, await deadline.within("Anvil to respond", tools.fingerprint()));
   return { ...state, ...tools, description, heads, wallets, given };
 }
 

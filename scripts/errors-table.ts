@@ -39,7 +39,7 @@ const errors: { readonly [Name in keyof Errors]: Readonly<Record<Errors[Name], s
   },
   StoreConflictError: { store_conflict: "A commit to `sandbox.store` meets a newer record." },
   DatabaseUrlError: { database_url_invalid: "The URL of `store` does not name a PostgreSQL database." },
-  ChainUnavailableError: { rpc_unavailable: "The chain does not answer." },
+  ChainUnavailableError: { rpc_unavailable: "The chain does not respond." },
   ChainMismatchError: { chain_mismatch: "The node serves another chain than the sandbox was started on." },
   ClockError: {
     time_invalid: "The clock cannot move as asked: back, by zero, or to an invalid value.",
@@ -60,7 +60,7 @@ const errors: { readonly [Name in keyof Errors]: Readonly<Record<Errors[Name], s
   RelayerError: {
     fault_invalid: "The fault can have no effect at this point, or the node refuses it.",
     gas_budget_exceeded: "The gas budget of the program does not cover the reservation.",
-    rpc_unavailable: "The node does not answer.",
+    rpc_unavailable: "The node does not respond.",
     rpc_refused: "The node returns an error.",
     chain_mismatch: "The node serves another chain epoch than the operation's.",
     signer_unknown: "The relayer has no key of the signer.",
@@ -70,8 +70,8 @@ const errors: { readonly [Name in keyof Errors]: Readonly<Record<Errors[Name], s
   },
   AnvilError: {
     binary_missing: "Anvil's binary for this platform is not installed.",
-    start_failed: "Anvil ended before it listened, or did not listen or answer in time.",
-    not_ours: "Another node answers on Anvil's port.",
+    start_failed: "Anvil ended before it listened, or did not listen or respond in time.",
+    not_ours: "Another node responds on Anvil's port.",
     stop_failed: "Anvil did not end in time.",
     replay_failed: "The blocks of the store's journal cannot be mined again with the same hashes.",
   },

@@ -168,7 +168,7 @@ async function explainFor(
   } catch (error) {
     if (!(error instanceof SandboxError) || error.code !== "argument_invalid") throw error;
     throw new TypeError(
-      `No merchant and no purchase has the id ${JSON.stringify(id)}. Pass one that the API has answered, or its id.`,
+      `No merchant and no purchase has the id ${JSON.stringify(id)}. Pass one that the API has returned, or its id.`,
       { cause: error },
     );
   }
@@ -204,10 +204,10 @@ function idOf(object: unknown): string | undefined {
 
 /** Refuses what cannot be a problem, which a negated assertion would accept. The `error` of an answer without one is undefined. */
 function requireAnswer(received: unknown): void {
-  if (received instanceof Promise) throw new TypeError("Expected an answer, got a promise. Await it first.");
+  if (received instanceof Promise) throw new TypeError("Expected a response, got a promise. Await it first.");
   const isAnswer = isObject(received) && ("response" in received || received instanceof Error);
   if (isAnswer || received === undefined) return;
-  throw new TypeError(`Expected an answer of the API, its error or a ProblemError, got ${text(received)}.`);
+  throw new TypeError(`Expected a response of the API, its error or a ProblemError, got ${text(received)}.`);
 }
 
 function isObject(value: unknown): value is object {

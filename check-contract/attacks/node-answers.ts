@@ -237,7 +237,7 @@ export const changedReceipts = attacksOf("transaction receipt and logs", [
     },
   },
   {
-    name: "a node that reports a reverted payment as successful, with forged logs in all answers",
+    name: "a node that reports a reverted payment as successful, with forged logs in all responses",
     stopped: refused(503, "rpc_unavailable"),
     async run(fixture) {
       const hash = await fixture.send("buyer", fixture.pay(fixture.purchase, 26n * usdc));

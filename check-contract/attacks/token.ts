@@ -137,7 +137,7 @@ export const tokenAttacks = attacksOf("token", [
       await fixture.client.mine({ blocks: 1 });
       await fixture.client.setAutomine(true);
       const answers = await Promise.all(racing);
-      expectSame("The answers", answers.map(({ status, code }) => code ?? status).toSorted(), [
+      expectSame("The responses", answers.map(({ status, code }) => code ?? status).toSorted(), [
         201,
         "funding_source_insufficient",
       ]);

@@ -73,7 +73,7 @@ export const calldataRules: readonly Rule[] = [
         args: [claim],
       });
       const ours = hashClaim(fixture.domain, claim);
-      return theirs === ours ? null : `hashClaim answers ${theirs}; ${ours} was expected`;
+      return theirs === ours ? null : `hashClaim returns ${theirs}; ${ours} was expected`;
     },
   },
 ];

@@ -52,7 +52,7 @@ function describeOutcome({
   error,
   response_body,
 }: z.output<typeof notification>["attempts"][number]): string {
-  if (status_code === null) return `no answer: ${escapeControls(error ?? "the sandbox ended during it")}`;
+  if (status_code === null) return `no response: ${escapeControls(error ?? "the sandbox ended during it")}`;
   const said = error ?? response_body?.trim() ?? "";
   const shown = said.length > longestShown ? `${said.slice(0, longestShown - 1)}…` : said;
   return `status ${status_code}${shown === "" ? "" : `: ${escapeControls(shown)}`}`;

@@ -82,7 +82,7 @@ function faultOf({ status, delay, drop }: ListenFlags): ReceiverFault {
 
 function describe({ number, headers, body, verified, status }: HeardDelivery): string {
   const trust = verified === null ? "no secret known" : verified ? "verified" : "NOT VERIFIED";
-  const answer = status === null ? "no answer" : `answered ${status}`;
+  const answer = status === null ? "no response" : `responded with ${status}`;
   return `#${number}  ${headers["webhook-id"] ?? "no webhook-id"}  ${trust}, ${answer}\n    ${body}`;
 }
 

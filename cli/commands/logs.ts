@@ -93,7 +93,7 @@ function throwInFlags(error: unknown): never {
 /** A request in words: its line, the refusal, and the calls to the node. */
 function describe(request: RequestView): string {
   const { received, method, path, status, code, duration_ms, caller, replayed, refusal, calls } = request;
-  const ended = status === null ? "answer lost" : [status, code].filter((part) => part !== null).join(" ");
+  const ended = status === null ? "response lost" : [status, code].filter((part) => part !== null).join(" ");
   const notes = [`${duration_ms} ms`, caller, ...(replayed ? ["replayed"] : [])].join(", ");
   const failed = refusal?.checks.filter(({ ok }) => !ok) ?? [];
   return [

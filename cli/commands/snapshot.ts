@@ -19,7 +19,7 @@ export function snapshotCommand(): Command {
 function saveCommand(): Command {
   return new Command("save")
     .description(
-      "save the running sandbox to a snapshot file: chain, store, relayer journal, clock, counters and faults",
+      "save the running sandbox to a snapshot file: chain, store, relayer's journal, clock, counters and faults",
     )
     .argument("<file>", "the file to write; an existing file is replaced")
     .addOption(dataDirectoryOption())

@@ -45,7 +45,7 @@ export function startCommand(): Command {
       if (watch && registrar === undefined)
         command.error("error: --watch needs --registrar. Name the artifact of your registrar contract.");
     })
-    .option("--detach", "run in the background; the command returns when the sandbox answers requests")
+    .option("--detach", "run in the background; the command returns when the sandbox responds to requests")
     .addOption(
       optionWithDefault(
         "--log-file <file>",

@@ -24,7 +24,7 @@ export function statusCommand(): Command {
     .description("print seed, mode, process id, URLs, chain, time and faults of the running sandbox")
     .addOption(dataDirectoryOption())
     .addOption(controlOption("the control API of the sandbox, instead of --data-dir"))
-    .option("--wait", "first wait until a sandbox runs, and its API, relayer and Anvil answer")
+    .option("--wait", "first wait until a sandbox runs, and its API, relayer and Anvil respond")
     .addOption(timeoutOption("with --wait, the longest time to wait"))
     .addOption(jsonOption("print JSON on one line"))
     .action(async (flags: StatusFlags) => {
@@ -37,10 +37,10 @@ export function statusCommand(): Command {
 async function readStatus({ dataDir, control }: StatusFlags): Promise<unknown> {
   if (control === undefined) return await callControl(dataDir, "GET", "/status");
   const answer = await askControl(control, "GET", "/status").catch((cause: unknown) => {
-    throw new Error(`Nothing answers at ${control}. Start a sandbox, or name another --control.`, { cause });
+    throw new Error(`Nothing responds at ${control}. Start a sandbox, or name another --control.`, { cause });
   });
   if (!answer.ok)
-    throw new Error(`The sandbox at ${control} answered ${answer.status}: ${await detailOf(answer)}`);
+    throw new Error(`The sandbox at ${control} responded with ${answer.status}: ${await detailOf(answer)}`);
   return await answer.json();
 }
 
@@ -61,11 +61,11 @@ async function healthProblem({ dataDir, control }: StatusFlags): Promise<string 
   const url = control ?? (await findRunning(dataDir))?.urls.control;
   if (url === undefined) return `No sandbox runs in ${dataDir}.`;
   const answer = await askControl(url, "GET", "/health").catch(() => null);
-  if (answer === null) return `Nothing answers at ${url}.`;
+  if (answer === null) return `Nothing responds at ${url}.`;
   return answer.ok ? null : await detailOf(answer);
 }
 
 async function detailOf(answer: Response): Promise<string> {
   const body: unknown = await answer.json().catch(() => null);
-  return String(Reflect.get(Object(body), "detail") ?? `The answer is ${answer.status}.`);
+  return String(Reflect.get(Object(body), "detail") ?? `The response has the status ${answer.status}.`);
 }

@@ -89,7 +89,7 @@ async function examineOwner(folder: string, running: SandboxDescription | null):
     );
   return broken(
     check,
-    `Process ${owner.pid} has the lock of ${folder} and does not answer.`,
+    `Process ${owner.pid} has the lock of ${folder} and does not respond.`,
     `If it is starting or stopping, wait. Otherwise end it: kill ${owner.pid}`,
   );
 }

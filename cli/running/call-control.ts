@@ -57,7 +57,7 @@ export async function fetchControl(
   const answer: unknown = await response.json();
   const { data } = refusal.safeParse(answer);
   throw data === undefined
-    ? new Error(`The sandbox answered ${response.status}.`)
+    ? new Error(`The sandbox responded with ${response.status}.`)
     : new ControlRefusedError(data);
 }
 

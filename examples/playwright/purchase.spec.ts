@@ -12,7 +12,7 @@ test("a buyer pays in the browser, and the claim of the beneficiary is refunded"
   const given = unwrap(
     await control.POST("/given", { body: { purchase: { state: "active", amount: "25000000" } } }),
   );
-  if (!("purchase" in given)) throw new Error("The answer has no purchase.");
+  if (!("purchase" in given)) throw new Error("The response has no purchase.");
   const { purchase } = given;
   const [buyer, beneficiary] = [wallets.buyer, wallets.beneficiary].map(({ private_key }) => ({
     private_key,

@@ -38,11 +38,11 @@ export async function requestControl<T>(
     headers: body === undefined ? {} : { "Content-Type": "application/json" },
     body: body === undefined ? null : JSON.stringify(body),
   }).catch(() => {
-    throw new Unreachable("The sandbox does not answer.");
+    throw new Unreachable("The sandbox does not respond.");
   });
   const answer = await response.json().catch(() => null);
   if (response.ok) return answer;
-  throw new Refused(response.status, answer?.detail ?? `The sandbox answered ${response.status}.`);
+  throw new Refused(response.status, answer?.detail ?? `The sandbox responded with ${response.status}.`);
 }
 
 /** Reads one of the explorer's resources. */

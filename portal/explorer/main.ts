@@ -87,7 +87,7 @@ function banner(): TemplateResult | typeof nothing {
   const { connection, notice } = page;
   if (connection === "gone")
     return html`<p class="notice warn disconnected">
-      The sandbox does not answer.
+      The sandbox does not respond.
       ${page.data === undefined ? "The page continues" : "The page shows earlier data, and reads it again"} as soon as
       the sandbox is back.
     </p>`;
@@ -247,7 +247,7 @@ if (recorded === null)
     },
     connected: (connection) => {
       if (connection === page.connection) return;
-      if (connection === "gone") say("The sandbox does not answer.");
+      if (connection === "gone") say("The sandbox does not respond.");
       else if (page.connection === "gone") say("The sandbox is back.");
       page.connection = connection;
       draw();

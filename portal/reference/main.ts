@@ -35,7 +35,7 @@ followScheme();
 nameControls(place);
 try {
   const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url} answers ${response.status}`);
+  if (!response.ok) throw new Error(`${url} responded with ${response.status}`);
   SwaggerUIBundle({
     domNode: place,
     spec: readableDescription(await response.json(), () => crypto.randomUUID()),

@@ -118,7 +118,7 @@ async function load(): Promise<void> {
     await Promise.all(typed.map(async ({ name }) => await state.actions[name].planning));
   } catch (error) {
     state.failure =
-      error instanceof RefusedError ? error.message : "The service does not answer. Is the sandbox running?";
+      error instanceof RefusedError ? error.message : "The service does not respond. Is the sandbox running?";
   }
   show();
 }
@@ -192,7 +192,7 @@ async function plan(name: ActionName): Promise<void> {
       state.wallet.actions = state.wallet.actions.map((action) => (action.name === name ? offered : action));
   } catch (error) {
     if (own.wish !== asked) return;
-    own.mistake = error instanceof RefusedError ? error.message : "The service does not answer.";
+    own.mistake = error instanceof RefusedError ? error.message : "The service does not respond.";
   }
   show();
 }

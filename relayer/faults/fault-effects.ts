@@ -59,7 +59,7 @@ export function nodeOf(context: RelayerContext, operation: RelayOperationRecord)
     }
     if (faults.take(point, "lose_response", operation)) {
       await node(method, params);
-      throw new RpcUnavailableError(method, new Error("the answer was lost (fault)"));
+      throw new RpcUnavailableError(method, new Error("the response was lost (fault)"));
     }
     return node(method, params);
   };

@@ -81,7 +81,7 @@ function silentAnvil(error: unknown): AnvilError | null {
   if (silence === undefined) return null;
   return new AnvilError(
     "start_failed",
-    `Anvil did not answer during the start: ${silence.details} Start again; if that fails too, run routing-sandbox doctor.`,
+    `Anvil did not respond during the start: ${silence.details} Start again; if that fails too, run routing-sandbox doctor.`,
     { cause: error },
   );
 }

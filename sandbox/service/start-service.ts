@@ -129,7 +129,7 @@ export async function followChain(
     announce: () => observer.head(),
     ...(ended === undefined ? {} : { ended }),
   });
-  const follower = await deadline.within("Anvil to answer", following, async (late) => await late.end());
+  const follower = await deadline.within("Anvil to respond", following, async (late) => await late.end());
   opened.defer(async () => await follower.end());
   return follower;
 }

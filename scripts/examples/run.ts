@@ -91,7 +91,7 @@ export class ExampleRun {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    if (!response.ok) throw new Error(`The example of ${id} is answered with ${response.status}: ${text}`);
+    if (!response.ok) throw new Error(`The example of ${id} gets ${response.status}: ${text}`);
     return JSON.parse(text);
   }
 

@@ -25,7 +25,7 @@ export function errorPage(code: ErrorCode, operations: readonly Operation[]): st
 
 function describeRetry(retryable: boolean | null): string {
   if (retryable === null)
-    return "The answer's `retryable` says whether the identical request may succeed later.";
+    return "`retryable` of the response says whether the identical request may succeed later.";
   return retryable ? "The identical request may succeed later." : "The identical request fails again.";
 }
 

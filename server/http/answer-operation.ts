@@ -184,7 +184,10 @@ async function readTime({ clock }: Services): Promise<number> {
   try {
     return await clock.now();
   } catch (cause) {
-    throw new ChainUnavailableError("The chain, whose time is the service's, does not answer.", { cause });
+    throw new ChainUnavailableError(
+      "The chain does not respond, so the API cannot read the time. Send the identical request again.",
+      { cause },
+    );
   }
 }
 

@@ -116,7 +116,7 @@ function summarize(outcome: DeliveryOutcome, now: number): NonNullable<AttemptRe
   const redirect = status_code !== null && status_code >= 300 && status_code < 400;
   return {
     status_code,
-    error: redirect ? "the answer is a redirect, which is not followed" : error,
+    error: redirect ? "the response is a redirect, which is not followed" : error,
     response_body,
     duration_ms,
     retry_after_seconds: readRetryAfter(retry_after, now),

@@ -241,7 +241,7 @@ test("the command answers a script by its exit code, as JSON and in a JUnit file
     {
       contract: "LookalikeRegistrar",
       passed: false,
-      results: [{ failure: "LookalikeRegistrar does not answer fundingSource() with an address." }],
+      results: [{ failure: "LookalikeRegistrar does not return an address from fundingSource()." }],
     },
   ]);
   expect(await readFile(junit, "utf8")).toContain('tests="1" failures="1"');

@@ -68,7 +68,7 @@ test("check-registrar compiles the project, prints the report and fails with it"
   const printed = print.mock.calls.join("\n");
   print.mockRestore();
   expect(result).toMatchObject({ success: false, error: { contract: "Empty", passed: false } });
-  expect(printed).toContain("Empty does not answer fundingSource() with an address.");
+  expect(printed).toContain("Empty does not return an address from fundingSource().");
 });
 
 test("check-registrar refuses an interface, and a text that no check has, in one message", async () => {

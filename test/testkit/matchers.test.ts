@@ -127,7 +127,7 @@ test("toBeProblem expects a code, of an answer, its error or a ProblemError", as
   expect(() => unwrap(answer)).toThrow(expect.toBeProblem("binding_mismatch"));
   expect(answer).not.toBeProblem("not_found");
   expect(() => expect(answer).toBeProblem("not_found")).toThrow(
-    /^Expected the problem not_found\.\n\nThe API answered 422 binding_mismatch: .*\n(?:.*\n)* {2}✗ wallet: expected 0x/,
+    /^Expected the problem not_found\.\n\nThe API responded with 422 binding_mismatch: .*\n(?:.*\n)* {2}✗ wallet: expected 0x/,
   );
 });
 
@@ -136,7 +136,7 @@ test("toBeProblem refuses a value that is not an answer, even after .not", async
 }) => {
   const asked = client.GET("/v1/routing/capabilities");
   expect(() => expect(asked).not.toBeProblem("not_found")).toThrow(
-    "Expected an answer, got a promise. Await it first.",
+    "Expected a response, got a promise. Await it first.",
   );
   const answer = await asked;
   expect(answer.error).not.toBeProblem("not_found");
@@ -146,7 +146,7 @@ test("toBeProblem refuses a value that is not an answer, even after .not", async
     [null, "null"],
   ] as const)
     expect(() => expect(received).not.toBeProblem("not_found")).toThrow(
-      `Expected an answer of the API, its error or a ProblemError, got ${shown}`,
+      `Expected a response of the API, its error or a ProblemError, got ${shown}`,
     );
 });
 
@@ -168,7 +168,7 @@ test("toBeAcceptedAs refuses an id that no object has, even after .not", async (
   const { purchase: other } = await sandbox.given.purchase({ state: "created" });
   const hash = payments[0]?.transaction_hash;
   for (const id of ["pur_aaaaaaaaaaaaaaaaaaaa", claim.id, ""]) {
-    const message = `No merchant and no purchase has the id "${id}". Pass one that the API has answered, or its id.`;
+    const message = `No merchant and no purchase has the id "${id}". Pass one that the API has returned, or its id.`;
     expect(await messageOf(expect(hash).toBeAcceptedAs("payment", id))).toBe(message);
     expect(await messageOf(expect(hash).not.toBeAcceptedAs("payment", id))).toBe(message);
   }

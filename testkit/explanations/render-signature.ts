@@ -24,7 +24,7 @@ export function renderTypedDataExplanation(explanation: TypedDataExplanation, co
     ]),
     ...section("Signature", paint, renderSignature(explanation)),
     ...section("Members", paint, renderMembers(explanation, paint)),
-    ...section("Answer now", paint, renderAnswers(explanation)),
+    ...section("Response now", paint, renderAnswers(explanation)),
   ].join("\n");
 }
 
@@ -49,7 +49,7 @@ export function renderDecisionExplanation(explanation: DecisionExplanation, colo
       ...hexToString(decision_bytes).split("\n").map(escapeControls),
     ]),
     ...section("Members", paint, renderMembers(explanation, paint)),
-    ...section("Answer now", paint, renderAnswer(explanation)),
+    ...section("Response now", paint, renderAnswer(explanation)),
   ].join("\n");
 }
 

@@ -285,7 +285,7 @@ export class Walk {
       throw new WalkDifference(
         request.title,
         `${this.kind} bytes`,
-        `the answer of step ${same.step}, byte for byte: ${same.text}`,
+        `the response of step ${same.step}, byte for byte: ${same.text}`,
         answer.text,
       );
     return { status: answer.status, text: answer.text, body: found };
@@ -478,7 +478,7 @@ function findCode(body: unknown): string | null {
 }
 
 function nameAnswer(status: number, body: unknown): string {
-  if (status === 0) return "no answer";
+  if (status === 0) return "no response";
   const code = status < 400 ? null : findCode(body);
   return code === null ? `${status}` : `${status} ${code}`;
 }

@@ -155,7 +155,7 @@ class Player {
     if (!expect.status.includes(status))
       throw differs("answer.status", expect.status.join(" or "), `${status} ${text}`);
     if (expect.same_as !== undefined && this.#answers.get(expect.same_as) !== text)
-      throw differs("answer.body", `the answer of step ${expect.same_as}`, text);
+      throw differs("answer.body", `the response of step ${expect.same_as}`, text);
     if (expect.body === undefined) return;
     const found = findDifference(expect.body, readJson(text), "answer.body");
     if (found !== null) throw differs(found.field, found.expected, found.actual);
@@ -185,7 +185,7 @@ class Player {
 /** Compares the whole answer with the recorded one. */
 function compareRecorded({ answer }: RequestStep, played: StepAnswer | null, differs: Differs): void {
   if ("lost" in answer) {
-    if (played !== null) throw differs("answer", "no answer", `${played.status} ${played.text}`);
+    if (played !== null) throw differs("answer", "no response", `${played.status} ${played.text}`);
     return;
   }
   if (played === null) throw differs("answer.status", answer.status, "a dropped connection");

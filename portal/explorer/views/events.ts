@@ -89,7 +89,7 @@ export function eventDetails(event: EventView, scene: Scene): TemplateResult {
           ${attempts.map(
             ({ number, at, ended, status_code, error, duration_ms }) => html`<li class="row small">
               <span class=${`badge ${status_code !== null && status_code < 300 ? "good" : "bad"}`}
-                >${number}: ${status_code ?? (ended ? "no answer" : "no outcome yet")}</span
+                >${number}: ${status_code ?? (ended ? "no response" : "no outcome yet")}</span
               >
               ${time(at, scene.measure)}
               ${duration_ms === null ? nothing : html`<span class="quiet">${Math.round(duration_ms)} ms</span>`}
@@ -110,8 +110,8 @@ export function eventDetails(event: EventView, scene: Scene): TemplateResult {
           await requestControl("POST", "/receiver/resend", { number });
         });
       return html`<p class="row small">
-        Arrived as delivery ${number}, ${verified ? "signature verified" : "signature not verified"}, answered
-        ${status ?? "nothing"}
+        Arrived as delivery ${number}, ${verified ? "signature verified" : "signature not verified"},
+        ${status === null ? "no response" : `response ${status}`}
         ${
           scene.isRecorded
             ? nothing

@@ -125,7 +125,7 @@ function attention(now: Overview, refusal: RefusalView | undefined) {
 function restarts({ anvil_restarts: count }: Overview): TemplateResult | typeof nothing {
   if (count === 0) return nothing;
   return html`<dt>Anvil</dt>
-    <dd>ended ${count === 1 ? "once" : `${count} times`}; the chain was made again from the journal</dd>`;
+    <dd>ended ${count === 1 ? "once" : `${count} times`}; the chain was built again from the store's journal</dd>`;
 }
 
 function waiting({ unsettled, pending_transactions }: Overview): string {

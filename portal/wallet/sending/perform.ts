@@ -211,7 +211,7 @@ function submissionOf({
 
 function whileWaiting(problem: ProblemBody | null, transactionHash: string | undefined): Progress {
   if (problem === null)
-    return { at: "retrying", why: "The service does not answer. The request is repeated." };
+    return { at: "retrying", why: "The service does not respond. The request is repeated." };
   if (transactionHash === undefined) return { at: "retrying", why: problem.detail };
   if (problem.code === "transaction_not_found") return { at: "pending", transactionHash };
   if (problem.code !== "transaction_unconfirmed") return { at: "retrying", why: problem.detail };

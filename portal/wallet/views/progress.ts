@@ -29,7 +29,7 @@ export function viewProgress(progress: Progress) {
       );
     case "unknown":
       return html`<div class="notice bad" role="alert"><p>The chain no longer has <code>${progress.transactionHash}</code>: it was replaced, or a
-        restore, a reorg or the pool dropped it. The page has forgotten it; where the action is offered, start it again.</p></div>`;
+        restore, a reorg or the node dropped it. If the page still offers the action, start the action again.</p></div>`;
     case "retrying":
       return notice("warn", progress.why);
     case "accepted":

@@ -179,7 +179,7 @@ async function verifyOurs(url: string, chainId: number, { printed }: AnvilOutput
     if (!echoed || answers.some((answer, index) => answer !== expected[index])) {
       throw new AnvilError(
         "not_ours",
-        `${url} answers as ${answers.join(" on chain ")}, not as the Anvil that was started. Stop the other process that listens there.`,
+        `${url} responds as ${answers.join(" on chain ")}, not as the Anvil that was started. Stop the other process that listens there.`,
       );
     }
     await client.setLoggingEnabled(false);

@@ -106,13 +106,13 @@ class Line {
       const byId = new Map(answers.map((answer) => [answer.id, answer]));
       for (const [id, { method, params, resolve, reject }] of questions.entries()) {
         const answer = byId.get(id);
-        if (answer === undefined) throw new Error("The node left out an answer.");
+        if (answer === undefined) throw new Error("The node left out a response.");
         if (answer.error === undefined) resolve(answer.result);
         else reject(new RpcRequestError({ body: { method, params }, error: answer.error, url: "the chain" }));
       }
     } catch (error) {
       const silence =
-        error instanceof AnvilSilentError ? error : new AnvilSilentError("Anvil's answer cannot be read.");
+        error instanceof AnvilSilentError ? error : new AnvilSilentError("Anvil's response cannot be read.");
       for (const { reject } of questions) reject(silence);
     }
     this.idle = true;
@@ -122,7 +122,7 @@ class Line {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     this.#underWay = { resolve, reject };
     const late = setTimeout(() => {
-      reject(new AnvilSilentError(`Anvil gave no answer within ${timeoutMs / 1_000} s.`));
+      reject(new AnvilSilentError(`Anvil gave no response within ${timeoutMs / 1_000} s.`));
       // A late answer must not be taken for the answer to the next message, which has a socket of its own.
       this.#open = undefined;
       this.#socket?.close();

@@ -14,6 +14,9 @@ export class NotDurableError extends StoreUnavailableError {
 /** The node does not answer, so that what it has made cannot be kept: not the disk's refusal, although a write fails with it. */
 export class ChainUnreadError extends ChainUnavailableError {
   constructor(options: ErrorOptions) {
-    super("The chain, which the journal keeps, does not answer.", options);
+    super(
+      "The chain does not respond, so its newest blocks cannot be written to the store's journal.",
+      options,
+    );
   }
 }

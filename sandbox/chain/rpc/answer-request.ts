@@ -119,7 +119,7 @@ export class RequestAnswerer {
         await runShared(async () => await this.#chain.mine(plan.blocks)).catch((cause: unknown) => {
           throw silent(
             cause,
-            `Anvil ended or did not answer while it mined, so that some of the blocks may be there. ${lookFirst}`,
+            `Anvil ended or did not respond while it mined, so that some of the blocks may be there. ${lookFirst}`,
           );
         });
         return writeResult(id, plan.answer);
@@ -157,7 +157,7 @@ export class RequestAnswerer {
       if (!(cause instanceof StoreUnavailableError || cause instanceof ChainUnreadError)) throw cause;
       throw silent(
         cause,
-        `Anvil ended or did not answer during the call, which may have taken effect. ${lookFirst}`,
+        `Anvil ended or did not respond during the call, which may have taken effect. ${lookFirst}`,
       );
     }
   }

@@ -42,12 +42,12 @@ export class AnvilHttp {
       if (answer !== null) return answer;
     } catch (cause) {
       const reason = signal.aborted
-        ? `The chain gave no answer within ${answerMs / 1_000} s. Send the request again.`
-        : "The chain does not answer. See whether the sandbox still runs.";
+        ? `The chain gave no response within ${answerMs / 1_000} s. Send the request again.`
+        : "The chain does not respond. See whether the sandbox still runs.";
       throw new ChainSilentError(reason, { cause });
     }
     throw new ChainSilentError(
-      `The answer has over ${largestAnswer} bytes. Ask for less: fewer blocks, logs or traces.`,
+      `The response has over ${largestAnswer} bytes. Ask for less: fewer blocks, logs or traces.`,
     );
   }
 

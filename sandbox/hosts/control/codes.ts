@@ -21,7 +21,7 @@ const ownCodes = {
   stale_snapshot: [422, "The snapshot is no longer valid"],
   snapshot_refused: [422, "The state cannot be saved"],
   part_failed: [422, "A part of the option parts threw"],
-  unhealthy: [503, "A part of the sandbox does not answer"],
+  unhealthy: [503, "A part of the sandbox does not respond"],
   snapshot_timeout: [503, "A request in progress did not end in time"],
 } as const;
 

@@ -44,7 +44,7 @@ export function refuseError(error: unknown, response: Response): void {
     sendRefusal(
       response.set("Retry-After", "1"),
       503,
-      `The chain does not answer: Anvil is busy or has ended. ${whatToDo(response.req.method)}; if that fails too, start the sandbox again.`,
+      `The chain does not respond: Anvil is busy or has ended. ${whatToDo(response.req.method)}; if that fails too, start the sandbox again.`,
       { code: rpcUnavailable },
     );
   else if (error instanceof CodedError) sendRefusal(response, 422, error.message, { code: error.code });

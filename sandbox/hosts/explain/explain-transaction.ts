@@ -149,7 +149,7 @@ export async function requireNamed(
   if (candidate !== null) return candidate;
   throw new SandboxError(
     "argument_invalid",
-    `for is ${showValue(id)}, which is no merchant and no purchase of this sandbox. Pass an id that the API has answered, such as "pur_…".`,
+    `for is ${showValue(id)}, which is no merchant and no purchase of this sandbox. Pass an id that the API has returned, such as "pur_…".`,
   );
 }
 

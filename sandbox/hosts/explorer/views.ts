@@ -287,8 +287,8 @@ export type OpenRequestView = z.output<typeof openRequestSchema>;
 
 const requestSchema = z.object({
   ...openRequestFields,
-  number: count.meta({ description: "Counts answers from 1." }),
-  id: text.meta({ description: "The request id of the answer." }),
+  number: count.meta({ description: "Counts responses from 1." }),
+  id: text.meta({ description: "The request id of the response." }),
   at: text.nullable().meta({
     description: "Sandbox time; null if the request was refused before the time was read.",
   }),
@@ -299,8 +299,8 @@ const requestSchema = z.object({
   caller: text.meta({ description: "An account, a credential's id, or `anyone`." }),
   idempotency_key: text.nullable(),
   replayed: z.boolean(),
-  status: count.nullable().meta({ description: "Null if a fault dropped the answer." }),
-  code: text.nullable().meta({ description: "The code of the problem that was answered." }),
+  status: count.nullable().meta({ description: "Null if a fault dropped the response." }),
+  code: text.nullable().meta({ description: "The code of the problem in the response." }),
   body: jsonSchema,
   answer: jsonSchema,
   refusal: z

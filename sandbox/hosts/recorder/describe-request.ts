@@ -32,7 +32,11 @@ export function describeRequest(
   const title = kind === "api" ? titleOf(method, url) : `Control: ${line}`;
   return {
     title:
-      exchange === lostAnswer ? `${title}: answer lost` : exchange.status < 400 ? title : `${title}: refused`,
+      exchange === lostAnswer
+        ? `${title}: response lost`
+        : exchange.status < 400
+          ? title
+          : `${title}: refused`,
     ...(kind === "api" ? { api: line } : { control: line }),
     ...caller,
     ...(typeof key === "string" ? { idempotency_key: key } : {}),

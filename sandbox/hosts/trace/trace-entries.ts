@@ -25,7 +25,7 @@ function none(): Pick<TraceEntry, "causes" | "checks" | "purchases"> {
 /** Returns the entry of an answered request. */
 export function requestEntry(request: RequestView): UnplacedEntry {
   const { method, path, operation, status, code, refusal, replayed, duration_ms } = request;
-  const answered = status === null ? "answer lost" : `${status}${code === null ? "" : ` ${code}`}`;
+  const answered = status === null ? "response lost" : `${status}${code === null ? "" : ` ${code}`}`;
   const isRefused = status !== null && status >= 400 && status < 500;
   return {
     ...none(),
@@ -33,7 +33,7 @@ export function requestEntry(request: RequestView): UnplacedEntry {
     outcome: status === null || status >= 500 ? "failed" : isRefused ? "refused" : "ok",
     at: request.at,
     title: `${operation ?? `${method} ${path}`}: ${answered}${replayed ? ", replayed" : ""} (${duration_ms} ms)`,
-    detail: status === null ? "A fault dropped the answer." : (refusal?.detail ?? null),
+    detail: status === null ? "A fault dropped the response." : (refusal?.detail ?? null),
     causes: refusal?.causes ?? [],
     checks: refusal?.checks ?? [],
     purchases: purchasesIn(request.objects),
@@ -52,7 +52,7 @@ export function openRequestEntry(
     layer: "api",
     outcome: "open",
     at: null,
-    title: `${method} ${path}: no answer for ${Math.round(now - Date.parse(received))} ms`,
+    title: `${method} ${path}: no response for ${Math.round(now - Date.parse(received))} ms`,
     detail: "The request was in progress when the trace was written.",
     purchases: purchasesIn(path.match(/\bpur_[a-z2-7]{20}\b/g) ?? []),
     about: { type: "open_request", index },
@@ -160,7 +160,7 @@ export function deliveryEntries({
     const isDelivered = status_code !== null && status_code < 300;
     const isForged = arrivals.some(({ verified }) => !verified);
     const answer =
-      status_code === null ? (error ?? (ended ? "no answer" : "no outcome yet")) : `${status_code}`;
+      status_code === null ? (error ?? (ended ? "no response" : "no outcome yet")) : `${status_code}`;
     const given = delivery === "exhausted" && number === attempts.length ? " It has no attempts left." : "";
     return {
       ...none(),

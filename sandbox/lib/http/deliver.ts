@@ -51,9 +51,9 @@ async function exchange(
     return await unlessAborted(end, post(receiver, headers, body, end));
   } catch (error) {
     const reason = timeout.aborted
-      ? `no whole answer within ${timeoutMs} ms`
+      ? `no complete response within ${timeoutMs} ms`
       : signal.aborted
-        ? "the sandbox was closed before the receiver answered"
+        ? "the sandbox was closed before the receiver responded"
         : reasonOf(error);
     return { status_code: null, error: reason, response_body: null, retry_after: null };
   }
@@ -107,7 +107,7 @@ async function post(
 
 const switched: ReceiverAnswer = {
   status_code: 101,
-  error: "the answer switches protocols, which a delivery does not",
+  error: "the response switches protocols, which a delivery does not",
   response_body: null,
   retry_after: null,
 };

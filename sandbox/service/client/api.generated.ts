@@ -12,7 +12,7 @@ export interface components {
       /** The scopes of the credential; by default all scopes of the account. */
       scopes?: ("records:read" | "merchants:write" | "purchases:write" | "claims:write" | "decisions:write" | "refunds:execute")[];
     };
-    /** Identifies the intent: a new key for each intent, the same key for each retry. 8 to 100 visible ASCII characters. A repeat with the identical body gets the first response, byte for byte. */
+    /** Identifies the effect: a new key for each effect, the same key for each retry. 8 to 100 visible ASCII characters. A repeat with the identical body gets the first response, byte for byte. */
     IdempotencyKey: string;
     CreateMerchant: {
       /** The wallet that receives payments and funds refunds. */

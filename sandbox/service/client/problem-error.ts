@@ -52,14 +52,14 @@ export function unwrap<T>(answer: { data?: T; error?: unknown; response?: Respon
   const given: unknown = answer;
   if (typeof given !== "object" || given === null || given instanceof Promise)
     throw new TypeError(
-      "unwrap takes the awaited answer of a request. Pass it as in unwrap(await client.GET(…)).",
+      "unwrap takes the awaited response to a request. Pass it as in unwrap(await client.GET(…)).",
     );
   const { data, error, response } = answer;
   if (data !== undefined) return data;
   if (isProblem(error)) throw new ProblemError(error);
-  const status = response === undefined ? "" : ` ${response.status}`;
+  const status = response === undefined ? "" : ` with the status ${response.status}`;
   throw new Error(
-    `The answer${status} has neither data nor a problem: ${shortText(error)}. Check that the URL is the routing API's.`,
+    `The response${status} has neither data nor a problem: ${shortText(error)}. Check that the URL is the routing API's.`,
   );
 }
 
@@ -77,7 +77,7 @@ export function isProblem(value: unknown): value is ProblemBody {
 export function describeProblem({ status, code, detail, errors, binding, request_id }: ProblemBody): string {
   const failed = binding?.checks.filter(({ ok }) => !ok) ?? [];
   return [
-    `The API answered ${status} ${code}: ${detail}`,
+    `The API responded with ${status} ${code}: ${detail}`,
     ...failed.map((check) => `  ✗ ${describeCheck(check)}`),
     // The detail is the first field error.
     ...(errors ?? []).slice(1).map((error) => `  ${error.pointer}: ${error.detail}`),

@@ -6,34 +6,34 @@ const kinds = {
   purchase: {
     what: "a purchase",
     fields: ["commitment", "figures", "deadlines"],
-    as: "a purchase as the API answers it",
+    as: "a purchase as the API returns it",
   },
   /** The fields of a purchase that a decision needs. */
   decided: {
     what: "a purchase",
     fields: ["id", "program", "commitment"],
-    as: "a purchase as the API answers it",
+    as: "a purchase as the API returns it",
   },
-  merchant: { what: "a merchant", fields: ["enrollment", "funding"], as: "a merchant as the API answers it" },
+  merchant: { what: "a merchant", fields: ["enrollment", "funding"], as: "a merchant as the API returns it" },
   /** The fields of a purchase that a request under it needs. */
   addressedPurchase: {
     what: "a purchase",
     fields: ["program", "id"],
-    as: "a purchase as the API answers it",
+    as: "a purchase as the API returns it",
   },
   /** The fields of a merchant that a request under it needs. */
   addressedMerchant: {
     what: "a merchant",
     fields: ["program", "id"],
-    as: "a merchant as the API answers it",
+    as: "a merchant as the API returns it",
   },
-  decision: { what: "a decision", fields: ["id"], as: "a decision as the API answers it" },
+  decision: { what: "a decision", fields: ["id"], as: "a decision as the API returns it" },
   call: {
     what: "a call",
     fields: ["to", "data", "function", "args"],
     as: "one such as payCall(registrar, id, 5n)",
   },
-  claim: { what: "a claim", fields: ["id", "claim_hash"], as: "a claim as the API answers it" },
+  claim: { what: "a claim", fields: ["id", "claim_hash"], as: "a claim as the API returns it" },
   transaction: {
     what: "a transaction",
     fields: ["to", "data"],

@@ -91,7 +91,7 @@ export function retryingFetch(policy: RetryPolicy, send: Send): Send {
       if ("answer" in attempt && isKnown(attempt.answer)) return attempt.answer;
       if (sent >= policy.mostRequests)
         throw "answer" in attempt
-          ? new RetryLimitError(request, sent, `was answered ${await describe(attempt.answer)}`, {})
+          ? new RetryLimitError(request, sent, `got ${await describe(attempt.answer)}`, {})
           : new RetryLimitError(request, sent, "lost its connection", { cause: attempt.lost });
       signal.throwIfAborted();
       await policy.wait({ ...(await reasonOf(attempt)), sent, signal });

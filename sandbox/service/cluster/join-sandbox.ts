@@ -113,7 +113,7 @@ async function openJoined(
 
 /** Opens the database as one more process, and reads which sandbox runs on it. */
 async function openRunning(url: string, log: Log, opened: ClosingStack, deadline: StartDeadline) {
-  const database = "the database to answer";
+  const database = "the database to respond";
   const opening = SharedStore.open(url, "member", log);
   const close = async (late: SharedStore) => await late[Symbol.asyncDispose]();
   const shared = opened.use(await deadline.within(database, opening, close));

@@ -38,7 +38,7 @@ export function keptByFirst(controlUrl: string): KeptChain {
           throw refused(cause);
         },
       );
-      if (!response.ok) throw refused(new Error(`It answered ${response.status}.`));
+      if (!response.ok) throw refused(new Error(`It responded with ${response.status}.`));
       return keptSchema.parse(await response.json()).records;
     },
     committed(commits) {

@@ -13,7 +13,7 @@ import type { Cluster } from "./cluster.ts";
 class ClusterOfOne implements Cluster {
   readonly store: Store;
   readonly relayerJournal: RelayerJournalStore;
-  readonly awaited = "Anvil to answer";
+  readonly awaited = "Anvil to respond";
 
   constructor(store: JournaledStore) {
     this.store = store;
@@ -59,7 +59,7 @@ export async function openCluster(
   const { openShared } = await import("./shared-store.ts");
   const opening = openShared({ ...settings, store }, chain, journal);
   return await deadline.within(
-    "the database to answer",
+    "the database to respond",
     opening,
     async (late) => await late[Symbol.asyncDispose](),
   );

@@ -33,7 +33,7 @@ export function tellRefusals(controlUrl: string, log: Log): Services["refused"] 
   return async (refusal) => {
     try {
       const response = await askControl(controlUrl, "POST", path, refusal);
-      if (!response.ok) throw new Error(`The first process answered ${response.status}.`);
+      if (!response.ok) throw new Error(`The first process responded with ${response.status}.`);
     } catch (error) {
       log.error({ request_id: refusal.request_id, causes: String(error) }, "telling a refusal");
     }

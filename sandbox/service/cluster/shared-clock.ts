@@ -12,7 +12,7 @@ export function sharedClock(
 ): Pick<SandboxClock, "mode" | "now" | "travel"> {
   const ask = async (method: ControlMethod, path: string, body?: object) => {
     const response = await askControl(controlUrl, method, path, body);
-    if (!response.ok) throw new Error(`The sandbox's clock answered ${response.status}.`);
+    if (!response.ok) throw new Error(`The sandbox's clock responded with ${response.status}.`);
     return answer.parse(await response.json()).now;
   };
   return {

@@ -41,7 +41,7 @@ export async function callNode<T>(
   if (before?.delay_ms !== undefined) await waits.wait(before.delay_ms, closing);
   const answer = await call();
   if (faults.take("rpc", "after_call", { caller, method }) !== null)
-    throw new AnvilSilentError("The node's answer was lost (fault).");
+    throw new AnvilSilentError("The node's response was lost (fault).");
   return answer;
 }
 

@@ -227,7 +227,7 @@ function actorsOf(sources: GivenSources, { wallets, clock, chain, guard, signal 
       // Over HTTP, so that a recording has it. The operation stays without a nonce, so no new block takes it on.
       const fault = { layer: "relayer", point: "nonce", action: "hold", match: { operation_id } };
       const answer = await askControl(urls.control, "POST", "/faults", fault);
-      if (!answer.ok) throw new Error(`The control API answered ${answer.status} to POST /faults.`);
+      if (!answer.ok) throw new Error(`The control API responded with ${answer.status} to POST /faults.`);
     },
   };
 }

@@ -40,7 +40,7 @@ export const errorCatalogue = {
     400,
     "Idempotency-Key is missing",
     "Writes under a program and wallet submissions require the header Idempotency-Key.",
-    `Send an Idempotency-Key of ${keyForm}, a new one for each intent and the same one for each retry.`,
+    `Send an Idempotency-Key of ${keyForm}, a new one for each effect and the same one for each retry.`,
   ),
   idempotency_key_invalid: entry(
     400,
@@ -221,9 +221,9 @@ export const errorCatalogue = {
   funding_source_insufficient: entry(
     409,
     "The funding does not cover the award",
-    "The merchant's cap, balance, allowance to the funding source, or funding period does not cover the award.",
+    "The merchant's cap, balance, allowance to the funding source, or funding authorization does not cover the award.",
     "Approve the funding source and fund the merchant's wallet, then send the identical request again. " +
-      "Once the cap is used up or the funding has expired, nothing more can be collected.",
+      "Once the cap is used up or the funding authorization has expired, nothing more can be collected.",
     null,
   ),
   delivery_exhausted: entry(
@@ -274,7 +274,7 @@ export const errorCatalogue = {
     422,
     "The Idempotency-Key was used for another request",
     "The key was used for a request with another method, path or body.",
-    "Use a new key for a new intent, or send the identical request again.",
+    "Use a new key for a new effect, or send the identical request again.",
   ),
   validation_failed: entry(
     422,

@@ -12,7 +12,7 @@ export const idempotencyKeySchema = z
   .meta({
     id: "IdempotencyKey",
     description:
-      `Identifies the intent: a new key for each intent, the same key for each retry. ${limitTexts.idempotency_key_length} visible ASCII characters. ` +
+      `Identifies the effect: a new key for each effect, the same key for each retry. ${limitTexts.idempotency_key_length} visible ASCII characters. ` +
       "A repeat with the identical body gets the first response, byte for byte.",
   });
 

@@ -45,7 +45,7 @@ export function parametersOf(operation: Operation): Parameters {
   if (operation.idempotent)
     // The schema says the rest, once for all operations.
     add("header", "Idempotency-Key", idempotencyKeySchema, {
-      description: "Identifies this intent.",
+      description: "Identifies this effect.",
       example: header["Idempotency-Key"],
     });
   if (operation.authorization.kind === "signed_event")

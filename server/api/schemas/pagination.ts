@@ -5,7 +5,7 @@ import { defaultPageSize, limits } from "../limits.ts";
 export const pageQuerySchema = z.strictObject({
   cursor: z
     .string()
-    .regex(/^[A-Za-z0-9_-]{1,200}$/, "must be a next_cursor of an earlier answer")
+    .regex(/^[A-Za-z0-9_-]{1,200}$/, "must be a next_cursor of an earlier response")
     .optional()
     .meta({ description: "The `next_cursor` of the previous response." }),
   limit: z

@@ -79,12 +79,12 @@ function shortfalls(
   const find = (figure: Shortfall["figure"], canBeGiven: boolean, words: string) =>
     short.push({ figure, canBeGiven, words });
   if (revert.name === "FundingInsufficient" || remaining < award)
-    find("remaining", false, `the funding's cap leaves ${remaining}`);
+    find("remaining", false, `the funding cap has ${remaining} left`);
   if (allowance < award) find("allowance", true, `the allowance to the funding source is ${allowance}`);
   if (balance < award) find("balance", true, `the merchant's balance is ${balance}`);
   if (revert.name === "DeadlinePassed") {
     const end = toChainTimestamp(Number(revert.args["deadline"]));
-    find("valid_until", false, `the funding covers this purchase until ${end}, before the next block`);
+    find("valid_until", false, `the funding authorization was valid until ${end}, before the next block`);
   }
   return short;
 }

@@ -21,13 +21,13 @@ export async function readPageRequest(
   if (query.cursor !== undefined && !(await exists(query.cursor)))
     throw new Problem(
       "validation_failed",
-      "The cursor does not belong to this list. Send a next_cursor of an earlier answer, or leave cursor out to start at the beginning.",
+      "The cursor does not belong to this list. Send a next_cursor of an earlier response, or leave cursor out to start at the beginning.",
       {
         errors: [
           {
             pointer: "/query/cursor",
             code: "unknown_cursor",
-            detail: "send a next_cursor of an earlier answer",
+            detail: "send a next_cursor of an earlier response",
           },
         ],
       },

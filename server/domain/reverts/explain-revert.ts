@@ -68,12 +68,12 @@ const causes: { readonly [error: string]: (args: Args, step: ExplainedStep) => C
     remedy: null,
   }),
   FundingInsufficient: ({ amount, remaining }) => ({
-    wrong: `the purchase is of ${amount}, and the merchant's funding has ${remaining} left`,
+    wrong: `the purchase is of ${amount}, and the merchant's funding cap has ${remaining} left`,
     remedy: "Let the wallet revoke its enrollment and enroll under a new merchant with a higher cap",
   }),
   FundingTooShort: ({ validUntil, claimDeadline }) => ({
     wrong:
-      `the merchant's funding is valid until ${toChainTimestamp(Number(validUntil))}, ` +
+      `the merchant's funding authorization is valid until ${toChainTimestamp(Number(validUntil))}, ` +
       `and the purchase can be claimed until ${toChainTimestamp(Number(claimDeadline))}`,
     remedy: "Let the wallet revoke its enrollment and enroll under a new merchant with a longer validity",
   }),
@@ -308,7 +308,7 @@ function nameError(name: string, args: Args): string {
   const shown = Object.entries(args).map(
     ([argument, value]) => `${argument} ${escapeControls(String(value))}`,
   );
-  return `the contract answers ${name}(${shown.join(", ")})`;
+  return `the contract reverts with ${name}(${shown.join(", ")})`;
 }
 
 function withoutStop(sentence: string): string {

@@ -13,7 +13,7 @@ export class AnswerLostError extends Error {
   readonly sent: Answer | null;
 
   constructor(sent: Answer | null) {
-    super("The answer was lost (fault).");
+    super("The response was lost (fault).");
     this.sent = sent;
   }
 }
@@ -37,9 +37,17 @@ export async function meetApiFault(
   const fault = apiFaults.take(point, { operation, program: program.id, subject_id: id, idempotent });
   switch (fault?.action) {
     case "429":
-      throw new Problem("rate_limited", "A fault of the sandbox refuses this request.", { headers });
+      throw new Problem(
+        "rate_limited",
+        "A fault of the sandbox responds with 429. Send the identical request again.",
+        { headers },
+      );
     case "503":
-      throw new Problem("rpc_unavailable", "A fault of the sandbox keeps the answer back.", { headers });
+      throw new Problem(
+        "rpc_unavailable",
+        "A fault of the sandbox responds with 503. Send the identical request again.",
+        { headers },
+      );
     case "delay":
       return await outside(
         async (undone) => await wait(fault.delay_ms ?? 0, AbortSignal.any([undone, closing])),

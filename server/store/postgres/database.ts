@@ -139,7 +139,7 @@ export async function reaching<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (cause) {
-    throw new StoreUnavailableError("The database refused or did not answer.", { cause });
+    throw new StoreUnavailableError("The database refused or did not respond.", { cause });
   }
 }
 

@@ -140,7 +140,7 @@ test("deliver says why an event is exhausted and what to do, and exits with 1", 
   await sandbox.faults.set({ layer: "delivery", action: "reset", count: 5 });
   await expect(runCli(...deliver)).rejects.toMatchObject({
     code: 1,
-    stdout: expect.stringMatching(`${dropped}: 5 attempts; the last one got no answer: .+\n$`),
+    stdout: expect.stringMatching(`${dropped}: 5 attempts; the last one got no response: .+\n$`),
     stderr: todo(dropped),
   });
 

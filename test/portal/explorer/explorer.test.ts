@@ -38,7 +38,7 @@ test("an empty sandbox says what to do, on every view", async () => {
     ["Purchases", "There are no purchases yet."],
     ["Relayer", "There are no relay operations yet."],
     ["Events", "No event was written yet."],
-    ["Requests", "No request was answered yet."],
+    ["Requests", "No request has a response yet."],
     ["Refused", "Nothing was refused."],
     ["Merchants", "There are no merchants yet."],
   ] as const) {
@@ -104,7 +104,7 @@ test("a purchase's timeline at its own address is complete, and live", async () 
     "The award moved on chain.",
     "The refund was confirmed.",
     "The refund was collected.",
-    "Delivery of refund.collected, attempt 1: answered 200.",
+    "Delivery of refund.collected, attempt 1: responded with 200.",
   ]);
   await page.getByText("shared by all purchases of the buyer's wallet").waitFor();
   await page.getByText("The relayer sent the offer. 3 steps").click();
@@ -381,7 +381,7 @@ test("a page whose sandbox has ended says so, and continues when the sandbox run
     "25000000",
   );
   await page.getByTitle(purchase.id, { exact: true }).waitFor();
-  expect(await page.getByText("The sandbox does not answer.").count()).toBe(0);
+  expect(await page.getByText("The sandbox does not respond.").count()).toBe(0);
 });
 
 test("on a phone's width axe finds nothing on any view, in light and dark, and nothing is wider than the phone", async () => {

@@ -42,7 +42,7 @@ async function expectGone(page: Page, action: string, hash: Hex, button: string)
   await said.waitFor();
   expect((await said.textContent())?.replaceAll(/\s+/g, " ")).toBe(
     `The chain no longer has ${hash}: it was replaced, or a restore, a reorg or the pool dropped it. ` +
-      "The page has forgotten it; where the action is offered, start it again.",
+      "If the page still offers the action, start the action again.",
   );
   await panel.locator(".badge").getByText("available now").waitFor();
   await panel.getByRole("button", { name: button, disabled: false }).waitFor();

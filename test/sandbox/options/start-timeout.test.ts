@@ -128,7 +128,7 @@ describe("a start whose Anvil is stopped fails when its time is over and leaves 
     };
     const port = await freePort();
     const start = open({ dataDirectory, startTimeoutMs: 2_000, ports: { api: port }, adaptChain });
-    await expect(start).rejects.toMatchObject(timeoutWhile("Anvil to answer", 2_000));
+    await expect(start).rejects.toMatchObject(timeoutWhile("Anvil to respond", 2_000));
     expect(await findProcess(pid)).toBeUndefined();
     expect(await canListen(port)).toBe(true);
     expect(existsSync(dataDirectory)).toBe(false);
@@ -150,7 +150,7 @@ describe("a start whose Anvil is stopped fails when its time is over and leaves 
       return chain;
     };
     const start = open({ from: file, startTimeoutMs: 2_000, adaptChain });
-    await expect(start).rejects.toMatchObject(timeoutWhile("Anvil to answer", 2_000));
+    await expect(start).rejects.toMatchObject(timeoutWhile("Anvil to respond", 2_000));
     expect(await findProcess(pid)).toBeUndefined();
     expect((await stateFolders()).filter((name) => !before.includes(name))).toEqual([]);
   });
@@ -187,7 +187,7 @@ test("a start whose Anvil does not answer a request fails before its deadline", 
     name: "AnvilError",
     code: "start_failed",
     message:
-      "Anvil did not answer during the start: Anvil gave no answer within 10 s. Start again; if that fails too, run routing-sandbox doctor.",
+      "Anvil did not respond during the start: Anvil gave no response within 10 s. Start again; if that fails too, run routing-sandbox doctor.",
   });
   expect(await findProcess(pid)).toBeUndefined();
 });
@@ -225,7 +225,7 @@ describe("a database that accepts connections and never answers", () => {
       return chain;
     };
     const start = open({ store, startTimeoutMs: 2_000, adaptChain });
-    await expect(start).rejects.toMatchObject(timeoutWhile("the database to answer", 2_000));
+    await expect(start).rejects.toMatchObject(timeoutWhile("the database to respond", 2_000));
     expect(pid).toBeGreaterThan(0);
     expect(await findProcess(pid)).toBeUndefined();
   });
@@ -233,7 +233,7 @@ describe("a database that accepts connections and never answers", () => {
   test("ends a process that joins when its time is over", async () => {
     const store = await silentDatabase();
     const joining = joinSandbox({ store, apiPort: 0, startTimeoutMs: 1_000, log });
-    await expect(joining).rejects.toMatchObject(timeoutWhile("the database to answer"));
+    await expect(joining).rejects.toMatchObject(timeoutWhile("the database to respond"));
   });
 });
 

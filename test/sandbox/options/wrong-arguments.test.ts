@@ -196,7 +196,7 @@ test("a database that refuses the connection is an error with the code that the 
   await expect(createSandbox({ store: "postgres://127.0.0.1:1/nowhere" })).rejects.toMatchObject({
     name: "StoreUnavailableError",
     code: "storage_unavailable",
-    message: "The database refused or did not answer.",
+    message: "The database refused or did not respond.",
   });
 });
 
@@ -273,7 +273,7 @@ describe("a payment takes nothing but an amount and its options, so no mistake p
 
 describe("an action names what is passed instead of its argument", () => {
   const purchase = { commitment: {}, figures: { outstanding: "5" }, deadlines: {} };
-  const pass = { purchase: "Pass a purchase as the API answers it." };
+  const pass = { purchase: "Pass a purchase as the API returns it." };
   test.each<[what: string, action: string, values: unknown[], message: string]>([
     ["nothing", "pay", [], `pay takes a purchase, not undefined. ${pass.purchase}`],
     ["a promise", "pay", [Promise.resolve({})], "pay takes a purchase, not a promise. Await it first."],
@@ -321,9 +321,9 @@ describe("an action names what is passed instead of its argument", () => {
       "nothing",
       "enroll",
       [],
-      "enroll takes a merchant, not undefined. Pass a merchant as the API answers it.",
+      "enroll takes a merchant, not undefined. Pass a merchant as the API returns it.",
     ],
-    ["nothing", "fund", [], "fund takes a merchant, not undefined. Pass a merchant as the API answers it."],
+    ["nothing", "fund", [], "fund takes a merchant, not undefined. Pass a merchant as the API returns it."],
     [
       "an amount as a text",
       "pay",
@@ -353,7 +353,7 @@ describe("an action names what is passed instead of its argument", () => {
       "a purchase alone",
       "payBatch",
       [[purchase]],
-      "payBatch takes a purchase, not undefined. Pass a purchase as the API answers it.",
+      "payBatch takes a purchase, not undefined. Pass a purchase as the API returns it.",
     ],
     [
       "a promise of payments",
@@ -365,7 +365,7 @@ describe("an action names what is passed instead of its argument", () => {
       "nothing",
       "revokeFunding",
       [],
-      "revokeFunding takes a merchant, not undefined. Pass a merchant as the API answers it.",
+      "revokeFunding takes a merchant, not undefined. Pass a merchant as the API returns it.",
     ],
     [
       "nothing",
@@ -392,7 +392,7 @@ describe("an action names what is passed instead of its argument", () => {
 
   const claim = { id: "clm_1", claim_hash: "0x" };
   const decided = { id: "pur_1", program: "prg_demo", commitment: {} };
-  const kinds = "Pass a purchase as the API answers it.";
+  const kinds = "Pass a purchase as the API returns it.";
   describe.each(["sign", "decide"])("reviewer.%s", (method) => {
     test.each<[values: unknown[], message: string]>([
       [[], `takes a purchase, not undefined. ${kinds}`],
@@ -404,7 +404,7 @@ describe("an action names what is passed instead of its argument", () => {
         [{ ...decided, program: undefined }, claim],
         `takes a purchase, not an object without program. ${kinds}`,
       ],
-      [[decided], "takes a claim, not undefined. Pass a claim as the API answers it."],
+      [[decided], "takes a claim, not undefined. Pass a claim as the API returns it."],
       [[decided, claim], 'needs an award. Pass { award: "10000000" }.'],
       [[decided, claim, { outcome: "denied" }], 'needs an award. Pass { award: "10000000" }.'],
       [
@@ -430,9 +430,9 @@ describe("an action names what is passed instead of its argument", () => {
 
 describe("a write of client.retrying names what is passed instead of its object, and sends nothing", () => {
   const answer = { data: {} };
-  const decision = "Pass a decision as the API answers it.";
-  const merchant = "Pass a merchant as the API answers it.";
-  const purchase = "Pass a purchase as the API answers it.";
+  const decision = "Pass a decision as the API returns it.";
+  const merchant = "Pass a merchant as the API returns it.";
+  const purchase = "Pass a purchase as the API returns it.";
   const object = { program: "prg_demo", id: "pur_1" };
   test.each<[write: string, values: unknown[], message: string]>([
     ["enroll", [null], `enroll takes a merchant, not null. ${merchant}`],
@@ -483,7 +483,7 @@ test("explain shows the beginning of an object that is not a hash", async () => 
 });
 
 describe("resend, save and unwrap say what they take", () => {
-  const answer = "unwrap takes the awaited answer of a request. Pass it as in unwrap(await client.GET(…)).";
+  const answer = "unwrap takes the awaited response to a request. Pass it as in unwrap(await client.GET(…)).";
   test.each<[what: string, call: () => unknown, message: string]>([
     [
       "resend of nothing",

@@ -18,7 +18,7 @@ const closing = { status: 503, code: "service_closing", retryable: true };
 const delivered = { number: 2, status_code: 204, error: null };
 
 test.each(["deterministic", "live"])(
-  "a %s sandbox that is interrupted while a receiver does not answer leaves the other attempts for its next start",
+  "a %s sandbox that is interrupted while a receiver does not respond leaves the other attempts for its next start",
   async (mode) => {
     const folder = await temporaryFolder();
     await using receiver = await openReceiver();
@@ -50,7 +50,7 @@ test.each(["deterministic", "live"])(
       notification: {
         status: "delivered",
         attempts: [
-          { number: 1, status_code: null, error: "the sandbox was closed before the receiver answered" },
+          { number: 1, status_code: null, error: "the sandbox was closed before the receiver responded" },
           delivered,
         ],
       },

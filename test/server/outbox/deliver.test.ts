@@ -230,7 +230,7 @@ describe("a receiver that fails", () => {
     expect(await kit.events.refusedDelivery(event)).toMatchObject({
       status: 409,
       code: "delivery_exhausted",
-      detail: `The receiver answered 410 to ${event.id}, so no further attempt is made. Read the object of the event instead, such as the purchase.`,
+      detail: `The receiver responded with 410 to ${event.id}, so no further attempt is made. Read the object of the event instead, such as the purchase.`,
       event_id: event.id,
       attempts: 1,
     });
@@ -256,7 +256,7 @@ describe("a receiver that fails", () => {
     expect(notification.status).toBe("delivered");
     expect(notification.attempts[0]).toMatchObject({
       status_code: null,
-      error: "no whole answer within 200 ms",
+      error: "no complete response within 200 ms",
     });
   });
 
@@ -274,7 +274,7 @@ describe("a receiver that fails", () => {
 
   test.each([
     ...[300, 301, 302, 303, 307, 308, 399].map(
-      (status) => [status, "the answer is a redirect, which is not followed"] as const,
+      (status) => [status, "the response is a redirect, which is not followed"] as const,
     ),
     ...[400, 401, 404, 500].map((status) => [status, null] as const),
   ])("with %i has not taken the event, and a redirect is reported as one", async (status, error) => {

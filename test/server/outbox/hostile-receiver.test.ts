@@ -5,7 +5,7 @@ import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
 const timeoutMs = 200;
-const late = `no whole answer within ${timeoutMs} ms`;
+const late = `no complete response within ${timeoutMs} ms`;
 
 let server: Server;
 /** Its deliveries run out of time at once; the deliveries of the other one never do. */
@@ -129,7 +129,7 @@ const behaviors: [
     {
       behave: (socket) =>
         socket.write("HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n"),
-      error: "the answer switches protocols, which a delivery does not",
+      error: "the response switches protocols, which a delivery does not",
       status: 101,
     },
   ],
@@ -137,7 +137,7 @@ const behaviors: [
     "switches protocols without naming one",
     {
       behave: (socket) => socket.write("HTTP/1.1 101 Switching Protocols\r\n\r\n"),
-      error: "the answer switches protocols, which a delivery does not",
+      error: "the response switches protocols, which a delivery does not",
       status: 101,
     },
   ],

@@ -134,7 +134,7 @@ test.each([301, 302, 303, 307, 308])("a redirect with %i is recorded and not fol
   expect(notification.attempts).toHaveLength(5);
   expect(notification.attempts[0]).toMatchObject({
     status_code: status,
-    error: "the answer is a redirect, which is not followed",
+    error: "the response is a redirect, which is not followed",
   });
 });
 

@@ -24,7 +24,7 @@ export const requestsView = defineView<RequestViews>({
     requestControl("GET", `/requests?${new URLSearchParams([["limit", pageSize], ...query])}`),
   draw: ({ data, in_progress, next_cursor }, scene) => html`
     <h1 tabindex="-1">Requests</h1>
-    <p class="quiet">Requests of the API with their answers. The last 1,000 are kept until a restore or a restart.</p>
+    <p class="quiet">Requests of the API with their responses. The last 1,000 are kept until a restore or a restart.</p>
     ${listFilter("requests", "Requests", scene.pageAddress.query, fieldsOf(scene))}
     ${in_progress.map((open) => openRequest(open, scene.measure))}
     ${recordList("requests", scene.pageAddress.query, {
@@ -32,7 +32,7 @@ export const requestsView = defineView<RequestViews>({
       key: ({ number }) => number,
       row: (request) => requestRow(request, data.length === 1, scene),
       empty: {
-        sentence: "No request was answered yet.",
+        sentence: "No request has a response yet.",
         unmatched: "No request matches.",
       },
     })}
@@ -64,7 +64,7 @@ function reason(
 }
 
 function answered({ status, code }: RequestView): TemplateResult {
-  if (status === null) return html`<span class="badge bad">answer lost</span>`;
+  if (status === null) return html`<span class="badge bad">response lost</span>`;
   const tone = status < 300 ? "good" : status < 500 ? "warn" : "bad";
   return html`<span class=${`badge ${tone}`}>${status}${code === null ? nothing : html` ${code}`}</span>`;
 }
@@ -84,7 +84,7 @@ export function requestDetails(request: RequestView, measure: Measure): Template
     ${refusal === null ? nothing : html`<p class="error">${linked(refusal.detail, measure.labels)}</p>`}
     ${refusal === null || refusal.checks.length === 0 ? nothing : checks(refusal.checks, measure)}
     ${body === null ? nothing : json("Body", body, measure)}
-    ${answer === null ? nothing : json("Answer", answer, measure)} ${nodeCalls(calls, more_calls, measure)}`;
+    ${answer === null ? nothing : json("Response", answer, measure)} ${nodeCalls(calls, more_calls, measure)}`;
 }
 
 function json(name: string, data: unknown, { labels }: Measure): TemplateResult {
@@ -111,7 +111,7 @@ function nodeCalls(calls: readonly NodeCallView[], more: number, { labels }: Mea
 
 function openRequest({ method, path, received, calls }: OpenRequestView, measure: Measure): TemplateResult {
   return html`<div class="notice warn">
-    <p><code>${method} ${path}</code> has no answer yet. It arrived at ${received.slice(11, 23)} UTC.</p>
+    <p><code>${method} ${path}</code> has no response yet. It arrived at ${received.slice(11, 23)} UTC.</p>
     ${nodeCalls(calls, 0, measure)}
   </div>`;
 }

@@ -63,7 +63,7 @@ function entryLink(
 /** The outcome of an entry; none for one that went well. */
 export function outcomeBadge(outcome: TraceOutcome): Template {
   if (outcome === "ok") return nothing;
-  if (outcome === "open") return html`<span class="badge warn">no answer</span>`;
+  if (outcome === "open") return html`<span class="badge warn">no response</span>`;
   return html`<span class="badge bad">${outcome}</span>`;
 }
 

@@ -177,7 +177,7 @@ function more({ about, outcome }: TraceEntry, parts: TraceParts, scene: Scene): 
       const found = parts.requests.data.find(({ number }) => number === about.number);
       return found === undefined
         ? nothing
-        : folded("Request and answer", requestDetails(found, scene.measure));
+        : folded("Request and response", requestDetails(found, scene.measure));
     }
     case "transaction": {
       const explained = parts.explanations.get(about.hash);

@@ -82,7 +82,7 @@ function runsOf(entries: readonly TimelineEntry[]): TimelineEntry[][] {
 
 /** The kind of fold that an entry belongs to; a delivery that failed is not folded. */
 function foldOf({ kind, title }: TimelineEntry): string | null {
-  if (kind === "delivery" && !/answered 2\d\d\.$/.test(title)) return null;
+  if (kind === "delivery" && !/responded with 2\d\d\.$/.test(title)) return null;
   return kind === "relayed" || kind === "event" || kind === "delivery" ? folding[kind] : null;
 }
 

@@ -28,7 +28,7 @@ export async function requireUsable(
     .catch(() => null);
   if (fundingSource === null || (await client.getCode({ address: fundingSource })) === undefined)
     throw unusable(
-      `${name} does not answer fundingSource() with the address of a contract. Deploy a FundingSource ${where}.`,
+      `${name} does not return the address of a contract from fundingSource(). Deploy a FundingSource ${where}.`,
     );
   const bound = await client
     .readContract({ address: fundingSource, abi: fundingSourceAbi, functionName: "registrar" })
@@ -94,7 +94,7 @@ async function requireHashes(client: ChainClient, address: Address, name: string
   const wrong = hashes.filter(([, actual, expected]) => actual !== expected).map(([call]) => call);
   if (wrong.length === 0) return;
   throw unusable(
-    `${name} answers ${wrong.join(", ")} with other EIP-712 digests than the API. Its domain must be name "${domain.name}", version "${domain.version}", the chain id and ${address}, and its types those of contracts/interfaces/IPurchaseRegistrar.sol.`,
+    `${name} returns other EIP-712 digests than the API from ${wrong.join(", ")}. Its domain must be name "${domain.name}", version "${domain.version}", the chain id and ${address}, and its types those of contracts/interfaces/IPurchaseRegistrar.sol.`,
   );
 }
 

@@ -19,13 +19,13 @@ const readHealth = defineControl({
   path: "/health",
   tag: "Sandbox",
   summary:
-    "Returns 200 if the API, the relayer and Anvil answer, and otherwise `503 unhealthy` with those that do not.",
+    "Returns 200 if the API, the relayer and Anvil respond, and otherwise `503 unhealthy` with those that do not.",
   description:
     "It does not wait for snapshots, is not recorded, and does not change the ids of later requests.",
   page: { target: "ci.md#cleanup", words: "a sandbox in the background" },
   success: {
     status: 200,
-    description: "All parts answer.",
+    description: "All parts respond.",
     schema: z
       .object({ status: z.literal("ok"), parts: z.array(z.enum(["api", "relayer", "anvil"])) })
       .meta({ id: "Health" }),
@@ -57,7 +57,7 @@ async function examine({ description, chain, relayer }: ControlledSandbox) {
   if (parts.length > 0)
     throw new UnhealthyError(
       "unhealthy",
-      `No answer from ${parts.join(" and ")}. Send the request again; if that fails too, start the sandbox again.`,
+      `No response from ${parts.join(" and ")}. Send the request again; if that fails too, start the sandbox again.`,
     );
   return { status: "ok", parts: Object.keys(asked) };
 }

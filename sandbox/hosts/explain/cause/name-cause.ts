@@ -42,7 +42,7 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
     if (typeof reason === "string") return reason;
     const contradictions = member(actual, "contradictions");
     return Array.isArray(contradictions)
-      ? `The answers of the node contradict each other: ${contradictions.join("; ")}.`
+      ? `The responses of the node contradict each other: ${contradictions.join("; ")}.`
       : "Its block is not on the chain.";
   },
   contract: ({ expected, actual }, { call }) => {

@@ -141,7 +141,7 @@ function textOf(value: unknown): string {
 
 /** Returns a refusal in one sentence. */
 export function refusalOf({ request, status, code, detail }: ServiceAnswer): string {
-  return code === null ? `${detail}` : `${request} would answer ${status} ${code}: ${detail}`;
+  return code === null ? `${detail}` : `${request} would respond with ${status} ${code}: ${detail}`;
 }
 
 /** Returns the newest block, and the time of the next one. */

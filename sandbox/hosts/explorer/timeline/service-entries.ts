@@ -59,7 +59,7 @@ function eventEntries(event: EventView, receiver: string): OrderedEntry[] {
 
 function outcomeOf({ ended, status_code, error }: EventView["attempts"][number]): string {
   if (!ended) return "no outcome yet";
-  return status_code === null ? (error ?? "no answer") : `answered ${status_code}`;
+  return status_code === null ? (error ?? "no response") : `responded with ${status_code}`;
 }
 
 function refusalEntry(refusal: ReturnType<typeof viewRefusal>): OrderedEntry {

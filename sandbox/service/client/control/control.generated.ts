@@ -1327,9 +1327,9 @@ export interface components {
         /** The wall clock when it arrived, RFC 3339 in UTC. */
         received: string;
         calls: components["schemas"]["NodeCall"][];
-        /** Counts answers from 1. */
+        /** Counts responses from 1. */
         number: number;
-        /** The request id of the answer. */
+        /** The request id of the response. */
         id: string;
         /** Sandbox time; null if the request was refused before the time was read. */
         at: string | null;
@@ -1340,9 +1340,9 @@ export interface components {
         caller: string;
         idempotency_key: string | null;
         replayed: boolean;
-        /** Null if a fault dropped the answer. */
+        /** Null if a fault dropped the response. */
         status: number | null;
-        /** The code of the problem that was answered. */
+        /** The code of the problem in the response. */
         code: string | null;
         body: components["schemas"]["Json"];
         answer: components["schemas"]["Json"];

@@ -22,6 +22,6 @@ export function exampleAnswers(operations: readonly Operation[]): ExampleAnswers
 /** The name of an answer's schema. */
 export function answerName(schema: z.ZodType): string {
   const name = z.globalRegistry.get(schema)?.id;
-  if (name === undefined) throw new Error("The schema of an answer has a name.");
+  if (name === undefined) throw new Error("The schema of a response has a name.");
   return name;
 }

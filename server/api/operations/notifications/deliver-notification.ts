@@ -57,7 +57,7 @@ function undone(): Problem {
 async function exhausted(event: EventRecord, { store }: Services): Promise<Problem> {
   const attempts = (await store.get("notifications", event.id))?.value.attempts ?? [];
   const reason = mayAttempt(attempts)
-    ? `The receiver answered ${attempts.at(-1)?.outcome?.status_code} to ${event.id}`
+    ? `The receiver responded with ${attempts.at(-1)?.outcome?.status_code} to ${event.id}`
     : `${event.id} has had its ${attempts.length} attempts`;
   return new Problem(
     "delivery_exhausted",

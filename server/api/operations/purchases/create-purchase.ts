@@ -147,10 +147,14 @@ function findInTerms(
     find(
       "/merchant_id",
       "funding_ended",
-      `is of a merchant whose funding was valid until ${toTimestamp(end)}; let its wallet revoke it and enroll under a new merchant`,
+      `is of a merchant whose funding authorization was valid until ${toTimestamp(end)}; let its wallet revoke the authorization and enroll under a new merchant`,
     );
   else if (claim > end)
-    find("/claim_deadline", "after_funding", `must not be after the merchant's funding ends (${end})`);
+    find(
+      "/claim_deadline",
+      "after_funding",
+      `must not be after the end of the merchant's funding authorization (${end})`,
+    );
   if (terms.amount > cap)
     find("/amount", "above_funding_cap", `must not be above the merchant's funding cap (${cap})`);
   else if (terms.amount > remaining)

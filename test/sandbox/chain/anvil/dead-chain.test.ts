@@ -52,7 +52,7 @@ test.each([
       type: "about:blank",
       status: 503,
       code: "rpc_unavailable",
-      detail: `The chain does not answer: Anvil is busy or has ended. ${method === "GET" ? "Send the request again" : "The request may have taken effect: look at GET /status, and repeat the request if it has not"}; if that fails too, start the sandbox again.`,
+      detail: `The chain does not respond: Anvil is busy or has ended. ${method === "GET" ? "Send the request again" : "The request may have taken effect: look at GET /status, and repeat the request if it has not"}; if that fails too, start the sandbox again.`,
     });
   },
 );
@@ -77,7 +77,7 @@ test("the routing API and the chain RPC name no address of an Anvil that has end
   expect(read.status).toBe(503);
   expect(JSON.parse(read.text)).toMatchObject({
     code: "rpc_unavailable",
-    detail: "The chain, whose time is the service's, does not answer.",
+    detail: "The chain does not respond, so the API cannot read the time. Send the identical request again.",
   });
   const call = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
   const rpc = await ask(urls.rpc, { method: "POST", headers: json, body: call });
@@ -86,7 +86,7 @@ test("the routing API and the chain RPC name no address of an Anvil that has end
     {
       jsonrpc: "2.0",
       id: 1,
-      error: { code: -32_603, message: "The chain does not answer. See whether the sandbox still runs." },
+      error: { code: -32_603, message: "The chain does not respond. See whether the sandbox still runs." },
     },
   ]);
   const { host } = new URL(chain.anvil.url);

@@ -392,5 +392,5 @@ test("a call to a chain that has ended gets an error that says so", async () => 
   const body = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
   const headers = { "Content-Type": "application/json" };
   const answer = await ask(gone.description.urls.rpc, { method: "POST", headers, body });
-  expect([answer.status, answer.text]).toEqual([502, expect.stringContaining("does not answer")]);
+  expect([answer.status, answer.text]).toEqual([502, expect.stringContaining("does not respond")]);
 });

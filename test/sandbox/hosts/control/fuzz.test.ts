@@ -60,7 +60,7 @@ async function ask({ method, path, headers, body }: FuzzRequest): Promise<Answer
     incoming.once("end", () => answer(statusCode, answered, Buffer.concat(chunks).toString()));
   });
   outgoing.once("error", reject);
-  outgoing.setTimeout(60_000, () => outgoing.destroy(new Error(`${method} ${path} ${body}: no answer`)));
+  outgoing.setTimeout(60_000, () => outgoing.destroy(new Error(`${method} ${path} ${body}: no response`)));
   outgoing.end(body);
   return await promise;
 }

@@ -43,7 +43,7 @@ test("GET /health answers 503 with the silent part, without waiting for a snapsh
     status: 503,
     body: {
       code: "unhealthy",
-      detail: "No answer from anvil. Send the request again; if that fails too, start the sandbox again.",
+      detail: "No response from anvil. Send the request again; if that fails too, start the sandbox again.",
     },
   });
   expect(first.headers.get("Retry-After")).toBe("1");

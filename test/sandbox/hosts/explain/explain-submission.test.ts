@@ -129,7 +129,7 @@ test("an id of no merchant and no purchase is refused with the value and what to
   expect(await response.json()).toMatchObject({
     code: "argument_invalid",
     detail:
-      'for is "pur_x", which is no merchant and no purchase of this sandbox. Pass an id that the API has answered, such as "pur_…".',
+      'for is "pur_x", which is no merchant and no purchase of this sandbox. Pass an id that the API has returned, such as "pur_…".',
   });
   expect((await ask(`${hash}?purchase=pur_x`)).status).toBe(422);
 });

@@ -66,7 +66,7 @@ test("a test that fails leaves a trace and a snapshot file, and one that passes 
 
 test.each([
   ["wrong-wallet", "wallet: expected"],
-  ["lost-answer", "activatePurchase: answer lost"],
+  ["lost-answer", "activatePurchase: response lost"],
   ["late-claim", "Time moved [^.]* ahead"],
   ["late-claim", "DeadlinePassed"],
   ["wrong-amount", "expected '1' to be '[0-9]+'"],
@@ -86,7 +86,7 @@ test.each([
     "Fault\n\\d+\\. \\[fault, ok\\] Fault set: api reset after commit.*\n +It has acted once\\.",
   ],
   ["late-claim", "deadline \\d{10} \\(2026-01-\\d\\dT"],
-  ["timeout", "\\[api, open\\] POST .*merchants: no answer for \\d+ ms"],
+  ["timeout", "\\[api, open\\] POST .*merchants: no response for \\d+ ms"],
   ["wrong-chain-state", "Nothing is left to pay\\. It reverted: .*\n +The bound contracts did not emit"],
 ])("the trace of %s names the cause: %s", async (name, cause) => {
   const text = await summary(name);

@@ -33,7 +33,7 @@ test("unwrap throws a refusal with every field error and the request id", async 
   const errors = (problem.errors ?? []).map((error) => `${error.pointer}: ${error.detail}`);
   expect(detail).toBe(errors[0]);
   expect(error.message).toBe(
-    `The API answered 422 validation_failed: ${errors.join("\n  ")}\n  request ${requestId}`,
+    `The API responded with 422 validation_failed: ${errors.join("\n  ")}\n  request ${requestId}`,
   );
 });
 
@@ -61,7 +61,7 @@ test("unwrap throws a refused transaction with both sides of each failed check",
 test("unwrap throws an error for an answer that is not a problem", () => {
   const response = new Response(null, { status: 502 });
   expect(() => unwrap({ error: "<html>", response })).toThrow(
-    "The answer 502 has neither data nor a problem: <html>. Check that the URL is the routing API's.",
+    "The response with the status 502 has neither data nor a problem: <html>. Check that the URL is the routing API's.",
   );
 });
 

@@ -125,7 +125,7 @@ describe.skipIf(!hasPostgres)(`a sandbox ${inPostgres} and a process that joined
     const { notification } = notificationDeliverySchema.parse(JSON.parse(second.text));
     expect([second.status, notification.status]).toEqual([200, "delivered"]);
     const { attempts } = notification;
-    expect(attempts.at(0)).toMatchObject({ error: "no whole answer within 3000 ms", status_code: null });
+    expect(attempts.at(0)).toMatchObject({ error: "no complete response within 3000 ms", status_code: null });
     expect(attempts.at(-1)).toMatchObject({ error: null, status_code: 204 });
   });
 

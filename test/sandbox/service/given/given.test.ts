@@ -365,9 +365,7 @@ test("a given state repeats its requests as client.retrying does, the one for it
   await isDown(null);
   await expect(sandbox.given.purchase({ state: "created" })).rejects.toMatchObject({
     code: "retry_limit",
-    message: expect.stringContaining(
-      "after 21 identical requests; the last one was answered 503 rpc_unavailable",
-    ),
+    message: expect.stringContaining("after 21 identical requests; the last one got 503 rpc_unavailable"),
   });
   await using fresh = await createSandbox({ seed: "given-retries" });
   await fresh.faults.set("node-down");
@@ -383,7 +381,7 @@ test("a given state whose transaction is held again and again is refused with wh
   await expect(sandbox.given.purchase({ state: "active" })).rejects.toMatchObject({
     code: "retry_limit",
     message: expect.stringMatching(
-      /activate is unknown after 21 identical requests; the last one was answered 202\. Clear the faults that hold it/,
+      /activate is unknown after 21 identical requests; the last one got 202\. Clear the faults that hold it/,
     ),
   });
 });

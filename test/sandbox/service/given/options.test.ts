@@ -328,7 +328,7 @@ test("a refusal of the API has its problem over HTTP", async () => {
   expect(status).toBe(422);
   expect(body).toMatchObject({
     code: "validation_failed",
-    detail: expect.stringContaining("The API answered 422 validation_failed: /amount"),
+    detail: expect.stringContaining("The API responded with 422 validation_failed: /amount"),
     problem: { code: "validation_failed", errors: [{ pointer: "/amount", code: "above_funding_cap" }] },
   });
 });

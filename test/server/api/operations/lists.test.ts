@@ -175,12 +175,12 @@ describe.each(names)("the list of %s", (name) => {
     expect(problem(answer)).toMatchObject({
       code: "validation_failed",
       detail:
-        "The cursor does not belong to this list. Send a next_cursor of an earlier answer, or leave cursor out to start at the beginning.",
+        "The cursor does not belong to this list. Send a next_cursor of an earlier response, or leave cursor out to start at the beginning.",
       errors: [
         {
           pointer: "/query/cursor",
           code: "unknown_cursor",
-          detail: "send a next_cursor of an earlier answer",
+          detail: "send a next_cursor of an earlier response",
         },
       ],
     });
@@ -206,7 +206,7 @@ describe.each(names)("the list of %s", (name) => {
     expect(problem(answer)).toMatchObject({
       code: "validation_failed",
       errors: [
-        { pointer: "/query/cursor", detail: `must be a next_cursor of an earlier answer, not ${shown}` },
+        { pointer: "/query/cursor", detail: `must be a next_cursor of an earlier response, not ${shown}` },
       ],
     });
   });

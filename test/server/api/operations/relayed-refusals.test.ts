@@ -117,7 +117,7 @@ describe("an offer that the contract would refuse says what that means and what 
     const purchase = await kit.createPurchase(merchant);
     await expectDone(kit.requestRefund(approved));
     expectRefused(await kit.requestActivation(purchase), {
-      detail: `The offer was not sent: the purchase is of 25000000, and the merchant's funding has 20000000 left. Let the wallet revoke its enrollment and enroll under a new merchant with a higher cap, ${again}`,
+      detail: `The offer was not sent: the purchase is of 25000000, and the merchant's funding cap has 20000000 left. Let the wallet revoke its enrollment and enroll under a new merchant with a higher cap, ${again}`,
       retryable: true,
       revert: "FundingInsufficient",
     });
@@ -132,13 +132,13 @@ describe("an offer that the contract would refuse says what that means and what 
     const ends = toTimestamp(short.funding.valid_until);
     const claimable = toTimestamp(purchase.deadlines.claim_deadline);
     expectRefused(await kit.requestActivation(purchase), {
-      detail: `The offer was not sent: the merchant's funding is valid until ${ends}, and the purchase can be claimed until ${claimable}. Let the wallet revoke its enrollment and enroll under a new merchant with a longer validity, ${again}`,
+      detail: `The offer was not sent: the merchant's funding authorization is valid until ${ends}, and the purchase can be claimed until ${claimable}. Let the wallet revoke its enrollment and enroll under a new merchant with a longer validity, ${again}`,
       retryable: true,
       revert: "FundingTooShort",
     });
     expect(await kit.action("purchase", purchase.id, "register")).toMatchObject({
       allowed: false,
-      why_not: `The transaction would revert: The merchant's funding is valid until ${ends}, and the purchase can be claimed until ${claimable}. Let the wallet revoke its enrollment and enroll under a new merchant with a longer validity.`,
+      why_not: `The transaction would revert: The merchant's funding authorization is valid until ${ends}, and the purchase can be claimed until ${claimable}. Let the wallet revoke its enrollment and enroll under a new merchant with a longer validity.`,
     });
     await enrollAnew(short, { cap: "25000000", days: 60 });
     await expectDone(kit.requestActivation(purchase));

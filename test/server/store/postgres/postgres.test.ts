@@ -87,7 +87,10 @@ describe.skipIf(!hasPostgres)(inPostgres, () => {
     const store = await open("away");
     await put(store, "0x01", "before");
     await server.stop();
-    const unavailable = { name: "StoreUnavailableError", message: "The database refused or did not answer." };
+    const unavailable = {
+      name: "StoreUnavailableError",
+      message: "The database refused or did not respond.",
+    };
     await expect(put(store, "0x02", "lost")).rejects.toMatchObject(unavailable);
     await expect(store.get("used_transactions", "0x01")).rejects.toMatchObject(unavailable);
     await server.start();

@@ -271,7 +271,7 @@ test("an award above the claim, and a decided claim, are refused by the service"
   const explanation = await explain(decided.about, decided.signature);
   expect(explanation).toMatchObject({ mistakes: [], answer: { status: 409, code: "state_conflict" } });
   expect(explanation.cause).toMatch(
-    / would answer 409 state_conflict: A purchase that is denied does not allow decisions;/,
+    / would respond with 409 state_conflict: A purchase that is denied does not allow decisions;/,
   );
 });
 

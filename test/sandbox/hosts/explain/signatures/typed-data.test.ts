@@ -352,7 +352,7 @@ test("a claim that the service would refuse now says with which answer", async (
     detail: "A claim needs a reconciled payment. Reconcile it with POST …/reconcile.",
   };
   expect(explanation).toMatchObject({
-    cause: `${answer.request} would answer 409 state_conflict: ${answer.detail}`,
+    cause: `${answer.request} would respond with 409 state_conflict: ${answer.detail}`,
     accepted: false,
     mistakes: [],
     answer,

@@ -32,7 +32,9 @@ test("unwrap throws a refusal of the control API as a ProblemError with its code
   const error: unknown = await refused.catch((reason: unknown) => reason);
   if (!(error instanceof ProblemError)) throw new Error(`No ProblemError: ${error}`);
   expect(error).toMatchObject({ status: 422, code: "validation_failed", requestId: "", checks: [] });
-  expect(error.message).toBe("The API answered 422 validation_failed: /seconds: must be more than 0, not -1");
+  expect(error.message).toBe(
+    "The API responded with 422 validation_failed: /seconds: must be more than 0, not -1",
+  );
 });
 
 test("the client of the control API refuses a path with an unfilled parameter before it sends", async ({

@@ -107,7 +107,7 @@ describe("a purchase of a merchant", () => {
         {
           pointer: "/merchant_id",
           code: "funding_ended",
-          detail: `is of a merchant whose funding was valid until ${ended}; let its wallet revoke it and enroll under a new merchant`,
+          detail: `is of a merchant whose funding authorization was valid until ${ended}; let its wallet revoke the authorization and enroll under a new merchant`,
         },
       ],
     });

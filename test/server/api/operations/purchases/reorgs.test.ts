@@ -259,7 +259,7 @@ describe.each(["offer", "collect_refund"] as const)(
         `search?q=${confirmed?.operation_id}`,
         `search?q=${confirmed?.hash}`,
       ];
-      const sentence = `The transaction receipt of ${confirmed?.operation_id} got no answer: a reorg took its block ${confirmed?.block_number}, and the node did not say what became of it.`;
+      const sentence = `The transaction receipt of ${confirmed?.operation_id} got no response: a reorg took its block ${confirmed?.block_number}, and the node did not say what became of it.`;
       await faults.set({ layer: "relayer", point: "receipt", action: "rpc_error", count: null });
       await kit.reorg(1);
       for (const path of shown) {

@@ -500,7 +500,7 @@ test("a refund above what the funding's cap leaves is refused with that figure, 
   expect(problem(refused)).toMatchObject({
     code: "funding_source_insufficient",
     retryable: false,
-    detail: "The award is 10000000; the funding's cap leaves 5000000.",
+    detail: "The award is 10000000; the funding cap has 5000000 left.",
     funding: { merchant_id: merchant.id, award: "10000000", remaining: "5000000", missing: ["remaining"] },
   });
   expect(await transactions()).toHaveLength(2);
@@ -581,7 +581,7 @@ describe("the validity of the funding", () => {
     expect(problem(refused)).toMatchObject({
       code: "funding_source_insufficient",
       retryable: false,
-      detail: `The award is 10000000; the funding covers this purchase until ${toTimestamp(until)}, before the next block.`,
+      detail: `The award is 10000000; the funding authorization was valid until ${toTimestamp(until)}, before the next block.`,
       funding: { valid_until: until, revoked_at: null, missing: ["valid_until"] },
     });
     expect(await transactions()).toEqual([]);
@@ -725,7 +725,7 @@ describe("a purchase that a newer enrollment of the wallet covers", () => {
     expect(refused.status, refused.text).toBe(409);
     expect(problem(refused)).toMatchObject({
       retryable: false,
-      detail: `The award is 10000000; the funding covers this purchase until ${toTimestamp(until)}, before the next block. The enrollment of ${newer.id} covers this purchase.`,
+      detail: `The award is 10000000; the funding authorization was valid until ${toTimestamp(until)}, before the next block. The enrollment of ${newer.id} covers this purchase.`,
       funding: { merchant_id: newer.id, valid_until: until, missing: ["valid_until"] },
     });
   });
