@@ -45,6 +45,7 @@ const flags: ReadonlyMap<string, string> = new Map([
   ["status", "--status"],
   ["headers", "--header"],
   ["body", "--body"],
+  ["call", "--call"],
   ["typed_data", "--typed-data"],
   ["decision", "--decision"],
   ["signature", "--signature"],
@@ -67,7 +68,7 @@ export function flagOf(name: string): string | undefined {
  */
 export function inFlags(message: string): string {
   return message.replaceAll(
-    /\bthe option ([a-z_]+(?:\.[a-z]+)*)(?![\w[])/gi,
+    /\bthe option ([a-z_]+(?:\.[a-z]+)*)(?:\[\d+\])?(?![\w[])/gi,
     (text, name: string) => flagOf(name) ?? text,
   );
 }

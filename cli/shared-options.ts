@@ -48,7 +48,7 @@ export function dataDirectoryOption(description?: string): Option {
 
 /** Reads the name of a folder. @throws InvalidArgumentError when it is empty. */
 export function namedFolder(folder: string): string {
-  if (folder === "") throw new InvalidArgumentError("It is empty. Name a folder, or leave the option out.");
+  if (folder === "") throw new InvalidArgumentError("It is empty: name a folder, or leave the option out.");
   return folder;
 }
 
@@ -134,8 +134,11 @@ export function addRegistrarOptions(command: Command): Command {
     .option("--registrar-initialize <value...>", "with --registrar-proxy, the arguments of initialize")
     .hook("preAction", () => {
       const { registrar, ...others } = registrarFlags(command);
-      if (registrar === undefined && Object.keys(others).length > 0)
-        command.error("error: --registrar is missing. Name the artifact of your registrar contract.");
+      const [other] = Object.keys(others);
+      if (registrar === undefined && other !== undefined)
+        command.error(
+          `error: --${other.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)} needs --registrar. Name the artifact of your registrar contract.`,
+        );
     });
 }
 

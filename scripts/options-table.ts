@@ -76,5 +76,6 @@ function typeOf({ name, fields, entries }: OptionType, written: string): string 
   if (written.includes("=>")) return `\`${written}\``;
   if (fields === undefined) return name;
   const types = [...new Set(Object.values(fields).map((field) => field.name))];
-  return `\`{ ${Object.keys(fields).join(", ")} }\`, each ${types.join(" or ")}`;
+  const names = Object.keys(fields);
+  return `\`{ ${names.join(", ")} }\`, ${names.length === 1 ? "" : "each "}${types.join(" or ")}`;
 }

@@ -40,7 +40,9 @@ async function readStatus({ dataDir, control }: StatusFlags): Promise<unknown> {
     throw new Error(`Nothing responds at ${control}. Start a sandbox, or name another --control.`, { cause });
   });
   if (!answer.ok)
-    throw new Error(`The sandbox at ${control} responded with ${answer.status}: ${await detailOf(answer)}`);
+    throw new Error(
+      `${control} responded with ${answer.status}: ${await detailOf(answer)}${answer.status === 404 ? " Pass the URL of the control API." : ""}`,
+    );
   return await answer.json();
 }
 

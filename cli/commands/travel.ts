@@ -22,5 +22,7 @@ export function travelCommand(): Command {
 
 function duration(text: string): number {
   if (/^\d+$/.test(text)) throw new Error(`duration "${text}" has no unit. Use ${text}d or ${text}h.`);
-  return seconds(text);
+  const length = seconds(text);
+  if (length === 0) throw new Error(`duration "${text}" is not above zero. Use a longer one, such as 8d.`);
+  return length;
 }

@@ -73,7 +73,7 @@ export function resolvePrograms(programs: readonly ProgramOption[]): ProgramSett
   if (resolved.length === 0 || resolved.length > mostPrograms)
     throw new SandboxError(
       "option_invalid",
-      `A sandbox has 1 to ${mostPrograms} programs, not ${resolved.length}.`,
+      `The option programs has ${resolved.length} programs. Pass 1 to ${mostPrograms}.`,
     );
   return resolved;
 }

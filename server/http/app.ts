@@ -59,7 +59,10 @@ export function createApp(
   for (const resource of resources) serveResource(app, resource, services);
   refuseOtherMethods(app, operations, resources);
   app.use((request) => {
-    throw new Problem("route_not_found", `There is nothing at ${request.path}.`);
+    throw new Problem(
+      "route_not_found",
+      `There is nothing at ${request.path}. GET /index.json lists all paths.`,
+    );
   });
   app.use((error: unknown, request: Request, response: Response, _next: unknown) => {
     answerError(error, request, response, services);
@@ -174,11 +177,13 @@ function expressPath(path: string): string {
  * Returns the refusal of a method that a path does not have.
  *
  * @param methods - those that it has, in lower case.
- * @example throw methodNotAllowed(["post"]); // "Use POST."
+ * @example throw methodNotAllowed(["post"]); // "This path does not have the method. Use POST."
  */
 export function methodNotAllowed(methods: readonly string[]): Problem {
   const allow = methods
     .flatMap((method) => (method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()]))
     .join(", ");
-  return new Problem("method_not_allowed", `Use ${allow}.`, { headers: { Allow: allow } });
+  return new Problem("method_not_allowed", `This path does not have the method. Use ${allow}.`, {
+    headers: { Allow: allow },
+  });
 }

@@ -41,7 +41,7 @@ export function readIdempotencyKey(values: readonly string[] | undefined): strin
   if (key.length < least || key.length > most)
     throw new Problem(
       "idempotency_key_invalid",
-      `The Idempotency-Key has ${key.length} characters; ${least} to ${most} visible ASCII characters are allowed.`,
+      `The Idempotency-Key has ${key.length} ${key.length === 1 ? "character" : "characters"}. Send ${least} to ${most} visible ASCII characters.`,
     );
   const wrong = /[^\x21-\x7e]/.exec(key)?.index;
   if (wrong !== undefined)

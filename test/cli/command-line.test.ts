@@ -143,7 +143,7 @@ test("a command finishes its work even if its output is no longer read", async (
 test("a command says what is wrong and what to do, and fails", async () => {
   expect(await failed("start", "--data-dir", "")).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("It is empty. Name a folder, or leave the option out."),
+    stderr: expect.stringContaining("It is empty: name a folder, or leave the option out."),
   });
   const nowhere = await failed("status", "--data-dir", `${folder}/none`);
   expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining("Start one with npm start") });
@@ -209,6 +209,7 @@ test.for<[command: string, message: string]>([
   ],
   ["status --wide", "error: unknown option '--wide'\nRun with --help to list the options."],
   ["travel 8", 'duration "8" has no unit. Use 8d or 8h.'],
+  ["travel 0s", 'duration "0s" is not above zero. Use a longer one, such as 8d.'],
   [
     "travel soon",
     'error: duration "soon" is invalid. It must be a duration such as 8d, 36h, 90m, 30s or 1d12h.',

@@ -29,7 +29,7 @@ function namesOf([name, { fields = {} }]: readonly [string, OptionType]): string
 const options = Object.entries(optionTypes).flatMap(namesOf);
 /** The options of joinSandbox, of `explore`, of `explain`, of faults and of a listener that createSandbox does not have. */
 const otherOptions = [
-  ...["apiPort", "scenario", "port", "typed_data", "decision", "signature"],
+  ...["apiPort", "scenario", "port", "call", "typed_data", "decision", "signature"],
   ...["subject_id", "program", "point", "count"],
 ];
 
@@ -92,6 +92,8 @@ test.each([
     "it holds cart, which the option parts does not name.",
     "it holds cart, which the option parts does not name.",
   ],
+  ['The option allowHosts[0] is "x:y".', '--allow-host is "x:y".'],
+  ["The option parts[0].name is missing.", "The option parts[0].name is missing."],
   ["The option storefront is another word.", "The option storefront is another word."],
 ])("the command line shows %j as %j", (message, shown) => {
   expect(inFlags(message)).toBe(shown);

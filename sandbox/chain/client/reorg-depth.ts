@@ -46,9 +46,9 @@ export async function requireReorgDepth(
   const most = head - first;
   const isLimitOfStates = first !== epochBlock && first !== loadedBlock;
   // Each mined block drops the oldest state, so mining helps only against the other two limits.
-  const remedy = isLimitOfStates ? "Take fewer blocks." : "Take fewer blocks, or mine first.";
+  const remedy = isLimitOfStates ? "Remove fewer blocks." : "Remove fewer blocks, or mine first.";
   throw new ReorgDepthError(
-    `A reorg can take at most ${most} ${most === 1 ? "block" : "blocks"} now, not ${depth}, because ${reason}. ${remedy}`,
+    `A reorg can remove at most ${most} ${most === 1 ? "block" : "blocks"} now, not ${depth}, because ${reason}. ${remedy}`,
   );
 }
 

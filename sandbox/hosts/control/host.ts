@@ -36,7 +36,10 @@ export function createControlHost(controlled: ControlledSandbox): Express {
   app.use(sandbox.explorer.pages);
   refuseOtherMethods(app);
   app.use((request) => {
-    throw new Problem("route_not_found", `There is nothing at ${request.method} ${request.path}.`);
+    throw new Problem(
+      "route_not_found",
+      `There is nothing at ${request.method} ${request.path}. GET /openapi.json lists all requests.`,
+    );
   });
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) =>
     refuseError(error, response),

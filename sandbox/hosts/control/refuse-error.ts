@@ -49,7 +49,9 @@ export function refuseError(error: unknown, response: Response): void {
     );
   else if (error instanceof CodedError) sendRefusal(response, 422, error.message, { code: error.code });
   else if (error instanceof SyntaxError)
-    sendRefusal(response, 400, "The body is not valid JSON.", { code: bodyMalformed });
+    sendRefusal(response, 400, "The body is not valid JSON. Send one JSON object in UTF-8.", {
+      code: bodyMalformed,
+    });
   else if (isClientError(error))
     sendRefusal(response, error.status, error.message, {
       code: clientErrors[error.status] ?? requestMalformed,

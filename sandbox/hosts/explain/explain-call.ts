@@ -149,12 +149,15 @@ function parseCall(value: unknown, chainId: number): CheckedCall {
   if (data !== null && (data.chain_id ?? chainId) !== chainId)
     throw new SandboxError(
       "argument_invalid",
-      `call: chain_id is ${data.chain_id}, and the sandbox's chain is ${chainId}. Build the transaction for that chain.`,
+      `The option call is wrong: chain_id is ${data.chain_id}, and the sandbox's chain is ${chainId}. Build the transaction for that chain.`,
     );
   if (data !== null) return data;
   const [first] = errors;
   const field = first?.pointer.slice(1) ?? "";
-  const wrong = field === "" ? `call is ${showValue(value)}` : `call: ${field} ${first?.detail ?? ""}`;
+  const wrong =
+    field === ""
+      ? `The option call is ${showValue(value)}`
+      : `The option call is wrong: ${field} ${first?.detail.split(";")[0] ?? ""}`;
   throw new SandboxError(
     "argument_invalid",
     `${wrong}. Pass {from, to, data, value?}: addresses, calldata in hex, and wei.`,

@@ -98,7 +98,9 @@ export class Recorder {
       if (recording === null) {
         const ended = this.#ended;
         this.#ended = null;
-        throw refusal(ended ?? "Nothing is being recorded.");
+        throw refusal(
+          ended ?? "No scenario is being recorded. Start one with sandbox.record() or POST /scenario.",
+        );
       }
       await this.#recordBlocks(recording, false);
       this.#recording = null;

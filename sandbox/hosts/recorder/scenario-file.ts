@@ -20,11 +20,16 @@ export async function readScenario(file: string): Promise<Scenario> {
   const { parseDocument } = await import("yaml");
   const document = parseDocument(text);
   const [broken] = document.errors;
-  if (broken !== undefined) throw refused(`is not YAML: ${broken.message}`, broken);
+  if (broken !== undefined) {
+    // The further lines of the message quote the file.
+    const [reason = ""] = broken.message.split("\n");
+    throw refused(`is not YAML: ${reason.replace(/:$/, "")}. Correct that line.`, broken);
+  }
   const { data, errors } = check(scenarioSchema, document.toJS(), "");
   if (errors === null) return data;
   const [first] = errors;
-  throw refused(`is not a scenario: ${first?.pointer || "it"} ${first?.detail}. Correct that field.`);
+  const remedy = first?.pointer ? "Correct that field." : "Name a scenario file.";
+  throw refused(`is not a scenario: ${first?.pointer || "it"} ${first?.detail}. ${remedy}`);
 }
 
 /**

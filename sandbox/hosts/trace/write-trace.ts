@@ -55,7 +55,7 @@ export function snapshotOf(file: string): string {
 function refuse(file: string, error: unknown): never {
   throw new SandboxError(
     "trace_refused",
-    `The trace ${file} cannot be written: ${describeFileError(error)}.`,
+    `The trace ${file} cannot be written: ${describeFileError(error)}. Name another file.`,
     {
       cause: error,
     },

@@ -38,7 +38,7 @@ export async function pinReceiver(text: string, resolve: Resolve = resolveHost):
   } catch (cause) {
     throw new SandboxError(
       "receiver_unresolved",
-      `The receiver's name ${host} has no address. Pass a URL with another name, or let this one resolve first.`,
+      `The receiver's name ${host} has no address. Correct the name, or make it resolve on this machine.`,
       { cause },
     );
   }
@@ -64,7 +64,8 @@ export function bareHost({ hostname }: URL): string {
 function parseReceiver(text: string): URL {
   const parts = /^(https?):\/\/([^/?#]*)([^#]*)$/i.exec(text);
   const url = URL.parse(text);
-  if (!/^https?:/i.test(text)) throw invalid(text, "must be an absolute http or https URL");
+  if (!/^https?:/i.test(text))
+    throw invalid(text, "is not an absolute http or https URL; pass one such as http://127.0.0.1:4040/");
   if (/[^\x21-\x7e]|\\/.test(text))
     throw invalid(text, "contains a space, a backslash or another character that a URL cannot contain");
   if (text.includes("#"))

@@ -80,7 +80,7 @@ export function describeProblem({ status, code, detail, errors, binding, request
     `The API responded with ${status} ${code}: ${detail}`,
     ...failed.map((check) => `  ✗ ${describeCheck(check)}`),
     // The detail is the first field error.
-    ...(errors ?? []).slice(1).map((error) => `  ${error.pointer}: ${error.detail}`),
+    ...(errors ?? []).slice(1).map((error) => `  ${error.pointer} ${error.detail}`),
     ...(request_id === undefined ? [] : [`  request ${request_id}`]),
   ].join("\n");
 }

@@ -40,7 +40,7 @@ async function reuse(merchant: Merchant, plan: MerchantPlan, actors: GivenActors
       "wallet",
       plan.wallet,
       `is enrolled as ${id} in ${program}, so it has no pending merchant`,
-      "Pass another wallet, or revoke that funding first.",
+      "Pass another wallet, or revoke its funding authorization first.",
     );
   for (const [option, value] of Object.entries({ name, cap: funding.cap, reference })) {
     const wanted = { name: plan.name, cap: plan.cap, reference: plan.reference }[option];

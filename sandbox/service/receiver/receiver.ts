@@ -202,8 +202,10 @@ export class SandboxReceiver implements Part<ReceiverState> {
   }
 
   #nothingCame(milliseconds: number): SandboxError {
-    const where = this.#pin.isOwn ? "" : ` Notifications go to ${this.url}, not to the test receiver.`;
-    return new SandboxError("no_delivery", `No such delivery arrived within ${milliseconds} ms.${where}`);
+    const remedy = this.#pin.isOwn
+      ? "Deliver events with deliverAll(), or wait longer with the second argument of next()."
+      : `Notifications go to ${this.url}, not to the test receiver.`;
+    return new SandboxError("no_delivery", `No such delivery arrived within ${milliseconds} ms. ${remedy}`);
   }
 }
 

@@ -327,6 +327,13 @@ export class TestWallet extends Wallet {
    * @example await wallets.deployer.setPaused("prg_demo", true)
    */
   async setPaused(program: string, paused: boolean): Promise<SentCall> {
+    if (typeof paused !== "boolean")
+      throw wrongArgument(
+        "setPaused takes true or false",
+        paused,
+        showValue(paused),
+        "Pass one as the second argument.",
+      );
     return await this.sendCall(setPausedCall(this.#contracts.registrar, hashId(program), paused));
   }
 

@@ -96,7 +96,7 @@ export async function readSnapshot(file: string): Promise<SnapshotContent> {
   const { data: head } = header.safeParse(readJson(content.subarray(0, Math.max(end, 0)).toString()));
   if (head === undefined)
     throw refused(
-      "is no snapshot of a sandbox, or its beginning is damaged. Name a file that a sandbox saved.",
+      "is not a snapshot file, or its first line is damaged. Name a file that sandbox.save() or routing-sandbox snapshot save has written.",
     );
   if (head.version !== version)
     throw refused(`has format ${head.version}; this version reads format ${version}. Save it again.`);

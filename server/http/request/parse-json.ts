@@ -16,7 +16,9 @@ export function parseJson(bytes: Uint8Array, inexact?: (source: string) => unkno
   try {
     value = inexact === undefined ? JSON.parse(text) : JSON.parse(text, revive(inexact));
   } catch (cause) {
-    throw new Problem("body_malformed", "The body is not valid JSON.", { cause });
+    throw new Problem("body_malformed", "The body is not valid JSON. Send one JSON object in UTF-8.", {
+      cause,
+    });
   }
   assertStrict(text, inexact === undefined);
   return value;

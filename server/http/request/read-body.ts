@@ -59,7 +59,9 @@ export function requireJsonType({ headersDistinct }: Pick<Request, "headersDisti
   if (more.length === 0 && /^application\/json(?:\s*;\s*charset=(?:utf-8|"utf-8"))?\s*$/i.test(type)) return;
   throw new Problem(
     "content_type_unsupported",
-    type === "" ? "The content type is missing. Send application/json." : "Send application/json in UTF-8.",
+    more.length > 0
+      ? "The header Content-Type was sent more than once. Send application/json in UTF-8, once."
+      : `The content type is ${type === "" ? "missing" : JSON.stringify(type)}. Send application/json in UTF-8.`,
   );
 }
 

@@ -27,7 +27,7 @@ export function validate<T extends z.ZodType>(schema: T, value: unknown, root: s
   const { data, errors } = check(schema, value, root);
   if (errors === null) return data;
   const [first] = errors;
-  const detail = first === undefined ? "Invalid." : `${first.pointer || "The body"}: ${first.detail}`;
+  const detail = first === undefined ? "Invalid." : `${first.pointer || "The body"} ${first.detail}`;
   throw new Problem("validation_failed", detail, { errors });
 }
 

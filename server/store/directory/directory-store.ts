@@ -209,8 +209,9 @@ async function removeReplaced(directory: string): Promise<void> {
  */
 export function unwritable(what: string, cause: unknown): unknown {
   if (!(cause instanceof Error && "syscall" in cause)) return cause;
+  const isNoDirectory = "code" in cause && (cause.code === "EEXIST" || cause.code === "ENOTDIR");
   return new StoreUnavailableError(
-    `${what} cannot be opened: ${describeFileError(cause)}. Make it writable, with room on its disk, or choose another one with the option dataDirectory.`,
+    `${what} cannot be opened: ${describeFileError(cause)}. ${isNoDirectory ? "Choose" : "Make it writable, with room on its disk, or choose"} another one with the option dataDirectory.`,
     { cause },
   );
 }

@@ -139,7 +139,11 @@ export async function reaching<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (cause) {
-    throw new StoreUnavailableError("The database refused or did not respond.", { cause });
+    const code = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
+    throw new StoreUnavailableError(
+      `The database refused or did not respond${code}. Check that it runs, and that the URL of the option store is right.`,
+      { cause },
+    );
   }
 }
 

@@ -89,7 +89,7 @@ test("the controls show the sandbox's own error message", async () => {
   await blocks.fill("20000");
   await page.getByRole("button", { name: "Mine" }).click();
   const said = page.locator("main .notice.bad");
-  expect(await said.textContent()).toContain("/blocks: must be at most 9999");
+  expect(await said.textContent()).toContain("/blocks must be at most 9999");
 });
 
 test("the controls resume a relay operation that needs attention", async () => {

@@ -41,7 +41,7 @@ async function expectGone(page: Page, action: string, hash: Hex, button: string)
   const said = panel.getByRole("alert").filter({ hasText: "The chain no longer has" });
   await said.waitFor();
   expect((await said.textContent())?.replaceAll(/\s+/g, " ")).toBe(
-    `The chain no longer has ${hash}: it was replaced, or a restore, a reorg or the pool dropped it. ` +
+    `The chain no longer has ${hash}: it was replaced, or a restore, a reorg or the node dropped it. ` +
       "If the page still offers the action, start the action again.",
   );
   await panel.locator(".badge").getByText("available now").waitFor();

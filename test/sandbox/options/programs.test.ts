@@ -97,7 +97,7 @@ test.for([
     ["prg_books", { id: "prg_demo", account: "acct_books" }],
     "Two programs have the account acct_books; each needs its own.",
   ],
-  [[], "A sandbox has 1 to 100 programs, not 0."],
+  [[], "The option programs has 0 programs. Pass 1 to 100."],
 ] as const)("refuses %j as programs", async ([refused, reason]) => {
   await expect(createSandbox({ programs: refused })).rejects.toThrow(reason);
 });

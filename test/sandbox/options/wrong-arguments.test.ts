@@ -196,7 +196,8 @@ test("a database that refuses the connection is an error with the code that the 
   await expect(createSandbox({ store: "postgres://127.0.0.1:1/nowhere" })).rejects.toMatchObject({
     name: "StoreUnavailableError",
     code: "storage_unavailable",
-    message: "The database refused or did not respond.",
+    message:
+      "The database refused or did not respond (ECONNREFUSED). Check that it runs, and that the URL of the option store is right.",
   });
 });
 
@@ -366,6 +367,12 @@ describe("an action names what is passed instead of its argument", () => {
       "revokeFunding",
       [],
       "revokeFunding takes a merchant, not undefined. Pass a merchant as the API returns it.",
+    ],
+    [
+      "no second argument",
+      "setPaused",
+      ["prg_demo"],
+      "setPaused takes true or false, not undefined. Pass one as the second argument.",
     ],
     [
       "nothing",

@@ -287,7 +287,7 @@ describe("a receiver's URL is refused at the start", () => {
     );
     const resolveHost = async () => await Promise.reject(new Error("ENOTFOUND"));
     await expect(createSandbox({ receiverUrl: "http://nowhere.test/", resolveHost })).rejects.toThrow(
-      "The receiver's name nowhere.test has no address. Pass a URL with another name, or let this one",
+      "The receiver's name nowhere.test has no address. Correct the name, or make it",
     );
   });
 });

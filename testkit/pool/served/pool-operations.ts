@@ -79,9 +79,9 @@ export const poolOperations: readonly PoolOperation[] = [
     method: "post",
     path: "/leases/{id}/restore",
     tag: "Leases",
-    summary: "Resets the sandbox and returns the lease.",
+    summary: "Resets the sandbox, and responds with the lease.",
     description:
-      "Use the URLs in this response: if the sandbox cannot be reset, the pool replaces it with a new one on other ports.",
+      "Use the URLs of the response: if the sandbox cannot be reset, the pool replaces it with a new one on other ports.",
     params: { id },
     success: { status: 200, description: "The lease of the reset sandbox.", schema: leaseSchema },
     errors: ["not_found", "sandbox_unavailable"],

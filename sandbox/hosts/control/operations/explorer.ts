@@ -113,7 +113,7 @@ const trace = defineRead({
   summary:
     "Returns a trace: everything that has happened since the last restore, as one HTML file that opens offline.",
   description:
-    "If you keep a snapshot file next to the trace, pass its name as `?snapshot=`, and the trace shows it.",
+    "If you keep a snapshot file next to the trace, pass its name as `?snapshot=`: the trace then names this file.",
   page: { target: "ci.md#traces-of-failed-tests", words: "traces" },
   query: z.strictObject({ snapshot: z.string().max(255).optional() }),
   success: {

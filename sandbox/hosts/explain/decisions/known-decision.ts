@@ -36,7 +36,7 @@ export function readDecision(value: unknown): Decision {
     member === "" ? `is ${showValue(value)}` : `is wrong: ${member} ${first?.detail.split(";")[0]}`;
   throw new SandboxError(
     "argument_invalid",
-    `The option decision ${wrong}. Pass the statement that the reviewer signs: ${Object.keys(givenDecisionSchema.shape).join(", ")}.`,
+    `The option decision ${wrong}. Pass the decision that the reviewer signs: ${Object.keys(givenDecisionSchema.shape).join(", ")}.`,
   );
 }
 

@@ -53,7 +53,7 @@ test.for([
       code: "storage_unavailable",
       message: expect.stringMatching(
         new RegExp(
-          `^The data directory ${dataDirectory} cannot be opened: ${reason}.*\\)\\. Make it writable, with room on its disk, or choose another one with the option dataDirectory\\.$`,
+          `^The data directory ${dataDirectory} cannot be opened: ${reason}.*\\)\\. Choose another one with the option dataDirectory\\.$`,
         ),
       ),
     });
@@ -218,7 +218,7 @@ test("a reorg that would remove the block of the chain's epoch is refused, and t
       first.chain.client.request({ method: "anvil_reorg", params: [1, []] }),
     ).rejects.toMatchObject({
       name: "ReorgDepthError",
-      message: `A reorg can take at most 0 blocks now, not 1, because the prepared chain ends with block ${number}. Take fewer blocks, or mine first.`,
+      message: `A reorg can remove at most 0 blocks now, not 1, because the prepared chain ends with block ${number}. Remove fewer blocks, or mine first.`,
     });
     await first.close();
     await using second = await createSandbox({ ...options, mode: "live" });

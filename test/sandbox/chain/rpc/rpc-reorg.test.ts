@@ -63,7 +63,7 @@ async function expectWhole({ chain }: Sandbox): Promise<void> {
 const refusal = z.object({ error: z.object({ message: z.string() }) });
 
 const tooDeep = (depth: number, most: number, reason: string) =>
-  `A reorg can take at most ${most} ${most === 1 ? "block" : "blocks"} now, not ${depth}, because ${reason}. Take fewer blocks, or mine first.`;
+  `A reorg can remove at most ${most} ${most === 1 ? "block" : "blocks"} now, not ${depth}, because ${reason}. Remove fewer blocks, or mine first.`;
 const prepared = (block: number) => `the prepared chain ends with block ${block}`;
 const loaded = (block: number) =>
   `Anvil loaded the chain at block ${block} and has no contract code for blocks before it`;
@@ -217,7 +217,7 @@ test("a reorg of more than 128 blocks of a kept chain is refused, because it kee
   await sandbox.chain.client.mine({ blocks: 600 });
   const { error } = refusal.parse(await call(rpc, reorg(599)));
   const [, most = 0, first = 0] = (
-    /^A reorg can take at most (\d+) blocks now, not 599, because Anvil keeps no state of blocks before block (\d+)\. Take fewer blocks\.$/.exec(
+    /^A reorg can remove at most (\d+) blocks now, not 599, because Anvil keeps no state of blocks before block (\d+)\. Remove fewer blocks\.$/.exec(
       error.message,
     ) ?? []
   ).map(Number);

@@ -112,7 +112,7 @@ describe("the control API names the field that is wrong, and what it must be", (
       status: 422,
       answer: {
         code: "validation_failed",
-        detail: `${pointer || "The body"}: ${detail}`,
+        detail: `${pointer || "The body"} ${detail}`,
         errors: expect.arrayContaining([expect.objectContaining({ pointer, detail })]),
       },
     });
@@ -165,7 +165,7 @@ test.each([
   expect(await response.json()).toMatchObject({
     status: 405,
     code: "method_not_allowed",
-    detail: `Use ${allow}.`,
+    detail: `This path does not have the method. Use ${allow}.`,
   });
 });
 
@@ -194,7 +194,7 @@ describe("the control API", () => {
       expect(await response.json()).toMatchObject({
         status: 415,
         code: "content_type_unsupported",
-        detail: "Send application/json in UTF-8.",
+        detail: `The content type is ${JSON.stringify(type)}. Send application/json in UTF-8.`,
       });
       expect(await sandbox.fingerprint()).toEqual(before);
     },
@@ -207,7 +207,7 @@ describe("the control API", () => {
     });
     expect(await response.json()).toMatchObject({
       status: 415,
-      detail: "The content type is missing. Send application/json.",
+      detail: "The content type is missing. Send application/json in UTF-8.",
     });
   });
 

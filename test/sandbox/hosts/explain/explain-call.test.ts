@@ -152,7 +152,8 @@ test("the transaction of a wallet route is explained as it is, unless it is for 
   expect([elsewhere.status, await elsewhere.json()]).toMatchObject([
     422,
     {
-      detail: "call: chain_id is 1, and the sandbox's chain is 31337. Build the transaction for that chain.",
+      detail:
+        "The option call is wrong: chain_id is 1, and the sandbox's chain is 31337. Build the transaction for that chain.",
     },
   ]);
 });
@@ -177,21 +178,25 @@ test("a terminal shows the cause, the block, the calls and the other steps", asy
 });
 
 test.each<[what: string, call: unknown, detail: string]>([
-  ["no object", 5, "call is 5. Pass {from, to, data, value?}: addresses, calldata in hex, and wei."],
+  [
+    "no object",
+    5,
+    "The option call is 5. Pass {from, to, data, value?}: addresses, calldata in hex, and wei.",
+  ],
   [
     "no sender",
     { to: `0x${"11".repeat(20)}` },
-    "call: from is missing; send an address: a string of 0x and 40 hexadecimal characters. Pass {from, to, data, value?}: addresses, calldata in hex, and wei.",
+    "The option call is wrong: from is missing. Pass {from, to, data, value?}: addresses, calldata in hex, and wei.",
   ],
   [
     "half a byte",
     { from: `0x${"11".repeat(20)}`, to: `0x${"11".repeat(20)}`, data: "0x123" },
-    'call: data must be whole bytes in hex with 0x, not "0x123". Pass {from, to, data, value?}: addresses, calldata in hex, and wei.',
+    'The option call is wrong: data must be whole bytes in hex with 0x, not "0x123". Pass {from, to, data, value?}: addresses, calldata in hex, and wei.',
   ],
   [
     "ether in decimals",
     { from: `0x${"11".repeat(20)}`, to: `0x${"11".repeat(20)}`, value: "0.1" },
-    'call: value must be wei, as a decimal string or hex with 0x, not "0.1". Pass {from, to, data, value?}: addresses, calldata in hex, and wei.',
+    'The option call is wrong: value must be wei, as a decimal string or hex with 0x, not "0.1". Pass {from, to, data, value?}: addresses, calldata in hex, and wei.',
   ],
 ])("a call with %s is refused in two sentences", async (_what, call, detail) => {
   const response = await post({ call });

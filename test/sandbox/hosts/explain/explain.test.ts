@@ -247,7 +247,7 @@ test("a value that is not a hash is refused with a sentence", async () => {
   const response = await fetch(`${control}/explain/0x12`);
   expect(response.status).toBe(422);
   expect(await response.json()).toMatchObject({
-    detail: expect.stringContaining("/hash: must be 0x and 64 lower-case hexadecimal characters"),
+    detail: expect.stringContaining("/hash must be 0x and 64 lower-case hexadecimal characters"),
   });
 });
 

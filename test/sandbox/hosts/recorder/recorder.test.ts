@@ -42,7 +42,9 @@ test("a recording needs a title, a fresh sandbox and no restore within", async (
   await expect(sandbox.record("Used")).rejects.toThrow(
     "The sandbox has been used already, and a scenario starts from a fresh one.",
   );
-  await expect(sandbox.stopRecording()).rejects.toThrow("Nothing is being recorded");
+  await expect(sandbox.stopRecording()).rejects.toThrow(
+    "No scenario is being recorded. Start one with sandbox.record() or POST /scenario.",
+  );
 });
 
 interface Asked {
@@ -208,7 +210,9 @@ test("a file that is not a scenario is refused with the mistake and its position
     /cannot be read: .* \(E[A-Z]+, .*\)\. Name a scenario file\.$/,
   );
   await writeFile(file, "steps: [\n");
-  await expect(readScenario(file)).rejects.toThrow(/is not YAML: .* at line 2/);
+  await expect(readScenario(file)).rejects.toThrow(
+    /is not YAML: [^\n]* at line 2, column \d+\. Correct that line\.$/,
+  );
   await writeFile(file, "format: routing-sandbox-scenario\nversion: 2\n");
   await expect(readScenario(file)).rejects.toThrow(
     /broken\.yaml is not a scenario: \/version must be 1, not 2\. Correct that field\.$/,

@@ -30,7 +30,7 @@ test("unwrap throws a refusal with every field error and the request id", async 
   expect({ status, code, checks }).toEqual({ status: 422, code: "validation_failed", checks: [] });
   expect(requestId).toMatch(/^req_/);
   expect(problem.errors).toHaveLength(3);
-  const errors = (problem.errors ?? []).map((error) => `${error.pointer}: ${error.detail}`);
+  const errors = (problem.errors ?? []).map((error) => `${error.pointer} ${error.detail}`);
   expect(detail).toBe(errors[0]);
   expect(error.message).toBe(
     `The API responded with 422 validation_failed: ${errors.join("\n  ")}\n  request ${requestId}`,

@@ -263,7 +263,7 @@ test("options of a merchant that its wallet's enrollment contradicts are refused
       `${option} "${value}" is not that of ${merchant.id}, which the wallet is enrolled as. Leave out ${option}, or pass another wallet.`,
     );
   await expect(given.merchant({ ...again, state: "pending" })).rejects.toThrow(
-    `wallet "other_merchant" is enrolled as ${merchant.id} in prg_demo, so it has no pending merchant. Pass another wallet, or revoke that funding first.`,
+    `wallet "other_merchant" is enrolled as ${merchant.id} in prg_demo, so it has no pending merchant. Pass another wallet, or revoke its funding authorization first.`,
   );
 });
 

@@ -418,7 +418,7 @@ describe("the form of a field:", () => {
       expect(answer.status, JSON.stringify(value)).toBe(422);
       expect(problem(answer), JSON.stringify(value)).toMatchObject({
         code: "validation_failed",
-        detail: `${pointer}: ${detail}`,
+        detail: `${pointer} ${detail}`,
         errors: [{ pointer, code, detail }],
       });
       expect(problem(answer).errors, JSON.stringify(value)).toHaveLength(1);

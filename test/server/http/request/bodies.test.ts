@@ -238,7 +238,12 @@ describe("a body", () => {
   });
 
   test.each([
-    ["Content-Type", "application/json", "content_type_unsupported", "Send application/json in UTF-8."],
+    [
+      "Content-Type",
+      "application/json",
+      "content_type_unsupported",
+      "The header Content-Type was sent more than once. Send application/json in UTF-8, once.",
+    ],
     [
       "Content-Encoding",
       "identity",

@@ -89,7 +89,9 @@ describe.skipIf(!hasPostgres)(inPostgres, () => {
     await server.stop();
     const unavailable = {
       name: "StoreUnavailableError",
-      message: "The database refused or did not respond.",
+      message: expect.stringMatching(
+        /^The database refused or did not respond.*\. Check that it runs, and that the URL of the option store is right\.$/,
+      ),
     };
     await expect(put(store, "0x02", "lost")).rejects.toMatchObject(unavailable);
     await expect(store.get("used_transactions", "0x01")).rejects.toMatchObject(unavailable);

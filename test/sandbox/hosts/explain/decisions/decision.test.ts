@@ -305,7 +305,7 @@ test("a terminal shows cause, mistakes, the signed bytes and the answer", async 
 describe("bad input is refused in the words of the option:", () => {
   const ofSignature = "Pass the reviewer's Ed25519 signature: 64 bytes in base64url without padding.";
   const remedy =
-    "Pass the statement that the reviewer signs: award, chain_id, claim_hash, claim_id, commitment_hash, decided_at, outcome, program, purchase, reviewer_key_id.";
+    "Pass the decision that the reviewer signs: award, chain_id, claim_hash, claim_id, commitment_hash, decided_at, outcome, program, purchase, reviewer_key_id.";
   test.each<[what: string, flag: string, input: () => unknown, flags: string[], message: string]>([
     ["no object", "--decision", () => 5, [], `--decision is 5. ${remedy}`],
     [

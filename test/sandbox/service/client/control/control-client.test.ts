@@ -33,7 +33,7 @@ test("unwrap throws a refusal of the control API as a ProblemError with its code
   if (!(error instanceof ProblemError)) throw new Error(`No ProblemError: ${error}`);
   expect(error).toMatchObject({ status: 422, code: "validation_failed", requestId: "", checks: [] });
   expect(error.message).toBe(
-    "The API responded with 422 validation_failed: /seconds: must be more than 0, not -1",
+    "The API responded with 422 validation_failed: /seconds must be more than 0, not -1",
   );
 });
 
