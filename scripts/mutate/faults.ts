@@ -150,8 +150,8 @@ export const faults: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A 503 by a fault asks for a repeat of the request.",
-        find: 'throw new Problem("rpc_unavailable"',
-        replace: 'throw new Problem("not_found"',
+        find: '"rpc_unavailable",',
+        replace: '"not_found",',
         tests: ["test/sandbox/service/faults/faults.test.ts"],
         only: "has Retry-After",
       },
