@@ -139,7 +139,7 @@ export const refundSchema = z
     }),
     claim_hash: hashSchema.nullable().meta({
       description:
-        "The claim on the chain when the award was collected; null before. It differs from the decided claim only if a reorg replaced the claim just before the collection was mined; `POST …/refunds` then answers binding_mismatch.",
+        "The claim on the chain when the award was collected; null before. It differs from the decided claim only if a reorg replaced the claim just before the collection was mined; `POST …/refunds` then returns binding_mismatch.",
     }),
     created_at: timestampSchema,
     collected_at: timestampSchema.nullable(),

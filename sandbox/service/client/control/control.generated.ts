@@ -796,7 +796,7 @@ export interface components {
       operation_id: components["schemas"]["OperationId"];
       /** The confirmed transaction. While the refund is due, null or the transaction that the relayer confirmed by itself; send `POST …/refunds` again to record it. */
       transaction_hash: (components["schemas"]["Hash"] | null);
-      /** The claim on the chain when the award was collected; null before. It differs from the decided claim only if a reorg replaced the claim just before the collection was mined; `POST …/refunds` then answers binding_mismatch. */
+      /** The claim on the chain when the award was collected; null before. It differs from the decided claim only if a reorg replaced the claim just before the collection was mined; `POST …/refunds` then returns binding_mismatch. */
       claim_hash: (components["schemas"]["Hash"] | null);
       created_at: components["schemas"]["Timestamp"];
       collected_at: (components["schemas"]["Timestamp"] | null);
