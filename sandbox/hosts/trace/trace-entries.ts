@@ -182,6 +182,7 @@ export function deliveryEntries({
 /** Returns the entry of a change of the faults. */
 export function faultEntry({ change, fault }: KeptFault, now: readonly Fault[]): UnplacedEntry {
   const { layer, point, action, match } = fault;
+  const where = point === "now" ? "" : ` ${atPoint(point)}`;
   const who = Object.entries(match)
     .map(([name, text]) => `${name.replaceAll("_", " ")} ${text}`)
     .join(", ");
@@ -193,10 +194,17 @@ export function faultEntry({ change, fault }: KeptFault, now: readonly Fault[]):
     ...none(),
     layer: "fault",
     at: null,
-    title: `Fault ${change}: ${layer} ${action.replaceAll("_", " ")} ${atPoint(point)}${who && `, for ${who}`}`,
+    title: `Fault ${change}: ${layer} ${action.replaceAll("_", " ")}${sizeOf(fault)}${where}${who && `, for ${who}`}`,
     detail: change === "set" ? acted : null,
     about: { type: "fault", hits },
   };
+}
+
+/** Says how far a fault goes, as in ` of 2 blocks`. */
+function sizeOf({ depth, delay_ms, status }: Fault): string {
+  if (depth !== undefined) return ` of ${depth} ${depth === 1 ? "block" : "blocks"}`;
+  if (delay_ms !== undefined) return ` of ${delay_ms} ms`;
+  return status === undefined ? "" : ` with status ${status}`;
 }
 
 /** Says where a fault acts, as in `at broadcast` or `after commit`. */

@@ -80,7 +80,8 @@ function shortfalls(
     short.push({ figure, canBeGiven, words });
   if (revert.name === "FundingInsufficient" || remaining < award)
     find("remaining", false, `the funding cap has ${remaining} left`);
-  if (allowance < award) find("allowance", true, `the allowance to the funding source is ${allowance}`);
+  if (allowance < award)
+    find("allowance", true, `the merchant's allowance to the funding source is ${allowance}`);
   if (balance < award) find("balance", true, `the merchant's balance is ${balance}`);
   if (revert.name === "DeadlinePassed") {
     const end = toChainTimestamp(Number(revert.args["deadline"]));

@@ -92,8 +92,8 @@ test("a failure leads to the entries that caused it; what prepared the test is f
     .first()
     .click();
   const entry = page.locator(".moment.linked");
-  await entry.getByText("The bound contracts did not emit exactly the expected logs.").waitFor();
   await entry.getByRole("rowheader", { name: "amount" }).waitFor();
+  expect(await entry.getByText("did not emit exactly the expected logs").count()).toBe(0);
   expect(await entry.locator(".facts .name").allTextContents()).toEqual(["buyer", "the registrar contract"]);
   await entry.getByText("State changes (2)").click();
   await entry.getByText(/^-0\.\d+ ETH$/).waitFor();

@@ -22,9 +22,12 @@ export const unknownTransaction =
 
 /** Returns the sentences of the failed checks, the cause first; none when no check failed. */
 export function nameCauses(facts: Facts): string[] {
+  const hasReverted = facts.checks.some(({ name, ok }) => name === "status" && !ok);
   const causes = Object.entries(sentences).flatMap(([name, sentence]) => {
     const check = facts.checks.find((one) => one.name === name);
-    return check === undefined || check.ok ? [] : [sentence(check, facts)];
+    if (check === undefined || check.ok) return [];
+    // A transaction that reverted has no logs.
+    return name === "log" && hasReverted ? [] : [sentence(check, facts)];
   });
   // Another contract and another function have one sentence.
   return [...new Set(causes)];

@@ -159,7 +159,7 @@ const undone = {
     },
     refused: {
       code: "funding_source_insufficient",
-      detail: "The award is 10000000; the allowance to the funding source is 0.",
+      detail: "The award is 10000000; the merchant's allowance to the funding source is 0.",
     },
     done: { status: "refunded", route: "registrar_offer" },
   },
@@ -674,11 +674,8 @@ test("a refund whose transaction is mined again after a reorg during a request i
 /** Which transaction is mined after a reorg has had the relayer raise the fee of an effect. */
 const minedInstead = {
   "the replacement": async () => await kit.sandbox.chain.client.mine({ blocks: 1 }),
-  "the first transaction, which races it": async (first: Hex) => {
-    await kit.sandbox.chain.client.dropTransaction({ hash: await currentHash() });
-    await kit.sandbox.chain.client.sendRawTransaction({ serializedTransaction: first });
-    await kit.sandbox.chain.client.mine({ blocks: 1 });
-  },
+  // In one step: the relayer sends its replacement again when it looks for it and the node does not have it.
+  "the first transaction, which races it": async (first: Hex) => await kit.reorg(1, [[first, 0]]),
 } as const;
 
 async function currentHash(): Promise<Hex> {

@@ -413,7 +413,7 @@ test.each([
     code: "funding_source_insufficient",
     detail: {
       balance: "The award is 10000000; the merchant's balance is 9999999.",
-      allowance: "The award is 10000000; the allowance to the funding source is 9999999.",
+      allowance: "The award is 10000000; the merchant's allowance to the funding source is 9999999.",
     }[given.missing],
     funding: { [given.exact]: "10000000", [given.missing]: "9999999", missing: [given.missing] },
   });
@@ -507,7 +507,7 @@ test("a refund above what the funding's cap leaves is refused with that figure, 
 
   await fund(0n);
   expect(problem(await kit.requestRefund(rest))).toMatchObject({
-    detail: "The award is 5000000; the allowance to the funding source is 0.",
+    detail: "The award is 5000000; the merchant's allowance to the funding source is 0.",
     funding: { award: "5000000", remaining: "5000000", missing: ["allowance"] },
   });
   await fund(cap);
@@ -702,7 +702,7 @@ describe("a purchase that a newer enrollment of the wallet covers", () => {
     expect(problem(refused)).toMatchObject({
       code: "funding_source_insufficient",
       retryable: true,
-      detail: `The award is 10000000; the allowance to the funding source is 0. The enrollment of ${newer.id} covers this purchase.`,
+      detail: `The award is 10000000; the merchant's allowance to the funding source is 0. The enrollment of ${newer.id} covers this purchase.`,
       funding: {
         merchant_id: newer.id,
         award: "10000000",
@@ -737,7 +737,7 @@ describe("a purchase that a newer enrollment of the wallet covers", () => {
     const again = await kit.approvedPurchase(newer);
     await fund(0n);
     expect(problem(await kit.requestRefund(again))).toMatchObject({
-      detail: "The award is 10000000; the allowance to the funding source is 0.",
+      detail: "The award is 10000000; the merchant's allowance to the funding source is 0.",
       funding: { merchant_id: newer.id, remaining: "50000000" },
     });
   });
