@@ -92,6 +92,9 @@ test("a failure leads to the entries that caused it; what prepared the test is f
     .first()
     .click();
   const entry = page.locator(".moment.linked");
+  // The call is the expected one: its values explain nothing.
+  expect(await entry.getByRole("rowheader", { name: "amount" }).isVisible()).toBe(false);
+  await entry.getByText("Explanation", { exact: true }).click();
   await entry.getByRole("rowheader", { name: "amount" }).waitFor();
   expect(await entry.getByText("did not emit exactly the expected logs").count()).toBe(0);
   expect(await entry.locator(".facts .name").allTextContents()).toEqual(["buyer", "the registrar contract"]);

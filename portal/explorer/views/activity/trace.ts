@@ -44,7 +44,8 @@ export const traceView = defineView<TraceParts>({
     const { query, id } = scene.pageAddress;
     const entries = shown.entries.filter((entry) => isAsked(entry, query));
     requestAnimationFrame(() => document.getElementById(`entry-${id}`)?.scrollIntoView({ block: "center" }));
-    return html`<h1 tabindex="-1">${shown.test ?? "Trace"}</h1>
+    const state = shown.failures.length === 0 ? nothing : html` <span class="badge bad">failed</span>`;
+    return html`<h1 tabindex="-1">${shown.test ?? "Trace"}${state}</h1>
       ${failures(shown, scene.measure)} ${traceSource(shown)}
       <section class="stack" aria-labelledby="timeline">
         <h2 id="timeline">Timeline</h2>
@@ -136,7 +137,7 @@ function timeline(entries: readonly TraceEntry[], parts: TraceParts, scene: Scen
   );
   return html`<div class="preparation">
       ${folded(
-        `Preparation: ${preparation} ${preparation === 1 ? "entry" : "entries"} of given states or a snapshot`,
+        `Preparation: ${preparation} ${preparation === 1 ? "entry" : "entries"} before the first step of the test`,
         list(entries.slice(0, preparation)),
         isLinked,
       )}
@@ -169,7 +170,12 @@ function row(entry: TraceEntry, parts: TraceParts, scene: Scene): TemplateResult
   </li>`;
 }
 
-/** Everything about an entry's object, by the templates of its own view; of a transaction that failed it is open. */
+/** Whether the call of a transaction has another value than the expected one. */
+function hasDifference({ call }: Explanation): boolean {
+  return call?.fields.some(({ equal }) => !equal) ?? false;
+}
+
+/** Everything about an entry's object, by the templates of its own view; of a transaction with another call than the expected one it is open. */
 function more({ about, outcome }: TraceEntry, parts: TraceParts, scene: Scene): Template {
   if (about === null) return nothing;
   switch (about.type) {
@@ -187,7 +193,7 @@ function more({ about, outcome }: TraceEntry, parts: TraceParts, scene: Scene): 
             ? nothing
             : outcome === "ok"
               ? folded("Explanation", explanation(explained, scene.measure))
-              : folded("Explanation", transactionDetails(explained, scene.measure), true)
+              : folded("Explanation", transactionDetails(explained, scene.measure), hasDifference(explained))
         }`;
     }
     case "operation": {
