@@ -23,12 +23,8 @@ async function firstView(url: string, selector: string): Promise<number> {
   try {
     const page = await context.newPage();
     await page.goto(url, { waitUntil: "commit" });
-    const shown = await page.waitForFunction(
-      `document.querySelector(${JSON.stringify(selector)}) !== null && performance.now()`,
-      undefined,
-      { timeout: 10_000 },
-    );
-    return Number(await shown.jsonValue());
+    await page.locator(selector).first().waitFor({ state: "attached", timeout: 10_000 });
+    return Number(await page.evaluate("performance.now()"));
   } finally {
     await context.close();
   }

@@ -129,8 +129,13 @@ function calldataPayments(input: Hex): CalldataPayments | null {
   }
   if (decoded?.function !== "payBatch") return null;
   const { ids, amounts } = decoded.args;
-  if (!Array.isArray(ids) || !Array.isArray(amounts) || ids.length !== amounts.length) return null;
-  const payments = ids.map((id, index) => ({ id: hashArgument(id), amount: amountArgument(amounts[index]) }));
+  if (!Array.isArray(ids) || !Array.isArray(amounts)) return null;
+  // The contract refuses lists of different lengths: what they have in common is the expected call, which shows the difference.
+  const count = Math.min(ids.length, amounts.length);
+  if (count === 0) return null;
+  const payments = ids
+    .slice(0, count)
+    .map((id, index) => ({ id: hashArgument(id), amount: amountArgument(amounts[index]) }));
   return { batch: true, permit: null, payments };
 }
 

@@ -75,7 +75,7 @@ const sentences: { readonly [C in CheckName]: (check: BindingCheck, facts: Facts
     return field === undefined
       ? (nameLength(call) ??
           `It calls ${call.function} with the right arguments, but their encoding is not the canonical one.`)
-      : `In ${call.function}, ${field.name} is ${JSON.stringify(field.actual)}; ${JSON.stringify(field.expected)} was expected.`;
+      : `In ${call.function}, ${field.name} is ${orElse(field.actual, "missing")}; ${orElse(field.expected, "none")} was expected.`;
   },
   status: (_check, { failure, isSimulated }) => {
     const reverted = isSimulated ? "It would revert" : "It reverted";
@@ -105,6 +105,11 @@ export function causeFirst<C extends { name: string; ok: boolean }>(checks: read
   return checks.toSorted(
     (left, right) => Number(left.ok) - Number(right.ok) || (left.ok ? 0 : rank(left) - rank(right)),
   );
+}
+
+/** A value of calldata, or a word for one that a list of another length does not have. */
+function orElse(value: Json, word: string): string {
+  return value === null ? word : JSON.stringify(value);
 }
 
 /** Says which function of which contract is called, and which one was expected; null when the called contract is unknown. */

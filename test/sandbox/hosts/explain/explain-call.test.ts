@@ -4,6 +4,7 @@ import { z } from "zod";
 import { ContractFixture } from "../../../../check-contract/fixture/contract-fixture.ts";
 import { createProgram } from "../../../../cli/program.ts";
 import { testUsdcAbi } from "../../../../protocol/abi.generated.ts";
+import { payBatchCall } from "../../../../protocol/call.ts";
 import { usdc } from "../../../../protocol/values/amount.ts";
 import {
   type CallExplanation,
@@ -89,6 +90,16 @@ describe("a call is refused before it is sent:", () => {
       "a transfer in place of a payment",
       () => ({ from: fixture.address("buyer"), to: fixture.contracts.token, data: transferData() }),
       () => "It calls transfer on the token contract; pay on the registrar contract was expected.",
+    ],
+    [
+      "a batch with more amounts than ids",
+      () => ({
+        from: fixture.address("buyer"),
+        ...bare(
+          payBatchCall(fixture.contracts.registrar, [fixture.purchase.commitment.hash], [25n * usdc, 1n]),
+        ),
+      }),
+      () => 'In payBatch, amounts[1] is "1"; none was expected.',
     ],
     [
       "another spender",
