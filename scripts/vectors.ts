@@ -27,7 +27,7 @@ const chainId = 31_337;
 const contracts = {
   token: getAddress("0x5fbdb2315678afecb367f032d93f642f64180aa3"),
   registrar: getAddress("0xe7f1725e7734ce288f8367e1bb143e90bb3f0512"),
-  funding_source: getAddress("0x9fe46736679d2d9a65f0992f2272de9f3c7fa6e0"),
+  funding_source: getAddress("0xcafac3dd18ac6c6e92c921884f9e4176737c052c"),
 };
 const domain = registrarDomain(chainId, contracts.registrar);
 

@@ -11,6 +11,7 @@ import {
 import { expect, test } from "vitest";
 import vectors from "../../docs/vectors.json" with { type: "json" };
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
+import { createSandbox } from "../../sandbox/create-sandbox.ts";
 
 const accounts: { [name: string]: { address: string; private_key: string } } = vectors.accounts;
 
@@ -134,4 +135,13 @@ test("the delivery receipt of the vectors is a JWS of its value that node:crypto
   const key = ed25519(private_key);
   expect(verify(null, bytes, createPublicKey(key), Buffer.from(signature, "base64url"))).toBe(true);
   expect(public_key).toBe(publicKeyOf(private_key));
+});
+
+test("the chain and the contracts are those of a sandbox", async () => {
+  await using sandbox = await createSandbox();
+  const { chain, contracts } = sandbox.description;
+  expect({ chain_id: vectors.chain_id, ...vectors.contracts }).toEqual({
+    chain_id: chain.chain_id,
+    ...contracts,
+  });
 });
