@@ -83,7 +83,7 @@ async function answer(
 ): Promise<void> {
   const { body, query, success, cached } = operation;
   if (!cached) response.set("Cache-Control", "no-store");
-  const sent: unknown = needsBody(operation) ? request.body : (request.body ?? {});
+  const sent: unknown = needsBody(operation) || request.body !== undefined ? request.body : {};
   const given = await operation.handle({
     sandbox,
     body: body === undefined ? sent : validate(body, sent, ""),

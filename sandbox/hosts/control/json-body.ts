@@ -1,30 +1,37 @@
-import express, { type Request, type RequestHandler } from "express";
-import { hasBody, requireJsonType } from "../../../server/http/request/read-body.ts";
+import type { Request, RequestHandler } from "express";
+import { parseJson } from "../../../server/http/request/parse-json.ts";
+import { hasBody, readBody, requireJsonType } from "../../../server/http/request/read-body.ts";
 
 /**
- * Refuses a write whose body is not JSON. It runs before any parser: a parser ignores a body of another type, and the defaults of
- * the operation would be done instead.
+ * Refuses a write whose body is not JSON. It runs before any parser: the body of an operation that has a default for every field is
+ * not needed, and would be ignored.
  *
  * @example app.use(requireJsonBody)
  */
-export const requireJsonBody: RequestHandler = (request, response, next) => {
+export const requireJsonBody: RequestHandler = (request, _response, next) => {
   if (isWrite(request) && hasBody(request)) requireJsonType(request);
-  // Every body is taken; the listener has refused all other expectations.
-  if (request.headers.expect !== undefined) response.writeContinue();
   next();
 };
 
 /**
- * Parses the body of a write as JSON. The body of a GET or HEAD has no meaning and is ignored.
+ * Parses the body of a write as JSON, as strictly as the routing API does. The body of a GET or HEAD has no meaning and is ignored.
  *
- * @param limit - the largest body, as Express takes it.
- * @example app.use(parseJsonBody("1kb"))
+ * @param limit - the most bytes of a body.
+ * @example app.use(parseJsonBody(1_024))
  */
-export function parseJsonBody(limit: string | number): RequestHandler {
-  const parse = express.json({ limit, strict: false });
-  return (request, response, next) => {
-    if (isWrite(request) && hasBody(request)) parse(request, response, next);
-    else next();
+export function parseJsonBody(limit: number): RequestHandler {
+  return async (request, response, next) => {
+    if (isWrite(request) && hasBody(request)) {
+      try {
+        const bytes = await readBody(request, response, limit);
+        if (bytes.length > 0) request.body = parseJson(bytes);
+      } catch (error) {
+        // The rest of the body is read off the connection.
+        request.resume();
+        throw error;
+      }
+    }
+    next();
   };
 }
 

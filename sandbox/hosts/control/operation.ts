@@ -96,8 +96,8 @@ export interface ControlOperation<B extends z.ZodType = z.ZodType, Q extends z.Z
   describedBody?: z.ZodType;
   /** A body that a fresh sandbox takes; shown in docs/control.md. */
   example?: Json;
-  /** The largest body, as Express writes it; by default that of the routing API. */
-  bodyLimit?: string;
+  /** The most bytes of a body; by default those of the routing API. */
+  bodyLimit?: number;
   success: Success;
   /** Its own codes; those that every operation can answer with are added. */
   errors: readonly ControlCode[];

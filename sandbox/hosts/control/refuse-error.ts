@@ -19,14 +19,8 @@ const unhealthy: ControlCode = "unhealthy";
 /** The codes of errors that a repeated request may not have. */
 const temporary: readonly string[] = [snapshotTimeout, unhealthy];
 const rpcUnavailable: ErrorCode = "rpc_unavailable";
-const bodyMalformed: ErrorCode = "body_malformed";
 const requestMalformed: ErrorCode = "request_malformed";
 const internalError: ErrorCode = "internal_error";
-/** The codes of the refusals of Express and its body parser, by status. */
-const clientErrors: { readonly [status: number]: ErrorCode } = {
-  413: "body_too_large",
-  415: "content_encoding_unsupported",
-};
 
 /** Answers an error of a handler with a problem that says what to do. */
 export function refuseError(error: unknown, response: Response): void {
@@ -48,13 +42,9 @@ export function refuseError(error: unknown, response: Response): void {
       { code: rpcUnavailable },
     );
   else if (error instanceof CodedError) sendRefusal(response, 422, error.message, { code: error.code });
-  else if (error instanceof SyntaxError)
-    sendRefusal(response, 400, "The body is not valid JSON. Send one JSON object in UTF-8.", {
-      code: bodyMalformed,
-    });
-  else if (isClientError(error))
-    sendRefusal(response, error.status, error.message, {
-      code: clientErrors[error.status] ?? requestMalformed,
+  else if (error instanceof URIError)
+    sendRefusal(response, 400, "The path is not valid percent-encoding. Send a percent sign as %25.", {
+      code: requestMalformed,
     });
   // The text that viem adds to the message names the node's address.
   else if (error instanceof BaseError)
@@ -83,16 +73,6 @@ function refuseAsService({ status, headers, message, code, errors }: Problem, re
 function isSilence(error: unknown): boolean {
   return causesOf(error).some(
     (cause) => cause instanceof AnvilSilentError || cause instanceof ChainUnavailableError,
-  );
-}
-
-/**
- * Returns whether Express or its body parser refused the request: too large a body, an unknown encoding, a path that is
- * not percent-encoding.
- */
-function isClientError(error: unknown): error is Error & { status: number } {
-  return (
-    error instanceof Error && "status" in error && typeof error.status === "number" && error.status < 500
   );
 }
 

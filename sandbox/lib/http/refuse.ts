@@ -14,9 +14,9 @@ import type { RefusalForm } from "../../../server/http/answers/refusal-form.ts";
 const lingerMs = 500;
 
 /** A problem without a type of its own (RFC 9457, 4.2.1): for hosts that have no catalogue of codes. */
-export const plainRefusal: RefusalForm = ({ status, message, headers }) => ({
+export const plainRefusal: RefusalForm = ({ status, code, message, headers }) => ({
   status,
-  body: JSON.stringify({ type: "about:blank", title: STATUS_CODES[status], status, detail: message }),
+  body: JSON.stringify({ type: "about:blank", title: STATUS_CODES[status], status, code, detail: message }),
   headers: { "Content-Type": "application/problem+json; charset=utf-8", ...headers },
 });
 

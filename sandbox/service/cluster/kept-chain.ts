@@ -8,7 +8,7 @@ import { askControl } from "../../state/ask-control.ts";
 const path = "/chain/kept";
 
 /** The schema of a request: the number of commits of the database that a process knows of. */
-export const keepRequestSchema = z.strictObject({ commits: z.int() }).meta({ id: "KeepChain" });
+export const keepRequestSchema = z.strictObject({ commits: z.int().min(0) }).meta({ id: "KeepChain" });
 
 /** The schema of the answer: the number of records of the chain. */
 export const keptSchema = z.object({ records: z.int().nullable() }).meta({ id: "KeptChain" });

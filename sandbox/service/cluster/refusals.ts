@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { checkNames } from "../../../protocol/binding/check-binding.ts";
 import { errorCodes } from "../../../server/api/errors/catalogue.ts";
-import { hashSchema, jsonSchema } from "../../../server/api/schemas/primitives.ts";
+import { hashSchema, jsonSchema, unixTimeSchema } from "../../../server/api/schemas/primitives.ts";
 import type { Log, Refusal, Services } from "../../../server/services.ts";
 import { askControl } from "../../state/ask-control.ts";
 
@@ -10,7 +10,7 @@ const path = "/refusals";
 /** The schema of a refusal of another process. */
 export const refusalSchema: z.ZodType<Refusal> = z
   .strictObject({
-    at: z.int(),
+    at: unixTimeSchema,
     request_id: z.string(),
     operation: z.string(),
     program: z.string(),

@@ -159,7 +159,14 @@ const matchShapes: { readonly [L in FaultLayer]: { readonly [field: string]: z.Z
   delivery: {},
 };
 
-const layerSchema = z.looseObject({ layer: z.enum(faultLayers) });
+const layerSchema = z.looseObject({
+  layer: z.enum(faultLayers, {
+    error: ({ input }) =>
+      input === undefined
+        ? `is missing; send one of ${faultLayers.map((layer) => JSON.stringify(layer)).join(", ")}, or intent instead, such as "${faultIntentNames[0]}"`
+        : undefined,
+  }),
+});
 const intentSchema = z.looseObject({ intent: z.enum(faultIntentNames) });
 
 /** The schema of a fault of one layer. */

@@ -10,24 +10,29 @@ export function hasBody({ headers }: Pick<Request, "headers">): boolean {
 /**
  * Reads a POST body as bytes; refuses by Content-Length before reading, and while reading when it is chunked.
  *
+ * @param limit - the most bytes; by default those of the routing API.
  * @throws Problem content_type_unsupported, content_encoding_unsupported, body_too_large, body_malformed when it breaks off.
  */
-export async function readBody(request: Request, response: Response): Promise<Buffer> {
+export async function readBody(
+  request: Request,
+  response: Response,
+  limit: number = limits.body_bytes,
+): Promise<Buffer> {
   assertEncoding(request.headersDistinct["content-encoding"]);
   requireJsonType(request);
   const declared = Number(request.headers["content-length"] ?? 0);
-  if (declared > limits.body_bytes) throw tooLarge(declared);
+  if (declared > limit) throw tooLarge(declared, limit);
   if (/^100-continue$/i.test(request.headers.expect ?? "")) response.writeContinue();
-  return await collect(request);
+  return await collect(request, limit);
 }
 
-async function collect(request: Request): Promise<Buffer> {
+async function collect(request: Request, limit: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let length = 0;
   const take = (chunk: Buffer) => {
     length += chunk.length;
-    if (length > limits.body_bytes) reject(tooLarge(length));
+    if (length > limit) reject(tooLarge(length, limit));
     else chunks.push(chunk);
   };
   const end = () => resolve(Buffer.concat(chunks));
@@ -65,9 +70,9 @@ export function requireJsonType({ headersDistinct }: Pick<Request, "headersDisti
   );
 }
 
-function tooLarge(bytes: number): Problem {
+function tooLarge(bytes: number, limit: number): Problem {
   return new Problem(
     "body_too_large",
-    `The body has at least ${bytes} bytes; ${limits.body_bytes} are allowed.`,
+    `The body has at least ${bytes} bytes; ${limit} are allowed. Send a smaller body.`,
   );
 }

@@ -67,7 +67,16 @@ describe("a sandbox in the background", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test.each(["SIGTERM", "SIGKILL"] as const)(
+  test("that gets SIGHUP ends as with SIGTERM: it leaves no process, no lock and no keys", async () => {
+    const folder = await temporaryFolder();
+    const { stdout } = await runIn(folder, "start", "--detach", "--json", ...anyPorts);
+    const { pid } = JSON.parse(stdout);
+    process.kill(pid, "SIGHUP");
+    await expect.poll(async () => await processesWith("TMPDIR", folder)).toEqual([]);
+    expect((await readdir(join(folder, ".sandbox"))).sort()).toEqual(["sandbox.log", "store"]);
+  });
+
+  test.each(["SIGTERM", "SIGHUP", "SIGKILL"] as const)(
     "leaves no process when start --detach gets %s before the sandbox is ready",
     async (signal) => {
       const folder = await temporaryFolder();
@@ -96,6 +105,21 @@ describe("a sandbox in the background", () => {
     expect((await runIn(folder, "stop")).stdout).toBe("No sandbox runs in .sandbox.\n");
     expect((await readdir(join(folder, ".sandbox"))).sort()).toEqual(["sandbox.log", "store"]);
   });
+});
+
+test("start ends with 0 after SIGHUP, and leaves no process, no lock and no keys", async () => {
+  const folder = await temporaryFolder();
+  const child = spawn(process.execPath, [cli, "start", "--json", ...anyPorts], {
+    cwd: folder,
+    env: { ...process.env, TMPDIR: folder },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = once(child, "exit");
+  await once(child.stdout, "data");
+  child.kill("SIGHUP");
+  expect(await exited).toEqual([0, null]);
+  expect(await processesWith("TMPDIR", folder)).toEqual([]);
+  expect(await readdir(join(folder, ".sandbox"))).toEqual(["store"]);
 });
 
 test("status --wait fails when no sandbox is ready in time, and says what to do", async () => {

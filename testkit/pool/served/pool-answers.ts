@@ -56,12 +56,15 @@ export const poolStatusSchema = z
     }),
     metrics: z
       .object({
-        leases: count,
-        ended: count,
-        expired: count,
-        restored: count,
-        refused: count,
-        failed_starts: count,
+        leases: count.meta({ description: "Leases that have begun." }),
+        ended: count.meta({ description: "Leases that were ended before they expired." }),
+        expired: count.meta({ description: "Leases that expired." }),
+        restored: count.meta({ description: "Resets of leased sandboxes." }),
+        refused: count.meta({ description: "Requests for a lease that got `pool_exhausted`." }),
+        disconnected: count.meta({
+          description: "Requests for a lease whose client disconnected before the lease began.",
+        }),
+        failed_starts: count.meta({ description: "Starts of sandboxes that failed and were repeated." }),
       })
       .meta({ description: "Counters since the start of the pool." }),
     leases: z.array(z.object({ id: z.string(), expires_at: time })),

@@ -22,7 +22,7 @@ export function createPoolHost(pool: ServedPool, url: string): Express {
     response.set("Cache-Control", "no-store");
     next();
   });
-  app.use(parseJsonBody("1kb"));
+  app.use(parseJsonBody(1_024));
   for (const path of new Set(poolOperations.map((operation) => operation.path))) {
     const operations = poolOperations.filter((operation) => operation.path === path);
     const route = app.route(path.replaceAll(/\{(\w+)\}/g, ":$1"));
@@ -52,7 +52,8 @@ async function answer(
   response: Response,
 ): Promise<void> {
   const { id = "" } = request.params;
-  const { seconds } = body === undefined ? {} : validate(body, request.body ?? {}, "");
+  const { seconds } =
+    body === undefined ? {} : validate(body, request.body === undefined ? {} : request.body, "");
   const given = await handle({ ...context, id: String(id), seconds, response });
   if (response.closed) return;
   if (success.schema === null) response.status(success.status).end();

@@ -57,7 +57,7 @@ export const poolOperations: readonly PoolOperation[] = [
       response.once("close", () => gone.abort());
       const lease = await pool.lease(seconds, gone.signal);
       // Only the caller would know the id of the lease.
-      if (response.closed) pool.end(lease.id);
+      response.once("close", () => response.writableFinished || pool.abandon(lease.id));
       response.location(`/leases/${lease.id}`);
       return lease;
     },

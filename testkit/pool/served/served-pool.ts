@@ -1,10 +1,14 @@
 import { randomUUID } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import { CodedError } from "../../../protocol/coded-error.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";
 import type { SandboxDescription } from "../../../sandbox/state/description.ts";
 import { Problem } from "../../../server/api/errors/problem.ts";
 import { type Lease, openPool, type Pool } from "../pool.ts";
 import { poolLimits } from "./pool-limits.ts";
+
+/** The longest time that a sandbox may take to say that it works, in milliseconds. */
+const healthTimeoutMs = 1_000;
 
 /** The pause before a sandbox that did not start is started again, in milliseconds. */
 const retryMs = 1_000;
@@ -40,6 +44,8 @@ export class PoolError extends CodedError<"pool_exhausted" | "sandbox_unavailabl
 interface Slot {
   pool: Pool;
   lease: Lease | null;
+  /** Resolves when the Anvil of the lease's sandbox has ended. */
+  ended: Promise<unknown> | null;
 }
 
 interface Held {
@@ -61,14 +67,26 @@ export class ServedPool {
   readonly #slots: readonly Slot[];
   readonly #held = new Map<string, Held>();
   readonly #preparing = new Set<Promise<void>>();
-  readonly #metrics = { leases: 0, ended: 0, expired: 0, restored: 0, refused: 0, failed_starts: 0 };
+  readonly #metrics = {
+    leases: 0,
+    ended: 0,
+    expired: 0,
+    restored: 0,
+    refused: 0,
+    disconnected: 0,
+    failed_starts: 0,
+  };
   #free: Slot[] = [];
   #waiting: ((slot: Slot) => void)[] = [];
   #isClosed = false;
 
   constructor(options: ServedPoolOptions) {
     this.#options = options;
-    this.#slots = Array.from({ length: options.size }, () => ({ pool: this.#open(), lease: null }));
+    this.#slots = Array.from({ length: options.size }, () => ({
+      pool: this.#open(),
+      lease: null,
+      ended: null,
+    }));
     for (const slot of this.#slots) this.#prepareSoon(slot, async () => {});
   }
 
@@ -84,7 +102,7 @@ export class ServedPool {
       size,
       free: this.#free.length,
       leased: this.#held.size,
-      preparing: this.#preparing.size,
+      preparing: size - this.#free.length - this.#held.size,
       waiting: this.#waiting.length,
       limits: {
         lease_seconds: leaseSeconds,
@@ -97,13 +115,13 @@ export class ServedPool {
   }
 
   /**
-   * Leases a free sandbox, or waits for one.
+   * Leases a free sandbox that works, or waits for one.
    *
-   * @param gone - aborts when the caller no longer waits.
+   * @param gone - aborts when the caller has disconnected.
    * @throws PoolError `pool_exhausted` when none becomes free in time.
    */
   async lease(seconds: number | undefined, gone: AbortSignal): Promise<LeaseView> {
-    const slot = this.#free.shift() ?? (await this.#wait(gone));
+    const slot = await this.#take(gone);
     const id = `lse_${randomUUID()}`;
     this.#metrics.leases += 1;
     const length = seconds ?? this.#options.leaseSeconds;
@@ -151,6 +169,11 @@ export class ServedPool {
     });
   }
 
+  /** Ends a lease whose caller never got it, unless it has ended. */
+  abandon(id: string): void {
+    if (this.#held.has(id)) this.end(id);
+  }
+
   /** Ends every lease and closes every sandbox. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -169,6 +192,10 @@ export class ServedPool {
   #expire(id: string): void {
     const { slot, turn } = this.#release(id);
     this.#metrics.expired += 1;
+    this.#replaceSoon(slot, turn);
+  }
+
+  #replaceSoon(slot: Slot, turn: Promise<unknown> = Promise.resolve()): void {
     this.#prepareSoon(slot, async () => {
       await turn;
       await slot.pool.close().catch(this.#options.failed);
@@ -207,14 +234,29 @@ export class ServedPool {
     return { id, sandbox: slot.lease.sandbox.description, expires_at: toText(expiresAt) };
   }
 
-  async #wait(gone: AbortSignal): Promise<Slot> {
+  /** Takes a free sandbox that works, or waits for one; replaces those that do not work. */
+  async #take(gone: AbortSignal): Promise<Slot> {
+    const until = performance.now() + this.#options.waitMs;
+    for (;;) {
+      const slot = this.#free.shift() ?? (await this.#wait(gone, until));
+      const isWorking = await works(slot);
+      // The end of a connection that has arrived meanwhile is read first.
+      await setImmediate();
+      if (isWorking && !gone.aborted) return slot;
+      if (isWorking) this.#offer(slot);
+      else this.#replaceSoon(slot);
+      if (gone.aborted) throw this.#disconnected();
+    }
+  }
+
+  async #wait(gone: AbortSignal, until: number): Promise<Slot> {
     const { promise, resolve, reject } = Promise.withResolvers<Slot>();
-    const leave = () => {
-      this.#waiting = this.#waiting.filter((one) => one !== resolve);
+    const refuse = () => {
       this.#metrics.refused += 1;
       reject(exhausted(this.#options));
     };
-    const timer = setTimeout(leave, this.#options.waitMs);
+    const leave = () => reject(this.#disconnected());
+    const timer = setTimeout(refuse, Math.max(0, until - performance.now()));
     gone.addEventListener("abort", leave);
     this.#waiting.push(resolve);
     try {
@@ -222,7 +264,13 @@ export class ServedPool {
     } finally {
       clearTimeout(timer);
       gone.removeEventListener("abort", leave);
+      this.#waiting = this.#waiting.filter((one) => one !== resolve);
     }
+  }
+
+  #disconnected(): PoolError {
+    this.#metrics.disconnected += 1;
+    return exhausted(this.#options);
   }
 
   /** Prepares a sandbox for the next caller in the background. */
@@ -244,15 +292,45 @@ export class ServedPool {
         await new Promise((resolve) => setTimeout(resolve, retryMs));
       }
     }
+    this.#watch(slot, slot.lease);
+    this.#offer(slot);
+  }
+
+  /** Gives a sandbox to the caller that has waited longest, or keeps it for the next one. */
+  #offer(slot: Slot): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#free.push(slot);
     else next(slot);
+  }
+
+  /** Replaces a sandbox whose Anvil ends while it is free. */
+  #watch(slot: Slot, { sandbox }: Lease): void {
+    const { exited } = sandbox.chain.anvil;
+    if (slot.ended === exited) return;
+    slot.ended = exited;
+    void exited.then(() => {
+      if (slot.ended !== exited || !this.#free.includes(slot) || this.#isClosed) return;
+      this.#free = this.#free.filter((one) => one !== slot);
+      this.#replaceSoon(slot);
+    });
   }
 
   async #reset(slot: Slot): Promise<void> {
     await slot.lease?.end();
     slot.lease = await slot.pool.lease();
   }
+}
+
+/** Returns whether the sandbox of a slot works, as its control API says. */
+async function works({ lease }: Slot): Promise<boolean> {
+  if (lease === null) return false;
+  const url = `${lease.sandbox.description.urls.control}/health`;
+  return await fetch(url, { signal: AbortSignal.timeout(healthTimeoutMs) })
+    .then(async (response) => {
+      await response.text();
+      return response.ok;
+    })
+    .catch(() => false);
 }
 
 function exhausted({ size, waitMs }: ServedPoolOptions): PoolError {

@@ -14,7 +14,7 @@ const addRefusal = defineControl({
   page,
   body: refusalSchema,
   // As much as the calldata of a transaction, which a check shows twice.
-  bodyLimit: "1mb",
+  bodyLimit: 1_048_576,
   success: { status: 204, description: "It was added.", schema: null },
   recorded: false,
   async handle({ sandbox, body }) {
@@ -31,7 +31,7 @@ const keepChain = defineControl({
   description: "`routing-sandbox join` sends this request.",
   page,
   body: keepRequestSchema,
-  bodyLimit: "1kb",
+  bodyLimit: 1_024,
   success: {
     status: 200,
     description: "The number of kept records; null without a data directory.",

@@ -116,11 +116,18 @@ const explain = defineControl({
 });
 
 /** The body as it is taken: each kind of request is checked where it is explained. */
-const unsentSchema = z.union([
-  z.strictObject({ call: z.unknown(), for: z.string().optional() }),
-  z.strictObject({ typed_data: z.unknown(), signature: z.unknown().optional(), for: z.string().optional() }),
-  z.strictObject({ decision: z.unknown(), signature: z.unknown().optional(), for: z.string().optional() }),
-]);
+const unsentSchema = z.union(
+  [
+    z.strictObject({ call: z.unknown(), for: z.string().optional() }),
+    z.strictObject({
+      typed_data: z.unknown(),
+      signature: z.unknown().optional(),
+      for: z.string().optional(),
+    }),
+    z.strictObject({ decision: z.unknown(), signature: z.unknown().optional(), for: z.string().optional() }),
+  ],
+  { error: 'must be {"call": …}, {"typed_data": …} or {"decision": …}' },
+);
 
 const { for: forId } = explainQuery.shape;
 
@@ -156,7 +163,7 @@ const explainUnsent = defineControl({
       to: "0x5FbDB2315678afecb367f032d93F642f64180aa3",
     },
   },
-  bodyLimit: "1mb",
+  bodyLimit: 1_048_576,
   success: {
     status: 200,
     description: "The explanation.",

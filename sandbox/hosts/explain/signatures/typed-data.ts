@@ -71,8 +71,13 @@ export function readTypedData(value: unknown): GivenTypedData {
     const named = known.length === 0 ? "no type of a message" : known.join(", ");
     throw wrongTypedData(`has the primaryType ${showValue(primaryType)}, and its types have ${named}`);
   }
-  const missing = findMissing(types, primaryType, message, "message");
-  if (missing !== null) throw wrongTypedData(`has no ${missing}, which is a member of ${primaryType}`);
+  for (const [type, value, path] of [
+    [primaryType, message, "message"],
+    [domainType, data.domain, "domain"],
+  ] as const) {
+    const missing = findMissing(types, type, value, path);
+    if (missing !== null) throw wrongTypedData(`has no ${missing}, which is a member of ${type}`);
+  }
   return data;
 }
 
@@ -129,7 +134,7 @@ function asJson(value: unknown): unknown {
   }
 }
 
-/** Returns the path of the first member of the type that the message lacks. */
+/** Returns the path of the first member of the type that the value lacks. */
 function findMissing(types: GivenTypedData["types"], type: string, value: Json, path: string): string | null {
   for (const member of types[type] ?? []) {
     const inner = memberOf(value, member.name);

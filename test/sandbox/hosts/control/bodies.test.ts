@@ -1,3 +1,5 @@
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { faultPlacements } from "../../../../relayer/relayer.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
@@ -25,6 +27,19 @@ const actions = listed(Object.keys(faultPlacements));
 const layers = listed(faultLayers);
 const intents = listed(faultIntentNames);
 const writes = listed(writeOperations);
+const unsent = 'must be {"call": …}, {"typed_data": …} or {"decision": …}';
+/** A refusal as a joined process sends it, without its time. */
+const refusal = {
+  request_id: "req_1",
+  operation: "reconcilePurchase",
+  program: "prg_demo",
+  subject: "pur_1",
+  step: "payment",
+  code: "binding_mismatch",
+  detail: "The transaction pays another purchase.",
+  transaction_hash: `0x${"1".repeat(64)}`,
+  checks: [],
+};
 
 describe("the control API names the field that is wrong, and what it must be", () => {
   test.each<[path: string, body: unknown, pointer: string, detail: string]>([
@@ -73,7 +88,12 @@ describe("the control API names the field that is wrong, and what it must be", (
     ["/scenario", { title: "" }, "/title", "must have at least 1 character, not 0"],
     ["/receiver/resend", { number: null }, "/number", "must be a whole number, not null"],
     ["/receiver/resend", {}, "", 'must be {"number": …} or {"event_id": …}, not {}'],
-    ["/faults", { point: "broadcast" }, "/layer", `is missing; send one of ${layers}`],
+    [
+      "/faults",
+      { point: "broadcast" },
+      "/layer",
+      `is missing; send one of ${layers}, or intent instead, such as "answer-lost"`,
+    ],
     [
       "/faults",
       { layer: "delivery", action: "answer", status: 200 },
@@ -100,6 +120,29 @@ describe("the control API names the field that is wrong, and what it must be", (
       "/operation",
       `must be one of ${writes}, not "readPurchase"`,
     ],
+    [
+      "/faults",
+      {},
+      "/layer",
+      `is missing; send one of ${layers}, or intent instead, such as "answer-lost"`,
+    ],
+    ["/blocks", null, "", "must be an object, not null"],
+    ["/explain", {}, "", `${unsent}, not {}`],
+    ["/explain", { signature: "0x" }, "", `${unsent}, not {"signature":"0x"}`],
+    ["/explain", { call: {}, typed_data: {} }, "", `${unsent}, not {"call":{},"typed_data":{}}`],
+    [
+      "/refusals",
+      { ...refusal, at: -9_007_199_254_740_990 },
+      "/at",
+      "must be at least 0, not -9007199254740990",
+    ],
+    [
+      "/refusals",
+      { ...refusal, at: 253_402_300_800 },
+      "/at",
+      "must be at most 253402300799, not 253402300800",
+    ],
+    ["/chain/kept", { commits: -1 }, "/commits", "must be at least 0, not -1"],
     ["/keys/rotate", { uses: [] }, "/uses", "must have at least 1 item, not 0"],
     [
       "/keys/rotate",
@@ -199,6 +242,85 @@ describe("the control API", () => {
       expect(await sandbox.fingerprint()).toEqual(before);
     },
   );
+
+  test.each<[path: string, body: string, status: number, code: string, detail: string]>([
+    [
+      "/blocks",
+      '{"blocks":1,"blocks":2}',
+      400,
+      "body_malformed",
+      'Duplicate key "blocks". Send each key of an object once.',
+    ],
+    ["/blocks", "{", 400, "body_malformed", "The body is not valid JSON. Send one JSON object in UTF-8."],
+    [
+      "/chain/kept",
+      JSON.stringify({ commits: 0, note: "x".repeat(1_024) }),
+      413,
+      "body_too_large",
+      "The body has at least 1047 bytes; 1024 are allowed. Send a smaller body.",
+    ],
+  ])("refuses the body of POST %s %s with %i %s", async (path, body, status, code, detail) => {
+    const response = await fetch(`${sandbox.description.urls.control}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body,
+    });
+    expect(await response.json()).toEqual({ type: "about:blank", status, code, detail });
+  });
+
+  test("refuses a Content-Encoding, and a path that is not valid percent-encoding", async () => {
+    const { control } = sandbox.description.urls;
+    const encoded = await fetch(`${control}/blocks`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "content-encoding": "gzip" },
+      body: "{}",
+    });
+    expect(await encoded.json()).toMatchObject({ status: 415, code: "content_encoding_unsupported" });
+    const path = await fetch(`${control}/operations/%ZZ/resume`, { method: "POST" });
+    expect(await path.json()).toMatchObject({
+      status: 400,
+      code: "request_malformed",
+      detail: "The path is not valid percent-encoding. Send a percent sign as %25.",
+    });
+  });
+
+  test.each([
+    ["Host: evil.example", "/status", 403, "host_not_allowed"],
+    ["Host: %\r\nOrigin: http://evil.example", "/status", 403, "page_not_allowed"],
+    ["Host: %\r\nExpect: a lot", "/status", 417, "expectation_unsupported"],
+    ["Host: %", "/st atus", 400, "request_malformed"],
+  ])("refuses a request with %s to %s with %i %s", async (headers, path, status, code) => {
+    const { host, hostname, port } = new URL(sandbox.description.urls.control);
+    const socket = connect(Number(port), hostname);
+    socket.end(`GET ${path} HTTP/1.1\r\n${headers.replace("%", host)}\r\n\r\n`);
+    const answer = await text(socket);
+    expect(answer).toMatch(`HTTP/1.1 ${status} `);
+    expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({ status, code });
+  });
+
+  test("refuses typed data whose domain lacks a member of its type, and names the member", async () => {
+    const domain = {
+      name: "USD Coin",
+      version: "2",
+      chainId: 31_337,
+      verifyingContract: `0x${"1".repeat(40)}`,
+    };
+    const types = {
+      EIP712Domain: [
+        { name: "name", type: "string" },
+        { name: "salt", type: "bytes32" },
+      ],
+      Note: [{ name: "text", type: "string" }],
+    };
+    const typed_data = { types, primaryType: "Note", domain, message: { text: "a" } };
+    expect(await post("/explain", { typed_data })).toMatchObject({
+      status: 422,
+      answer: {
+        code: "argument_invalid",
+        detail: expect.stringMatching(/ has no domain\.salt, which is a member of EIP712Domain\./),
+      },
+    });
+  });
 
   test("refuses a body without a type", async () => {
     const response = await fetch(`${sandbox.description.urls.control}/blocks`, {

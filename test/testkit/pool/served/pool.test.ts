@@ -1,4 +1,6 @@
-import { request } from "node:http";
+import { type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
+import { json } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SandboxDescription } from "../../../../sandbox/state/description.ts";
 import { poolOperations } from "../../../../testkit/pool/served/pool-operations.ts";
@@ -43,6 +45,18 @@ async function lease(body?: object): Promise<Leased> {
   const response = await ask("POST", "/leases", body);
   expect(response.status).toBe(201);
   return JSON.parse(await response.text());
+}
+
+async function leaseOf({ url }: StartedPool): Promise<Leased> {
+  const response = await fetch(`${url}/leases`, { method: "POST" });
+  expect(response.status).toBe(201);
+  return JSON.parse(await response.text());
+}
+
+/** Returns the status of the health of a sandbox, and that of a request to its API. */
+async function healthOf({ sandbox: { urls } }: Leased): Promise<number[]> {
+  const asked = [`${urls.control}/health`, `${urls.api}/v1/routing/capabilities`];
+  return await Promise.all(asked.map(async (url) => (await fetch(url)).status));
 }
 
 async function headOf({ sandbox }: Pick<Leased, "sandbox">): Promise<unknown> {
@@ -163,18 +177,98 @@ test("eight workers lease at once, each has its own sandbox, and a ninth gets a 
   });
 }, 240_000);
 
-test.each([{ host: "evil.example" }, { origin: "http://evil.example" }])(
-  "the pool refuses a request with %j",
-  async (headers) => {
-    const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
-    request(`${pool.url}/leases`, { method: "POST", headers }, ({ statusCode }) => resolve(statusCode))
-      .on("error", reject)
-      .end();
-    expect(await promise).toBe(403);
-  },
-);
+test("a lease is a working sandbox also after every Anvil of the pool was killed, and `free` counts no dead sandbox", async () => {
+  await using killed = await startPool("--size", "2", "--seed", "pooled");
+  await killed.free(2);
+  await killed.killAnvils();
+  const [first, second] = await Promise.all([leaseOf(killed), leaseOf(killed)]);
+  expect(await healthOf(first)).toEqual([200, 200]);
+  expect(await healthOf(second)).toEqual([200, 200]);
+  for (const { id } of [first, second]) await fetch(`${killed.url}/leases/${id}`, { method: "DELETE" });
+  await killed.free(2);
+  await killed.killAnvils();
+  await killed.until(({ free }) => free < 2);
+  await killed.free(2);
+  expect(await healthOf(await leaseOf(killed))).toEqual([200, 200]);
+}, 120_000);
 
-test.each(["SIGINT", "SIGTERM", "SIGKILL"] as const)(
+test("clients that disconnect get no sandbox, and are not counted as refused", async () => {
+  await using left = await startPool("--size", "2", "--seed", "pooled");
+  await left.free(2);
+  const { host, hostname, port } = new URL(left.url);
+  for (let client = 0; client < 60; client += 1) {
+    const socket = connect(Number(port), hostname);
+    socket.write(`POST /leases HTTP/1.1\r\nHost: ${host}\r\n\r\n`, () => socket.destroy());
+  }
+  await left.until(({ metrics: { disconnected = 0, leases = 0 } }) => disconnected + leases === 60);
+  expect(await left.status()).toMatchObject({
+    free: 2,
+    leased: 0,
+    waiting: 0,
+    metrics: { leases: 0, refused: 0, disconnected: 60 },
+  });
+}, 60_000);
+
+test.each<[body: string, status: number, code: string, detail: string]>([
+  ["null", 422, "validation_failed", "The body must be an object, not null"],
+  [
+    '{"seconds":1,"seconds":2}',
+    400,
+    "body_malformed",
+    'Duplicate key "seconds". Send each key of an object once.',
+  ],
+  [
+    JSON.stringify({ seconds: "6".repeat(2_000) }),
+    413,
+    "body_too_large",
+    "The body has at least 2014 bytes; 1024 are allowed. Send a smaller body.",
+  ],
+])("the pool refuses the body %s with %i %s", async (body, status, code, detail) => {
+  const response = await fetch(`${pool.url}/leases`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body,
+  });
+  expect(response.headers.get("content-type")).toMatch(/^application\/problem\+json/);
+  expect(await response.json()).toEqual(
+    expect.objectContaining({ type: "about:blank", status, code, detail }),
+  );
+});
+
+test("the pool refuses a body with a Content-Encoding, and a path that is not valid percent-encoding", async () => {
+  const encoded = await fetch(`${pool.url}/leases`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "content-encoding": "gzip" },
+    body: "{}",
+  });
+  expect(await encoded.json()).toEqual({
+    type: "about:blank",
+    status: 415,
+    code: "content_encoding_unsupported",
+    detail: "The body has a Content-Encoding. Send it without one.",
+  });
+  const path = await fetch(`${pool.url}/leases/%ZZ`, { method: "PUT" });
+  expect(await path.json()).toEqual({
+    type: "about:blank",
+    status: 400,
+    code: "request_malformed",
+    detail: "The path is not valid percent-encoding. Send a percent sign as %25.",
+  });
+});
+
+test.each([
+  [{ host: "evil.example" }, "host_not_allowed"],
+  [{ origin: "http://evil.example" }, "page_not_allowed"],
+  [{ "sec-fetch-site": "cross-site" }, "page_not_allowed"],
+])("the pool refuses a request with %j as %s", async (headers, code) => {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  request(`${pool.url}/leases`, { method: "POST", headers }, resolve).on("error", reject).end();
+  const refused = await promise;
+  expect(refused.statusCode).toBe(403);
+  expect(await json(refused)).toMatchObject({ status: 403, code, detail: expect.any(String) });
+});
+
+test.each(["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"] as const)(
   "a pool that gets %s while a sandbox is leased leaves no process and no file",
   async (signal) => {
     await using ended = await startPool("--size", "1");

@@ -17,9 +17,20 @@ export interface StartedPool extends AsyncDisposable {
   free(count: number): Promise<void>;
   /** Kills every Anvil of the pool's that serves the sandbox. */
   killAnvilOf(sandbox: SandboxDescription): Promise<void>;
+  /** Kills every Anvil of the pool's, and nothing else. */
+  killAnvils(): Promise<void>;
+  /** Resolves when the status of the pool is as wanted. */
+  until(isWanted: (status: PoolStatus) => boolean): Promise<void>;
+  status(): Promise<PoolStatus>;
   end(signal: NodeJS.Signals): Promise<void>;
   /** Returns the processes and files that the pool and its children have left. */
   left(): Promise<string[]>;
+}
+
+interface PoolStatus {
+  free: number;
+  leased: number;
+  metrics: { [name: string]: number };
 }
 
 /** Starts `routing-sandbox pool` on a free port. */
@@ -33,10 +44,19 @@ export async function startPool(...options: string[]): Promise<StartedPool> {
   const [line] = await once(createInterface(child.stdout), "line");
   const { url } = JSON.parse(String(line));
   const processes = async () => await processesWith("TMPDIR", folder);
+  const status = async (): Promise<PoolStatus> => JSON.parse(await (await fetch(url)).text());
+  const until = async (isWanted: (status: PoolStatus) => boolean) => {
+    while (!isWanted(await status())) await pause(10);
+  };
   return {
     url,
-    async free(count) {
-      while (JSON.parse(await (await fetch(url)).text()).free < count) await pause(10);
+    status,
+    until,
+    free: async (count) => await until(({ free }) => free >= count),
+    async killAnvils() {
+      const anvils = (await processes()).filter(({ command }) => /\/anvil(?:\0|\s|$)/.test(command));
+      expect(anvils.length).toBeGreaterThan(0);
+      for (const { pid } of anvils) process.kill(pid, "SIGKILL");
     },
     async killAnvilOf(sandbox) {
       const anvils = (await processes()).filter(({ command }) => command.includes("anvil"));
