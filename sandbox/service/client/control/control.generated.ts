@@ -180,7 +180,7 @@ export interface components {
       abandon?: boolean;
     };
     AddRefusal: {
-      at: number;
+      at: components["schemas"]["UnixTime"];
       request_id: string;
       operation: string;
       program: string;
@@ -196,6 +196,8 @@ export interface components {
         actual: components["schemas"]["Json"];
       }[];
     };
+    /** Unix time in seconds. */
+    UnixTime: number;
     KeepChain: {
       commits: number;
     };
@@ -677,8 +679,6 @@ export interface components {
     PositiveAmount: string;
     /** Base units of the token (6 decimals), as a decimal string. */
     Amount: string;
-    /** Unix time in seconds. */
-    UnixTime: number;
     EventId: string;
     GivenPurchase: {
       merchant: components["schemas"]["Merchant"];

@@ -120,12 +120,7 @@ describe("the control API names the field that is wrong, and what it must be", (
       "/operation",
       `must be one of ${writes}, not "readPurchase"`,
     ],
-    [
-      "/faults",
-      {},
-      "/layer",
-      `is missing; send one of ${layers}, or intent instead, such as "answer-lost"`,
-    ],
+    ["/faults", {}, "/layer", `is missing; send one of ${layers}, or intent instead, such as "answer-lost"`],
     ["/blocks", null, "", "must be an object, not null"],
     ["/explain", {}, "", `${unsent}, not {}`],
     ["/explain", { signature: "0x" }, "", `${unsent}, not {"signature":"0x"}`],
