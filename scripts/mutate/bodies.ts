@@ -11,17 +11,17 @@ export const bodies: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A declared body of exactly 32 KiB is taken.",
-        find: "if (declared > limits.body_bytes)",
-        replace: "if (declared >= limits.body_bytes)",
+        find: "if (declared > limit)",
+        replace: "if (declared >= limit)",
       },
       {
         rule: "A body that is declared too large is refused before it is read.",
-        find: "if (declared > limits.body_bytes) throw tooLarge(declared);",
+        find: "if (declared > limit) throw tooLarge(declared, limit);",
         replace: "",
       },
       {
         rule: "A chunked body is counted, too.",
-        find: "if (length > limits.body_bytes) reject(tooLarge(length));\n    else chunks",
+        find: "if (length > limit) reject(tooLarge(length, limit));\n    else chunks",
         replace: "chunks",
       },
       {

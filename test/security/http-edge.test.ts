@@ -351,6 +351,7 @@ function expectForm(
       type: "about:blank",
       title: expect.stringMatching(/^[A-Z]/),
       status,
+      code,
       detail: expect.stringMatching(detail),
     });
     return;
