@@ -156,7 +156,7 @@ describe.each(names)("the list of %s", (name) => {
       expect(answer.status).toBe(422);
       expect(problem(answer)).toMatchObject({
         code: "validation_failed",
-        detail: `/query/limit: ${detail}`,
+        detail: `/query/limit ${detail}`,
         errors: [{ pointer: "/query/limit", detail }],
       });
     },

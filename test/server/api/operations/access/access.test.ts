@@ -75,7 +75,7 @@ test("an operation that needs a body refuses a request without one", async () =>
   expect(answer.status).toBe(415);
   expect(problem(answer)).toMatchObject({
     code: "content_type_unsupported",
-    detail: "The content type is missing. Send application/json.",
+    detail: "The content type is missing. Send application/json in UTF-8.",
   });
 });
 
