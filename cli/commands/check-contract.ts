@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import type { CheckProgress, ContractReport } from "../../check-contract/check-contract.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
 import { print } from "../print.ts";
-import { writeReport } from "../running/write-report.ts";
+import { requireReportFile, writeReport } from "../running/write-report.ts";
 import { addRequiredOption, jsonOption } from "../shared-options.ts";
 
 interface CheckFlags {
@@ -29,6 +29,7 @@ export function checkContractCommand(): Command {
     .addOption(jsonOption("print the reports as JSON"))
     .option("--junit <file>", "write the reports as JUnit XML")
     .action(async ({ artifact: files, json, junit, only, bail }: CheckFlags) => {
+      if (junit !== undefined) await requireReportFile(junit);
       const { readArtifact } = await import("../../sandbox/chain/registrar/artifact.ts");
       const { checkContract, readReference } = await import("../../check-contract/check-contract.ts");
       const { renderReport, toJunit } = await import("../../check-contract/render-report.ts");

@@ -5,7 +5,7 @@ import { interruption } from "../interruption.ts";
 import { print } from "../print.ts";
 import { callControl } from "../running/call-control.ts";
 import { reportPlay } from "../running/report-play.ts";
-import { writeReport } from "../running/write-report.ts";
+import { requireReportFile, writeReport } from "../running/write-report.ts";
 import { dataDirectoryOption, jsonOption, optionWithDefault, type SandboxFlags } from "../shared-options.ts";
 
 interface RecordFlags extends SandboxFlags {
@@ -61,6 +61,7 @@ function playCommand(): Command {
     .addOption(jsonOption("print one JSON object for each file"))
     .option("--junit <file>", "write a report as JUnit XML, with a test case for each step")
     .action(async (files: string[], { json, junit }: PlayFlags) => {
+      if (junit !== undefined) await requireReportFile(junit);
       const { renderJunit } = await import("../../server/lib/render-junit.ts");
       const suites: PlaySuite[] = [];
       try {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { rm } from "node:fs/promises";
 import { constants } from "node:os";
 
 /**
@@ -26,10 +27,12 @@ type ExitCode = number;
 /** A command that ends with this process, whatever ends it, and a folder that is deleted then. */
 export class GuardedCommand implements AsyncDisposable {
   readonly #guard: ChildProcess;
+  readonly #folder: string | null;
   #command: ChildProcess | null = null;
 
   /** @param folder - the folder to delete at the end; null for none. It need not exist yet. */
   constructor(folder: string | null) {
+    this.#folder = folder;
     this.#guard = spawn("/bin/sh", ["-c", guardScript, "sh", folder ?? ""], {
       // Out of the reach of Ctrl-C.
       detached: true,
@@ -43,9 +46,14 @@ export class GuardedCommand implements AsyncDisposable {
    * Runs a command with the standard streams of this process.
    *
    * @returns its exit code, or 128 and the number of the signal that ended it.
+   * @throws Error when something has ended the guard: nothing would end the command with this process.
    * @example await command.run(["pytest", "-x"], { ROUTING_API_URL: urls.api })
    */
   async run(words: readonly string[], environment: Readonly<Record<string, string>>): Promise<ExitCode> {
+    if (this.#hasGuardEnded || this.#guard.stdin?.destroyed)
+      throw new Error(
+        "The process that cleans up after the command was killed, so the command was not started. Run exec again.",
+      );
     const command = spawn("/bin/sh", ["-c", commandScript, "sh", this.#ownGroup ? "-" : "", ...words], {
       detached: this.#ownGroup,
       env: { ...process.env, ...environment },
@@ -73,10 +81,17 @@ export class GuardedCommand implements AsyncDisposable {
 
   /** Ends what still runs of the command, deletes the folder, and returns once both are gone. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#guard.exitCode !== null || this.#guard.signalCode !== null) return;
-    const ended = once(this.#guard, "exit");
-    this.#guard.stdin?.end();
-    await ended;
+    if (!this.#hasGuardEnded) {
+      const ended = once(this.#guard, "exit");
+      this.#guard.stdin?.end();
+      await ended;
+    }
+    // A guard that was killed has deleted nothing.
+    if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  get #hasGuardEnded(): boolean {
+    return this.#guard.exitCode !== null || this.#guard.signalCode !== null;
   }
 
   /** Whether the command has a process group of its own. In a terminal it needs that of this process to read from the terminal. */

@@ -28,10 +28,10 @@ async function run(...args: string[]): Promise<string> {
 }
 
 /** The exit code and the complaint of a command that fails. */
-async function failed(...args: string[]): Promise<{ code: number; stderr: string }> {
+async function failed(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return await promisify(execFile)(process.execPath, [cli, ...args]).then(
     () => Promise.reject(new Error(`${args.join(" ")} did not fail.`)),
-    ({ code, stderr }) => ({ code, stderr }),
+    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
   );
 }
 
@@ -78,7 +78,7 @@ test("fingerprint prints the digest of the running sandbox, and fails with both 
   expect(await run("fingerprint")).toBe(`${current.digest}\n`);
   expect(JSON.parse(await run("fingerprint", "--json", "--expect", current.digest))).toEqual(current);
   const other = `0x${"1".repeat(64)}`;
-  expect(await failed("fingerprint", "--expect", other, "--data-dir", folder)).toEqual({
+  expect(await failed("fingerprint", "--expect", other, "--data-dir", folder)).toMatchObject({
     code: 1,
     stderr: `The fingerprint is ${current.digest}, not ${other} as --expect says. Compare the steps of the runs, or pass the new digest.\n`,
   });
@@ -114,6 +114,40 @@ test("scenario play --junit reports each step, the differing field, and which st
   );
   expect(xml.match(/<testcase /g)).toHaveLength(2 * count);
   expect(xml.match(/<skipped\/>/g)).toHaveLength(count - 2);
+});
+
+test("scenario play redacts credentials in its output and its report, and keeps the field that differs", async () => {
+  const shipped = fileURLToPath(new URL("../../scenarios/direct.yaml", import.meta.url));
+  const scenario = await readScenario(shipped);
+  const altered = join(folder, "credential.yaml");
+  const steps = scenario.steps.map((step, index) =>
+    index === 0 && "answer" in step && "status" in step.answer
+      ? { ...step, answer: { ...step.answer, status: 200 } }
+      : step,
+  );
+  await writeScenario(altered, { ...scenario, steps });
+  const report = join(folder, "credential.xml");
+  const { stderr } = await failed("scenario", "play", altered, "--junit", report);
+  for (const text of [stderr, await readFile(report, "utf8")]) {
+    expect(text).toContain("differs in answer.status: expected 200, got 201 ");
+    expect(text).toContain("rsc_redacted");
+    expect(text).not.toMatch(/rs[ck]_(?!redacted)/);
+  }
+});
+
+test.each([
+  ["scenario", "play", "scenarios/direct.yaml"],
+  ["check-contract", "--artifact", "artifact.json"],
+])("%s says that the file of --junit cannot be written before it begins", async (...args) => {
+  for (const [file, reason] of [
+    [join(folder, "none", "report.xml"), "there is no such file"],
+    [folder, "a directory has this name"],
+  ] as const)
+    expect(await failed(...args, "--junit", file)).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(`^${file} cannot be written: ${reason} .*\\. Pass another file\\.\n$`),
+    });
 });
 
 test("a command does not act on another sandbox if that of its directory has ended", async () => {

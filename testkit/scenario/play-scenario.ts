@@ -11,6 +11,7 @@ import {
   type Step,
   type WalletStep,
 } from "../../sandbox/hosts/recorder/scenario.ts";
+import { redact } from "../../sandbox/hosts/requests/redact.ts";
 import { readJson } from "../../sandbox/lib/read-json.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import { catchUp } from "../../sandbox/service/relayer/catch-up.ts";
@@ -42,7 +43,7 @@ export class ScenarioDifferenceError extends CodedError<"scenario_differs"> {
     const where = step === null ? "The end" : `Step ${step} (${title})`;
     super(
       "scenario_differs",
-      `${where} differs in ${field}: expected ${show(expected)}, got ${show(actual)}.`,
+      redact(`${where} differs in ${field}: expected ${show(expected)}, got ${show(actual)}.`),
     );
     this.step = step;
     this.field = field;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { operations } from "../../../server/api/operations/table.ts";
 import type { Services } from "../../../server/services.ts";
 import type { RequestViews } from "../explorer/views.ts";
 import type { KeptRequest, RequestLog } from "./request-log.ts";
@@ -16,7 +17,7 @@ export const requestsQuery = z.strictObject({
     .string()
     .regex(/^(?:[1-5](?:\d\d|xx)|lost)$/, 'must be a status such as 409, a class such as 4xx, or "lost"')
     .optional(),
-  operation: z.string().max(100).optional(),
+  operation: z.enum(operations.map(({ id }) => id)).optional(),
   /** The id of a purchase or of any other record, or of the request itself. */
   purchase: z.string().max(100).optional(),
   /** The `next_cursor` of the page before. */

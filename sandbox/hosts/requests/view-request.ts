@@ -12,6 +12,7 @@ import { contractAt } from "../explain/address-book.ts";
 import { callOfChecks } from "../explain/cause/compare-calls.ts";
 import { causeFirst, nameCauses } from "../explain/cause/name-cause.ts";
 import type { NodeCallView, OpenRequestView, RequestView } from "../explorer/views.ts";
+import { redact } from "./redact.ts";
 import type { KeptCall, KeptRequest, OpenRequest } from "./request-log.ts";
 
 const problem = z.object({
@@ -26,9 +27,6 @@ const problem = z.object({
 });
 
 const callFields = z.object({ to: z.string(), data: z.string().optional(), input: z.string().optional() });
-
-/** Credentials and account keys, wherever they are written. */
-const secrets = /\brs[ck]_[\w-]{20,}/g;
 
 /** Ids of records. */
 const ids = /\b(?:crd|mer|pur|clm|dec|ref|op|evt|ntf|rcp)_[a-z2-7]{20}\b/g;
@@ -84,10 +82,6 @@ function read(text: string | null): Json {
   if (text === null || text === "") return null;
   const shown = redact(text);
   return jsonSchema.safeParse(readJson(shown)).data ?? shown;
-}
-
-function redact(text: string): string {
-  return text.replaceAll(secrets, (secret) => `${secret.slice(0, 4)}redacted`);
 }
 
 function viewRefusal(answer: unknown, deployment: Deployment): RequestView["refusal"] {

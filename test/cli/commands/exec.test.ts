@@ -15,6 +15,8 @@ interface RunningExec {
   ended: Promise<{ code: number | null; stdout: string; stderr: string }>;
   /** Returns what exec and all that it started have left: entries of the folder for temporary files, and processes. */
   left: () => Promise<string[]>;
+  /** Returns the processes that clean up after the command. */
+  guards: () => Promise<{ pid: number }[]>;
 }
 
 /** Runs exec with a folder for temporary files that is its own. */
@@ -31,6 +33,8 @@ async function run(...args: string[]): Promise<RunningExec> {
     exec,
     line,
     ended: ended.then(([[code], stdout, stderr]) => ({ code, stdout, stderr })),
+    guards: async () =>
+      (await processesWith("TMPDIR", folder)).filter(({ command }) => command.includes("trap")),
     left: async () => [
       ...(await readdir(folder)),
       ...(await processesWith("TMPDIR", folder)).map(({ command }) => command),
@@ -61,6 +65,28 @@ describe("exec", () => {
     expect(JSON.parse(stderr)).toEqual({ urls });
     expect(code).toBe(7);
     expect(await left()).toEqual([]);
+  });
+
+  test("says so if its cleanup process was killed before the command started, and leaves nothing", async () => {
+    const { ended, left, guards } = await run("--", process.execPath, "--version");
+    await expect.poll(async () => (await guards()).length).toBe(1);
+    for (const { pid } of await guards()) process.kill(pid, "SIGKILL");
+    expect(await ended).toEqual({
+      code: 125,
+      stdout: "",
+      stderr:
+        "The process that cleans up after the command was killed, so the command was not started. Run exec again.\n",
+    });
+    expect(await left()).toEqual([]);
+  });
+
+  test("names two options that have the same port", async () => {
+    const { ended } = await run("--api-port", "4999", "--control-port", "4999", "--", "true");
+    expect(await ended).toMatchObject({
+      code: 125,
+      stderr:
+        "--api-port and --control-port have the same port 4999. Choose another port for one of them, or 0 for any free port.\n",
+    });
   });
 
   test("makes other routing-sandbox commands use its sandbox", async () => {

@@ -1,8 +1,10 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
 import type { Sandbox } from "../../../sandbox/create-sandbox.ts";
+import { operations } from "../../../server/api/operations/table.ts";
 import { cli, runCli, startInFolder } from "../program.ts";
 
 let sandbox: Sandbox;
@@ -21,6 +23,22 @@ test("logs prints the requests with their decoded calls, and --json one object p
   expect(text).toMatch(/ {4}eth_sendRawTransaction offer\(.*\) of the registrar contract/);
   const lines = (await runCli("logs", "--status", "2xx", "--json", "--data-dir", folder)).trim().split("\n");
   expect(lines.map((line) => JSON.parse(line).operation)).toContain("createPurchase");
+});
+
+test("logs refuses an operation that does not exist, and names the operations", async () => {
+  const logs = promisify(execFile)(process.execPath, [
+    cli,
+    "logs",
+    "--operation",
+    "nope",
+    "--data-dir",
+    folder,
+  ]);
+  const listed = operations.map(({ id }) => JSON.stringify(id)).join(", ");
+  await expect(logs).rejects.toMatchObject({
+    code: 1,
+    stderr: `--operation must be one of ${listed}, not "nope".\n`,
+  });
 });
 
 test("logs --follow prints requests as they are answered, and ends with the sandbox or by a signal", async () => {

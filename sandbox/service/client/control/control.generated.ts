@@ -2268,7 +2268,7 @@ export interface paths {
   "/requests": {
     parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
-      parameters: { query?: { "status"?: string; "operation"?: string; "purchase"?: string; "cursor"?: string; "order"?: "newest" | "slowest"; "after"?: string; "limit"?: string }; header?: never; path?: never; cookie?: never };
+      parameters: { query?: { "status"?: string; "operation"?: "capabilities" | "issueAccess" | "readProgram" | "createMerchant" | "confirmEnrollment" | "createPurchase" | "readPurchase" | "activatePurchase" | "confirmRegistration" | "reconcilePurchase" | "fileClaim" | "recordDecision" | "executeRefund" | "deliverNotification" | "listReceipts" | "listTransactions" | "receiveNotification" | "readMerchantWallet" | "submitMerchantWalletAction" | "readPurchaseWallet" | "submitPurchaseWalletAction"; "purchase"?: string; "cursor"?: string; "order"?: "newest" | "slowest"; "after"?: string; "limit"?: string }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["RequestViews"] } };
