@@ -59,6 +59,17 @@ abstract contract PaymentRules is Fixture {
         );
     }
 
+    function test_aLoweredBudgetStopsNoPayment() public {
+        bytes32 id = offer();
+        IPurchaseRegistrar.Purchase memory second = commitment();
+        second.salt = keccak256("direct");
+        bytes32 direct = register(second);
+        vm.prank(admin);
+        registrar.setBounds(PROGRAM, operator, signer, IPurchaseRegistrar.Bounds(0, 0, START));
+        accepts(id, 1);
+        accepts(direct, 1);
+    }
+
     function test_theBuyerPays() public {
         bytes32 id = offer();
         bytes memory data = call(id, AMOUNT);

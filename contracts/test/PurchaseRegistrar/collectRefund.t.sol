@@ -227,6 +227,17 @@ contract CollectRefundTest is Fixture {
         registrar.withdrawOffer(id);
         collectRefund(id, 10, DECISION);
         eq(registrar.purchase(id).sequence, 5, "sequence");
+        eq(uint8(registrar.purchase(id).status), uint8(IPurchaseRegistrar.Status.Withdrawn), "status");
+        eq(usdc.balanceOf(beneficiary), 10, "the refund arrives");
+    }
+
+    function test_anAwardForARegisteredPurchaseIsAtMostWhatWasPaid() public {
+        bytes32 id = register(commitment());
+        pay(id, 10);
+        claim(id);
+        refusesAmount(11, 1, 10);
+        collectRefund(id, 11, DECISION);
+        collectRefund(id, 10, DECISION);
         eq(usdc.balanceOf(beneficiary), 10, "the refund arrives");
     }
 

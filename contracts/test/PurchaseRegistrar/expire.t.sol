@@ -41,6 +41,17 @@ contract ExpireTest is Fixture {
         pay(id, 1);
     }
 
+    function test_theErrorHasTheCurrentTimeThenTheDeadline() public {
+        bytes32 id = offer();
+        vm.warp(PAY_DEADLINE - 7);
+        refuses(
+            abi.encodeWithSelector(
+                IPurchaseRegistrar.DeadlineNotPassed.selector, PAY_DEADLINE - 7, PAY_DEADLINE
+            )
+        );
+        registrar.expire(id);
+    }
+
     function test_payingOneSecondLaterReverts() public {
         bytes32 id = offer();
         vm.warp(PAY_DEADLINE + 1);

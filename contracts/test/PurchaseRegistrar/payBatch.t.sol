@@ -53,6 +53,23 @@ contract PayBatchTest is PaymentRules {
         eq(registrar.purchase(ids[0]).sequence, 3, "sequence");
     }
 
+    function test_aBatchPaysTwentyFivePurchases() public {
+        bytes32[] memory ids = new bytes32[](25);
+        uint256[] memory amounts = new uint256[](25);
+        for (uint256 i = 0; i < 25; ++i) {
+            IPurchaseRegistrar.Purchase memory purchase = commitment();
+            purchase.amount = 100 + i;
+            purchase.salt = bytes32(i);
+            ids[i] = offer(purchase);
+            amounts[i] = 100 + i;
+        }
+        vm.prank(buyer);
+        registrar.payBatch(ids, amounts);
+        for (uint256 i = 0; i < 25; ++i) {
+            eq(registrar.purchase(ids[i]).paid, 100 + i, "paid");
+        }
+    }
+
     function test_oneFailedPaymentRevertsTheBatch() public {
         (bytes32[] memory ids, uint256[] memory amounts) = three();
         amounts[2] += 1;
