@@ -25,6 +25,7 @@ export const hostileTokenAbi = parseAbi([
   "function approve(address spender, uint256 value) returns (bool)",
   "function setBehavior(uint8 behavior)",
   "function reenter(uint8 behavior, address target, bytes data)",
+  "function succeeded() view returns (bool)",
   "function answer() view returns (bytes)",
 ]);
 

@@ -161,6 +161,11 @@ const commitments: readonly ContractBug[] = [
     find: "payDeadline: purchase_.payDeadline,",
     replace: "payDeadline: purchase_.claimDeadline,",
   },
+  {
+    rule: "A commitment signer can be a contract.",
+    find: "if (!SignatureChecker.isValidSignatureNowCalldata(",
+    replace: "if (signer.code.length != 0 || !SignatureChecker.isValidSignatureNowCalldata(",
+  },
 ];
 
 const payments: readonly ContractBug[] = [
@@ -232,6 +237,27 @@ const payments: readonly ContractBug[] = [
     find: "        }\n        token.exactTransferFrom(msg.sender, merchant, amount);",
     replace:
       "        }\n        token.exactTransferFrom(msg.sender, merchant, token.allowance(msg.sender, address(this)));",
+  },
+  {
+    rule: "A batch pays more than five purchases.",
+    find: "i < ids.length; ++i",
+    replace: "i < ids.length && i < 5; ++i",
+  },
+  {
+    rule: "A batch pays more than sixteen purchases.",
+    find: "i < ids.length; ++i",
+    replace: "i < ids.length && i < 16; ++i",
+  },
+  {
+    rule: "A lowered budget does not stop payments of registered purchases.",
+    find: "if (record.route == Route.Offer) program.openOffers -= uint128(amount);",
+    replace:
+      "if (record.route == Route.Offer) program.openOffers -= uint128(amount);\n        else if (program.openOffers > program.openBudget) revert BudgetExceeded(amount, 0);",
+  },
+  {
+    rule: "A plain transfer of ether is refused.",
+    find: 'constructor() EIP712("PurchaseRegistrar", "1") {',
+    replace: 'receive() external payable {}\n\n    constructor() EIP712("PurchaseRegistrar", "1") {',
   },
 ];
 
@@ -324,6 +350,29 @@ const refunds: readonly ContractBug[] = [
     find: "claimHash, award, collectedTotal);",
     replace: "claimHash, award, award);",
   },
+  {
+    rule: "An award for a registered purchase is at most what was paid.",
+    find: "_requireRange(award, 1, record.paid);",
+    replace: "_requireRange(award, 1, record.route == Route.Direct ? record.amount : record.paid);",
+  },
+  {
+    rule: "An expired purchase with a payment can be claimed.",
+    find: "if (record.paid == 0) revert NothingPaid(id);",
+    replace:
+      "if (record.paid == 0) revert NothingPaid(id);\n        if (record.status == Status.Expired) revert WrongStatus(id, record.status, Status.Open);",
+  },
+  {
+    rule: "An expired purchase that is claimed can be refunded.",
+    find: "if (claimHash == 0) revert NotClaimed(id);",
+    replace:
+      "if (claimHash == 0) revert NotClaimed(id);\n        if (record.status == Status.Expired) revert WrongStatus(id, record.status, Status.Open);",
+  },
+  {
+    rule: "A refund leaves a withdrawn purchase withdrawn.",
+    find: "record.refunded = uint128(award);",
+    replace:
+      "record.refunded = uint128(award);\n        if (record.status == Status.Withdrawn) record.status = Status.Expired;",
+  },
 ];
 
 const endings: readonly ContractBug[] = [
@@ -346,6 +395,29 @@ const endings: readonly ContractBug[] = [
     rule: "An end gives back the unpaid part, not the whole amount.",
     find: "released = outstanding;",
     replace: "released = record.amount;",
+  },
+  {
+    rule: "A claimed offer can be withdrawn.",
+    find: "if (record.route != Route.Offer) revert WrongRoute",
+    replace:
+      "if (record.claimOrDecision != 0) revert AlreadyClaimed(id, record.claimOrDecision);\n        if (record.route != Route.Offer) revert WrongRoute",
+  },
+  {
+    rule: "A claimed purchase expires.",
+    find: "if (block.timestamp <= record.payDeadline) revert",
+    replace:
+      "if (record.claimOrDecision != 0) revert AlreadyClaimed(id, record.claimOrDecision);\n        if (block.timestamp <= record.payDeadline) revert",
+  },
+  {
+    rule: "A pause does not stop a withdrawal.",
+    find: "_requireOperator(program, _programs[program]);\n        (uint32 sequence",
+    replace:
+      "_requireNotPaused(program, _programs[program]);\n        _requireOperator(program, _programs[program]);\n        (uint32 sequence",
+  },
+  {
+    rule: "The error of an early expiry has the current time first, then the deadline.",
+    find: "revert DeadlineNotPassed(block.timestamp, record.payDeadline);",
+    replace: "revert DeadlineNotPassed(record.payDeadline, block.timestamp);",
   },
 ];
 

@@ -1,7 +1,7 @@
 import type { CallSequence } from "./call-sequence.ts";
 import { calldataCalls } from "./calldata.ts";
-import { closingCalls } from "./closing.ts";
-import { offerCalls, registrationCalls } from "./commitments.ts";
+import { closingCalls, endedPurchaseCalls } from "./closing.ts";
+import { contractSignerCalls, offerCalls, registrationCalls } from "./commitments.ts";
 import { enrollmentCalls } from "./enrollment.ts";
 import { paymentCalls } from "./payments.ts";
 import { programCalls } from "./programs.ts";
@@ -14,8 +14,10 @@ export const callSequences: readonly CallSequence[] = [
   enrollmentCalls,
   registrationCalls,
   offerCalls,
+  contractSignerCalls,
   paymentCalls,
   closingCalls,
+  endedPurchaseCalls,
   refundCalls,
   reentrancyCalls,
   calldataCalls,

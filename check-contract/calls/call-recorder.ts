@@ -17,9 +17,8 @@ import {
 import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import { contractJson, type Json } from "../../protocol/values/json.ts";
-import { decodeRevert } from "../../relayer/node/decode-revert.ts";
-import { toNode, traceRevert } from "../../relayer/node/node.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
+import { describeRevertOf } from "../fixture/describe-revert.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
 import { at, type ContractCall } from "../rules/rule.ts";
 
@@ -126,6 +125,17 @@ export class CallRecorder {
     });
   }
 
+  /** Sends a call that cannot help breaking several rules, and accepts the error of any of them, with any arguments. */
+  async callRefusedWith(
+    errors: readonly string[],
+    rule: string,
+    ...[actor, call, timestamp]: [actor: Actor, call: ContractCall, timestamp?: bigint]
+  ): Promise<void> {
+    await this.call(rule, actor, call, timestamp);
+    const [, error = ""] = /^reverted with (\w+)/.exec(String(this.recorded.at(-1)?.effect["outcome"])) ?? [];
+    if (errors.includes(error)) this.note("outcome", `reverted with ${errors.join(" or ")}`);
+  }
+
   /** Adds what was read after the last call to its effect. */
   note(name: string, value: Json): void {
     const last = this.recorded.at(-1);
@@ -200,11 +210,7 @@ export class CallRecorder {
   /** Returns `succeeded`, or the error that the call reverted with. */
   async #outcomeOf({ status, transactionHash }: TransactionReceipt): Promise<string> {
     if (status === "success") return "succeeded";
-    const { data } = await traceRevert(toNode(this.fixture.client.request), transactionHash);
-    const revert = decodeRevert(data);
-    if (revert === null) return "reverted without a reason";
-    const args = Object.entries(revert.args).map(([name, value]) => `${name} ${value}`);
-    return `reverted with ${revert.name}(${args.join(", ")})`;
+    return `reverted with ${await describeRevertOf(this.fixture.client.request, transactionHash)}`;
   }
 
   #describeLog({ address, topics, data }: TransactionReceipt["logs"][number]): Json {

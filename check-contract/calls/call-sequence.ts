@@ -26,21 +26,38 @@ export async function recordSequence(
   return { recorded: recorder.recorded, error };
 }
 
+/** The calls that an effect describes as "succeeded" or "reverted with …", by their name in the effect. */
+const calls: ReadonlyMap<string, string> = new Map([
+  ["outcome", "the call"],
+  ["inner call", "the call from inside the transfer"],
+]);
+
 /** Returns the first difference between the effect of a call and that of the same call of the sandbox's own contract; null when there is none. */
 export function describeDifference(actual: RecordedCall, expected: RecordedCall): string | null {
   const difference = findDifference(expected.effect, actual.effect, []);
   if (difference === null) return null;
   const { path, values } = difference;
   const transaction = actual.hash === null ? "" : ` (${actual.hash})`;
-  const [shouldBe, is] = values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
-  const subject = path[0] === "outcome" ? "the call" : path.join(".");
-  const [must, instead] = path[0] === "outcome" ? ["should have", "it"] : ["must be", "it is"];
+  const [shouldBe, is] = isMissingEvent(values)
+    ? [`the event ${kindOf(values[0])}`, undefined]
+    : values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+  const [place = ""] = path;
+  const call = path.length === 1 ? calls.get(place) : undefined;
+  const subject = call ?? path.join(".");
+  const [must, instead] = call === undefined ? ["must be", "it is"] : ["should have", "it"];
   return `${subject} ${must} ${shouldBe ?? "missing"}; ${instead} ${is ?? "missing"}${transaction}`;
 }
 
 interface EffectDifference {
   path: readonly string[];
-  values: readonly [expected: Json | undefined, actual: Json | undefined];
+  values: EffectPair;
+}
+
+type EffectPair = readonly [expected: Json | undefined, actual: Json | undefined];
+
+function isMissingEvent(values: EffectPair): values is readonly [{ [name: string]: Json }, undefined] {
+  const [expected, actual] = values;
+  return actual === undefined && isTree(expected) && typeof expected["event"] === "string";
 }
 
 /** An event differs as a whole when it is another one; of the same one, the field that differs. */

@@ -1,3 +1,4 @@
+import { encodeFunctionData, pad } from "viem";
 import {
   enrollCall,
   offerCall,
@@ -9,6 +10,7 @@ import {
 import type { Commitment } from "../../protocol/messages/commitment.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
+import { contractSignerAbi } from "../adversary-abi.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
 import { revoke } from "../rules/rule.ts";
 import type { CallRecorder } from "./call-recorder.ts";
@@ -22,14 +24,18 @@ interface Sending {
   signedBy?: string;
   /** Unix seconds of the block. */
   timestamp?: bigint;
+  /** The errors that are accepted; by default exactly that of the sandbox's own contract, with its arguments. */
+  errors?: readonly string[];
 }
 
 /** Returns a function that brings a purchase on chain by one route, with other fields instead of its own. */
 function commitments(recorder: CallRecorder, route: typeof offerCall, sender: Actor) {
   return async (rule: string, fields: Partial<Commitment> = {}, sending: Sending = {}) => {
-    const { actor = sender, signedBy = "prg_demo", timestamp } = sending;
+    const { actor = sender, signedBy = "prg_demo", timestamp, errors } = sending;
     const { commitment, signature } = await recorder.sign(fields, signedBy);
-    await recorder.call(rule, actor, route(recorder.registrar, commitment, signature), timestamp);
+    const call = route(recorder.registrar, commitment, signature);
+    if (errors === undefined) await recorder.call(rule, actor, call, timestamp);
+    else await recorder.callRefusedWith(errors, rule, actor, call, timestamp);
   };
 }
 
@@ -41,7 +47,8 @@ async function tryConditions(recorder: CallRecorder, commit: Commit, what: strin
   const now = await recorder.now();
   const merchant = fixture.address("merchant");
   const deadlines = { offerDeadline: now + 1_000n, payDeadline: now + 2_000n, claimDeadline: now + 3_000n };
-  await commit(`${what} of zero is refused`, { amount: 0n });
+  // An offer of zero is outside two ranges: that of any amount, and that of the bounds.
+  await commit(`${what} of zero is refused`, { amount: 0n }, { errors: ["AmountOutOfRange"] });
   await commit(`${what} whose offer deadline is after its pay deadline is refused`, {
     ...deadlines,
     offerDeadline: now + 2_001n,
@@ -140,6 +147,50 @@ export const offerCalls: CallSequence = {
     await tryBounds(recorder, offer);
   },
 };
+
+/** Calls that a commitment signer with code has signed (ERC-1271). */
+export const contractSignerCalls: CallSequence = {
+  name: "contract signer",
+  async run(recorder) {
+    const { registrar, fixture } = recorder;
+    const { operator, commitmentSigner: owner, bounds } = await recorder.programState();
+    const signer = await fixture.deploy("ContractSigner", "ContractSigner", pad(owner));
+    const terms = {
+      operator,
+      commitmentSigner: signer,
+      bounds: { ...bounds, validUntil: Number(bounds.validUntil) },
+    };
+    const set = setBoundsCall(registrar, demo, terms);
+    await recorder.call("the admin names a contract as the commitment signer", "deployer", set);
+    const { authorization, signature } = await recorder.authorize();
+    const enroll = enrollCall(registrar, authorization, signature);
+    await recorder.call("an enrollment that a contract signs is accepted", "other_merchant", enroll);
+    const register = commitments(recorder, registerCall, "merchant");
+    const offer = commitments(recorder, offerCall, "operator");
+    await register("a registration that a contract signs is accepted");
+    await offer("an offer that a contract signs is accepted");
+    await register("a signature that the contract does not accept is refused", {}, { signedBy: "prg_other" });
+    const behave = (behavior: number) => ({
+      to: signer,
+      data: encodeFunctionData({ abi: contractSignerAbi, functionName: "setBehavior", args: [behavior] }),
+    });
+    for (const [behavior, what] of refusing) {
+      await recorder.call(`the signer is set so that ${what}`, "stranger", behave(behavior));
+      await offer(`an offer while ${what} is refused`);
+    }
+    await recorder.call("the signer accepts every signature", "stranger", behave(1));
+    const { commitment } = await recorder.sign();
+    const short = registerCall(registrar, commitment, "0x01");
+    await recorder.call("a contract's signature can have any length", "merchant", short);
+  },
+};
+
+/** Behaviors of ContractSigner by which it accepts no signature. */
+const refusing = [
+  [2, "its signer accepts no signature"],
+  [3, "its signer returns too few bytes"],
+  [4, "its signer reverts"],
+] as const;
 
 /** Open offers that add up to the largest number that the contract can hold. */
 async function tryLargestBudget(recorder: CallRecorder, offer: Commit): Promise<void> {

@@ -4,6 +4,7 @@ import {
   payBatchCall,
   payCall,
   registerCall,
+  setBoundsCall,
   setPausedCall,
   withdrawOfferCall,
 } from "../../protocol/call.ts";
@@ -14,6 +15,8 @@ import type { CallSequence } from "./call-sequence.ts";
 
 const demo = hashId("prg_demo");
 const unknown = hashId("pur_unknown");
+/** The interface sets no largest number of payments in a batch. */
+const largeBatch = 25;
 
 /** The calls that pay. */
 export const paymentCalls: CallSequence = {
@@ -21,7 +24,9 @@ export const paymentCalls: CallSequence = {
   async run(recorder) {
     await payOnce(recorder);
     await payBatches(recorder);
-    await payWhilePaused(recorder);
+    const registered = await registerPurchase(recorder);
+    await payWhilePaused(recorder, registered.id);
+    await payAboveTheBounds(recorder, registered.id);
     await payTheRest(recorder);
     await payWithPermits(recorder);
     await payUntilTheDeadline(recorder);
@@ -62,20 +67,38 @@ async function payBatches(recorder: CallRecorder): Promise<void> {
     batch(both, 2n * usdc, 3n * usdc),
   );
   await recorder.call("a batch pays one purchase twice", "buyer", batch([id, id], usdc, 2n * usdc));
+  const amounts = Array.from({ length: largeBatch }, (_, index) => BigInt(index + 1));
+  const ids = amounts.map(() => other);
+  await recorder.call(`a batch of ${largeBatch} payments pays each`, "buyer", batch(ids, ...amounts));
 }
 
-async function payWhilePaused(recorder: CallRecorder): Promise<void> {
+async function payWhilePaused(recorder: CallRecorder, registered: Hex): Promise<void> {
   const { registrar } = recorder;
   const { id, pay } = purchasesOf(recorder);
-  const registered = await registerPurchase(recorder);
   await recorder.call("the program is paused", "deployer", setPausedCall(registrar, demo, true));
   await recorder.call("a payment while the program is paused is refused", "buyer", pay(usdc));
   const direct = "a payment of a registration while the program is paused is refused";
-  await recorder.call(direct, "buyer", pay(usdc, registered.id));
+  await recorder.call(direct, "buyer", pay(usdc, registered));
   const batch = payBatchCall(registrar, [id], [usdc]);
   await recorder.call("a batch while the program is paused is refused", "buyer", batch);
   await recorder.call("the pause is over", "deployer", setPausedCall(registrar, demo, false));
-  await recorder.call("a payment of a registration releases no budget", "buyer", pay(usdc, registered.id));
+  await recorder.call("a payment of a registration releases no budget", "buyer", pay(usdc, registered));
+}
+
+/** The admin's bounds limit new offers, not payments. */
+async function payAboveTheBounds(recorder: CallRecorder, registered: Hex): Promise<void> {
+  const { other, pay } = purchasesOf(recorder);
+  const { operator, commitmentSigner, bounds } = await recorder.programState();
+  const set = ({ maxPurchase, openBudget, validUntil }: typeof bounds) => {
+    const changed = { maxPurchase, openBudget, validUntil: Number(validUntil) };
+    return setBoundsCall(recorder.registrar, demo, { operator, commitmentSigner, bounds: changed });
+  };
+  const none = set({ maxPurchase: 0n, openBudget: 0n, validUntil: 0n });
+  await recorder.call("the admin lowers the bounds to zero", "deployer", none);
+  const lowered = "is recorded while the open offers exceed a lowered budget";
+  await recorder.call(`a payment of an offer ${lowered}`, "buyer", pay(1n, other));
+  await recorder.call(`a payment of a registration ${lowered}`, "buyer", pay(1n, registered));
+  await recorder.call("the admin raises the bounds again", "deployer", set(bounds));
 }
 
 async function payTheRest(recorder: CallRecorder): Promise<void> {
@@ -96,7 +119,8 @@ async function payUntilTheDeadline(recorder: CallRecorder): Promise<void> {
   await recorder.call("a paid purchase cannot expire", "stranger", expireCall(registrar, id));
   const expiry = expireCall(registrar, other);
   await recorder.call("a purchase with something outstanding expires", "stranger", expiry);
-  await recorder.call("an expired purchase cannot be paid", "buyer", pay(usdc, other));
+  const expired = "an expired purchase cannot be paid";
+  await recorder.callRefusedWith(["WrongStatus", "DeadlinePassed"], expired, "buyer", pay(usdc, other));
 }
 
 /** Payments under a permit. */

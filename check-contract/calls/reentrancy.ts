@@ -1,4 +1,4 @@
-import { type Address, encodeFunctionData, type Hex } from "viem";
+import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from "viem";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import {
   type Call,
@@ -11,8 +11,9 @@ import {
 import type { FundingAuthorization } from "../../protocol/messages/funding-authorization.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
-import { contractJson } from "../../protocol/values/json.ts";
+import { contractJson, type Json } from "../../protocol/values/json.ts";
 import { hostileTokenAbi, reentrantBehavior } from "../adversary-abi.ts";
+import { describeRevert } from "../fixture/describe-revert.ts";
 import type { CallRecorder } from "./call-recorder.ts";
 import type { CallSequence } from "./call-sequence.ts";
 import { validCalls } from "./calldata.ts";
@@ -121,6 +122,18 @@ async function callDuring(
   const reenter = encodeFunctionData({ abi: hostileTokenAbi, functionName: "reenter", args });
   await recorder.call(`the token is set to call ${name}`, "stranger", { to: token, data: reenter });
   await call();
-  const answer = { address: token, abi: hostileTokenAbi, functionName: "answer" } as const;
-  recorder.note("inner call", contractJson(await recorder.fixture.client.readContract(answer)));
+  const { client } = recorder.fixture;
+  const query = { address: token, abi: hostileTokenAbi } as const;
+  const [succeeded, answer] = await Promise.all([
+    client.readContract({ ...query, functionName: "succeeded" }),
+    client.readContract({ ...query, functionName: "answer" }),
+  ]);
+  recorder.note("inner call", describeAnswer(name, succeeded, answer));
+}
+
+/** Describes what a call from inside a transfer did. For a view, returns its decoded answer. */
+function describeAnswer(name: string, succeeded: boolean, answer: Hex): Json {
+  if (!succeeded) return `reverted with ${describeRevert(answer)}`;
+  if (name !== "purchase" && name !== "funding") return "succeeded";
+  return contractJson(decodeFunctionResult({ abi: purchaseRegistrarAbi, functionName: name, data: answer }));
 }

@@ -81,7 +81,7 @@ export const refundCalls: CallSequence = {
   },
 };
 
-/** Three paid and claimed purchases of another merchant, whose funding is smaller than what they may be refunded. */
+/** Two paid and claimed purchases of another merchant, whose funding is smaller than what they may be refunded. */
 async function openSmallFunding(recorder: CallRecorder) {
   const { registrar, fixture } = recorder;
   const validUntil = (await recorder.now()) + 9_000n;
@@ -91,31 +91,35 @@ async function openSmallFunding(recorder: CallRecorder) {
   const approve = fixture.approve(100n * usdc, fixture.contracts.funding_source);
   await recorder.call("and lets refunds be drawn", "other_merchant", approve);
   const ids: Hex[] = [];
-  for (const name of ["first", "second", "third"]) {
-    const {
-      id,
-      commitment,
-      signature: signed,
-    } = await recorder.sign({
-      merchant: authorization.wallet,
-      purchaseRef: hashId(name),
-    });
-    ids.push(id);
-    const register = registerCall(registrar, commitment, signed);
-    await recorder.call(`the ${name} purchase is registered`, "other_merchant", register);
-    await recorder.call(`the ${name} purchase is paid`, "buyer", payCall(registrar, id, 10n * usdc));
-    const claim = claimCall(registrar, id, hashId(name));
-    await recorder.call(`the ${name} purchase is claimed`, "beneficiary", claim);
-  }
+  for (const name of ["first", "second"]) ids.push(await claimPurchase(recorder, name, "other_merchant"));
   return { authorization, ids };
+}
+
+/** A purchase that a merchant registers, and that is paid and claimed. */
+async function claimPurchase(
+  recorder: CallRecorder,
+  name: string,
+  merchant: "merchant" | "other_merchant",
+): Promise<Hex> {
+  const { registrar, fixture } = recorder;
+  const purchaseRef = hashId(name);
+  const signed = await recorder.sign({ merchant: fixture.address(merchant), purchaseRef });
+  const { id, commitment, signature } = signed;
+  const register = registerCall(registrar, commitment, signature);
+  await recorder.call(`the ${name} purchase is registered`, merchant, register);
+  await recorder.call(`the ${name} purchase is paid`, "buyer", payCall(registrar, id, 10n * usdc));
+  const claim = claimCall(registrar, id, hashId(name));
+  await recorder.call(`the ${name} purchase is claimed`, "beneficiary", claim);
+  return id;
 }
 
 /** Refunds that use up a funding. */
 async function collectUpToTheCap(recorder: CallRecorder): Promise<void> {
-  const { registrar } = recorder;
+  const { registrar, fixture } = recorder;
   const { authorization, ids } = await openSmallFunding(recorder);
   const { program, merchantRef, wallet: merchant, validUntil } = authorization;
-  const [first = unknown, second = unknown, third = unknown] = ids;
+  const [first = unknown, second = unknown] = ids;
+  const third = await claimPurchase(recorder, "third", "merchant");
   const collect = (id: Hex, award: bigint) => collectRefundCall(registrar, id, award, hashId("decision"));
   const rest = 4n * usdc;
   const more = "a refund above the rest of the funding is refused";
@@ -133,5 +137,6 @@ async function collectUpToTheCap(recorder: CallRecorder): Promise<void> {
   const last = "the rest of the funding is collected in its last second";
   await recorder.call(last, "operator", collect(second, rest), validUntil);
   const late = "a refund one second after the funding is refused";
-  await recorder.call(late, "operator", collect(third, 1n), validUntil + 1n);
+  const merchantEnd = BigInt(fixture.merchant.funding.valid_until);
+  await recorder.call(late, "operator", collect(third, 1n), merchantEnd + 1n);
 }

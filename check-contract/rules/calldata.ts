@@ -51,6 +51,15 @@ export const calldataRules: readonly Rule[] = [
       await refuses(fixture, "buyer", { ...fixture.pay(fixture.purchase), value: 1n }, "no reason"),
   },
   {
+    name: "a plain transfer of ETH is refused",
+    pays: false,
+    async run(fixture) {
+      const hash = await fixture.send("buyer", { to: fixture.contracts.registrar, data: "0x", value: 1n });
+      const { status } = await fixture.receipt(hash);
+      return status === "reverted" ? null : `the contract accepted 1 wei (${hash}); it must revert`;
+    },
+  },
+  {
     name: "a commitment that differs from the signed one is refused",
     pays: false,
     async run(fixture) {

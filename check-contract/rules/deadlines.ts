@@ -54,7 +54,8 @@ export const deadlineRules: readonly Rule[] = [
     async run(fixture) {
       await at(fixture, fixture.purchase.deadlines.pay_deadline + 1);
       await fixture.succeed("stranger", registrarCall(fixture, "expire"));
-      return await refuses(fixture, "buyer", fixture.pay(fixture.purchase), "WrongStatus");
+      const payment = fixture.pay(fixture.purchase);
+      return await refuses(fixture, "buyer", payment, "WrongStatus", "DeadlinePassed");
     },
   },
 ];

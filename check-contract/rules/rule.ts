@@ -5,6 +5,7 @@ import { hashId } from "../../protocol/values/id.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
 import { toNode, traceRevert } from "../../relayer/node/node.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
+import { describeRevert, describeRevertOf } from "../fixture/describe-revert.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
 
 /** One thing that a registrar must do or refuse, tried directly on chain. */
@@ -44,13 +45,14 @@ export interface ContractCall {
   value?: bigint;
 }
 
-/** Sends what must be refused with this custom error; null when it was. */
+/** Sends what must be refused with this custom error, or with one of several if the call breaks several rules; null when it was. */
 export async function refuses(
   fixture: ContractFixture,
   actor: Actor,
   call: ContractCall,
-  error: string,
+  ...errors: readonly string[]
 ): Promise<string | null> {
+  const error = errors.join(" or ");
   const hash = await fixture.send(actor, call);
   const { status } = await fixture.receipt(hash);
   if (status === "success") {
@@ -59,7 +61,9 @@ export async function refuses(
   }
   const { data } = await traceRevert(toNode(fixture.client.request), hash);
   const seen = decodeRevert(data)?.name ?? "no reason";
-  return seen === error ? null : `the contract reverted with ${seen} (${hash}); ${error} was expected`;
+  return errors.includes(seen)
+    ? null
+    : `the contract reverted with ${describeRevert(data)} (${hash}); ${error} was expected`;
 }
 
 /** Sends what must be accepted; null when it was. */
@@ -70,7 +74,9 @@ export async function accepts(
 ): Promise<string | null> {
   const hash = await fixture.send(actor, call);
   const { status } = await fixture.receipt(hash);
-  return status === "success" ? null : `the contract refused it (${hash})`;
+  if (status === "success") return null;
+  const reason = await describeRevertOf(fixture.client.request, hash);
+  return `the contract reverted with ${reason} (${hash}); it must accept the call`;
 }
 
 /** Has the next block mined at this second. */
