@@ -7,8 +7,8 @@ import { Problem } from "../../../server/api/errors/problem.ts";
 import { type Lease, openPool, type Pool } from "../pool.ts";
 import { poolLimits } from "./pool-limits.ts";
 
-/** The longest time that a sandbox may take to say that it works, in milliseconds. */
-const healthTimeoutMs = 1_000;
+/** The longest time that a sandbox may take to say that it works, in milliseconds: longer than it waits for its own parts. */
+const healthTimeoutMs = 3_000;
 
 /** The pause before a sandbox that did not start is started again, in milliseconds. */
 const retryMs = 1_000;

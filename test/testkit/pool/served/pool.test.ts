@@ -180,17 +180,24 @@ test("eight workers lease at once, each has its own sandbox, and a ninth gets a 
 test("a lease is a working sandbox also after every Anvil of the pool was killed, and `free` counts no dead sandbox", async () => {
   await using killed = await startPool("--size", "2", "--seed", "pooled");
   await killed.free(2);
-  await killed.killAnvils();
+  await killed.signalAnvils("SIGKILL");
   const [first, second] = await Promise.all([leaseOf(killed), leaseOf(killed)]);
   expect(await healthOf(first)).toEqual([200, 200]);
   expect(await healthOf(second)).toEqual([200, 200]);
   for (const { id } of [first, second]) await fetch(`${killed.url}/leases/${id}`, { method: "DELETE" });
   await killed.free(2);
-  await killed.killAnvils();
+  await killed.signalAnvils("SIGKILL");
   await killed.until(({ free }) => free < 2);
   await killed.free(2);
   expect(await healthOf(await leaseOf(killed))).toEqual([200, 200]);
 }, 120_000);
+
+test("a lease is a working sandbox also if the Anvil of the only free one does not respond", async () => {
+  await using stopped = await startPool("--size", "1", "--seed", "pooled");
+  await stopped.free(1);
+  await stopped.signalAnvils("SIGSTOP");
+  expect(await healthOf(await leaseOf(stopped))).toEqual([200, 200]);
+}, 60_000);
 
 test("clients that disconnect get no sandbox, and are not counted as refused", async () => {
   await using left = await startPool("--size", "2", "--seed", "pooled");

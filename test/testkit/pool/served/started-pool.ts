@@ -17,8 +17,8 @@ export interface StartedPool extends AsyncDisposable {
   free(count: number): Promise<void>;
   /** Kills every Anvil of the pool's that serves the sandbox. */
   killAnvilOf(sandbox: SandboxDescription): Promise<void>;
-  /** Kills every Anvil of the pool's, and nothing else. */
-  killAnvils(): Promise<void>;
+  /** Sends a signal to every Anvil of the pool's, and to nothing else. */
+  signalAnvils(signal: "SIGKILL" | "SIGSTOP"): Promise<void>;
   /** Resolves when the status of the pool is as wanted. */
   until(isWanted: (status: PoolStatus) => boolean): Promise<void>;
   status(): Promise<PoolStatus>;
@@ -53,10 +53,10 @@ export async function startPool(...options: string[]): Promise<StartedPool> {
     status,
     until,
     free: async (count) => await until(({ free }) => free >= count),
-    async killAnvils() {
+    async signalAnvils(signal) {
       const anvils = (await processes()).filter(({ command }) => /\/anvil(?:\0|\s|$)/.test(command));
       expect(anvils.length).toBeGreaterThan(0);
-      for (const { pid } of anvils) process.kill(pid, "SIGKILL");
+      for (const { pid } of anvils) process.kill(pid, signal);
     },
     async killAnvilOf(sandbox) {
       const anvils = (await processes()).filter(({ command }) => command.includes("anvil"));
