@@ -63,16 +63,98 @@ const compilerOutput = z.object({
   ),
 });
 
-/**
- * Compiles the broken registrars and answers the artifact file of each, in the order of this list. The artifacts are
- * kept under cache/, by the text of every source.
- */
+/** Checks of a payment, a claim, a refund and a new purchase, with the same checks in another order. */
+const reorderings: readonly Omit<Break, "name">[] = [
+  {
+    source: `        _requireCaller(record.buyer);
+        _requireNotRefunded(id, record);
+        FundingRecord storage source = _fundings[record.funding];
+        ProgramRecord storage program = _programs[source.program];
+        _requireNotPaused(source.program, program);
+        _requireWithin(record.payDeadline);
+        uint256 paid = record.paid;
+        _requireRange(amount, 1, record.amount - paid);
+`,
+    instead: `        FundingRecord storage source = _fundings[record.funding];
+        ProgramRecord storage program = _programs[source.program];
+        uint256 paid = record.paid;
+        _requireRange(amount, 1, record.amount - paid);
+        _requireWithin(record.payDeadline);
+        _requireNotPaused(source.program, program);
+        _requireNotRefunded(id, record);
+        _requireCaller(record.buyer);
+`,
+  },
+  {
+    source: `        _requireCaller(record.beneficiary);
+        _requireWithin(record.claimDeadline);
+        if (record.paid == 0) revert NothingPaid(id);
+`,
+    instead: `        if (claimHash == 0) revert ZeroValue();
+        if (record.paid == 0) revert NothingPaid(id);
+        _requireWithin(record.claimDeadline);
+        _requireCaller(record.beneficiary);
+`,
+  },
+  {
+    source: `        if (decisionHash == 0) revert ZeroValue();
+        _requireRange(award, 1, record.paid);
+        _requireWithin(source.validUntil);
+        _requireRemaining(source, award);
+`,
+    instead: `        _requireRemaining(source, award);
+        _requireWithin(source.validUntil);
+        _requireRange(award, 1, record.paid);
+        if (decisionHash == 0) revert ZeroValue();
+`,
+  },
+  {
+    source: `        _requireNotPaused(program, record);
+        _requireRange(purchase_.amount, 1, MAX_AMOUNT);
+`,
+    instead: "        _requireSigned(program, record, hashPurchase(purchase_), signature);\n",
+  },
+  {
+    source: `        _requireRemaining(source, purchase_.amount);
+
+        id = hashPurchase(purchase_);
+        if (_purchases[id].status != Status.None) revert PurchaseExists(id);
+        _requireSigned(program, record, id, signature);
+`,
+    instead: `        _requireRemaining(source, purchase_.amount);
+        id = hashPurchase(purchase_);
+        if (_purchases[id].status != Status.None) revert PurchaseExists(id);
+        _requireRange(purchase_.amount, 1, MAX_AMOUNT);
+        _requireNotPaused(program, record);
+`,
+  },
+];
+
+/** Compiles the broken registrars and answers the artifact file of each, in the order of this list. */
 export async function brokenArtifacts(): Promise<string[]> {
+  const original = await readSource("contracts/PurchaseRegistrar.sol");
+  return await compileRegistrars(
+    Object.values(breaks).map((one) => ({ name: one.name, content: breakSource(original, one) })),
+  );
+}
+
+/** Compiles a correct registrar that makes its checks in another order, and answers its artifact file. */
+export async function reorderedArtifact(): Promise<string> {
+  const name = "ReordersChecks";
+  let content = await readSource("contracts/PurchaseRegistrar.sol");
+  for (const { source, instead } of reorderings) content = replaceOnce(content, { name, source, instead });
+  const [file = ""] = await compileRegistrars([{ name, content: renameContract(content, name) }]);
+  return file;
+}
+
+/** Compiles registrars and answers the artifact file of each. The artifacts are kept under cache/, by the text of every source. */
+async function compileRegistrars(
+  registrars: readonly { name: string; content: string }[],
+): Promise<string[]> {
   const original = await readSource("contracts/PurchaseRegistrar.sol");
   const sources: { [path: string]: { content: string } } = {};
   for (const [path, imported] of await followImports(original)) sources[path] = { content: imported };
-  for (const one of Object.values(breaks))
-    sources[`contracts/${one.name}.sol`] = { content: breakSource(original, one) };
+  for (const { name, content } of registrars) sources[`contracts/${name}.sol`] = { content };
   const input = JSON.stringify({
     language: "Solidity",
     sources,
@@ -82,10 +164,7 @@ export async function brokenArtifacts(): Promise<string[]> {
       debug: { revertStrings: "strip" },
       evmVersion: "osaka",
       outputSelection: Object.fromEntries(
-        Object.values(breaks).map(({ name }) => [
-          `contracts/${name}.sol`,
-          { [name]: ["abi", "evm.bytecode.object"] },
-        ]),
+        registrars.map(({ name }) => [`contracts/${name}.sol`, { [name]: ["abi", "evm.bytecode.object"] }]),
       ),
     },
   });
@@ -96,13 +175,21 @@ export async function brokenArtifacts(): Promise<string[]> {
     createHash("sha256").update(input).digest("hex").slice(0, 32),
   );
   if (!existsSync(folder)) await compileSources(input, folder);
-  return Object.values(breaks).map(({ name }) => join(folder, `${name}.json`));
+  return registrars.map(({ name }) => join(folder, `${name}.json`));
 }
 
-function breakSource(original: string, { name, source, instead }: Break): string {
+function breakSource(original: string, one: Break): string {
+  return renameContract(replaceOnce(original, one), one.name);
+}
+
+function replaceOnce(original: string, { name, source, instead }: Break): string {
   if (original.split(source).length !== 2)
     throw new Error(`${name} breaks a place that must be in PurchaseRegistrar.sol exactly once.`);
-  return original.replace(source, instead).replace("contract PurchaseRegistrar is", `contract ${name} is`);
+  return original.replace(source, instead);
+}
+
+function renameContract(source: string, name: string): string {
+  return source.replace("contract PurchaseRegistrar is", `contract ${name} is`);
 }
 
 /** Compiles a JSON input of solc, and writes the artifact of each contract to a folder. */

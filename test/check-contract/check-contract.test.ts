@@ -11,7 +11,7 @@ import { readArtifact } from "../../sandbox/chain/registrar/artifact.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
 import { cli } from "../cli/program.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-import { brokenArtifacts } from "./broken-registrars.ts";
+import { brokenArtifacts, reorderedArtifact } from "./broken-registrars.ts";
 
 const own = join(packageRoot(), "artifacts", "contracts", "PurchaseRegistrar.sol", "PurchaseRegistrar.json");
 const adversary = join(
@@ -188,6 +188,18 @@ test("with bail the check ends with the first failure, and with only it runs the
   expect(results.filter(({ failure }) => failure !== null)).toEqual([results.at(-1)]);
   await expect(checkContract(artifact, { ...only, only: "rules/no such rule" })).rejects.toThrow(
     'No check has "rules/no such rule" in its name. Use a suite or a name of the report, such as rules/ or "rules/a second claim".',
+  );
+});
+
+test("a contract that makes its checks in another order passes: each refused call breaks one rule", async () => {
+  const { results } = await checkContract(await readArtifact(await reorderedArtifact()), { attacks: [] });
+  expect(results.filter(({ failure }) => failure !== null)).toEqual([]);
+}, 60_000);
+
+test("a refused step that must succeed is reported with the revert reason", () => {
+  const [[, failure] = []] = failuresOf("PauseBlocksRefunds");
+  expect(failure).toMatch(
+    /^the contract reverted with ProgramPaused\(program HASH\) \(HASH\); it must accept the call$/,
   );
 });
 
