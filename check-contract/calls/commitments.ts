@@ -47,8 +47,7 @@ async function tryConditions(recorder: CallRecorder, commit: Commit, what: strin
   const now = await recorder.now();
   const merchant = fixture.address("merchant");
   const deadlines = { offerDeadline: now + 1_000n, payDeadline: now + 2_000n, claimDeadline: now + 3_000n };
-  // An offer of zero is outside two ranges: that of any amount, and that of the bounds.
-  await commit(`${what} of zero is refused`, { amount: 0n }, { errors: ["AmountOutOfRange"] });
+  await commit(`${what} of the smallest amount is accepted`, { amount: 1n });
   await commit(`${what} whose offer deadline is after its pay deadline is refused`, {
     ...deadlines,
     offerDeadline: now + 2_001n,
@@ -114,6 +113,7 @@ export const registrationCalls: CallSequence = {
       { actor: "stranger" },
     );
     await register("a registration in an unknown program is refused", { program: hashId("prg_unknown") });
+    await register("a registration of zero is refused", { amount: 0n });
     await tryConditions(recorder, register, "a registration");
     const { fixture, registrar } = recorder;
     const small = { maxPurchase: usdc, openBudget: usdc, validUntil: 0 };
@@ -142,6 +142,8 @@ export const offerCalls: CallSequence = {
     await offer("an offer of a merchant without an enrollment is refused", {
       merchant: recorder.fixture.address("stranger"),
     });
+    // It is outside two ranges: that of any amount, and that of the bounds.
+    await offer("an offer of zero is refused", { amount: 0n }, { errors: ["AmountOutOfRange"] });
     await tryConditions(recorder, offer, "an offer");
     await tryLargestBudget(recorder, offer);
     await tryBounds(recorder, offer);
