@@ -45,6 +45,8 @@ while :; do
   [ -n "$signalled" ] || break
 done
 
+# Once the guard has ended, nothing of it is left.
 kill -TERM "$watcher" 2>/dev/null
+wait "$watcher" 2>/dev/null
 [ -z "$told" ] || code=0
 exit "$code"

@@ -1,4 +1,5 @@
 import { messageOf } from "../../../protocol/coded-error.ts";
+import { AnvilError } from "./anvil-error.ts";
 import type { AnvilExit } from "./anvil-output.ts";
 import type { AnvilProcess } from "./start-anvil.ts";
 
@@ -123,6 +124,9 @@ export class ReplaceableAnvil implements AnvilProcess {
   async #put(start: (signal: AbortSignal) => Promise<AnvilProcess>): Promise<void> {
     // The guard may have ended alone.
     await this.#anvil.stop();
+    // Nothing would wait for an Anvil that starts after the stop.
+    if (this.isStopping)
+      throw new AnvilError("start_failed", "The sandbox stops; no Anvil is started again.");
     const anvil = await start(this.#stopping.signal);
     this.#anvil = anvil;
     this.#replacements += 1;
