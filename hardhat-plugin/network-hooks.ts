@@ -1,6 +1,6 @@
 import type { HookContext, NetworkHooks } from "hardhat/types/hooks";
 import type { ChainType, NetworkConnection } from "hardhat/types/network";
-import { requireRunning, sandboxNetwork } from "./running-sandbox.ts";
+import { requireProjectSandbox, sandboxNetwork } from "./running-sandbox.ts";
 
 /** Gives each connection to the network `sandbox` the sandbox's description. */
 export default async function networkHooks(): Promise<Partial<NetworkHooks>> {
@@ -11,7 +11,7 @@ export default async function networkHooks(): Promise<Partial<NetworkHooks>> {
     ) {
       const connection = await next(context);
       if (connection.networkName !== sandboxNetwork) return connection;
-      return Object.assign(connection, { sandbox: await requireRunning(context.config.paths.root) });
+      return Object.assign(connection, { sandbox: await requireProjectSandbox(context.config.paths.root) });
     },
   };
 }

@@ -15,7 +15,7 @@ export const urlVariable = "ROUTING_RPC_URL";
  * @param root - the folder of the project.
  * @throws HardhatPluginError when none runs.
  */
-export async function requireRunning(root: string): Promise<SandboxDescription> {
+export async function requireProjectSandbox(root: string): Promise<SandboxDescription> {
   const file = process.env["ROUTING_SANDBOX_FILE"];
   const directory = file === undefined ? join(root, ".sandbox") : dirname(file);
   const running = await findRunning(directory);

@@ -18,8 +18,8 @@ import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import { contractJson, type Json } from "../../protocol/values/json.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
-import { describeRevertOf } from "../fixture/describe-revert.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
+import { revertTextOf } from "../fixture/revert-text.ts";
 import { at, type ContractCall } from "../rules/rule.ts";
 
 /** One call, and everything that it did. */
@@ -210,7 +210,7 @@ export class CallRecorder {
   /** Returns `succeeded`, or the error that the call reverted with. */
   async #outcomeOf({ status, transactionHash }: TransactionReceipt): Promise<string> {
     if (status === "success") return "succeeded";
-    return `reverted with ${await describeRevertOf(this.fixture.client.request, transactionHash)}`;
+    return `reverted with ${await revertTextOf(this.fixture.client.request, transactionHash)}`;
   }
 
   #describeLog({ address, topics, data }: TransactionReceipt["logs"][number]): Json {

@@ -13,7 +13,7 @@ import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import { contractJson, type Json } from "../../protocol/values/json.ts";
 import { hostileTokenAbi, reentrantBehavior } from "../adversary-abi.ts";
-import { describeRevert } from "../fixture/describe-revert.ts";
+import { revertText } from "../fixture/revert-text.ts";
 import type { CallRecorder } from "./call-recorder.ts";
 import type { CallSequence } from "./call-sequence.ts";
 import { validCalls } from "./calldata.ts";
@@ -133,7 +133,7 @@ async function callDuring(
 
 /** Describes what a call from inside a transfer did. For a view, returns its decoded answer. */
 function describeAnswer(name: string, succeeded: boolean, answer: Hex): Json {
-  if (!succeeded) return `reverted with ${describeRevert(answer)}`;
+  if (!succeeded) return `reverted with ${revertText(answer)}`;
   if (name !== "purchase" && name !== "funding") return "succeeded";
   return contractJson(decodeFunctionResult({ abi: purchaseRegistrarAbi, functionName: name, data: answer }));
 }

@@ -54,8 +54,8 @@ export const calldataRules: readonly Rule[] = [
     name: "a plain transfer of ETH is refused",
     pays: false,
     async run(fixture) {
-      const hash = await fixture.send("buyer", { to: fixture.contracts.registrar, data: "0x", value: 1n });
-      const { status } = await fixture.receipt(hash);
+      const transfer = { to: fixture.contracts.registrar, data: "0x", value: 1n } as const;
+      const { status, transactionHash: hash } = await fixture.mine("buyer", transfer);
       return status === "reverted" ? null : `the contract accepted 1 wei (${hash}); it must revert`;
     },
   },

@@ -5,8 +5,8 @@ import { hashId } from "../../protocol/values/id.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
 import { toNode, traceRevert } from "../../relayer/node/node.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
-import { describeRevert, describeRevertOf } from "../fixture/describe-revert.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
+import { revertText, revertTextOf } from "../fixture/revert-text.ts";
 
 /** One thing that a registrar must do or refuse, tried directly on chain. */
 export interface Rule {
@@ -53,8 +53,7 @@ export async function refuses(
   ...errors: readonly string[]
 ): Promise<string | null> {
   const error = errors.join(" or ");
-  const hash = await fixture.send(actor, call);
-  const { status } = await fixture.receipt(hash);
+  const { status, transactionHash: hash } = await fixture.mine(actor, call);
   if (status === "success") {
     const { cause } = await fixture.sandbox.explain(hash);
     return `the contract accepted it (${hash}); it must revert with ${error}. The service says: ${cause}`;
@@ -63,7 +62,7 @@ export async function refuses(
   const seen = decodeRevert(data)?.name ?? "no reason";
   return errors.includes(seen)
     ? null
-    : `the contract reverted with ${describeRevert(data)} (${hash}); ${error} was expected`;
+    : `the contract reverted with ${revertText(data)} (${hash}); ${error} was expected`;
 }
 
 /** Sends what must be accepted; null when it was. */
@@ -72,10 +71,9 @@ export async function accepts(
   actor: Actor,
   call: ContractCall,
 ): Promise<string | null> {
-  const hash = await fixture.send(actor, call);
-  const { status } = await fixture.receipt(hash);
+  const { status, transactionHash: hash } = await fixture.mine(actor, call);
   if (status === "success") return null;
-  const reason = await describeRevertOf(fixture.client.request, hash);
+  const reason = await revertTextOf(fixture.client.request, hash);
   return `the contract reverted with ${reason} (${hash}); it must accept the call`;
 }
 

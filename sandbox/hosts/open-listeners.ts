@@ -1,5 +1,4 @@
 import type { ClosingStack } from "../lib/closing-stack.ts";
-import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { type Listener, listen } from "../lib/http/listen.ts";
 import type { SandboxSettings } from "../options/options.ts";
 import { pagesOf } from "../options/pages-of-ports.ts";
@@ -12,16 +11,11 @@ export interface Listeners {
   rpc: Listener;
 }
 
-/**
- * Opens a port for each part, to be closed with all that was opened.
- *
- * @throws SandboxError port_in_use; option_invalid for two parts with the same port.
- */
+/** Opens a port for each part, to be closed with all that was opened. @throws SandboxError port_in_use */
 export async function openListeners(
   { ports, listen: address, allowHosts, connectionLimits: limits }: SandboxSettings,
   opened: ClosingStack,
 ): Promise<Listeners> {
-  requireDistinct(ports);
   const open = async (part: keyof Listeners, docsUrl?: string) => {
     const listener = await listen({
       port: ports[part],
@@ -42,16 +36,6 @@ export async function openListeners(
     control: await open("control", docs.url),
     rpc: await open("rpc", docs.url),
   };
-}
-
-function requireDistinct(ports: SandboxSettings["ports"]): void {
-  const byPort = Map.groupBy(Object.entries(ports), ([, port]) => port);
-  for (const [port, [first, second]] of byPort)
-    if (port !== 0 && first !== undefined && second !== undefined)
-      throw new SandboxError(
-        "option_invalid",
-        `The option ports.${first[0]} and the option ports.${second[0]} have the same port ${port}. Choose another port for one of them, or 0 for any free port.`,
-      );
 }
 
 /** Returns the URLs of the parts. */

@@ -216,7 +216,8 @@ export interface SandboxSettings {
  * Fills in the defaults of options that were checked.
  *
  * @param registrar - the registrar contract that the options name, or that the sandbox was made with.
- * @throws SandboxError option_invalid for an empty data directory, for `fresh` without a data directory, and for programs that cannot be served.
+ * @throws SandboxError option_invalid for an empty data directory, for `fresh` without a data directory, for two parts with the same port,
+ * and for programs that cannot be served.
  */
 export function resolveOptions(
   options: SandboxOptions,
@@ -231,7 +232,12 @@ export function resolveOptions(
   return {
     seed: options.seed ?? "sandbox",
     mode: options.mode ?? "deterministic",
-    ports: { api: ports.api ?? 0, docs: ports.docs ?? 0, rpc: ports.rpc ?? 0, control: ports.control ?? 0 },
+    ports: distinct({
+      api: ports.api ?? 0,
+      docs: ports.docs ?? 0,
+      rpc: ports.rpc ?? 0,
+      control: ports.control ?? 0,
+    }),
     listen: options.listen ?? loopback,
     allowHosts: (options.allowHosts ?? []).map((name) => name.toLowerCase()),
     confirmations: options.confirmations ?? defaultConfirmations,
@@ -264,4 +270,15 @@ function folderOf(dataDirectory: string): string {
       "The option dataDirectory is empty. Leave it out to keep nothing.",
     );
   return resolve(dataDirectory);
+}
+
+function distinct(ports: SandboxSettings["ports"]): SandboxSettings["ports"] {
+  const byPort = Map.groupBy(Object.entries(ports), ([, port]) => port);
+  for (const [port, [first, second]] of byPort)
+    if (port !== 0 && first !== undefined && second !== undefined)
+      throw new SandboxError(
+        "option_invalid",
+        `The option ports.${first[0]} and the option ports.${second[0]} have the same port ${port}. Choose another port for one of them, or 0 for any free port.`,
+      );
+  return ports;
 }

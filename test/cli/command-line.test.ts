@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import type { Scenario } from "../../sandbox/hosts/recorder/scenario.ts";
 import { readScenario, writeScenario } from "../../sandbox/hosts/recorder/scenario-file.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { cli, runCli, startInFolder } from "./program.ts";
@@ -88,16 +89,21 @@ test("fingerprint prints the digest of the running sandbox, and fails with both 
   });
 });
 
+/** Returns a scenario in which a step expects another status. */
+function expectStatus(scenario: Scenario, changed: number, status: number, title?: string): Scenario {
+  const steps = scenario.steps.map((step, index) =>
+    index === changed && "answer" in step && "status" in step.answer
+      ? { ...step, ...(title === undefined ? {} : { title }), answer: { ...step.answer, status } }
+      : step,
+  );
+  return { ...scenario, steps };
+}
+
 test("scenario play --junit reports each step, the differing field, and which steps did not run", async () => {
   const shipped = fileURLToPath(new URL("../../scenarios/lost-response.yaml", import.meta.url));
   const scenario = await readScenario(shipped);
   const altered = join(folder, "altered.yaml");
-  const steps = scenario.steps.map((step, index) =>
-    index === 1 && "answer" in step && "status" in step.answer
-      ? { ...step, title: 'Create <a> & "b"', answer: { ...step.answer, status: 299 } }
-      : step,
-  );
-  await writeScenario(altered, { ...scenario, steps });
+  await writeScenario(altered, expectStatus(scenario, 1, 299, 'Create <a> & "b"'));
   const report = join(folder, "report.xml");
   const { code, stderr } = await failed("scenario", "play", shipped, altered, "--junit", report);
   const named = 'Step 2 (Create <a> & "b") differs in answer.status: expected 299, got 201 ';
@@ -120,12 +126,7 @@ test("scenario play redacts credentials in its output and its report, and keeps 
   const shipped = fileURLToPath(new URL("../../scenarios/direct.yaml", import.meta.url));
   const scenario = await readScenario(shipped);
   const altered = join(folder, "credential.yaml");
-  const steps = scenario.steps.map((step, index) =>
-    index === 0 && "answer" in step && "status" in step.answer
-      ? { ...step, answer: { ...step.answer, status: 200 } }
-      : step,
-  );
-  await writeScenario(altered, { ...scenario, steps });
+  await writeScenario(altered, expectStatus(scenario, 0, 200));
   const report = join(folder, "credential.xml");
   const { stderr } = await failed("scenario", "play", altered, "--junit", report);
   for (const text of [stderr, await readFile(report, "utf8")]) {

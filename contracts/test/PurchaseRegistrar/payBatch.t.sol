@@ -15,9 +15,13 @@ contract PayBatchTest is PaymentRules {
     }
 
     function three() private returns (bytes32[] memory ids, uint256[] memory amounts) {
-        ids = new bytes32[](3);
-        amounts = new uint256[](3);
-        for (uint256 i = 0; i < 3; ++i) {
+        return offered(3);
+    }
+
+    function offered(uint256 count) private returns (bytes32[] memory ids, uint256[] memory amounts) {
+        ids = new bytes32[](count);
+        amounts = new uint256[](count);
+        for (uint256 i = 0; i < count; ++i) {
             IPurchaseRegistrar.Purchase memory purchase = commitment();
             purchase.amount = 100 + i;
             purchase.salt = bytes32(i);
@@ -54,15 +58,7 @@ contract PayBatchTest is PaymentRules {
     }
 
     function test_aBatchPaysTwentyFivePurchases() public {
-        bytes32[] memory ids = new bytes32[](25);
-        uint256[] memory amounts = new uint256[](25);
-        for (uint256 i = 0; i < 25; ++i) {
-            IPurchaseRegistrar.Purchase memory purchase = commitment();
-            purchase.amount = 100 + i;
-            purchase.salt = bytes32(i);
-            ids[i] = offer(purchase);
-            amounts[i] = 100 + i;
-        }
+        (bytes32[] memory ids, uint256[] memory amounts) = offered(25);
         vm.prank(buyer);
         registrar.payBatch(ids, amounts);
         for (uint256 i = 0; i < 25; ++i) {

@@ -10,6 +10,15 @@ import { anyPorts, runIn } from "../../kit/run-in-background.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { cli } from "../program.ts";
 
+/** Starts a sandbox in the background, ends it by a signal, and returns its folder once no process is left. */
+async function startAndKill(signal: NodeJS.Signals): Promise<string> {
+  const folder = await temporaryFolder();
+  const { stdout } = await runIn(folder, "start", "--detach", "--json", ...anyPorts);
+  process.kill(JSON.parse(stdout).pid, signal);
+  await expect.poll(async () => await processesWith("TMPDIR", folder)).toEqual([]);
+  return folder;
+}
+
 describe("a sandbox in the background", () => {
   test("is ready when start --detach ends, prints the same as start, and has ended when stop ends", async () => {
     const folder = await temporaryFolder();
@@ -68,11 +77,7 @@ describe("a sandbox in the background", () => {
   });
 
   test("that gets SIGHUP ends as with SIGTERM: it leaves no process, no lock and no keys", async () => {
-    const folder = await temporaryFolder();
-    const { stdout } = await runIn(folder, "start", "--detach", "--json", ...anyPorts);
-    const { pid } = JSON.parse(stdout);
-    process.kill(pid, "SIGHUP");
-    await expect.poll(async () => await processesWith("TMPDIR", folder)).toEqual([]);
+    const folder = await startAndKill("SIGHUP");
     expect((await readdir(join(folder, ".sandbox"))).sort()).toEqual(["sandbox.log", "store"]);
   });
 
@@ -97,11 +102,7 @@ describe("a sandbox in the background", () => {
   );
 
   test("that was killed is removed by stop: its lock, its description and its Anvil", async () => {
-    const folder = await temporaryFolder();
-    const { stdout } = await runIn(folder, "start", "--detach", "--json", ...anyPorts);
-    const { pid } = JSON.parse(stdout);
-    process.kill(pid, "SIGKILL");
-    await expect.poll(async () => await processesWith("TMPDIR", folder)).toEqual([]);
+    const folder = await startAndKill("SIGKILL");
     expect((await runIn(folder, "stop")).stdout).toBe("No sandbox runs in .sandbox.\n");
     expect((await readdir(join(folder, ".sandbox"))).sort()).toEqual(["sandbox.log", "store"]);
   });
