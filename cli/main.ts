@@ -1,14 +1,12 @@
 #!/usr/bin/env node
-import * as modules from "node:module";
-import { join } from "node:path";
-import { packageRoot } from "../sandbox/lib/package-root.ts";
+import { keepCompiled } from "../sandbox/lib/processes/keep-compiled.ts";
 import { explainOldNode } from "../sandbox/lib/processes/node-version.ts";
 
 // An older Node cannot even load the commands.
 const refusal = explainOldNode();
 if (refusal === null) {
   // Before anything large is loaded: stripped and compiled sources are kept, which halves the time of the next start.
-  modules.enableCompileCache(join(packageRoot(), "node_modules", ".cache", "routing-sandbox"));
+  keepCompiled();
   const { runCommandLine } = await import("./command-line.ts");
   await runCommandLine();
 } else {

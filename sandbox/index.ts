@@ -34,9 +34,10 @@ export type {
   GivenPurchase,
   GivenRefund,
 } from "./service/given/given.ts";
-export { GivenInvalidError, type MerchantOptions, type PurchaseOptions } from "./service/given/options.ts";
+export { GivenInvalidError } from "./service/given/given-invalid-error.ts";
+export type { MerchantOptions, PurchaseOptions } from "./service/given/options.ts";
 export type { MerchantState, PurchaseState, Route } from "./service/given/states.ts";
-export { TestWallet } from "./service/wallets/test-wallet.ts";
+export type { TestWallet } from "./service/wallets/test-wallet.ts";
 export type { SandboxDescription, SandboxUrls } from "./state/description.ts";
 export type { Fingerprint } from "./state/fingerprint.ts";
 export type { Snapshot } from "./state/snapshot.ts";

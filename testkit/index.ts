@@ -8,4 +8,5 @@ export {
 } from "./explore/explorable-sandbox.ts";
 export { ExplorationError } from "./explore/exploration-error.ts";
 export type { CheckedState, Exploration, ExploreOptions } from "./explore/options.ts";
-export { playScenario, ScenarioDifferenceError } from "./scenario/play-scenario.ts";
+export { playScenario } from "./scenario/play-scenario.ts";
+export { ScenarioDifferenceError } from "./scenario/scenario-difference-error.ts";

@@ -11,6 +11,7 @@ import { type Report, reportTable, textTable } from "./report.ts";
 
 /** Every benchmark, in the order of the table. */
 const benchmarks: { readonly [name: string]: () => Promise<{ benchmark: Benchmark }> } = {
+  import: () => import("./import.ts"),
   start: () => import("./start.ts"),
   create: () => import("./create.ts"),
   restore: () => import("./restore.ts"),

@@ -229,7 +229,7 @@ export const explain: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "testkit/scenario/play-scenario.ts",
+    file: "testkit/scenario/repeat/player.ts",
     tests: ["test/testkit/scenario/scenario.test.ts"],
     mutants: [
       {
@@ -239,8 +239,8 @@ export const explain: readonly MutantGroup[] = [
       },
       {
         rule: "An end that differs from the recorded one is named.",
-        find: "if (actual !== expected)",
-        replace: "if (actual === undefined)",
+        find: "if (end[field] !== expected)",
+        replace: "if (end[field] === undefined)",
       },
     ],
   },

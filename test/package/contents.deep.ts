@@ -24,7 +24,7 @@ test("the package contains the programs and the documents, and nothing else", as
     "contracts",
     "dist/.genesis",
     "dist/artifacts",
-    "dist/check-contract",
+    "dist/bundle",
     "dist/cli",
     "dist/hardhat-plugin",
     "dist/portal",

@@ -9,6 +9,8 @@ const execute = promisify(execFile);
 
 let folder: string;
 let files: readonly string[];
+/** The sources that the source maps name, by their paths in the repository. */
+let sources: readonly string[];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "routing-sandbox-links-"));
@@ -17,6 +19,12 @@ beforeAll(async () => {
     .trim()
     .split("\n")
     .map((file) => file.replace(/^(?:x )?package\//, ""));
+  const maps = files.filter((file) => file.endsWith(".js.map"));
+  const named = maps.map(async (file) => {
+    const map: { sources: string[] } = JSON.parse(await read(file));
+    return map.sources.map((source) => normalize(join(file, "..", source)));
+  });
+  sources = (await Promise.all(named)).flat();
   return async () => await rm(folder, { recursive: true });
 });
 
@@ -24,10 +32,12 @@ async function read(file: string): Promise<string> {
   return await readFile(join(folder, "package", file), "utf8");
 }
 
-/** Returns whether the package has a file or a folder; of a source file it has what it compiles to, below dist/. */
+/** Returns whether the package has a file or a folder; of a source file it has what it compiles to, below dist/, which a source map names. */
 function isShipped(target: string): boolean {
   const compiled = join("dist", target.replace(/\.ts$/, ".js"));
-  return files.some((file) => file === target || file === compiled || file.startsWith(`${target}/`));
+  return [...files, ...sources].some(
+    (file) => file === target || file === compiled || file.startsWith(`${target}/`),
+  );
 }
 
 test("each link of a document in the package leads to a file of the package, and only pictures are left out", async () => {

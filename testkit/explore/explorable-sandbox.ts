@@ -1,10 +1,11 @@
-import * as runtime from "../../sandbox/create-sandbox.ts";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import { loadRuntime } from "../../sandbox/load-runtime.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import { Explorations, refuseWhileExplored } from "./explorations.ts";
 import type { Exploration, ExploreOptions } from "./options.ts";
 
 /** A running sandbox: chain, relayer, API and documentation, with one clock, one snapshot and one data directory. */
-export interface ExplorableSandbox extends runtime.Sandbox {
+export interface ExplorableSandbox extends Sandbox {
   /**
    * Takes random legal and illegal steps of many purchases, with faults, and compares every answer, the records, the chain and the outbox
    * with a model of the documentation. With `check`, you compare your own backend after each step. The sandbox must be fresh, and is fresh
@@ -37,7 +38,8 @@ export async function createExplorableSandbox(options: SandboxOptions = {}): Pro
 export async function openExplorable(
   options: SandboxOptions,
 ): Promise<{ sandbox: ExplorableSandbox; explorations: Explorations }> {
-  const started = await runtime.createSandbox(options);
+  const { createSandbox } = await loadRuntime();
+  const started = await createSandbox(options);
   const explorations = new Explorations(started);
   const { close: closeStarted } = started;
   const close = async () => {

@@ -11,7 +11,7 @@ import { AnvilSilentError } from "../../chain/client/anvil-silent-error.ts";
 import { NotDurableError } from "../../chain/journal/not-durable-error.ts";
 import type { SandboxErrorCode } from "../../lib/errors/sandbox-error.ts";
 import { ProblemError } from "../../service/client/problem-error.ts";
-import { GivenInvalidError } from "../../service/given/options.ts";
+import { GivenInvalidError } from "../../service/given/given-invalid-error.ts";
 import type { ControlCode } from "./codes.ts";
 
 const snapshotTimeout: SandboxErrorCode = "snapshot_timeout";

@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
-import { check } from "../../../server/http/request/validate.ts";
 import { describeFileError } from "../../../server/lib/describe-file-error.ts";
 import { replaceNamedFile } from "../../../server/lib/replace-file.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
-import { type Scenario, scenarioSchema } from "./scenario.ts";
+import type { Scenario } from "./scenario.ts";
 
 /**
  * Reads a scenario file.
@@ -18,6 +17,8 @@ export async function readScenario(file: string): Promise<Scenario> {
     throw refused(`cannot be read: ${describeFileError(cause)}. Name a scenario file.`, cause);
   });
   const { parseDocument } = await import("yaml");
+  const { check } = await import("../../../server/http/request/validate.ts");
+  const { scenarioSchema } = await import("./scenario.ts");
   const document = parseDocument(text);
   const [broken] = document.errors;
   if (broken !== undefined) {

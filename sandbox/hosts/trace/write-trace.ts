@@ -4,6 +4,7 @@ import { describeFileError } from "../../../server/lib/describe-file-error.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { writeSnapshot } from "../../state/snapshot-file/snapshot-file.ts";
 import { noSubject } from "./make-trace.ts";
+import { snapshotOf } from "./snapshot-of.ts";
 import type { TraceSubject } from "./trace-view.ts";
 
 /** The files of a trace. */
@@ -41,15 +42,6 @@ export async function writeTrace(
   const page = await makeTrace({ ...noSubject, ...subject, snapshot: name, snapshot_problem: problem });
   await writeFile(file, page).catch((error: unknown) => refuse(file, error));
   return { file, snapshot: problem === null ? snapshot : null };
-}
-
-/**
- * Returns the name of the snapshot file next to a trace.
- *
- * @example snapshotOf("checkout.trace.html") // "checkout.snapshot"
- */
-export function snapshotOf(file: string): string {
-  return `${file.replace(/(?:\.trace)?\.html$/, "")}.snapshot`;
 }
 
 function refuse(file: string, error: unknown): never {

@@ -18,8 +18,8 @@ import { openProgramApi, type ProgramApi } from "./actors/program-api.ts";
 import { Reviewer } from "./actors/reviewer.ts";
 import { giveMerchant } from "./give-merchant.ts";
 import { givePurchase } from "./give-purchase.ts";
+import { GivenInvalidError } from "./given-invalid-error.ts";
 import {
-  GivenInvalidError,
   invalidOption,
   type MerchantOptions,
   type MerchantPlan,

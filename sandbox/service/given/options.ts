@@ -1,6 +1,5 @@
 import { maxUint128 } from "viem";
 import { z } from "zod";
-import { CodedError } from "../../../protocol/coded-error.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import { textLengths } from "../../../server/api/limits.ts";
 import {
@@ -15,6 +14,7 @@ import { check } from "../../../server/http/request/validate.ts";
 import { orList } from "../../../server/lib/or-list.ts";
 import { type WalletName, walletNames } from "../../chain/genesis/roles.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
+import { GivenInvalidError } from "./given-invalid-error.ts";
 import {
   defaultAmount,
   type MerchantState,
@@ -69,26 +69,6 @@ export interface PurchaseOptions<S extends PurchaseState = PurchaseState> {
   reference?: string;
   /** Deadlines in Unix seconds; by default those of the API, and for `expired` sooner ones for offer and payment. */
   deadlines?: { offer_deadline?: number; pay_deadline?: number; claim_deadline?: number };
-}
-
-/** Thrown for an invalid option of a given state; the message names the option and the valid values. */
-export class GivenInvalidError extends CodedError<"given_invalid"> {
-  override readonly name = "GivenInvalidError";
-  /** The invalid options, each with a JSON pointer such as `/state`. */
-  readonly errors: readonly { pointer: string; detail: string }[];
-
-  constructor(errors: GivenInvalidError["errors"]) {
-    super("given_invalid", [...new Set(errors.map(({ detail }) => detail))].join(" "));
-    this.errors = errors;
-  }
-
-  /** Returns the same error with pointers below a path. @internal */
-  below(path: readonly string[]): GivenInvalidError {
-    const parent = path.map((step) => `/${step}`).join("");
-    return new GivenInvalidError(
-      this.errors.map(({ pointer, detail }) => ({ pointer: parent + pointer, detail })),
-    );
-  }
 }
 
 /** The error of one option; a field of an option is named as in `deadlines.pay_deadline`. */
