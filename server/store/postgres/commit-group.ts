@@ -1,7 +1,7 @@
 import { type CollectionName, indexedFields, orderings } from "../records.ts";
 import { type Change, fits, StoreConflictError } from "../store.ts";
 import type { Database, RunQuery } from "./database.ts";
-import { countCommit } from "./position.ts";
+import { countedCommits, countedRecords, countStatement } from "./position.ts";
 import { encode } from "./reader.ts";
 
 /** A commit that waits to be written. */
@@ -26,12 +26,13 @@ class Group {
 
 /**
  * Writes commits in one transaction, while no other process writes, so that no record that was read changes, nothing deadlocks, and
- * records are inserted in the order of the commits.
+ * records are inserted in the order of the commits. The transaction takes four statements, and one more each for counters and deletions.
  *
  * A commit with a conflict writes nothing and does not keep the others from being written.
  *
+ * @param query - a connection outside of a transaction.
  * @param chainRecords - how many records of the chain are durable, which the commits rely on.
- * @returns the outcome of each of them, to be reported once the transaction is durable, and how many transactions have been committed then.
+ * @returns the outcome of each of them, to be reported now that the transaction is durable, and how many transactions have been committed.
  */
 export async function writeGroup(
   commits: readonly PendingCommit[],
@@ -40,8 +41,9 @@ export async function writeGroup(
   chainRecords: number | null,
 ): Promise<{ told: (() => void)[]; commits: number }> {
   const { schema } = database;
-  await query(`SELECT pg_advisory_xact_lock(${database.lock("commit")})`);
+  await query(`BEGIN; SELECT pg_advisory_xact_lock(${database.lock("commit")})`);
   const group = new Group();
+  await readAhead(commits, group, query, schema);
   const told: (() => void)[] = [];
   for (const commit of commits) {
     const numbers = await readCounters(commit.counters, group, query, schema);
@@ -58,9 +60,25 @@ export async function writeGroup(
       told.push(() => commit.reject(error));
     }
   }
-  await write(group, query, schema);
-  if (group.changed.size > 0) await query(`NOTIFY ${database.channel}`);
-  return { told, commits: await countCommit(query, schema, chainRecords) };
+  const counted = await write(group, query, schema, chainRecords);
+  await query(group.changed.size > 0 ? `NOTIFY ${database.channel}; COMMIT` : "COMMIT");
+  return { told, commits: counted };
+}
+
+/** Reads at once what the commits need if all of them succeed. A commit after one with a conflict may need other records, which are read then. */
+async function readAhead(
+  commits: readonly PendingCommit[],
+  group: Group,
+  query: RunQuery,
+  schema: string,
+): Promise<void> {
+  await readCounters([...new Set(commits.flatMap(({ counters }) => counters))], group, query, schema);
+  const taken = new Map(group.counters);
+  const changes = commits.flatMap(({ counters, build }) => {
+    for (const name of counters) taken.set(name, (taken.get(name) ?? 0) + 1);
+    return build(counters.map((name) => taken.get(name) ?? 0));
+  });
+  await readRecords(changes, group, query, schema);
 }
 
 async function readCounters(
@@ -118,17 +136,13 @@ function apply(changes: readonly Change[], { records, removed, changed }: Group)
   }
 }
 
+/** Writes the group and counts its transaction. */
 async function write(
   { counters, records, removed, changed }: Group,
   query: RunQuery,
   schema: string,
-): Promise<void> {
-  if (counters.size > 0)
-    await query(
-      `INSERT INTO ${schema}.counters SELECT * FROM unnest($1::text[], $2::bigint[])
-       ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value`,
-      [[...counters.keys()], [...counters.values()]],
-    );
+  chainRecords: number | null,
+): Promise<number> {
   const gone = [...removed].flatMap((name) => records.get(name) ?? []);
   if (gone.length > 0)
     await query(
@@ -139,31 +153,50 @@ async function write(
     const { collection, key, record } = records.get(name) ?? { record: null };
     return record === null || collection === undefined ? [] : [{ collection, key, ...record }];
   });
-  if (left.length > 0) await insertRecords(left, query, schema);
+  const rows = await query(
+    `WITH moved AS (
+       INSERT INTO ${schema}.counters SELECT * FROM unnest($1::text[], $2::bigint[])
+       ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value
+     ), written AS (${insertStatement(schema, 3)})
+     ${countStatement(schema, 8)}`,
+    [[...counters.keys()], [...counters.values()], ...columnsOf(left), countedRecords(chainRecords)],
+  );
+  return countedCommits(rows);
 }
+
+/** A record to write. */
+type WrittenRecord = { collection: CollectionName; key: string; revision: number; value: unknown };
 
 /** Writes records, new ones in this order after all others. */
 export async function insertRecords(
-  records: readonly { collection: CollectionName; key: string; revision: number; value: unknown }[],
+  records: readonly WrittenRecord[],
   query: RunQuery,
   schema: string,
 ): Promise<void> {
-  await query(
-    `INSERT INTO ${schema}.records (collection, key, revision, position, fields, value)
+  await query(insertStatement(schema, 1), columnsOf(records));
+}
+
+/** The statement that writes records; the first of its five values has the given number. */
+function insertStatement(schema: string, value: number): string {
+  const types = ["text", "text", "integer", "jsonb", "text"];
+  const columns = types.map((type, index) => `$${value + index}::${type}[]`);
+  return `INSERT INTO ${schema}.records (collection, key, revision, position, fields, value)
      SELECT collection, key, revision, last.position + row, fields, value
      FROM (SELECT coalesce(max(position), 0) AS position FROM ${schema}.records) AS last,
-       unnest($1::text[], $2::text[], $3::integer[], $4::jsonb[], $5::text[])
-         WITH ORDINALITY AS new (collection, key, revision, fields, value, row)
+       unnest(${columns.join(", ")}) WITH ORDINALITY AS new (collection, key, revision, fields, value, row)
      ON CONFLICT (collection, key) DO UPDATE
-     SET revision = EXCLUDED.revision, fields = EXCLUDED.fields, value = EXCLUDED.value`,
-    [
-      records.map(({ collection }) => collection),
-      records.map(({ key }) => encode(key)),
-      records.map(({ revision }) => revision),
-      records.map(({ collection, value }) => JSON.stringify(fieldsOf(collection, value))),
-      records.map(({ value }) => JSON.stringify(value)),
-    ],
-  );
+     SET revision = EXCLUDED.revision, fields = EXCLUDED.fields, value = EXCLUDED.value`;
+}
+
+/** The values of {@link insertStatement}. */
+function columnsOf(records: readonly WrittenRecord[]): unknown[][] {
+  return [
+    records.map(({ collection }) => collection),
+    records.map(({ key }) => encode(key)),
+    records.map(({ revision }) => revision),
+    records.map(({ collection, value }) => JSON.stringify(fieldsOf(collection, value))),
+    records.map(({ value }) => JSON.stringify(value)),
+  ];
 }
 
 /** The fields that a record is found by; a number that is null is left out, so that it is in no order. */

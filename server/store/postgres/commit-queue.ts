@@ -2,17 +2,17 @@ import type { Change } from "../store.ts";
 import { type PendingCommit, writeGroup } from "./commit-group.ts";
 import type { Database, RunQuery } from "./database.ts";
 
-/** Runs a transaction, one at a time and in the order in which they are asked for. */
-export type Transact = <T>(step: (query: RunQuery) => Promise<T>) => Promise<T>;
+/** Runs statements on a connection, one caller at a time and in the order of the calls. */
+export type OnConnection = <T>(step: (query: RunQuery) => Promise<T>) => Promise<T>;
 
 /** Gathers the commits that arrive during a transaction and writes them together in the next one. */
 export class CommitQueue {
-  readonly #transact: Transact;
+  readonly #onConnection: OnConnection;
   readonly #database: Database;
   #waiting: PendingCommit[] = [];
 
-  constructor(transact: Transact, database: Database) {
-    this.#transact = transact;
+  constructor(onConnection: OnConnection, database: Database) {
+    this.#onConnection = onConnection;
     this.#database = database;
   }
 
@@ -30,7 +30,7 @@ export class CommitQueue {
   async #write(): Promise<void> {
     let group: PendingCommit[] = [];
     try {
-      const { told, commits } = await this.#transact(async (query) => {
+      const { told, commits } = await this.#onConnection(async (query) => {
         group = this.#waiting;
         this.#waiting = [];
         const records = await this.#database.chain.keep();

@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto";
-import { Client, type ClientConfig, escapeIdentifier, Pool } from "pg";
+import { createHash, hash } from "node:crypto";
+import { Client, type ClientConfig, escapeIdentifier, Pool, type QueryConfig, type QueryResult } from "pg";
 import { CodedError } from "../../../protocol/coded-error.ts";
 import type { ChainChange } from "../chain-changes.ts";
 import { StoreUnavailableError } from "../store.ts";
 
-/** Runs one statement and answers its rows. */
+/** Runs one statement and answers its rows. Without values, the text may be several statements, whose rows are not answered. */
 export type RunQuery = (text: string, values?: unknown[]) => Promise<{ [column: string]: unknown }[]>;
 
 /** The purposes of the advisory locks of a sandbox. */
@@ -94,22 +94,29 @@ export class Database {
 
   /** Runs one statement on any connection. */
   readonly query: RunQuery = async (text, values = []) =>
-    await reaching(async () => (await this.#pool.query(text, values)).rows);
+    await reaching(async () => rowsOf(await this.#pool.query(prepared(text, values))));
 
   /** Runs a transaction on a connection of its own. */
   async transaction<T>(step: (query: RunQuery) => Promise<T>, begin = "BEGIN"): Promise<T> {
+    return await this.onConnection(async (query) => {
+      await query(begin);
+      const result = await step(query);
+      await query("COMMIT");
+      return result;
+    });
+  }
+
+  /** Runs statements on a connection of their own; a transaction that they leave open when they fail is rolled back. */
+  async onConnection<T>(step: (query: RunQuery) => Promise<T>): Promise<T> {
     const client = await reaching(async () => await this.#pool.connect());
     let failure: Error | undefined;
     // Without a listener, a connection that breaks off in the middle would end the process.
     const broken = () => {};
     client.on("error", broken);
     const query: RunQuery = async (text, values = []) =>
-      await reaching(async () => (await client.query(text, values)).rows);
+      await reaching(async () => rowsOf(await client.query(prepared(text, values))));
     try {
-      await query(begin);
-      const result = await step(query);
-      await query("COMMIT");
-      return result;
+      return await step(query);
     } catch (error) {
       failure = error instanceof StoreUnavailableError ? error : undefined;
       if (failure === undefined) await query("ROLLBACK");
@@ -132,6 +139,15 @@ export class Database {
   async close(): Promise<void> {
     await this.#pool.end();
   }
+}
+
+/** Returns a statement that PostgreSQL parses and plans once per connection; several statements in one text cannot be prepared. */
+function prepared(text: string, values: unknown[]): QueryConfig {
+  return values.length === 0 ? { text } : { name: hash("sha256", text).slice(0, nameBytes), text, values };
+}
+
+function rowsOf(result: QueryResult | QueryResult[]): { [column: string]: unknown }[] {
+  return Array.isArray(result) ? [] : result.rows;
 }
 
 /** Has whatever the database or the way to it refuses told as one error. */

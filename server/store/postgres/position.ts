@@ -19,13 +19,24 @@ export async function countCommit(
   schema: string,
   chainRecords: number | null,
 ): Promise<number> {
-  const rows = await query(
-    `INSERT INTO ${schema}.about AS kept VALUES ('commits', '1'), ('chain_records', $1)
+  return countedCommits(await query(countStatement(schema, 1), [countedRecords(chainRecords)]));
+}
+
+/** The statement that counts a transaction; its one value has the given number. */
+export function countStatement(schema: string, value: number): string {
+  return `INSERT INTO ${schema}.about AS kept VALUES ('commits', '1'), ('chain_records', $${value})
      ON CONFLICT (name) DO UPDATE SET value = CASE kept.name
        WHEN 'commits' THEN kept.value::bigint + 1
        ELSE greatest(kept.value::bigint, EXCLUDED.value::bigint)
-     END RETURNING name, value`,
-    [String(chainRecords ?? 0)],
-  );
+     END RETURNING name, value`;
+}
+
+/** The value of {@link countStatement}. */
+export function countedRecords(chainRecords: number | null): string {
+  return String(chainRecords ?? 0);
+}
+
+/** Returns how many transactions there are by the rows of {@link countStatement}. */
+export function countedCommits(rows: Awaited<ReturnType<RunQuery>>): number {
   return Number(rows.find((row) => row["name"] === "commits")?.["value"]);
 }

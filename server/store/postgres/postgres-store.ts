@@ -34,7 +34,7 @@ export class PostgresStore implements Store {
     this.#reader = new Reader(database.query, database.schema);
     const turn = new Mutex();
     this.#commits = new CommitQueue(
-      async (step) => await turn.runExclusive(async () => await database.transaction(step)),
+      async (step) => await turn.runExclusive(async () => await database.onConnection(step)),
       database,
     );
   }
