@@ -1,4 +1,6 @@
 import "../sandbox/lib/processes/require-node.ts";
+// Loaded with the file of the tests, so that the timeout of the first test does not include it.
+import "../sandbox/create-sandbox.ts";
 
 import { definedOnly } from "../sandbox/lib/defined-only.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";

@@ -3,12 +3,17 @@ import "../sandbox/lib/processes/require-node.ts";
 import { test as base, expect, type MatcherState } from "vitest";
 import { definedOnly } from "../sandbox/lib/defined-only.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
+import { loadRuntime } from "../sandbox/load-runtime.ts";
 import type { SandboxOptions } from "../sandbox/options/options.ts";
 import { type MatchedSandbox, type MatchResult, type SandboxMatchers, sandboxMatchers } from "./matchers.ts";
-import { openPool, type Pool } from "./pool/pool.ts";
+import type { Pool } from "./pool/pool.ts";
 import { readVitestTest } from "./traces/runner-test.ts";
 import { requireTraceOptions, type TraceOptions } from "./traces/trace-test.ts";
 import { watchTest } from "./traces/watch-test.ts";
+
+// Loaded with the file of the tests, so that the timeout of the first test does not include it.
+await loadRuntime();
+const { openPool } = await import("./pool/pool.ts");
 
 // The interface of vitest for matchers has other type parameters in each of its versions; these two have none.
 declare global {

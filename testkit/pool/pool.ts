@@ -8,7 +8,7 @@ import {
 } from "../explore/explorable-sandbox.ts";
 import type { Explorations } from "../explore/explorations.ts";
 import { LeaseGuard } from "./lease-guard.ts";
-import type { leasedSandbox } from "./leased-sandbox.ts";
+import { leasedSandbox } from "./leased-sandbox.ts";
 
 /** A sandbox that a test has for as long as it runs. */
 export interface Lease {
@@ -25,7 +25,6 @@ export interface Pool {
 }
 
 interface Kept {
-  leasedSandbox: typeof leasedSandbox;
   sandbox: ExplorableSandbox;
   explorations: Explorations;
   start: Snapshot;
@@ -61,7 +60,7 @@ export function openPool(options: SandboxOptions, scope: "worker" | "test"): Poo
         throw error;
       }
       const guard = new LeaseGuard();
-      const { leasedSandbox, sandbox, explorations, skipWaitsDuring } = kept;
+      const { sandbox, explorations, skipWaitsDuring } = kept;
       return {
         sandbox: leasedSandbox(sandbox, explorations, guard),
         async end() {
@@ -90,13 +89,7 @@ function notFree(state: "leased" | "ending"): SandboxError {
 async function open(options: SandboxOptions): Promise<Kept> {
   const opened = await openExplorable(options);
   const { skipWaitsDuring } = opened.sandbox;
-  const loaded = await import("./leased-sandbox.ts");
-  return {
-    ...opened,
-    leasedSandbox: loaded.leasedSandbox,
-    skipWaitsDuring,
-    start: await opened.sandbox.snapshot(),
-  };
+  return { ...opened, skipWaitsDuring, start: await opened.sandbox.snapshot() };
 }
 
 /** Resets a sandbox, or opens another one: a test may have closed it, ended its chain, or reorganized the block that it began with away. */
