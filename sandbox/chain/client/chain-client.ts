@@ -2,10 +2,12 @@ import {
   createPublicClient,
   type Hex,
   http,
+  type PublicClient,
   type PublicRpcSchema,
   type RpcTransactionReceipt,
   type RpcTransactionRequest,
   rpcSchema,
+  type TestActions,
   type Transport,
   testActions,
 } from "viem";
@@ -51,7 +53,10 @@ type AnvilMethods = [
  * const client = createChainClient(anvil.url);
  * await client.mine({ blocks: 1 });
  */
-export function createChainClient(url: string, transport: Transport = http(url, { retryCount: 0 })) {
+export function createChainClient(
+  url: string,
+  transport: Transport = http(url, { retryCount: 0 }),
+): ChainClient {
   return createPublicClient({
     transport,
     rpcSchema: rpcSchema<[...PublicRpcSchema, ...AnvilMethods]>(),
@@ -61,4 +66,10 @@ export function createChainClient(url: string, transport: Transport = http(url, 
 }
 
 /** The client that {@link createChainClient} returns. */
-export type ChainClient = ReturnType<typeof createChainClient>;
+export type ChainClient = PublicClient<
+  Transport,
+  undefined,
+  undefined,
+  [...PublicRpcSchema, ...AnvilMethods]
+> &
+  TestActions;
