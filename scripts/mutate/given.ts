@@ -189,6 +189,12 @@ export const givenStates: readonly MutantGroup[] = [
         find: 'if (code === "unrecognized_keys" && Array.isArray(keys))',
         replace: "if (code === undefined)",
       },
+    ],
+  },
+  {
+    file: "sandbox/service/given/given-invalid-error.ts",
+    tests: [options],
+    mutants: [
       {
         rule: "A refusal over HTTP points to the option below merchant or purchase.",
         find: "pointer: parent + pointer",

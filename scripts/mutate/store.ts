@@ -467,8 +467,8 @@ export const store: readonly MutantGroup[] = [
       },
       {
         rule: "Every process is notified of a commit.",
-        find: "if (group.changed.size > 0)",
-        replace: "if (group.changed.size > 1_000)",
+        find: "group.changed.size > 0 ?",
+        replace: "group.changed.size > 1_000 ?",
         tests: ["test/sandbox/service/cluster/two-processes.test.ts"],
         only: "the explorer of one",
       },
@@ -485,8 +485,8 @@ export const store: readonly MutantGroup[] = [
       },
       {
         rule: "A database knows how many records of the chain it relies on.",
-        find: "[String(chainRecords ?? 0)]",
-        replace: '["0"]',
+        find: "return String(chainRecords ?? 0);",
+        replace: 'return "0";',
       },
     ],
   },
