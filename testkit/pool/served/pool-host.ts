@@ -7,6 +7,7 @@ import { validate } from "../../../server/http/request/validate.ts";
 import { describePool } from "./describe-pool.ts";
 import { type PoolContext, type PoolOperation, poolOperations } from "./pool-operations.ts";
 import { PoolError, type ServedPool } from "./served-pool.ts";
+import { noteRequest, sendInTwoWrites } from "./unread-response.ts";
 
 /**
  * Serves a pool: leases of sandboxes over HTTP, for workers in any language.
@@ -18,7 +19,8 @@ export function createPoolHost(pool: ServedPool, url: string): Express {
   const app = express();
   app.disable("x-powered-by");
   app.use(requireJsonBody);
-  app.use((_request, response, next) => {
+  app.use((request, response, next) => {
+    noteRequest(request);
     response.set("Cache-Control", "no-store");
     next();
   });
@@ -56,6 +58,7 @@ async function answer(
     body === undefined ? {} : validate(body, request.body === undefined ? {} : request.body, "");
   const given = await handle({ ...context, id: String(id), seconds, response });
   if (response.closed) return;
-  if (success.schema === null) response.status(success.status).end();
-  else response.status(success.status).json(given);
+  response.status(success.status);
+  if (success.schema === null) response.end();
+  else await sendInTwoWrites(response, Object(given));
 }

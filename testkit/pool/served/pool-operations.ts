@@ -5,6 +5,7 @@ import { leaseSchema, poolStatusSchema } from "./pool-answers.ts";
 import type { PoolCode } from "./pool-codes.ts";
 import { poolLimits } from "./pool-limits.ts";
 import type { ServedPool } from "./served-pool.ts";
+import { onUnread } from "./unread-response.ts";
 
 const { mostLeaseSeconds } = poolLimits;
 
@@ -57,7 +58,7 @@ export const poolOperations: readonly PoolOperation[] = [
       response.once("close", () => gone.abort());
       const lease = await pool.lease(seconds, gone.signal);
       // Only the caller would know the id of the lease.
-      response.once("close", () => response.writableFinished || pool.abandon(lease.id));
+      onUnread(response, () => pool.abandon(lease.id));
       response.location(`/leases/${lease.id}`);
       return lease;
     },

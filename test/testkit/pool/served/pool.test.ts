@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { json } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SandboxDescription } from "../../../../sandbox/state/description.ts";
@@ -214,6 +215,60 @@ test("clients that disconnect get no sandbox, and are not counted as refused", a
     waiting: 0,
     metrics: { leases: 0, refused: 0, disconnected: 60 },
   });
+}, 60_000);
+
+/** Opens a connection that reads nothing until it is resumed. */
+async function connectTo({ url }: StartedPool) {
+  const { host, hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname).pause();
+  await once(socket, "connect");
+  const askForLease = () => socket.write(`POST /leases HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+  return { socket, askForLease };
+}
+
+/** Reads one response from a paused connection. */
+async function readResponse(socket: Socket): Promise<string> {
+  let text = "";
+  for (socket.resume(); !text.endsWith("}"); ) text += String((await once(socket, "data"))[0]);
+  return text;
+}
+
+test("a client that closes its connection at any time before it reads the response keeps no lease", async () => {
+  await using left = await startPool("--size", "2", "--seed", "pooled");
+  for (let client = 0; client < 80; client += 1) {
+    await left.free(2);
+    const { socket, askForLease } = await connectTo(left);
+    askForLease();
+    const closeAt = performance.now() + (client % 40) * 0.15;
+    while (performance.now() < closeAt);
+    socket.destroy();
+    await left.until(
+      ({ leased, metrics: { disconnected = 0, leases = 0 } }) =>
+        leased === 0 && disconnected + leases === client + 1,
+    );
+  }
+  expect(await left.status()).toMatchObject({ metrics: { refused: 0, expired: 0 } });
+}, 60_000);
+
+test("a client that closes its connection after it has read the response keeps its lease, also if the connection is reset after a later request", async () => {
+  await using read = await startPool("--size", "2", "--seed", "pooled");
+  await read.free(2);
+  const { socket, askForLease } = await connectTo(read);
+  askForLease();
+  const text = await readResponse(socket);
+  const { id } = JSON.parse(text.slice(text.indexOf("{")));
+  askForLease();
+  await read.until(({ leased }) => leased === 2);
+  socket.resetAndDestroy();
+  await read.until(({ leased }) => leased === 1);
+  const renewed = await fetch(`${read.url}/leases/${id}`, { method: "PUT" });
+  expect(renewed.status).toBe(200);
+  const other = await connectTo(read);
+  other.askForLease();
+  await read.until(({ leased }) => leased === 2);
+  other.socket.resume().end();
+  await once(other.socket, "close");
+  expect(await read.status()).toMatchObject({ leased: 2 });
 }, 60_000);
 
 test.each<[body: string, status: number, code: string, detail: string]>([
