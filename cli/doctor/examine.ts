@@ -4,7 +4,7 @@ import { examineDataDirectory } from "./data-directory.ts";
 import type { Examined, Finding } from "./finding.ts";
 import { examineGenesis } from "./genesis.ts";
 import { examineClock, examineDisk, examineNode, examinePlatform, examineProxies } from "./machine.ts";
-import { examinePort } from "./ports.ts";
+import { examinePorts } from "./ports.ts";
 
 /**
  * Looks at everything that has to be right for a sandbox to start on this machine; changes nothing.
@@ -26,6 +26,6 @@ export async function examine(examined: Examined): Promise<Finding[]> {
     await examineDisk(dataDirectory),
     await examineClock(dataDirectory),
     examineProxies(environment),
-    ...(await Promise.all(Object.entries(ports).map(([option, port]) => examinePort(option, port, running)))),
+    ...(await examinePorts(ports, running)),
   ];
 }

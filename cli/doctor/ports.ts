@@ -4,8 +4,28 @@ import { findListener } from "../../sandbox/lib/processes/processes.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { broken, type Finding, healthy } from "./finding.ts";
 
+/** Checks that each port is given to one option only, and is free or the running sandbox's own. */
+export async function examinePorts(
+  ports: { readonly [option: string]: number },
+  running: SandboxDescription | null,
+): Promise<Finding[]> {
+  const options = Object.keys(ports);
+  const examined = options.map(async (option) => {
+    const port = ports[option] ?? 0;
+    const [first, second] = options.filter((other) => ports[other] === port);
+    if (port === 0 || first === undefined || second === undefined)
+      return await examinePort(option, port, running);
+    return broken(
+      `port ${port} (${option})`,
+      `${first} and ${second} have the same port ${port}.`,
+      "Choose another port for one of them, or 0 for any free port.",
+    );
+  });
+  return await Promise.all(examined);
+}
+
 /** Checks that a port is free, or the running sandbox's own. */
-export async function examinePort(
+async function examinePort(
   option: string,
   port: number,
   running: SandboxDescription | null,

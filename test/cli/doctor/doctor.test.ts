@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdir, readdir, readFile, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
+import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
@@ -27,12 +27,24 @@ async function problemsOf(dataDirectory: string, ports: { [option: string]: numb
   return findings.filter(({ ok, check }) => !ok && check !== "orphans");
 }
 
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const port = portOf(server);
+  server.close();
+  return port;
+}
+
 async function occupiedPort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   onTestFinished(() => {
     server.close();
   });
   await once(server, "listening");
+  return portOf(server);
+}
+
+function portOf(server: Server): number {
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("A TCP server has an address.");
   return address.port;
@@ -95,6 +107,22 @@ test("on a broken machine, doctor names each problem with its remedy, and exits 
     found: expect.stringContaining(`Process ${process.pid} (`),
     remedy: "End that process, or choose another port with --api-port, or 0 for any free port.",
   });
+});
+
+test("doctor names two options that have the same port", async () => {
+  const port = await freePort();
+  const ports = { "--api-port": port, "--docs-port": 0, "--control-port": port, "--rpc-port": 0 };
+  const same = {
+    found: `--api-port and --control-port have the same port ${port}.`,
+    remedy: "Choose another port for one of them, or 0 for any free port.",
+  };
+  expect(await problemsOf(await temporaryFolder(), ports)).toEqual(
+    ["--api-port", "--control-port"].map((option) => ({
+      check: `port ${port} (${option})`,
+      ok: false,
+      ...same,
+    })),
+  );
 });
 
 test("a damaged store is found with file and line", async () => {
