@@ -1,4 +1,14 @@
-import { constants, type FileHandle, open, realpath, rename, rm, writeFile } from "node:fs/promises";
+import {
+  access,
+  constants,
+  type FileHandle,
+  open,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileKind } from "./file-kind.ts";
 
@@ -61,6 +71,27 @@ export async function replaceNamedFile(
   const kind = await fileKind(file);
   if (kind === "other") await writeFile(file, content, { mode });
   else await replaceFile(kind === "file" ? await realpath(file) : file, content, { mode });
+}
+
+/**
+ * Checks that {@link replaceNamedFile} can write a file: creates the one that the content is written to first, and removes it.
+ *
+ * @throws Error of the file system when it cannot be written.
+ * @example await requireReplaceable("report.xml", 0o666)
+ */
+export async function requireReplaceable(file: string, mode: number): Promise<void> {
+  const kind = await fileKind(file);
+  if (kind === "other") {
+    if ((await stat(file).catch(() => null))?.isDirectory())
+      throw Object.assign(new Error(), { code: "EISDIR" });
+    return;
+  }
+  const target = kind === "file" ? await realpath(file) : file;
+  // Its error names the directory.
+  await access(dirname(target), constants.W_OK);
+  const next = `${target}.next`;
+  await using _ = await open(next, O_WRONLY | O_CREAT | O_TRUNC | nonblocking, mode);
+  await rm(next);
 }
 
 /** Gives a file that is synced another name in its directory, durably; what had that name is gone. */

@@ -4,6 +4,8 @@ import type { Hex } from "viem";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import { showValue } from "../../sandbox/lib/errors/show-value.ts";
 import type { components } from "../../sandbox/service/client/api-client.ts";
+import { describeFileError } from "../../server/lib/describe-file-error.ts";
+import { requireReplaceable } from "../../server/lib/replace-file.ts";
 
 /** The argument of an exploration's `check`. */
 export interface CheckedState {
@@ -163,6 +165,11 @@ export async function requireWritable(file: string): Promise<void> {
     );
   if (await isFolder(file))
     throw invalid(`scenario is ${showValue(file)}, which is a folder. Name a file in it.`);
+  await requireReplaceable(file, 0o666).catch((cause: unknown) => {
+    throw invalid(
+      `scenario is ${showValue(file)}, which cannot be written: ${describeFileError(cause)}. Name another file.`,
+    );
+  });
 }
 
 function invalid(message: string): SandboxError {

@@ -1,4 +1,6 @@
+import { mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { setMining } from "../../../sandbox/chain/clock/mining.ts";
@@ -156,6 +158,10 @@ test("invalid options are refused by their names", async () => {
       { scenario: "/no/such/folder/failing.yaml" },
       'scenario is "/no/such/folder/failing.yaml", and there is no folder /no/such/folder. Name a file in a folder that exists.',
     ],
+    [
+      { scenario: "/proc/failing.yaml" },
+      expect.stringContaining('scenario is "/proc/failing.yaml", which cannot be written: '),
+    ],
     [{ scenario: tmpdir() }, `scenario is "${tmpdir()}", which is a folder. Name a file in it.`],
   ];
   for (const [options, message] of refusals)
@@ -239,20 +245,18 @@ test("a check that closes the sandbox and throws at once ends the exploration", 
   await closing;
 });
 
-test.runIf(process.platform === "linux")(
-  "a sequence that cannot be written to its file is reported with the reason",
-  async () => {
-    const sandbox = await freshSandbox();
-    const check = () => {
-      throw new Error("always");
-    };
-    const failed = sandbox.explore({ steps: 5, scenario: "/proc/failing.yaml", check });
-    await expect(failed).rejects.toMatchObject({
-      code: "exploration_failed",
-      message: expect.stringContaining("/proc/failing.yaml cannot be written"),
-    });
-  },
-);
+test("a sequence whose file can no longer be written is reported with the reason", async () => {
+  const sandbox = await freshSandbox();
+  const file = join(await temporaryFolder(), "failing.yaml");
+  const check = async () => {
+    await mkdir(file, { recursive: true });
+    throw new Error("always");
+  };
+  await expect(sandbox.explore({ steps: 5, scenario: file, check })).rejects.toMatchObject({
+    code: "exploration_failed",
+    message: expect.stringContaining(`${file} cannot be written`),
+  });
+});
 
 test("a check reads through the sandbox's client, whose credential the walk does not revoke", async () => {
   const sandbox = await freshSandbox();
