@@ -31,6 +31,7 @@ function recordCommand(): Command {
     .addOption(jsonOption())
     .action(async (file: string, { dataDir, title = basename(file), json }: RecordFlags) => {
       const interrupted = interruption();
+      await requireReportFile(file);
       await callControl(dataDir, "POST", "/scenario", { title });
       print({ json }, { recording: true }, "Recording. Ctrl-C ends the recording and writes the file.");
       // A signal handler alone keeps no process alive.
@@ -79,7 +80,8 @@ async function playFile(file: string, flags: { json?: boolean | undefined }, sui
   const { playScenario } = await import("../../testkit/scenario/play-scenario.ts");
   const { readScenario } = await import("../../sandbox/hosts/recorder/scenario-file.ts");
   const scenario = await readScenario(file);
-  const say = (line: string) => flags.json || process.stdout.write(`${line}\n`);
+  const { redact } = await import("../../sandbox/hosts/requests/redact.ts");
+  const say = (line: string) => flags.json || process.stdout.write(`${redact(line)}\n`);
   say(scenario.title);
   const durations: number[] = [];
   let stepBegan = performance.now();

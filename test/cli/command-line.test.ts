@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -122,34 +122,53 @@ test("scenario play --junit reports each step, the differing field, and which st
   expect(xml.match(/<skipped\/>/g)).toHaveLength(count - 2);
 });
 
-test("scenario play redacts credentials in its output and its report, and keeps the field that differs", async () => {
+/** A credential (`c`) or an account key (`k`) in its form. */
+const secret = (kind: "c" | "k") => `rs${kind}_${"7f".repeat(16)}`;
+
+test("scenario play redacts credentials in its output and its report, also in titles, and keeps the field that differs", async () => {
   const shipped = fileURLToPath(new URL("../../scenarios/direct.yaml", import.meta.url));
   const scenario = await readScenario(shipped);
   const altered = join(folder, "credential.yaml");
-  await writeScenario(altered, expectStatus(scenario, 0, 200));
+  const titled = expectStatus(scenario, 0, 200, `With ${secret("c")}`);
+  await writeScenario(altered, { ...titled, title: `Of ${secret("k")}` });
   const report = join(folder, "credential.xml");
-  const { stderr } = await failed("scenario", "play", altered, "--junit", report);
-  for (const text of [stderr, await readFile(report, "utf8")]) {
+  const { stdout, stderr } = await failed("scenario", "play", altered, "--junit", report);
+  expect(stdout).toBe("Of rsk_redacted\n");
+  expect(await readFile(report, "utf8")).toContain('name="1. With rsc_redacted"');
+  for (const text of [stderr, await readFile(report, "utf8")])
     expect(text).toContain("differs in answer.status: expected 200, got 201 ");
-    expect(text).toContain("rsc_redacted");
+  for (const text of [stdout, stderr, await readFile(report, "utf8")]) {
     expect(text).not.toMatch(/rs[ck]_(?!redacted)/);
   }
 });
 
 test.each([
-  ["scenario", "play", "scenarios/direct.yaml"],
-  ["check-contract", "--artifact", "artifact.json"],
-])("%s says that the file of --junit cannot be written before it begins", async (...args) => {
-  for (const [file, reason] of [
-    [join(folder, "none", "report.xml"), "there is no such file"],
-    [folder, "a directory has this name"],
-  ] as const)
-    expect(await failed(...args, "--junit", file)).toMatchObject({
-      code: 1,
-      stdout: "",
-      stderr: expect.stringMatching(`^${file} cannot be written: ${reason} .*\\. Pass another file\\.\n$`),
-    });
-});
+  ["scenario", "play", "scenarios/direct.yaml", "--junit"],
+  ["check-contract", "--artifact", "artifact.json", "--junit"],
+  ["scenario", "record", "--data-dir", "none"],
+])(
+  "%s %s says that the file that it writes at its end cannot be written before it begins",
+  async (...args) => {
+    const taken = join(await temporaryFolder(), "taken.xml");
+    await mkdir(`${taken}.next`);
+    for (const [file, reason] of [
+      [join(folder, "none", "report.xml"), "there is no such file"],
+      [folder, "a directory has this name"],
+      // The permissions of this directory let root write to it.
+      [
+        "/proc/report.xml",
+        process.getuid?.() === 0 ? "there is no such file" : "this user has no permission",
+      ],
+      // The file that the report is written to first.
+      [taken, "a directory has this name"],
+    ] as const)
+      expect(await failed(...args, file)).toMatchObject({
+        code: 1,
+        stdout: "",
+        stderr: expect.stringMatching(`^${file} cannot be written: ${reason} .*\\. Pass another file\\.\n$`),
+      });
+  },
+);
 
 test("a command does not act on another sandbox if that of its directory has ended", async () => {
   const gone = await temporaryFolder();
