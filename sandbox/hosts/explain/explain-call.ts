@@ -1,4 +1,4 @@
-import { type Address, BaseError, type Hex, isHex, keccak256, zeroHash } from "viem";
+import { type Address, BaseError, type Hex, isHex, keccak256, maxUint256, zeroHash } from "viem";
 import { z } from "zod";
 import { type BindingReport, type CheckName, checkBinding } from "../../../protocol/binding/check-binding.ts";
 import type { ObservedLog, ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
@@ -51,7 +51,7 @@ const callSchema = z.strictObject({
     .transform((data): Hex => `0x${data.slice(2).toLowerCase()}`)
     .default("0x"),
   value: z
-    .custom<bigint | string>(isWei, "must be wei, as a decimal string or hex with 0x")
+    .custom<bigint | string>(isWei, "must be wei from 0 to 2^256 - 1, as a decimal string or hex with 0x")
     .transform((value) => BigInt(value))
     .default(0n),
   chain_id: z.int().optional(),
@@ -60,9 +60,10 @@ const callSchema = z.strictObject({
 });
 
 function isWei(value: unknown): boolean {
-  return typeof value === "bigint"
-    ? value >= 0n
-    : typeof value === "string" && /^(0x[0-9a-fA-F]+|0|[1-9][0-9]*)$/.test(value);
+  const isNumber =
+    typeof value === "bigint" ||
+    (typeof value === "string" && /^(0x[0-9a-fA-F]+|0|[1-9][0-9]*)$/.test(value));
+  return isNumber && BigInt(value) >= 0n && BigInt(value) <= maxUint256;
 }
 
 type CheckedCall = z.output<typeof callSchema>;

@@ -13,6 +13,7 @@ import { jsonObjectSchema } from "../../../../server/api/schemas/primitives.ts";
 import { check } from "../../../../server/http/request/validate.ts";
 import { SandboxError } from "../../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../../lib/errors/show-value.ts";
+import { findWrongMember } from "../cause/find-wrong-member.ts";
 
 /** The members of the types of typed data, by the types' names. */
 export interface TypeMembers {
@@ -71,13 +72,11 @@ export function readTypedData(value: unknown): GivenTypedData {
     const named = known.length === 0 ? "no type of a message" : known.join(", ");
     throw wrongTypedData(`has the primaryType ${showValue(primaryType)}, and its types have ${named}`);
   }
-  for (const [type, value, path] of [
-    [primaryType, message, "message"],
-    [domainType, data.domain, "domain"],
-  ] as const) {
-    const missing = findMissing(types, type, value, path);
-    if (missing !== null) throw wrongTypedData(`has no ${missing}, which is a member of ${type}`);
-  }
+  const domain = withDomainType(types, data.domain);
+  const wrong =
+    findWrongMember(types, primaryType, message, "message") ??
+    findWrongMember(domain, domainType, data.domain, "domain");
+  if (wrong !== null) throw wrongTypedData(wrong);
   return data;
 }
 
@@ -96,12 +95,12 @@ export function hasDomainType({ types }: Pick<GivenTypedData, "types">): boolean
 /**
  * Returns the hashes of typed data; without the type of the domain in `types`, that type follows from the domain.
  *
- * @throws SandboxError argument_invalid for a value that is none of its type.
+ * @throws SandboxError argument_invalid for a value that is none of its type, which {@link readTypedData} refuses by its name.
  */
 export function hashesOf(given: GivenTypedData): TypedDataHashes {
   const { primaryType, message } = given;
   const domain: TypedDataDomain = withChainId(given.domain);
-  const types = { [domainType]: getTypesForEIP712Domain({ domain }), ...given.types };
+  const types = withDomainType(given.types, given.domain);
   try {
     return {
       domain_separator: hashDomain<TypedData>({ domain, types }),
@@ -119,6 +118,12 @@ export function digestWithoutDomain(given: GivenTypedData): Hex {
   return hashesOf({ ...given, domain: {}, types: { ...given.types, [domainType]: [] } }).digest;
 }
 
+/** Returns the types with that of the domain, which follows from the domain if it is not among them. */
+function withDomainType(types: GivenTypedData["types"], given: GivenTypedData["domain"]) {
+  const domain: TypedDataDomain = withChainId(given);
+  return { [domainType]: getTypesForEIP712Domain({ domain }), ...types };
+}
+
 /** viem derives the type of a chain id that is a number, but not of one that is a string. */
 function withChainId(domain: GivenTypedData["domain"]): { [name: string]: Json | bigint } {
   const { chainId } = domain;
@@ -132,22 +137,6 @@ function asJson(value: unknown): unknown {
   } catch {
     return value;
   }
-}
-
-/** Returns the path of the first member of the type that the value lacks. */
-function findMissing(types: GivenTypedData["types"], type: string, value: Json, path: string): string | null {
-  for (const member of types[type] ?? []) {
-    const inner = memberOf(value, member.name);
-    const at = `${path}.${member.name}`;
-    if (inner === undefined) return at;
-    const missing = Object.hasOwn(types, member.type) ? findMissing(types, member.type, inner, at) : null;
-    if (missing !== null) return missing;
-  }
-  return null;
-}
-
-function memberOf(value: Json, name: string): Json | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value[name] : undefined;
 }
 
 function wrongTypedData(wrong: string): SandboxError {

@@ -207,7 +207,12 @@ test.each<[what: string, call: unknown, detail: string]>([
   [
     "ether in decimals",
     { from: `0x${"11".repeat(20)}`, to: `0x${"11".repeat(20)}`, value: "0.1" },
-    'The option call is wrong: value must be wei, as a decimal string or hex with 0x, not "0.1". Pass {from, to, data, value?}: addresses, calldata in hex, and wei.',
+    'The option call is wrong: value must be wei from 0 to 2^256 - 1, as a decimal string or hex with 0x, not "0.1". Pass {from, to, data, value?}: addresses, calldata in hex, and wei.',
+  ],
+  [
+    "more than a uint256 of ether",
+    { from: `0x${"11".repeat(20)}`, to: `0x${"11".repeat(20)}`, value: `0x1${"0".repeat(64)}` },
+    `The option call is wrong: value must be wei from 0 to 2^256 - 1, as a decimal string or hex with 0x, not "0x1${"0".repeat(64)}". Pass {from, to, data, value?}: addresses, calldata in hex, and wei.`,
   ],
 ])("a call with %s is refused in two sentences", async (_what, call, detail) => {
   const response = await post({ call });

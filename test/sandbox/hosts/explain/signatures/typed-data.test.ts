@@ -535,7 +535,13 @@ describe("bad input is refused in the words of the option:", () => {
       "an address that is none",
       () => withMember(claim, { beneficiary: "0x12" }),
       [],
-      `--typed-data cannot be hashed: Address "0x12" is invalid. ${remedy}`,
+      `--typed-data is wrong: message.beneficiary must be an address, not "0x12". ${remedy}`,
+    ],
+    [
+      "a domain with an address that is none",
+      () => ({ ...claim, domain: { ...claim.domain, verifyingContract: 5 } }),
+      [],
+      `--typed-data is wrong: domain.verifyingContract must be an address, not 5. ${remedy}`,
     ],
     [
       "a short signature",
@@ -560,6 +566,36 @@ describe("bad input is refused in the words of the option:", () => {
     const json = JSON.stringify(input());
     const { stderr, code, stdout } = await runExplain(folder, ["--typed-data", "-", ...flags], json);
     expect([stderr, code, stdout]).toEqual([`${message}\n`, 1, ""]);
+  });
+
+  test.each<[type: string, value: unknown, wrong: string]>([
+    ["bytes32", "0x12", 'message.a must be 32 bytes in hex with 0x, not "0x12"'],
+    ["bytes32", 5, "message.a must be 32 bytes in hex with 0x, not 5"],
+    ["bytes", "0x123", 'message.a must be whole bytes in hex with 0x, not "0x123"'],
+    ["uint256", "abc", 'message.a must be a whole number from 0 to 2^256 - 1 (uint256), not "abc"'],
+    ["uint256", null, "message.a must be a whole number from 0 to 2^256 - 1 (uint256), not null"],
+    ["uint8", 256, "message.a must be a whole number from 0 to 2^8 - 1 (uint8), not 256"],
+    ["int8", 200, "message.a must be a whole number from -2^7 to 2^7 - 1 (int8), not 200"],
+    ["bool", "true", 'message.a must be true or false (bool), not "true"'],
+    ["string", null, "message.a must be a text (string), not null"],
+    ["uint8[]", 5, "message.a must be an array (uint8[]), not 5"],
+    ["uint8[2]", [1], "message.a must be an array of 2 entries (uint8[2]), not [1]"],
+    ["Inner", 5, "message.a must be an object with the members of Inner, not 5"],
+    [
+      "Inner[]",
+      [{ b: 1 }, { b: -1 }],
+      "message.a[1].b must be a whole number from 0 to 2^8 - 1 (uint8), not -1",
+    ],
+    ["Other", 5, 'types has no type "Other", which is that of message.a'],
+  ])("a member of the type %s with the value %j", async (type, value, wrong) => {
+    const types = { Outer: [{ name: "a", type }], Inner: [{ name: "b", type: "uint8" }] };
+    const response = await post({
+      typed_data: { types, primaryType: "Outer", domain: {}, message: { a: value } },
+    });
+    expect([response.status, await response.json()]).toEqual([
+      422,
+      expect.objectContaining({ detail: `The option typed_data is wrong: ${wrong}. ${remedy}` }),
+    ]);
   });
 
   function without(member: keyof TypedDataView) {
