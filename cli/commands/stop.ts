@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { print } from "../print.ts";
-import { stopAt, stopIn } from "../running/stop-sandbox.ts";
+import { type Stop, stopAt, stopIn } from "../running/stop-sandbox.ts";
 import {
   controlOption,
   dataDirectoryOption,
@@ -28,12 +28,18 @@ export function stopCommand(): Command {
     .addOption(jsonOption("print JSON on one line"))
     .action(async ({ dataDir, control, timeout, json }: StopFlags) => {
       const milliseconds = timeout * 1_000;
-      const pid = await (control === undefined
+      const { pid, removed } = await (control === undefined
         ? stopIn(dataDir, milliseconds)
         : stopAt(control, milliseconds));
       const where = control === undefined ? `in ${dataDir}` : `at ${control}`;
       const text =
-        pid === null ? `No sandbox runs ${where}.` : `Stopped the sandbox ${where} (process ${pid}).`;
-      print({ json }, { stopped: pid !== null, pid }, text);
+        pid === null ? describeRemoved(removed, where) : `Stopped the sandbox ${where} (process ${pid}).`;
+      print({ json }, { stopped: pid !== null, pid, removed }, text);
     });
+}
+
+function describeRemoved(removed: Stop["removed"], where: string): string {
+  if (removed === null) return `No sandbox runs ${where}.`;
+  const anvil = removed.anvil === null ? "" : `, and ended its Anvil (process ${removed.anvil})`;
+  return `The sandbox ${where} (process ${removed.pid}) had been killed. Removed its lock and its keys${anvil}.`;
 }

@@ -10,38 +10,47 @@ import {
 } from "../../sandbox/lib/processes/processes.ts";
 import { wait } from "../../sandbox/lib/time/wait.ts";
 import { askControl } from "../../sandbox/state/ask-control.ts";
-import { lockDataDirectory, readOwner } from "../../sandbox/state/data-directory/lock.ts";
+import { leftAnvilOf, lockDataDirectory, readOwner } from "../../sandbox/state/data-directory/lock.ts";
 import { unpublish } from "../../sandbox/state/data-directory/sandbox-file.ts";
 
 const status = z.looseObject({ pid: z.int() });
 
+/** The effect of a stop. */
+export interface Stop {
+  /** The process id of the sandbox that was stopped; null if none ran. */
+  readonly pid: number | null;
+  /** The killed sandbox whose lock, keys and Anvil were removed; null if there was none. */
+  readonly removed: { readonly pid: number; readonly anvil: number | null } | null;
+}
+
 /**
- * Stops the sandbox of a data directory. Removes the lock, the `sandbox.json` and the Anvil of a sandbox that was killed.
+ * Stops the sandbox of a data directory, also one that is starting. Removes the lock, the `sandbox.json` and the Anvil of a sandbox that was
+ * killed.
  *
- * @returns its process id; null if none runs.
  * @throws Error when it does not end in time.
  */
-export async function stopIn(directory: string, timeoutMs: number): Promise<number | null> {
+export async function stopIn(directory: string, timeoutMs: number): Promise<Stop> {
   const owner = await readOwner(directory);
   const runs = owner !== null && isRunning(owner);
   if (runs) await end(owner, timeoutMs);
+  const anvil = owner === null ? null : leftAnvilOf(owner);
   if (existsSync(join(directory, "lock.json"))) {
     const lock = await lockDataDirectory(directory);
     await unpublish(directory);
     await lock.release();
   }
-  return runs ? owner.pid : null;
+  if (owner === null) return { pid: null, removed: null };
+  return runs ? { pid: owner.pid, removed: null } : { pid: null, removed: { pid: owner.pid, anvil } };
 }
 
 /**
  * Stops the sandbox that answers at the URL of a control API.
  *
- * @returns its process id; null if nothing answers there.
  * @throws Error when it is no process of this machine, and when it does not end in time.
  */
-export async function stopAt(control: string, timeoutMs: number): Promise<number | null> {
+export async function stopAt(control: string, timeoutMs: number): Promise<Stop> {
   const answer = await askControl(control, "GET", "/status").catch(() => null);
-  if (answer === null) return null;
+  if (answer === null) return { pid: null, removed: null };
   const { data } = status.safeParse(await answer.json().catch(() => null));
   const listener = await findListener(Number(new URL(control).port));
   // In another container, the id that it has there may be that of any process here.
@@ -50,7 +59,7 @@ export async function stopAt(control: string, timeoutMs: number): Promise<number
       `${control} is not the control API of a sandbox that runs as a process here. Stop it where it runs.`,
     );
   await end(recordProcess(data.pid), timeoutMs);
-  return data.pid;
+  return { pid: data.pid, removed: null };
 }
 
 async function end(owner: ProcessRecord, timeoutMs: number): Promise<void> {

@@ -285,7 +285,7 @@ export const clock: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A data directory belongs to one process.",
-        find: "if (owner !== null && isRunning(owner))",
+        find: "if (owner !== null && isRunning(owner) && !isHeldForThis)",
         replace: "if (owner !== null && owner.pid < 0)",
         tests: ["test/end-to-end/restart.test.ts"],
       },

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { cp, readFile, writeFile } from "node:fs/promises";
@@ -12,9 +12,10 @@ import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { enrollMerchant } from "../../testkit/demo/show-merchant.ts";
 import { demoSteps } from "../../testkit/demo/show-purchase.ts";
+import { runCli } from "../cli/program.ts";
 import { findAnvils } from "../sandbox/chain/anvil/find-anvil.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-import { type StartedSandbox, startSandbox } from "./started-sandbox.ts";
+import { type StartedSandbox, startSandbox, startWith } from "./started-sandbox.ts";
 
 test.for(["SIGTERM", "SIGKILL"] as const)(
   "a purchase that was paid in part continues after %s and a second start, chain included",
@@ -84,6 +85,43 @@ async function orphanAnvil(sandbox: StartedSandbox) {
   return anvil;
 }
 
+/** Whether the system can end a process with its parent. */
+const canEndWithParent = spawnSync("setpriv", ["--pdeathsig", "KILL", "true"]).status === 0;
+
+test.skipIf(!canEndWithParent)(
+  "where setpriv is, an Anvil ends also if everything that would end it is killed with its sandbox",
+  async () => {
+    for (let run = 0; run < 3; run += 1) {
+      const anvil = await orphanAnvil(await startSandbox(await temporaryFolder()));
+      await expect.poll(() => isRunning(anvil)).toBe(false);
+    }
+  },
+  60_000,
+);
+
+/** Starts a sandbox on a system that has no setpriv. */
+async function startWithoutSetpriv(folder: string): Promise<StartedSandbox> {
+  const programs = await temporaryFolder();
+  await writeFile(join(programs, "setpriv"), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+  return await startWith("env", [`PATH=${programs}:${process.env["PATH"]}`, process.execPath], folder, []);
+}
+
+test.skipIf(process.platform !== "linux")(
+  "stop ends an Anvil whose guard was killed with its sandbox, and says so",
+  async () => {
+    const folder = await temporaryFolder();
+    const killed = await startWithoutSetpriv(folder);
+    const anvil = await orphanAnvil(killed);
+    expect(isRunning(anvil)).toBe(true);
+    const { pid } = killed.description;
+    expect(await runCli("stop", "--data-dir", folder)).toBe(
+      `The sandbox in ${folder} (process ${pid}) had been killed. Removed its lock and its keys, and ended its Anvil (process ${anvil.pid}).\n`,
+    );
+    expect(isRunning(anvil)).toBe(false);
+  },
+  60_000,
+);
+
 test.skipIf(process.platform !== "linux")(
   "an Anvil whose guard was killed with its sandbox is ended by the next start in the directory, and by no other",
   {
@@ -92,7 +130,7 @@ test.skipIf(process.platform !== "linux")(
   async () => {
     const [folder, copy] = [await temporaryFolder(), await temporaryFolder()];
     for (const kill of [false, true]) {
-      const first = await startSandbox(folder);
+      const first = await startWithoutSetpriv(folder);
       if (kill) {
         const before = first.description.pid;
         const [found] = await findAnvils(before);

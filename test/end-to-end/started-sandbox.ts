@@ -28,7 +28,8 @@ export async function startLimited(
   return await startWith("sh", ["-c", limit, process.execPath], folder, options);
 }
 
-async function startWith(
+/** Starts it with a program that gets further arguments before those of the command line. */
+export async function startWith(
   program: string,
   before: readonly string[],
   folder: string,

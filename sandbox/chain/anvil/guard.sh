@@ -19,7 +19,10 @@ end_anvil() {
 exec 3<&0
 trap : INT TERM HUP
 
-"$binary" "$@" </dev/null 3<&- &
+# Nothing of this script can act once it is killed together with its parent: where setpriv is (Linux), the system itself ends Anvil then.
+set -- "$binary" "$@"
+if setpriv --pdeathsig KILL true 2>/dev/null; then set -- setpriv --pdeathsig KILL "$@"; fi
+"$@" </dev/null 3<&- &
 anvil=$!
 told=
 trap end_anvil INT TERM HUP

@@ -39,6 +39,21 @@ export async function lockDataDirectory(directory: string): Promise<DirectoryLoc
 }
 
 /**
+ * Takes a data directory for a process that this one is about to start, and that takes it over with {@link lockDataDirectory}. So a start is seen from its
+ * first moment on.
+ *
+ * @returns a function that gives the directory back, unless another process has taken it over.
+ * @throws as {@link lockDataDirectory} does.
+ * @example const release = await lockForChild(".sandbox")
+ */
+export async function lockForChild(directory: string): Promise<() => Promise<void>> {
+  const { release } = await takeLock(directory, { forChild: true });
+  return async () => {
+    if ((await readLock(directory))?.pid === process.pid) await release();
+  };
+}
+
+/**
  * Keeps a sandbox from being started in a data directory while it is read. Where nothing can be written, no sandbox can be started either.
  *
  * @returns a function that ends that.
@@ -54,13 +69,13 @@ export async function lockForReading(directory: string): Promise<() => Promise<v
   }
 }
 
-async function takeLock(directory: string): Promise<DirectoryLock> {
+async function takeLock(directory: string, holder: { forChild?: boolean } = {}): Promise<DirectoryLock> {
   await makeDirectory(directory);
   await requireFiles(directory);
   // Without this, the lock would be tried for 10 s.
   await access(directory, constants.W_OK);
   const file = lockFileIn(directory);
-  const record = { ...recordProcess(process.pid), directory: await identityOf(directory) };
+  const record = { ...recordProcess(process.pid), ...holder, directory: await identityOf(directory) };
   // Two starters must not both find the same dead owner and both take its place.
   const retries = { retries: 100, minTimeout: 20, maxTimeout: 100 };
   const leave = await lock(directory, {
@@ -82,21 +97,28 @@ async function takeLock(directory: string): Promise<DirectoryLock> {
   };
 }
 
-/**
- * Ends the Anvil of a sandbox that has ended. Its guard does that, unless it was killed with the sandbox. Where the system does not tell when
- * a process started, its id may be another one's, which is left alone.
- */
+/** Ends the Anvil of a sandbox that has ended, which its guard does unless it was killed with the sandbox. */
 async function endLeftAnvil(directory: string): Promise<void> {
-  const anvil = (await readOwner(directory))?.anvil;
-  if (anvil === undefined || anvil.started === null || !isRunning(anvil)) return;
-  signalProcess(anvil.pid, "SIGKILL");
-  while (isRunning(anvil)) await wait(10);
+  const owner = await readOwner(directory);
+  const pid = owner === null ? null : leftAnvilOf(owner);
+  if (owner?.anvil === undefined || pid === null) return;
+  signalProcess(pid, "SIGKILL");
+  while (isRunning(owner.anvil)) await wait(10);
+}
+
+/**
+ * Returns the process id of the Anvil in a lock, if it runs. Where the system does not tell when a process started, the id may be another one's, and
+ * null is returned.
+ */
+export function leftAnvilOf({ anvil }: z.infer<typeof lockRecord>): number | null {
+  return anvil === undefined || anvil.started === null || !isRunning(anvil) ? null : anvil.pid;
 }
 
 /** @throws SandboxError data_directory_in_use */
 async function requireFree(directory: string): Promise<void> {
   const owner = await readOwner(directory);
-  if (owner !== null && isRunning(owner))
+  const isHeldForThis = owner?.forChild === true && owner.pid === process.ppid;
+  if (owner !== null && isRunning(owner) && !isHeldForThis)
     throw new SandboxError(
       "data_directory_in_use",
       `Process ${owner.pid} runs a sandbox in ${directory}. Stop it, or choose another directory with the option dataDirectory.`,
@@ -129,6 +151,8 @@ async function readLock(directory: string): Promise<z.infer<typeof lockRecord> |
 /** The content of a lock; `directory` is the {@link identityOf} the one that was taken. */
 const lockRecord = processRecord.extend({
   directory: z.string().optional(),
+  /** Whether the process has taken the directory for one that it starts. */
+  forChild: z.boolean().optional(),
   anvil: processRecord.optional(),
 });
 
