@@ -71,7 +71,7 @@ async function startInBackground({
   listen,
 }: StartCommandFlags): Promise<void> {
   warnOfExposure(listen);
-  const started = await startDetached(logFile);
+  const started = await startDetached(logFile, dataDir);
   if (started === null) return;
   const { description, resumed, milliseconds } = started;
   const stopping = `The sandbox runs in the background and writes to ${logFile}. To stop it: ${howToRun("stop", ...inFolder(dataDir))}.`;
@@ -88,6 +88,10 @@ async function start(flags: StartCommandFlags): Promise<void> {
   // The channel alone keeps no process alive whose start has failed.
   process.channel?.unref();
   const interrupted = Promise.race([interruption(), lost.promise]);
+  let isStopping = false;
+  void interrupted.then(() => {
+    isStopping = true;
+  });
   if (!flags.json) process.stdout.write("Starting chain, relayer, API and documentation …\n");
   const sandbox = await startSandbox(flags, flags.json ? undefined : tellOfReplay(began));
   const show = ({ description, chain }: Sandbox, milliseconds: number) => {
@@ -102,7 +106,8 @@ async function start(flags: StartCommandFlags): Promise<void> {
   };
   // From here on it runs without the command that has started it.
   process.off("disconnect", endWithParent);
-  show(sandbox, performance.now() - began);
+  // A sandbox that is about to stop is not reported as ready.
+  if (!isStopping) show(sandbox, performance.now() - began);
   const last = flags.watch ? await redeployOnChange(sandbox, flags, interrupted, show) : sandbox;
   await stopOnSignal(last, interrupted, flags.json ?? false);
 }

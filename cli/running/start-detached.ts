@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { type FileHandle, open, rm, rmdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { lockForChild } from "../../sandbox/state/data-directory/lock.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
 import { makeDirectory } from "../../server/lib/make-directory.ts";
@@ -16,24 +17,27 @@ export interface DetachedStart {
 }
 
 /**
- * Runs this command again in a process that stays when this one ends, with its output appended to a file.
+ * Runs this command again in a process that stays when this one ends, with its output appended to a file. Until that process takes the data
+ * directory, this one has taken it, so that `stop` finds the start.
  *
  * @returns null if it failed or was interrupted: then its output is on standard error, the exit code is set, and a log file in a folder that
  * was not there is gone.
  */
-export async function startDetached(logFile: string): Promise<DetachedStart | null> {
+export async function startDetached(logFile: string, directory: string): Promise<DetachedStart | null> {
   const made = await makeDirectory(dirname(resolve(logFile))).catch((cause: unknown) =>
     refuseFile(logFile, cause),
   );
   await using log = await open(logFile, "a+", 0o600).catch((cause: unknown) => refuseFile(logFile, cause));
   const { size: before } = await log.stat();
+  const interrupted = interruption();
+  const hold = await holdDirectory(directory);
   const [, program = "", ...words] = process.argv;
   const child = spawn(process.execPath, [...process.execArgv, program, ...words, "--detached"], {
     detached: true,
     stdio: ["ignore", log.fd, log.fd, "ipc"],
   });
   const ended = once(child, "exit");
-  const started = await Promise.race([reportOf(child), ended.then(() => null), interruption()]);
+  const started = await Promise.race([reportOf(child), ended.then(() => null), interrupted]);
   if (typeof started === "object" && started !== null) {
     child.disconnect();
     child.unref();
@@ -44,12 +48,30 @@ export async function startDetached(logFile: string): Promise<DetachedStart | nu
   process.exitCode =
     started === null ? child.exitCode || 1 : exitCodeOf(started === "interrupt" ? "SIGINT" : "SIGTERM");
   process.stderr.write(await readFrom(log, before));
+  await hold.end();
   if (made !== undefined) {
     await rm(logFile, { force: true });
     // Anything else in it stays.
     await rmdir(dirname(resolve(logFile))).catch(() => {});
   }
   return null;
+}
+
+/** Takes the data directory until the started process does. If that cannot be done, the started process says why. */
+async function holdDirectory(directory: string): Promise<{ end: () => Promise<void> }> {
+  try {
+    const made = await makeDirectory(directory);
+    const release = await lockForChild(directory);
+    return {
+      async end() {
+        await release();
+        // Anything else in it stays.
+        if (made !== undefined) await rmdir(directory).catch(() => {});
+      },
+    };
+  } catch {
+    return { end: async () => {} };
+  }
 }
 
 async function reportOf(child: ChildProcess): Promise<DetachedStart> {

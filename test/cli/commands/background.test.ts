@@ -5,6 +5,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
+import { readOwner } from "../../../sandbox/state/data-directory/lock.ts";
 import { processesWith } from "../../kit/left-processes.ts";
 import { anyPorts, runIn } from "../../kit/run-in-background.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
@@ -41,7 +42,7 @@ describe("a sandbox in the background", () => {
       expect(JSON.parse(waited.stdout)).toMatchObject({ pid: description.pid });
     }
     const stopped = await runIn(folder, "stop", "--json", "--control", control);
-    expect(JSON.parse(stopped.stdout)).toEqual({ stopped: true, pid: description.pid });
+    expect(JSON.parse(stopped.stdout)).toEqual({ stopped: true, pid: description.pid, removed: null });
     expect(await processesWith("TMPDIR", folder)).toEqual([]);
     expect((await readdir(directory)).sort()).toEqual(["sandbox.log", "store"]);
     expect(await readFile(join(directory, "sandbox.log"), "utf8")).toContain("runs a sandbox in");
@@ -101,9 +102,40 @@ describe("a sandbox in the background", () => {
     },
   );
 
-  test("that was killed is removed by stop: its lock, its description and its Anvil", async () => {
-    const folder = await startAndKill("SIGKILL");
-    expect((await runIn(folder, "stop")).stdout).toBe("No sandbox runs in .sandbox.\n");
+  test("is found by stop from the first moment of its start on, and does not start later", async () => {
+    const folder = await temporaryFolder();
+    const directory = join(folder, ".sandbox");
+    const child = spawn(process.execPath, [cli, "start", "--detach", ...anyPorts], {
+      cwd: folder,
+      env: { ...process.env, TMPDIR: folder },
+      stdio: "ignore",
+    });
+    const exited = once(child, "exit");
+    const owner = async () => (await readOwner(directory).catch(() => null))?.pid;
+    await expect.poll(owner, { interval: 1, timeout: 5_000 }).toBe(child.pid);
+    // By now, the directory may have been taken over by the process that start --detach has started.
+    expect((await runIn(folder, "stop")).stdout).toMatch(
+      /^Stopped the sandbox in \.sandbox \(process \d+\)\.\n$/,
+    );
+    await exited;
+    expect(await processesWith("TMPDIR", folder)).toEqual([]);
+    for (const file of ["lock.json", "sandbox.json"]) expect(existsSync(join(directory, file))).toBe(false);
+  });
+
+  test("that was killed is removed by stop, which says so: its lock, its description and its Anvil", async () => {
+    const folder = await temporaryFolder();
+    const { stdout } = await runIn(folder, "start", "--detach", "--json", ...anyPorts);
+    const { pid } = JSON.parse(stdout);
+    process.kill(pid, "SIGKILL");
+    await expect.poll(async () => await processesWith("TMPDIR", folder)).toEqual([]);
+    expect((await runIn(folder, "stop")).stdout).toBe(
+      `The sandbox in .sandbox (process ${pid}) had been killed. Removed its lock and its keys.\n`,
+    );
+    expect(JSON.parse((await runIn(folder, "stop", "--json")).stdout)).toEqual({
+      stopped: false,
+      pid: null,
+      removed: null,
+    });
     expect((await readdir(join(folder, ".sandbox"))).sort()).toEqual(["sandbox.log", "store"]);
   });
 });
