@@ -40,16 +40,16 @@ function isShipped(target: string): boolean {
   );
 }
 
-test("each link of a document in the package leads to a file of the package, and only pictures are left out", async () => {
+test("each link and picture of a document in the package is a file of the package, except screenshots, which would make it too large", async () => {
   const documents = files.filter((file) => /^(?:docs\/)?[^/]+\.md$/.test(file));
   expect(documents).toEqual(expect.arrayContaining(["README.md", "ARCHITECTURE.md", "docs/tests.md"]));
   const dead: string[] = [];
   for (const document of documents) {
     const text = (await read(document)).replaceAll(/^```.*?^```$/gms, "");
-    for (const [, target = ""] of text.matchAll(/(?<!!\[[^\]]*)\]\((?!https?:|#)([^)#\s]+)/g))
+    for (const [, target = ""] of text.matchAll(/\]\((?!https?:|#)([^)#\s]+)/g))
       if (!isShipped(normalize(join(document, "..", target)))) dead.push(`${document}: ${target}`);
   }
-  expect(dead).toEqual([]);
+  expect(dead.filter((one) => !/: (?:docs\/)?screenshots\/[a-z-]+\.png$/.test(one))).toEqual([]);
 });
 
 test("each document that a message or a help text names is in the package", async () => {
