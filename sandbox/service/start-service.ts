@@ -126,7 +126,10 @@ export async function followChain(
     relayer,
     gate,
     log: services.log,
-    announce: () => observer.head(),
+    announce: (head) => {
+      if (head !== null) services.chain.expect(head);
+      observer.head();
+    },
     ...(ended === undefined ? {} : { ended }),
   });
   const follower = await deadline.within("Anvil to respond", following, async (late) => await late.end());

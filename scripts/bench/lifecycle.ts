@@ -22,14 +22,9 @@ import { hashId } from "../../protocol/values/id.ts";
 import { startChain } from "../../sandbox/chain/start-chain.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { actorsOf } from "../../testkit/demo/actors.ts";
-import { silentPrinter } from "../../testkit/demo/printer.ts";
-import { Session } from "../../testkit/demo/session.ts";
-import { enrollMerchant } from "../../testkit/demo/show-merchant.ts";
-import { demoSteps } from "../../testkit/demo/show-purchase.ts";
 import { type Benchmark, elapsed } from "./benchmark.ts";
+import { award, price, runLifecycle } from "./run-lifecycle.ts";
 
-const price = 25_000_000n;
-const award = 12_000_000n;
 const cap = 500_000_000n;
 const deadline = 2_400_000_000n;
 
@@ -42,19 +37,7 @@ async function throughApi(): Promise<() => Promise<number>> {
   const start = await sandbox.snapshot();
   return async () => {
     await start.restore();
-    return await elapsed(async () => {
-      const session = await Session.open(actors, silentPrinter);
-      const merchant = await enrollMerchant(session);
-      const purchase = await demoSteps.createPurchase(session, merchant, "purchase", price.toString());
-      await demoSteps.activate(session, purchase, "activate");
-      await demoSteps.approve(session, actors.buyer, purchase, price);
-      await demoSteps.pay(session, purchase, price);
-      await demoSteps.reconcile(session, purchase, "reconcile");
-      const claim = await demoSteps.claim(session, purchase, award);
-      const decision = await demoSteps.decide(session, purchase, claim, award);
-      const { event_id } = await demoSteps.refund(session, purchase, decision);
-      await demoSteps.notify(session, event_id);
-    });
+    return await elapsed(async () => await runLifecycle(actors));
   };
 }
 

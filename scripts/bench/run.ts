@@ -18,6 +18,7 @@ const benchmarks: { readonly [name: string]: () => Promise<{ benchmark: Benchmar
   lease: () => import("./lease.ts"),
   "first-view": () => import("./first-view.ts"),
   lifecycle: () => import("./lifecycle.ts"),
+  messages: () => import("./messages.ts"),
   given: () => import("./given.ts"),
   capabilities: () => import("./capabilities.ts"),
   "purchase-read": () => import("./purchase-read.ts"),

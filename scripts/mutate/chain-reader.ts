@@ -2,7 +2,56 @@ import type { MutantGroup } from "./mutant.ts";
 
 const attacks = "test/check-contract/attacks/attacks.test.ts";
 
+const movedChain = "test/server/chain/moved-chain.test.ts";
+
 export const chainReader: readonly MutantGroup[] = [
+  {
+    file: "server/chain/request-head.ts",
+    tests: [movedChain],
+    mutants: [
+      {
+        rule: "A request records nothing that it read at a block that has left the chain.",
+        find: "if (point !== null && !(await this.#reader.isOnChain(point))) throw new ChainMovedError();",
+        replace: "",
+        only: "during the request",
+      },
+      {
+        rule: "A block that is expected to be the newest is not taken for it.",
+        find: "reads !== undefined && head.hash === early?.hash",
+        replace: "reads !== undefined && head.hash !== null",
+        only: "since the last request",
+      },
+    ],
+  },
+  {
+    file: "server/chain/open-chain-reader.ts",
+    tests: [movedChain],
+    mutants: [
+      {
+        rule: "A request knows nothing that an earlier request has read.",
+        find: "forRequest: () => ({ ...reader, ...openRequestReader(node) }),",
+        replace: "forRequest: ((kept: never) => () => kept)(openRequestReader(node) as never),",
+        only: "since the last request",
+      },
+      {
+        rule: "A transaction that a request has observed is found by its hash.",
+        find: "observed.get(hash)",
+        replace: "[...observed.values()][0]",
+        only: "several transactions",
+      },
+    ],
+  },
+  {
+    file: "server/domain/relay.ts",
+    tests: ["test/end-to-end/lifecycle.test.ts"],
+    mutants: [
+      {
+        rule: "A request reads the chain again after its relayed transaction.",
+        find: ".finally(() => services.chain.renew())",
+        replace: "",
+      },
+    ],
+  },
   {
     file: "server/chain/observe-transaction.ts",
     tests: [attacks],
@@ -26,6 +75,12 @@ export const chainReader: readonly MutantGroup[] = [
     tests: [attacks],
     mutants: [
       {
+        rule: "A request takes the answer to a question only for the same question.",
+        find: "JSON.stringify([question.method, question.params])",
+        replace: "JSON.stringify([question.method])",
+        tests: [movedChain],
+      },
+      {
         rule: "A node with another chain id is refused.",
         find: "chainId !== deployment.chainId || ",
         replace: "",
@@ -42,25 +97,24 @@ export const chainReader: readonly MutantGroup[] = [
   },
   {
     file: "server/chain/head-reader.ts",
-    tests: [attacks],
+    tests: ["test/server/api/operations/purchases/one-moment.test.ts"],
     mutants: [
       {
         rule: "State that was read while the chain reorganized is read again.",
-        find: "if ((await this.#hashAt(head.number)) !== head.hash) continue;",
+        find: "if (!(await this.isOnChain(head))) continue;",
         replace: "",
-        only: "a reorg during",
       },
       {
         rule: "A read is tried again when a reorg disturbs it.",
         find: "const headRetries = 3;",
         replace: "const headRetries = 1;",
-        only: "a reorg during a read",
       },
       {
         rule: "State that was read at an earlier block is read again at the newest.",
         find: "early !== undefined && head.hash === seen?.hash",
         replace: "early !== undefined",
-        tests: ["test/server/api/operations/purchases/states.test.ts"],
+        tests: [movedChain],
+        only: "a read sees",
       },
     ],
   },

@@ -137,8 +137,15 @@ export const idempotency: readonly MutantGroup[] = [
       },
       {
         rule: "A handler starts over when what it read has changed.",
-        find: "!(error instanceof StoreConflictError) || tries >= conflictRetries",
-        replace: "!(error instanceof StoreConflictError) || tries >= 0",
+        find: "if (error instanceof StoreConflictError) return conflictRetries;",
+        replace: "",
+      },
+      {
+        rule: "A handler starts over when a reorg took the block that it had read at.",
+        find: "return error instanceof ChainMovedError ? reorgRetries : 0;",
+        replace: "return 0;",
+        tests: ["test/check-contract/attacks/attacks.test.ts"],
+        only: "a reorg during",
       },
       {
         rule: "A request that another process answered meanwhile gets that answer.",

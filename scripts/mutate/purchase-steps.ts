@@ -226,8 +226,8 @@ export const purchaseSteps: readonly MutantGroup[] = [
       },
       {
         rule: "An offer is judged by the time of the next block.",
-        find: "chain.nextTime()",
-        replace: "chain.nextTime().then((time) => time - 1)",
+        find: "chain.program(hashId(purchase.program)), chain.nextTime()",
+        replace: "chain.program(hashId(purchase.program)), chain.nextTime().then((time) => time - 1)",
         tests: [deadlines],
       },
       {
@@ -289,13 +289,6 @@ export const purchaseSteps: readonly MutantGroup[] = [
         replace: "",
         tests: [attacks],
         only: "a registration from an account other than",
-      },
-      {
-        rule: "A registration that another transaction makes again after a reorg has no second event.",
-        find: 'if (stored.value.route === "merchant_direct")',
-        replace: 'if (stored.value.route === "registrar_offer")',
-        tests: ["test/server/api/operations/purchases/reorgs.test.ts"],
-        only: "another transaction makes again",
       },
     ],
   },

@@ -93,8 +93,18 @@ export interface MinedRevert {
  */
 export type SignatureVerdict = "valid" | "invalid" | "refused_by_contract";
 
-/** The chain, as the API reads it. Nothing here sends a transaction. */
-export interface ChainReader {
+/** The parts of a step's transaction that are known before it is read. They only spare messages: what is read decides. */
+export interface ExpectedParts {
+  /** The recipient, whose code is checked. */
+  to: Address;
+  /** The wallet, whose code is checked. */
+  wallet: Address;
+  /** The block; by default the newest one. */
+  block?: { number: number | bigint; hash: Hex };
+}
+
+/** The reads of the chain. Nothing here sends a transaction. */
+export interface ChainReads {
   /** The newest block. */
   head(): Promise<BlockPoint>;
   /**
@@ -107,7 +117,7 @@ export interface ChainReader {
   /** The chain's id and epoch as they are now. */
   identity(): Promise<{ chainId: number; epoch: Hex }>;
   /** Everything about one transaction hash, recomputed where a node's word is not needed. */
-  observe(hash: Hex): Promise<ObservedTransaction>;
+  observe(hash: Hex, expected?: ExpectedParts): Promise<ObservedTransaction>;
   /**
    * Returns the revert of a mined transaction, found by running it again where it was mined; without the error when the
    * node cannot.
@@ -147,12 +157,38 @@ export interface ChainReader {
   verifySignature(query: { wallet: Address; digest: Hex; signature: Hex }): Promise<SignatureVerdict>;
 }
 
+/** The chain, as the API reads it. */
+export interface ChainReader extends ChainReads {
+  /** Notes the block that is probably the newest: reads are then made at it in the message that asks for the newest, which decides. */
+  expect(head: BlockPoint): void;
+  /**
+   * Opens a reader for one request: it reads at the block that is the newest at its first read, and asks each question once. Nothing that
+   * it has read is known to the next request.
+   */
+  forRequest(): ChainReader;
+  /** Has the reader of a request read at the newest block from now on: the request has changed the chain, or has waited for it. */
+  renew(): void;
+  /**
+   * Checks that the block of a request's reads is still on the chain, when the request has read everything.
+   *
+   * @throws ChainMovedError when it is not: what was read counts for nothing.
+   */
+  settle(): Promise<void>;
+}
+
 /** The node could not be reached or failed; whether anything happened is not known. */
 export class ChainUnavailableError extends CodedError<"rpc_unavailable"> {
   override readonly name = "ChainUnavailableError";
 
   constructor(message: string, options?: ErrorOptions) {
     super("rpc_unavailable", message, options);
+  }
+}
+
+/** The chain has moved away from the block that a request has read at. The request starts over. */
+export class ChainMovedError extends ChainUnavailableError {
+  constructor() {
+    super("The chain reorganized while it was read; ask again.");
   }
 }
 

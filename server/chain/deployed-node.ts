@@ -2,21 +2,24 @@ import { createPublicClient, custom, type EIP1193RequestFn, type Hex, type Publi
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { ChainMismatchError } from "./chain-reader.ts";
 import type { Deployment } from "./deployment.ts";
-import { absent, HeadReader } from "./head-reader.ts";
+import { absent, HeadReader, type Heads } from "./head-reader.ts";
 
 /** A node with the contracts of a deployment, as they are called on it. */
 export interface DeployedNode {
   request: EIP1193RequestFn;
   client: PublicClient;
-  reader: HeadReader;
+  reader: Heads;
   deployment: Deployment;
   registrar: { readonly address: Hex; readonly abi: typeof purchaseRegistrarAbi };
   token: { readonly address: Hex; readonly abi: typeof testUsdcAbi };
 }
 
 /** Connects to the node that serves a deployment; nothing that it answers is taken for an answer to a later question. */
-export function connectDeployed(request: EIP1193RequestFn, deployment: Deployment): DeployedNode {
-  const client = createPublicClient({ transport: custom({ request }, { retryCount: 0 }), cacheTime: 0 });
+export function connectDeployed(
+  request: EIP1193RequestFn,
+  deployment: Deployment,
+): DeployedNode & { reader: HeadReader } {
+  const client = clientOf(request);
   return {
     request,
     client,
@@ -52,4 +55,25 @@ export async function readDeployedIdentity({
 /** Reads zero, with which the contracts say that there is none, as null. */
 export function unlessZero(hash: Hex): Hex | null {
   return BigInt(hash) === 0n ? null : hash;
+}
+
+/** Returns the same node for one request, which asks each question once. */
+export function connectOnce(node: DeployedNode, reader: Heads): { node: DeployedNode; forget: () => void } {
+  const answers = new Map<string, Promise<unknown>>();
+  const ask = async (question: { method: string; params?: unknown }) => {
+    // An address is the same in any case of its letters.
+    const key = JSON.stringify([question.method, question.params]).toLowerCase();
+    const known = answers.get(key);
+    if (known !== undefined) return await known;
+    const answer: Promise<unknown> = Reflect.apply(node.request, undefined, [question]);
+    answers.set(key, answer);
+    return await answer;
+  };
+  // The type of a request function promises an answer for each method, as the node's own one does.
+  const client = clientOf(ask as EIP1193RequestFn);
+  return { node: { ...node, client, reader }, forget: () => answers.clear() };
+}
+
+function clientOf(request: EIP1193RequestFn): PublicClient {
+  return createPublicClient({ transport: custom({ request }, { retryCount: 0 }), cacheTime: 0 });
 }

@@ -11,10 +11,28 @@ import { type BlockPoint, ChainUnavailableError } from "./chain-reader.ts";
 /** The number of times that a read starts over when the chain reorganized under it. */
 const headRetries = 3;
 
-type Settled<T> = { value: T } | { error: unknown };
+/** The outcome of reads. */
+export type Settled<T> = { value: T } | { error: unknown };
+
+/** Decides at which block reads are made. */
+export interface Heads {
+  /** The block to read at. */
+  head(): Promise<BlockPoint>;
+  /** Runs a single read, which needs no check of its block: at the newest block if it gets no block. */
+  alone<T>(read: (at: { blockHash?: Hex }) => Promise<T>): Promise<T>;
+  /** Runs reads at one block, or at a given one. */
+  atOneHead<T>(read: (head: BlockPoint) => Promise<T>, point?: BlockPoint): Promise<T>;
+  /** Runs reads at one block, and then at the same block what follows from them. */
+  inTwoSteps<A, T>(
+    first: (head: BlockPoint) => Promise<A>,
+    second: (found: A, head: BlockPoint) => Promise<T>,
+  ): Promise<T>;
+  /** Repeats a read that needs a newer block than its first try had. */
+  later<T>(read: () => Promise<T>): Promise<T>;
+}
 
 /** Reads at the newest block, so that all parts of an answer are of one block. */
-export class HeadReader {
+export class HeadReader implements Heads {
   readonly #client: PublicClient;
   #seen: BlockPoint | undefined;
 
@@ -29,6 +47,24 @@ export class HeadReader {
     return this.#seen;
   }
 
+  /** Notes which block is probably the newest, so that the next reads are made at it before that is known. */
+  expect(head: BlockPoint): void {
+    this.#seen = head;
+  }
+
+  /** The block that is probably the newest. */
+  get expected(): BlockPoint | undefined {
+    return this.#seen;
+  }
+
+  async alone<T>(read: (at: { blockHash?: Hex }) => Promise<T>): Promise<T> {
+    return await read({});
+  }
+
+  async later<T>(read: () => Promise<T>): Promise<T> {
+    return await read();
+  }
+
   /**
    * Reads at the newest block or at a given one, and again if that block is no longer on the chain afterwards.
    *
@@ -37,7 +73,7 @@ export class HeadReader {
   async atOneHead<T>(read: (head: BlockPoint) => Promise<T>, point?: BlockPoint): Promise<T> {
     return await this.#unlessGone(async () =>
       point === undefined
-        ? await this.#atNewest(read)
+        ? await this.atNewest(read)
         : { head: point, outcome: await settled(async () => await read(point)) },
     );
   }
@@ -53,7 +89,7 @@ export class HeadReader {
     second: (found: A, head: BlockPoint) => Promise<T>,
   ): Promise<T> {
     return await this.#unlessGone(async () => {
-      const { head, outcome } = await this.#atNewest(first);
+      const { head, outcome } = await this.atNewest(first);
       if ("error" in outcome) return { head, outcome };
       return { head, outcome: await settled(async () => await second(outcome.value, head)) };
     });
@@ -62,25 +98,28 @@ export class HeadReader {
   async #unlessGone<T>(read: () => Promise<{ head: BlockPoint; outcome: Settled<T> }>): Promise<T> {
     for (let tries = 0; tries < headRetries; tries += 1) {
       const { head, outcome } = await read();
-      if ((await this.#hashAt(head.number)) !== head.hash) continue;
+      if (!(await this.isOnChain(head))) continue;
       if ("error" in outcome) throw outcome.error;
       return outcome.value;
     }
     throw new ChainUnavailableError("The chain reorganized while it was read; ask again.");
   }
 
-  /** Sends a request of its own: `getBlock` would share the answer to an equal one that was sent before these reads. */
-  async #hashAt(number: number): Promise<Hex | undefined> {
+  /**
+   * Returns whether a block is on the chain now. Sends a request of its own: `getBlock` would share the answer to an equal one that was
+   * sent before.
+   */
+  async isOnChain({ number, hash }: BlockPoint): Promise<boolean> {
     const block = await this.#client.request<{
       Method: "eth_getBlockByNumber";
       Parameters: [Hex, false];
       ReturnType: { hash: Hex } | null;
     }>({ method: "eth_getBlockByNumber", params: [numberToHex(number), false] });
-    return block?.hash;
+    return block?.hash === hash;
   }
 
-  /** Most reads meet the block that the last one met: they are asked at it in the message that asks for the newest, which decides. */
-  async #atNewest<T>(
+  /** Runs reads at the newest block, without a check afterwards. Most reads meet the block that the last one met: they are asked at it in the message that asks for the newest, which decides. */
+  async atNewest<T>(
     read: (head: BlockPoint) => Promise<T>,
   ): Promise<{ head: BlockPoint; outcome: Settled<T> }> {
     const seen = this.#seen;

@@ -13,31 +13,34 @@ import type {
   ObservedTransaction,
 } from "../../protocol/binding/observed-transaction.ts";
 import { recomputeEnvelope } from "../../protocol/binding/recompute-envelope.ts";
+import { Recent } from "../../protocol/recent.ts";
 import { awaitAutomine } from "../../relayer/node/automine.ts";
 import { toNode } from "../../relayer/node/node.ts";
+import type { BlockPoint, ExpectedParts } from "./chain-reader.ts";
 import { codeAt } from "./code-at.ts";
 import { type DeployedNode, readDeployedIdentity } from "./deployed-node.ts";
 import { absent } from "./head-reader.ts";
 
 /** Observes a transaction; one that the node is about to mine is waited for. */
-export function transactionObserver(node: DeployedNode): (hash: Hex) => Promise<ObservedTransaction> {
-  const hashCode = codeHasher();
-  return async (hash) => {
-    const seen = await observeAtOneHead(hash, node, hashCode);
+export function transactionObserver(
+  node: DeployedNode,
+): (hash: Hex, expected?: ExpectedParts) => Promise<ObservedTransaction> {
+  return async (hash, expected) => {
+    const observe = async () => await observeAtOneHead(hash, node, expected);
+    const seen = await observe();
     const pending = seen.envelope !== null && seen.receipt === null;
-    return pending && (await awaitAutomine(toNode(node.request)))
-      ? await observeAtOneHead(hash, node, hashCode)
-      : seen;
+    return pending && (await awaitAutomine(toNode(node.request))) ? await node.reader.later(observe) : seen;
   };
 }
 
 async function observeAtOneHead(
   hash: Hex,
   node: DeployedNode,
-  hashCode: HashCode,
+  expected: ExpectedParts | undefined,
 ): Promise<ObservedTransaction> {
   const { client, reader } = node;
   return await reader.atOneHead(async (head) => {
+    if (expected !== undefined) askAhead(expected, head, client);
     const [identity, found, receipt] = await Promise.all([
       readDeployedIdentity(node),
       client.getTransaction({ hash }).catch(absent),
@@ -56,6 +59,21 @@ async function observeAtOneHead(
       codeHash: mined?.code === undefined ? null : hashCode(mined.code),
     };
   });
+}
+
+/**
+ * Asks what the block of a transaction has, in the message that asks for the transaction: for a reader that asks each question once, and
+ * finds these answers when it knows the block. If it is another block, nothing uses them.
+ */
+function askAhead({ to, wallet, block }: ExpectedParts, head: BlockPoint, client: PublicClient): void {
+  const { number, hash: blockHash } = block ?? head;
+  const asked = [
+    client.getBlock({ blockNumber: BigInt(number) }),
+    client.getLogs({ blockHash }),
+    client.getCode({ address: to, blockHash }),
+    client.getCode({ address: wallet, blockHash }),
+  ];
+  for (const answer of asked) answer.catch(() => undefined);
 }
 
 /**
@@ -105,15 +123,11 @@ async function readMined(
   return (await client.getTransaction({ blockHash, index }).catch(absent)) ?? found;
 }
 
-type HashCode = (code: Hex) => Hex;
+/** By code: contracts have kilobytes of it, and nearly every transaction has the same recipients. */
+const codeHashes = new Recent<Hex>(8);
 
-/** Contracts have kilobytes of code, and nearly every transaction has the same recipient: the last code's hash is kept. */
-function codeHasher(): HashCode {
-  let last: { code: Hex; hash: Hex } | undefined;
-  return (code) => {
-    if (last?.code !== code) last = { code, hash: keccak256(code) };
-    return last.hash;
-  };
+function hashCode(code: Hex): Hex {
+  return codeHashes.get(code, () => keccak256(code));
 }
 
 function toReceipt(receipt: TransactionReceipt): ObservedReceipt {

@@ -1,4 +1,5 @@
 import { BaseError, type EIP1193RequestFn, type Hex } from "viem";
+import type { ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
 import { RpcRefusedError, RpcUnavailableError } from "../../relayer/errors.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
 import { toNode, traceRevert } from "../../relayer/node/node.ts";
@@ -7,15 +8,24 @@ import {
   type ChainCall,
   type ChainProgram,
   type ChainReader,
+  type ChainReads,
   type ChainRevert,
   ChainUnavailableError,
   type MinedRevert,
 } from "./chain-reader.ts";
-import { connectDeployed, type DeployedNode, readDeployedIdentity, unlessZero } from "./deployed-node.ts";
+import {
+  connectDeployed,
+  connectOnce,
+  type DeployedNode,
+  readDeployedIdentity,
+  unlessZero,
+} from "./deployed-node.ts";
 import type { Deployment } from "./deployment.ts";
+import type { HeadReader } from "./head-reader.ts";
 import { transactionObserver } from "./observe-transaction.ts";
 import { readChainPurchase, readPurchaseUnder } from "./read-chain-purchase.ts";
 import { readChainFunding, readCover } from "./read-funding.ts";
+import { RequestHead } from "./request-head.ts";
 import { readWalletCode, verifyWalletSignature } from "./wallet-code.ts";
 
 /** The contract's `Route`, by its number. */
@@ -30,6 +40,41 @@ const routes = [null, "registrar_offer", "merchant_direct"] as const;
  */
 export function openChainReader(request: EIP1193RequestFn, deployment: Deployment): ChainReader {
   const node = connectDeployed(request, deployment);
+  const reader: ChainReader = {
+    ...readsOf(node),
+    expect: (head) => node.reader.expect(head),
+    forRequest: () => ({ ...reader, ...openRequestReader(node) }),
+    renew() {},
+    async settle() {},
+  };
+  return reader;
+}
+
+/** Opens the reads of one request, in which every question is asked once until it is renewed. */
+function openRequestReader(
+  node: DeployedNode & { reader: HeadReader },
+): ChainReads & Pick<ChainReader, "renew" | "settle"> {
+  const head = new RequestHead(node.reader);
+  const { node: once, forget } = connectOnce(node, head);
+  const reads = readsOf(once);
+  const observed = new Map<Hex, Promise<ObservedTransaction>>();
+  return {
+    ...reads,
+    async observe(hash, expected) {
+      const observing = observed.get(hash) ?? reads.observe(hash, expected);
+      observed.set(hash, observing);
+      return await observing;
+    },
+    renew() {
+      head.renew();
+      forget();
+      observed.clear();
+    },
+    settle: async () => await guard(async () => await head.settle())(),
+  };
+}
+
+function readsOf(node: DeployedNode): ChainReads {
   const { client, reader, registrar, token } = node;
   return guarded({
     head: async () => await reader.head(),
@@ -41,29 +86,31 @@ export function openChainReader(request: EIP1193RequestFn, deployment: Deploymen
     purchase: async (query, point) => await readChainPurchase(query, point, node),
     purchaseUnder: async (funding, find) => await readPurchaseUnder(funding, find, node),
     async route(id, at) {
-      const block = at === undefined ? {} : { blockHash: at.hash };
       const call = { ...registrar, functionName: "purchase", args: [id] } as const;
-      const { route } = await client.readContract({ ...call, ...block });
+      const read = async (block: { blockHash?: Hex }) => await client.readContract({ ...call, ...block });
+      const { route } = await (at === undefined ? reader.alone(read) : read({ blockHash: at.hash }));
       return routes[route] ?? null;
     },
     funding: async (query) => await readChainFunding(query, node),
     cover: async (id) => await readCover(id, node),
     program: async (program) => await readProgram(program, node),
     async enrolledAs({ program, wallet }) {
-      const args = [program, wallet] as const;
-      return unlessZero(await client.readContract({ ...registrar, functionName: "enrolledAs", args }));
+      const call = { ...registrar, functionName: "enrolledAs", args: [program, wallet] } as const;
+      return unlessZero(
+        await reader.alone(async (block) => await client.readContract({ ...call, ...block })),
+      );
     },
     nextTime: async () => Number((await client.getBlock({ blockTag: "pending" })).timestamp),
     simulate: async (calls, at, time) => await simulate(calls, { at, time }, node),
     permitNonce: async (wallet, blockHash) =>
       await client.readContract({ ...token, functionName: "nonces", args: [wallet], blockHash }),
-    verifySignature: async (query) => await verifyWalletSignature(query, client),
+    verifySignature: async (query) => await verifyWalletSignature(query, node),
   });
 }
 
-async function readProgram(program: Hex, { client, registrar }: DeployedNode): Promise<ChainProgram> {
-  const args = [program] as const;
-  const state = await client.readContract({ ...registrar, functionName: "programState", args });
+async function readProgram(program: Hex, { client, reader, registrar }: DeployedNode): Promise<ChainProgram> {
+  const call = { ...registrar, functionName: "programState", args: [program] } as const;
+  const state = await reader.alone(async (block) => await client.readContract({ ...call, ...block }));
   return {
     operator: state.operator,
     commitmentSigner: state.commitmentSigner,
@@ -107,18 +154,19 @@ function toRevert(data: Hex): ChainRevert {
   return { name: revert?.name ?? null, args: revert?.args ?? {} };
 }
 
-/** Turns every failure to talk to the node into one error. */
-function guarded(chain: ChainReader): ChainReader {
-  const guard =
-    <A extends unknown[], R>(read: (...args: A) => Promise<R>) =>
-    async (...args: A): Promise<R> => {
-      try {
-        return await read(...args);
-      } catch (cause) {
-        if (cause instanceof BaseError) throw new ChainUnavailableError(cause.shortMessage, { cause });
-        throw cause;
-      }
-    };
+/** Turns every failure of a read to talk to the node into one error. */
+function guard<A extends unknown[], R>(read: (...args: A) => Promise<R>): (...args: A) => Promise<R> {
+  return async (...args) => {
+    try {
+      return await read(...args);
+    } catch (cause) {
+      if (cause instanceof BaseError) throw new ChainUnavailableError(cause.shortMessage, { cause });
+      throw cause;
+    }
+  };
+}
+
+function guarded(chain: ChainReads): ChainReads {
   return {
     head: guard(chain.head),
     atOneHead: async (read) => await guard(async () => await chain.atOneHead(read))(),

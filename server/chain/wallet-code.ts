@@ -3,6 +3,7 @@ import type { WalletCode } from "../../protocol/binding/expected-transaction.ts"
 import { recoverSigner } from "../../protocol/messages/wallet-signature.ts";
 import type { SignatureVerdict } from "./chain-reader.ts";
 import { codeAt } from "./code-at.ts";
+import type { DeployedNode } from "./deployed-node.ts";
 
 /**
  * A contract's answer to a valid signature (ERC-1271): four bytes, and zeros up to the end of the word as Solidity
@@ -27,19 +28,21 @@ export async function readWalletCode(
 /** Verifies a wallet's signature over a digest: ECDSA (low s) for an account without code, ERC-1271 otherwise. */
 export async function verifyWalletSignature(
   { wallet, digest, signature }: { wallet: Address; digest: Hex; signature: Hex },
-  client: PublicClient,
+  { client, reader }: Pick<DeployedNode, "client" | "reader">,
 ): Promise<SignatureVerdict> {
-  const code = await client.getCode({ address: wallet });
+  const code = await reader.alone(async (at) => await client.getCode({ address: wallet, ...at }));
   if (code === undefined || code === "0x")
     return (await recoverSigner(digest, signature)) === wallet ? "valid" : "invalid";
-  return (await isValidByContract(client, wallet, digest, signature)) ? "valid" : "refused_by_contract";
+  const isValid = await reader.alone(
+    async (at) => await isValidByContract(client, { wallet, digest, signature }, at),
+  );
+  return isValid ? "valid" : "refused_by_contract";
 }
 
 async function isValidByContract(
   client: PublicClient,
-  wallet: Address,
-  digest: Hex,
-  signature: Hex,
+  { wallet, digest, signature }: { wallet: Address; digest: Hex; signature: Hex },
+  at: { blockHash?: Hex },
 ): Promise<boolean> {
   const abi = parseAbi(["function isValidSignature(bytes32 hash, bytes signature) view returns (bytes32)"]);
   try {
@@ -48,6 +51,7 @@ async function isValidByContract(
       abi,
       functionName: "isValidSignature",
       args: [digest, signature],
+      ...at,
     });
     return answer === magicValue;
   } catch (error) {

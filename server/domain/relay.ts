@@ -10,8 +10,10 @@ import {
 } from "../../relayer/relayer.ts";
 import { Problem } from "../api/errors/problem.ts";
 import { ChainMismatchError, type ChainRevert, ChainUnavailableError } from "../chain/chain-reader.ts";
+import { askAhead } from "../lib/ask-ahead.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
+import { readOnChain } from "./records/find.ts";
 import { sayRemedy } from "./reverts/cause.ts";
 import { explainMined } from "./reverts/explain-mined.ts";
 import { explainRevert } from "./reverts/explain-revert.ts";
@@ -100,6 +102,7 @@ export async function relayBound(
   for (let reorgs = 1; ; reorgs += 1) {
     const relayed = await relay(intent, services, step);
     if (!relayed.confirmed) return relayed;
+    askAhead(...beginBinding(relayed, step.purchase, services));
     try {
       await step.bind(relayed.hash);
       return relayed;
@@ -113,6 +116,17 @@ export async function relayBound(
   }
 }
 
+/** Begins to read what the binding of a confirmed transaction needs. */
+function beginBinding(
+  { operation, hash }: Extract<Relayed, { confirmed: true }>,
+  purchase: PurchaseRecord,
+  services: Services,
+): Promise<unknown>[] {
+  const { to, from: wallet, block_number: number, block_hash } = operation;
+  const block = number === null || block_hash === null ? {} : { block: { number, hash: block_hash } };
+  return [services.chain.observe(hash, { to, wallet, ...block }), readOnChain(purchase, services)];
+}
+
 /**
  * Relays an intent, or continues with the operation that it already has.
  *
@@ -124,7 +138,10 @@ async function relay(
   services: Services,
   step: Omit<RelayedStep, "bind">,
 ): Promise<Relayed> {
-  const operation = await services.relayer.submit(intent).catch(throwRefusal);
+  const operation = await services.relayer
+    .submit(intent)
+    .catch(throwRefusal)
+    .finally(() => services.chain.renew());
   const { status, hash } = operation;
   if (status === "confirmed" && hash !== null) return { confirmed: true, operation, hash };
   if (status === "needs_attention") throw unknownOutcome(operation);

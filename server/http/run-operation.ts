@@ -1,4 +1,5 @@
 import { KeyedMutex } from "../../relayer/keyed-mutex.ts";
+import { ChainMovedError, type ChainReader } from "../chain/chain-reader.ts";
 import { commitWithEvent } from "../outbox/freeze-event.ts";
 import type { Services } from "../services.ts";
 import { type Change, StoreConflictError } from "../store/store.ts";
@@ -13,10 +14,13 @@ import {
   lookUpKey,
   writeKey,
 } from "./idempotency.ts";
-import type { Operation, OperationContext } from "./operation.ts";
+import type { Operation, OperationContext, Outcome } from "./operation.ts";
 
 /** The number of times that a handler starts over when another request changed what it had read. */
 const conflictRetries = 8;
+
+/** The same when a reorg did. */
+const reorgRetries = 2;
 
 /** Runs operations: each effect once per idempotency key, each write in one commit. */
 export class OperationRunner {
@@ -89,7 +93,7 @@ export class OperationRunner {
         } catch (error) {
           const found = await look();
           if ("answer" in found) return found.answer;
-          if (!(error instanceof StoreConflictError) || tries >= conflictRetries) throw error;
+          if (tries >= retriesAfter(error)) throw error;
           held = found.held;
         }
       }
@@ -138,11 +142,13 @@ export class OperationRunner {
     held: HeldKey | null,
   ): Promise<Answer> {
     const { store, settings, clock } = this.#services;
-    const outcome = await operation.handle(context);
+    const chain = operation.method === "post" ? context.services.chain.forRequest() : context.services.chain;
+    const outcome = await handle(operation, { ...context, services: { ...context.services, chain } });
     if (outcome.kind === "read") return jsonAnswer(outcome.status, outcome.body, outcome.headers);
     if (outcome.kind === "kept") return serializedAnswer(outcome.status, outcome.json);
     const { event, refusal } = outcome;
-    const caused = { seed: settings.seed, program: context.program.id, now: await clock.now(), event };
+    const [now] = await Promise.all([event === undefined ? context.now : clock.now(), chain.settle()]);
+    const caused = { seed: settings.seed, program: context.program.id, now, event };
     let answer: Answer | undefined;
     await commitWithEvent(caused, store, (id) => {
       const { changes, body } = outcome.write(id);
@@ -164,6 +170,31 @@ export class OperationRunner {
     if (answer === undefined) throw new Error("A commit that resolved must have been built.");
     return answer;
   }
+}
+
+/** Runs a handler. A refusal counts only if the block that it was decided at is still on the chain. @throws ChainMovedError */
+async function handle(operation: Operation, context: OperationContext): Promise<Outcome> {
+  try {
+    return await operation.handle(context);
+  } catch (error) {
+    if (retriesAfter(error) === 0) await settleRefusal(context.services.chain);
+    throw error;
+  }
+}
+
+/** A node that fails meanwhile does not change the refusal. */
+async function settleRefusal(chain: ChainReader): Promise<void> {
+  try {
+    await chain.settle();
+  } catch (error) {
+    if (error instanceof ChainMovedError) throw error;
+  }
+}
+
+/** Returns how often a handler starts over after an error: not at all unless something that it had read has changed. */
+function retriesAfter(error: unknown): number {
+  if (error instanceof StoreConflictError) return conflictRetries;
+  return error instanceof ChainMovedError ? reorgRetries : 0;
 }
 
 /**

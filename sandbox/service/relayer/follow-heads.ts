@@ -1,6 +1,10 @@
 import { once } from "node:events";
+import { hexToNumber } from "viem";
 import { WebSocket } from "ws";
+import { z } from "zod";
+import { hexSchema } from "../../../relayer/node/node-schemas.ts";
 import type { Relayer } from "../../../relayer/relayer.ts";
+import type { BlockPoint } from "../../../server/chain/chain-reader.ts";
 import type { Log } from "../../../server/services.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
 
@@ -23,8 +27,8 @@ export async function followHeads(parts: {
   relayer: Relayer;
   gate: RequestGate;
   log: Log;
-  /** Called with every new head before it is looked at. */
-  announce: () => void;
+  /** Called with every new head before it is looked at; null for the one of now. */
+  announce: (head: BlockPoint | null) => void;
   /** Called when the node is gone. */
   ended?: () => void;
 }): Promise<HeadFollower> {
@@ -45,9 +49,9 @@ export async function followHeads(parts: {
   };
   const open = async () => {
     const socket = new WebSocket(urlNow().replace(/^http/, "ws"), { perMessageDeflate: false });
-    socket.on("message", () => {
+    socket.on("message", (message) => {
       newHead = true;
-      announce();
+      announce(readHead(String(message)));
       looking ??= look();
     });
     // Rejects with what keeps it from opening.
@@ -70,4 +74,15 @@ export async function followHeads(parts: {
       await looking;
     },
   };
+}
+
+const quantity = hexSchema.transform((value) => hexToNumber(value));
+
+const announcement = z.object({
+  params: z.object({ result: z.object({ number: quantity, hash: hexSchema, timestamp: quantity }) }),
+});
+
+/** Reads the head that the node announces; null for the confirmation of the subscription. */
+function readHead(message: string): BlockPoint | null {
+  return announcement.safeParse(JSON.parse(message)).data?.params.result ?? null;
 }

@@ -37,7 +37,7 @@ export async function requireBound(
   use: Use,
   services: Services,
 ): Promise<ObservedTransaction> {
-  const observed = await services.chain.observe(hash);
+  const observed = await services.chain.observe(hash, { to: expected.call.to, wallet: expected.wallet });
   await assertBound(observed, expected, use, services);
   return observed;
 }

@@ -59,7 +59,8 @@ export async function postPayments(
     const log = logs[index];
     if (stored === null || log === undefined)
       throw new Error("A payment that was accepted has a purchase and a log.");
-    await assertPaidTogether(await currentPurchase(stored.value, services), asked.value, services);
+    if (stored.key !== asked.key)
+      await assertPaidTogether(await currentPurchase(stored.value, services), services);
     const ledger = ledgers.get(stored.key) ?? (await openOtherLedger(stored, onChain.asOf, services));
     ledgers.set(stored.key, ledger);
     assertRead(log, ledger);

@@ -7,6 +7,15 @@ import type { Services } from "../../services.ts";
 import type { PurchaseRecord } from "../../store/records.ts";
 import { assertCovered } from "../merchants/merchant-steps.ts";
 
+/** Begins the reads of {@link assertOfferable}. */
+export function beginOfferBounds(
+  { program: id, merchant: wallet }: PurchaseRecord,
+  { chain }: Services,
+): Promise<unknown>[] {
+  const program = hashId(id);
+  return [chain.program(program), chain.nextTime(), chain.enrolledAs({ program, wallet })];
+}
+
 /** Refuses what the contract would refuse in the next block, before the relayer reserves anything. */
 export async function assertOfferable(purchase: PurchaseRecord, services: Services): Promise<void> {
   const { chain } = services;

@@ -53,12 +53,8 @@ export async function assertStep(
  *
  * @throws Problem state_conflict that names that purchase, with what it takes now.
  */
-export async function assertPaidTogether(
-  other: PurchaseRecord,
-  asked: PurchaseRecord,
-  services: Services,
-): Promise<void> {
-  if (other.id === asked.id || whyNotStep(other, "reconcile") === null) return;
+export async function assertPaidTogether(other: PurchaseRecord, services: Services): Promise<void> {
+  if (whyNotStep(other, "reconcile") === null) return;
   const detail =
     `The batch also pays ${other.id}, which is ${other.status}, and a batch is recorded as a whole. ` +
     `Take that purchase's next step first: it is under "allowed".`;

@@ -2,6 +2,7 @@ import type { Hex } from "viem";
 import { hashId } from "../../../protocol/values/id.ts";
 import { Problem } from "../../api/errors/problem.ts";
 import type { BlockPoint, ChainPurchase, ChainReader } from "../../chain/chain-reader.ts";
+import { askAhead } from "../../lib/ask-ahead.ts";
 import type {
   ClaimRecord,
   DecisionRecord,
@@ -62,13 +63,19 @@ export async function findByCommitment(
   return (await store.list("purchases", { commitment_hash: hash }, { limit: 1 }))[0];
 }
 
-/** Finds a purchase of a program, as it is now. */
+/**
+ * Finds a purchase of a program, as it is now.
+ *
+ * @param beginReads - begins the reads of the chain that follow.
+ */
 export async function findPurchase(
   services: RelayedServices,
   program: string,
   id: string,
+  beginReads: (record: PurchaseRecord) => readonly Promise<unknown>[] = () => [],
 ): Promise<FoundPurchase> {
   const stored = await findStored(services.store, program, id);
+  askAhead(...beginReads(stored.value));
   return { stored, purchase: await currentPurchase(stored.value, services) };
 }
 

@@ -7,7 +7,7 @@ import { requireBound } from "../../../domain/binding/require-bound.ts";
 import { markUnlessUsed } from "../../../domain/binding/used-transactions.ts";
 import { refusalOfUnenrolled } from "../../../domain/merchants/merchant-steps.ts";
 import { commitmentOf } from "../../../domain/purchases/commitment-of.ts";
-import { assertOfferable, refusalOfOffer } from "../../../domain/purchases/offer-bounds.ts";
+import { assertOfferable, beginOfferBounds, refusalOfOffer } from "../../../domain/purchases/offer-bounds.ts";
 import { assertRoute, assertStep } from "../../../domain/purchases/purchase-steps.ts";
 import { activatedRecord, currentPurchase } from "../../../domain/purchases/status-after-reorg.ts";
 import { findParts, findPurchase, readOnChain } from "../../../domain/records/find.ts";
@@ -63,7 +63,10 @@ export const activatePurchase = defineOperation({
   ],
   events: ["purchase.activated"],
   async handle({ services, program, id, body, resumes, beginEffect }) {
-    const { stored, purchase } = await findPurchase(services, program.id, id);
+    const { stored, purchase } = await findPurchase(services, program.id, id, (record) => [
+      readOnChain(record, services),
+      ...(record.route === null ? beginOfferBounds(record, services) : []),
+    ]);
     if (resumes !== null && purchase.route === "registrar_offer")
       return await answerOffered(purchase, services);
     await assertStep(purchase, "activate", services);
@@ -137,7 +140,12 @@ async function recordOffer(
   const parts = await findParts(services, stored.value);
   const active = activatedRecord(stored.value, "registrar_offer");
   const marked = await markUnlessUsed({ key: hash, step: "offer", subject: id }, services);
-  const current = await currentPurchase(active, services);
+  // The operation was just bound, in a block that is still on the chain.
+  const relayer = {
+    readNow: async (one: string) =>
+      one === operation.operation_id ? operation : await services.relayer.readNow(one),
+  };
+  const current = await currentPurchase(active, { ...services, relayer });
   return {
     kind: "write",
     status: 200,

@@ -8,7 +8,6 @@ import { findParts, findPurchase, readOnChain } from "../../../domain/records/fi
 import { updatePurchase } from "../../../domain/records/update-purchase.ts";
 import { missingEvidence, submissionsOf } from "../../../domain/wallets/submissions.ts";
 import { defineOperation } from "../../../http/operation.ts";
-import { answerUnchanged } from "../../../http/outcome.ts";
 import { confirmRegistrationBody, purchaseSchema } from "../../schemas/purchases.ts";
 import { viewPurchase } from "../../views/purchases.ts";
 
@@ -29,11 +28,18 @@ export const confirmRegistration = defineOperation({
   errors: ["not_found", "state_conflict", "merchant_not_enrolled", ...bindingErrors, "deadline_passed"],
   events: ["purchase.registered"],
   async handle({ services, program, id, body }) {
-    const { stored, purchase } = await findPurchase(services, program.id, id);
-    await assertStep(purchase, "registration", services);
-    await assertRoute(purchase, "merchant_direct", services);
     const submission = (await submissionsOf(services.store, program.id, id, "register")).at(-1)?.value;
     const hash = body.transaction_hash ?? submission?.transaction_hash ?? null;
+    const { chain, deployment } = services;
+    const { stored, purchase } = await findPurchase(services, program.id, id, (record) => [
+      readOnChain(record, services),
+      chain.route(record.commitment_hash),
+      ...(hash === null
+        ? []
+        : [chain.observe(hash, { to: deployment.registrar.address, wallet: record.merchant })]),
+    ]);
+    await assertStep(purchase, "registration", services);
+    await assertRoute(purchase, "merchant_direct", services);
     const onChain = await readOnChain(purchase, services);
     if (hash === null) {
       if (!onChain.exists) await assertCovered(purchase, services);
@@ -44,9 +50,6 @@ export const confirmRegistration = defineOperation({
     const active = activatedRecord(stored.value, "merchant_direct");
     const current = await currentPurchase(active, services);
     const parts = await findParts(services, active);
-    // A reorg has removed a registration that was recorded, and this one takes its place: no second event tells of it.
-    if (stored.value.route === "merchant_direct")
-      return answerUnchanged(200, viewPurchase(current, parts, onChain, services));
     const marked = await markUnlessUsed(use, services);
     return {
       kind: "write",

@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import type { ObservedTransaction } from "../../../../protocol/binding/observed-transaction.ts";
 import { toJson } from "../../../../protocol/values/json.ts";
 import { toTimestamp } from "../../../../protocol/values/time.ts";
-import type { ChainPurchase } from "../../../chain/chain-reader.ts";
+import type { ChainPurchase, ExpectedParts } from "../../../chain/chain-reader.ts";
 import { bindingErrors } from "../../../domain/binding/require-bound.ts";
 import {
   changesOf,
@@ -17,6 +17,7 @@ import { defineOperation } from "../../../http/operation.ts";
 import { answerUnchanged } from "../../../http/outcome.ts";
 import { reconciliationData } from "../../../outbox/reconciliation-data.ts";
 import type { Services } from "../../../services.ts";
+import type { PurchaseRecord } from "../../../store/records.ts";
 import { type PaymentReceipt, reconcilePurchaseBody, reconciliationSchema } from "../../schemas/purchases.ts";
 import { viewPurchase } from "../../views/purchases.ts";
 
@@ -43,12 +44,15 @@ export const reconcilePurchase = defineOperation({
   errors: ["not_found", "state_conflict", ...bindingErrors, "deadline_passed"],
   events: ["purchase.reconciled"],
   async handle({ services, program, id, body, now }) {
-    const { stored: asked, purchase } = await findPurchase(services, program.id, id);
+    const named = (body.transaction_hashes ?? []).map((hash) => ({ hash }));
+    const { stored: asked, purchase } = await findPurchase(services, program.id, id, (record) => [
+      readOnChain(record, services),
+      observeAll(named, record, services),
+    ]);
     await assertStep(purchase, "reconcile", services);
-    // The named transactions are read first, so that the figures below are of a block that contains all of them.
-    const named = await observeAll(body.transaction_hashes ?? [], services);
     const onChain = await readOnChain(asked.value, services);
-    const transactions = body.transaction_hashes ? named : await observeAll(hashesOf(onChain), services);
+    const paying = body.transaction_hashes ? named : payingTransactions(onChain);
+    const transactions = await observeAll(paying, asked.value, services);
     const ledgers = new Map([[id, openLedger(asked, onChain)]]);
     for (const observed of transactions)
       await postPayments(observed, { asked, onChain, ledgers, at: toTimestamp(now) }, services);
@@ -85,14 +89,33 @@ export const reconcilePurchase = defineOperation({
   },
 });
 
+/** A transaction that pays a purchase, with its block if that is known. */
+interface PayingTransaction {
+  hash: Hex;
+  block?: NonNullable<ExpectedParts["block"]>;
+}
+
 /** The transactions of a purchase's payments. */
-function hashesOf({ payments }: ChainPurchase): Hex[] {
-  return payments.map(({ log }) => log.transactionHash);
+function payingTransactions({ payments }: ChainPurchase): PayingTransaction[] {
+  return payments.map(({ log: { transactionHash, blockNumber, blockHash } }) => ({
+    hash: transactionHash,
+    block: { number: blockNumber, hash: blockHash },
+  }));
 }
 
 /** Looks at each of the transactions once. */
-async function observeAll(hashes: readonly Hex[], { chain }: Services): Promise<ObservedTransaction[]> {
-  return await Promise.all([...new Set(hashes)].map(async (hash) => await chain.observe(hash)));
+async function observeAll(
+  transactions: readonly PayingTransaction[],
+  { buyer: wallet }: PurchaseRecord,
+  { chain, deployment }: Services,
+): Promise<ObservedTransaction[]> {
+  const { address: to } = deployment.registrar;
+  const byHash = new Map(transactions.map((transaction) => [transaction.hash, transaction]));
+  return await Promise.all(
+    [...byHash.values()].map(async ({ hash, block }) =>
+      chain.observe(hash, { to, wallet, ...(block === undefined ? {} : { block }) }),
+    ),
+  );
 }
 
 /** Sums up the results of all purchases, and lists the purchases. */

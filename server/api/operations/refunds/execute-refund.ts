@@ -66,7 +66,10 @@ export const executeRefund = defineOperation({
   ],
   events: ["refund.due", "refund.collected"],
   async handle({ services, program, id, body, now, resumes, beginEffect }) {
-    const { purchase } = await findPurchase(services, program.id, id);
+    const { purchase } = await findPurchase(services, program.id, id, (record) => [
+      readOnChain(record, services),
+      services.chain.nextTime(),
+    ]);
     const { claim, decision, refund } = await findParts(services, purchase);
     // A collection that paid another claim is refused again for the same reason, under every key.
     if (purchase.status !== "refunded" || !(await collectedForAnother(purchase, services))) {
@@ -225,7 +228,8 @@ interface Due {
 /** Finds the refund of a purchase, whose award is recorded here when its operation has not come that far yet. */
 async function findDue(id: string, operation: RelayOperation, services: Services): Promise<Due> {
   const { store, clock } = services;
-  await recordDueRefund(operation, await clock.now(), services);
+  if (((await store.get("purchases", id))?.value.refund_id ?? null) === null)
+    await recordDueRefund(operation, await clock.now(), services);
   const purchase = await store.get("purchases", id);
   const refund = await store.get("refunds", purchase?.value.refund_id ?? "");
   if (purchase === undefined || refund === undefined) throw new Error(`There is no refund of ${id}.`);

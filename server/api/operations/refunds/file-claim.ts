@@ -34,12 +34,18 @@ export const fileClaim = defineOperation({
   errors: ["not_found", "state_conflict", ...signatureErrors, ...bindingErrors, "claim_window_closed"],
   events: ["purchase.claimed"],
   async handle({ services, program, id, body, now }) {
-    const { store, deployment } = services;
-    const { stored, purchase } = await findPurchase(services, program.id, id);
+    const { store, deployment, chain } = services;
+    const submissions = await submissionsOf(store, program.id, id, "claim");
+    const likely = body.transaction_hash ?? submissions.at(-1)?.value.transaction_hash ?? null;
+    const { stored, purchase } = await findPurchase(services, program.id, id, (record) => [
+      readOnChain(record, services),
+      ...(likely === null
+        ? []
+        : [chain.observe(likely, { to: deployment.registrar.address, wallet: record.beneficiary })]),
+    ]);
     await assertStep(purchase, "claims", services);
     const onChain = await readOnChain(purchase, services);
     await assertPaymentsOnChain(purchase, onChain, services);
-    const submissions = await submissionsOf(store, program.id, id, "claim");
     const claimed = completeClaim(body, pickClaim(submissions, purchase, onChain, deployment));
     const { requested_amount, reason, signature, transaction_hash: hash } = claimed;
     assertReconciled(purchase, requested_amount, "/requested_amount");

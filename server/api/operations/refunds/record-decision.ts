@@ -1,5 +1,5 @@
 import { hashDecision } from "../../../../protocol/signatures/decision.ts";
-import { findPurchase } from "../../../domain/records/find.ts";
+import { findPurchase, readOnChain } from "../../../domain/records/find.ts";
 import { nextId } from "../../../domain/records/next-id.ts";
 import { updatePurchase } from "../../../domain/records/update-purchase.ts";
 import { checkDecision } from "../../../domain/refunds/check-decision.ts";
@@ -39,7 +39,19 @@ export const recordDecision = defineOperation({
   ],
   events: ["purchase.decided"],
   async handle({ services, program, id, body, now }) {
-    const { stored, purchase } = await findPurchase(services, program.id, id);
+    const { store, chain, deployment } = services;
+    const claim = (await store.get("claims", body.claim_id))?.value;
+    const { stored, purchase } = await findPurchase(services, program.id, id, (record) => [
+      readOnChain(record, services),
+      ...(claim?.purchase_id === record.id
+        ? [
+            chain.observe(claim.transaction_hash, {
+              to: deployment.registrar.address,
+              wallet: record.beneficiary,
+            }),
+          ]
+        : []),
+    ]);
     const statement = await checkDecision(purchase, body, now, services);
     const decisionId = await nextId("dec", services);
     return decide(stored, { id: decisionId, statement, approval: body.approval, created_at: now });

@@ -38,13 +38,14 @@ async function lieAboutPayment(lies: Lies): Promise<{ answer: FixtureAnswer; has
     await fixture.client.request({ method: "eth_getBlockByNumber", params: [number, false] }),
   );
   fixture.tampered.change("eth_getTransactionReceipt", (answer) => receipt(receiptShape.parse(answer)));
-  let asked = 0;
+  const asked = new Set<unknown>();
   fixture.tampered.change("eth_getBlockByNumber", (answer, parameters) => {
     const [at] = z.array(z.unknown()).parse(parameters);
     if (at !== number && at !== toHex(blockNumber - 1n)) return answer;
-    asked += 1;
-    // First the receipt's block is asked for; then whether the head, which is the same block, is still there.
-    return asked === 1 ? block(original) : answer;
+    // First a block of the transaction is asked for; then whether the head, which is the same block, is still there.
+    if (asked.has(at)) return answer;
+    asked.add(at);
+    return block(original);
   });
   fixture.tampered.change("eth_getLogs", (answer, parameters) =>
     JSON.stringify(parameters).includes("blockHash") ? logs(z.array(object).parse(answer)) : answer,

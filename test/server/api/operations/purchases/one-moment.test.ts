@@ -124,6 +124,9 @@ async function removed(): Promise<void> {
   await collect();
   await removeCollection();
   await lookedAt("broadcast");
+  // The relayer journals that the block is gone before it sends the collection again.
+  const waitingInPool = async () => (await kit.sandbox.chain.client.getTxpoolStatus()).pending;
+  await expect.poll(waitingInPool).toBe(1);
 }
 
 async function mineCollection(): Promise<void> {
@@ -152,8 +155,8 @@ test.each(cases)(
       waiting = null;
     } while (isHeld);
     expect(found).toEqual([]);
-    // The head and what is read there.
-    expect(number).toBeGreaterThan(4);
+    // The reads at the head.
+    expect(number).toBeGreaterThan(3);
   },
 );
 

@@ -1,0 +1,67 @@
+import type { Hex } from "viem";
+import { type BlockPoint, ChainMovedError } from "./chain-reader.ts";
+import type { HeadReader, Heads } from "./head-reader.ts";
+
+/**
+ * Reads at the block that was the newest at the first read, for one request: all its reads are of one block, and one check at the end tells
+ * whether that block is still on the chain.
+ */
+export class RequestHead implements Heads {
+  readonly #reader: HeadReader;
+  #reading: Promise<BlockPoint> | null = null;
+  #point: BlockPoint | null = null;
+
+  constructor(reader: HeadReader) {
+    this.#reader = reader;
+  }
+
+  async head(): Promise<BlockPoint> {
+    return await this.atOneHead(async (head) => head);
+  }
+
+  async alone<T>(read: (at: { blockHash?: Hex }) => Promise<T>): Promise<T> {
+    return await this.atOneHead(async ({ hash }) => await read({ blockHash: hash }));
+  }
+
+  async atOneHead<T>(read: (head: BlockPoint) => Promise<T>, point = this.#point): Promise<T> {
+    if (point !== null) return await read(point);
+    const early = this.#reader.expected;
+    const reads = early === undefined ? undefined : read(early);
+    reads?.catch(() => undefined);
+    const head = await this.#findPoint();
+    return reads !== undefined && head.hash === early?.hash ? await reads : await read(head);
+  }
+
+  async inTwoSteps<A, T>(
+    first: (head: BlockPoint) => Promise<A>,
+    second: (found: A, head: BlockPoint) => Promise<T>,
+  ): Promise<T> {
+    const found = await this.atOneHead(first);
+    return await this.atOneHead(async (head) => await second(found, head));
+  }
+
+  /** The other reads of the request are of the block that is too old: the request has to start over. */
+  async later(): Promise<never> {
+    throw new ChainMovedError();
+  }
+
+  /** Reads at the newest block from now on. */
+  renew(): void {
+    this.#reading = null;
+    this.#point = null;
+  }
+
+  /** @throws ChainMovedError when the block of the reads has left the chain. */
+  async settle(): Promise<void> {
+    const point = await this.#reading;
+    if (point !== null && !(await this.#reader.isOnChain(point))) throw new ChainMovedError();
+  }
+
+  async #findPoint(): Promise<BlockPoint> {
+    const reading = this.#reading ?? this.#reader.head();
+    this.#reading = reading;
+    const point = await reading;
+    if (this.#reading === reading) this.#point = point;
+    return point;
+  }
+}

@@ -1,0 +1,177 @@
+import { type Hex, numberToHex } from "viem";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { TamperedNode } from "../../../check-contract/fixture/tampered-node.ts";
+import type { ChainNode } from "../../../sandbox/chain/start-chain.ts";
+import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import { type Answer, problem, type Schema } from "../../kit/answer.ts";
+import { resetBeforeEach } from "../../kit/reset-before-each.ts";
+import { TestKit } from "../../kit/test-kit.ts";
+
+/** Between service and chain: holds one answer of the node while the chain changes. */
+const tampered = new TamperedNode();
+let kit: TestKit;
+let merchant: Schema<"Merchant">;
+let purchase: Schema<"Purchase">;
+let payment: Hex;
+/** Before the blocks that a test replaces. */
+let beforePayment: Snapshot;
+
+resetBeforeEach(async () => {
+  const adaptChain = async (chain: ChainNode) => tampered.adapt(chain);
+  kit = await TestKit.open({ seed: "moved-chain", adaptChain });
+  merchant = await kit.fundedMerchant();
+  purchase = await kit.activePurchase(merchant);
+  return kit;
+});
+
+beforeEach(async () => {
+  beforePayment = await kit.sandbox.snapshot();
+  payment = await kit.pay(purchase);
+});
+afterEach(() => tampered.clear());
+
+async function reconcile(...hashes: Hex[]): Promise<Answer> {
+  const body = { transaction_hashes: hashes.length === 0 ? [payment] : hashes };
+  return await kit.post(kit.path(`/purchases/${purchase.id}/reconcile`), body);
+}
+
+async function reconciled(...hashes: Hex[]): Promise<Schema<"Reconciliation">> {
+  const answer = await reconcile(...hashes);
+  expect(answer.status, answer.text).toBe(200);
+  return JSON.parse(answer.text);
+}
+
+async function failedChecks(): Promise<string[]> {
+  const answer = await reconcile();
+  expect(answer.status, answer.text).toBe(422);
+  return (problem(answer).binding?.checks ?? []).filter(({ ok }) => !ok).map(({ name }) => name);
+}
+
+async function codeAt(address: Hex): Promise<Hex> {
+  return (await kit.sandbox.chain.client.getCode({ address })) ?? "0x";
+}
+
+test("a request sees a contract's code that a cheat has replaced since the last request, without a block", async () => {
+  const { client, deployment } = kit.sandbox.chain;
+  const { address } = deployment.registrar;
+  const original = await codeAt(address);
+  expect((await reconciled()).applied).toHaveLength(1);
+  // One byte more, which no call reaches.
+  await client.setCode({ address, bytecode: `${original}00` });
+  expect(await failedChecks()).toEqual(["contract"]);
+  await client.setCode({ address, bytecode: original });
+  expect((await reconciled()).already_reconciled).toHaveLength(1);
+});
+
+test("a request sees a wallet's code that a cheat has set since the last request, without a block", async () => {
+  const { client } = kit.sandbox.chain;
+  expect((await reconciled()).applied).toHaveLength(1);
+  await client.setCode({ address: purchase.buyer, bytecode: "0x00" });
+  expect(await failedChecks()).toEqual(["wallet"]);
+  await client.setCode({ address: purchase.buyer, bytecode: "0x" });
+  expect((await reconciled()).already_reconciled).toHaveLength(1);
+});
+
+test("a request sees storage that a cheat has set since the last request, without a block", async () => {
+  const { client, deployment } = kit.sandbox.chain;
+  expect((await reconciled()).purchase.figures.approved).toBe("0");
+  const { token, registrar } = deployment;
+  await client.request<{ Method: string; Parameters: Hex[]; ReturnType: null }>({
+    method: "anvil_setERC20Allowance",
+    params: [purchase.buyer, registrar.address, token.address, numberToHex(7n)],
+  });
+  expect((await reconciled()).purchase.figures.approved).toBe("7");
+});
+
+test("a request sees that a reorg has put a transaction into another block since the last request", async () => {
+  const first = await reconciled();
+  const raw = await kit.rawTransaction(payment);
+  await kit.reorg(1);
+  expect(problem(await reconcile()).code).toBe("transaction_not_found");
+  await kit.sandbox.chain.client.mine({ blocks: 1 });
+  await kit.sandbox.chain.client.sendRawTransaction({ serializedTransaction: raw });
+  await kit.wallet("buyer").receipt(payment);
+  const again = await reconciled();
+  expect(again.applied).toHaveLength(1);
+  expect(again.reverted).toEqual(first.applied);
+  expect(again.applied[0]?.block_hash).not.toBe(first.applied[0]?.block_hash);
+});
+
+test("a request sees that a restore has taken a transaction, and sees the one that has its height now", async () => {
+  const [first] = (await reconciled()).applied;
+  await beforePayment.restore();
+  await kit.renew();
+  const nothing = { applied: [], reverted: [], purchase: { figures: { approved: "0", paid: "0" } } };
+  expect(await kit.reconcile(purchase)).toMatchObject(nothing);
+  expect(problem(await reconcile()).code).toBe("transaction_not_found");
+  await kit.act("buyer", "purchase", purchase.id, "approve", { amount: "7" });
+  const other = await kit.act("buyer", "purchase", purchase.id, "pay", { amount: "7" });
+  const { applied, reverted } = await reconciled(other);
+  expect(reverted).toEqual([]);
+  expect(applied).toMatchObject([
+    { amount: "7", transaction_hash: other, block_number: first?.block_number },
+  ]);
+  expect(applied[0]?.block_hash).not.toBe(first?.block_hash);
+});
+
+test("a read sees that a restore has taken a transaction since the last request", async () => {
+  expect((await kit.readPurchase(purchase)).figures.paid).toBe(purchase.amount);
+  await beforePayment.restore();
+  await kit.renew();
+  expect((await kit.readPurchase(purchase)).figures).toMatchObject({ approved: "0", paid: "0" });
+});
+
+test("a request sees that a restore has taken a revocation since the last request", async () => {
+  await kit.sandbox.wallets.merchant.revokeFunding(merchant);
+  await expect(kit.createPurchase(merchant)).rejects.toThrow("revoked its enrollment");
+  await beforePayment.restore();
+  await kit.renew();
+  expect(await kit.createPurchase(merchant)).toMatchObject({ status: "created" });
+});
+
+test("a request that names several transactions sees each of them", async () => {
+  await beforePayment.restore();
+  await kit.renew();
+  await kit.act("buyer", "purchase", purchase.id, "approve");
+  const hashes = [
+    await kit.act("buyer", "purchase", purchase.id, "pay", { amount: "7" }),
+    await kit.act("buyer", "purchase", purchase.id, "pay", { amount: "8" }),
+  ];
+  expect((await reconciled(...hashes)).applied).toMatchObject([{ amount: "7" }, { amount: "8" }]);
+});
+
+/** The answers of the node that a request waits for. */
+const methods = [
+  "eth_call",
+  "eth_getLogs",
+  "eth_getCode",
+  "eth_getBlockByNumber",
+  "eth_getTransactionReceipt",
+  "eth_getTransactionByHash",
+];
+
+test("a payment that a reorg takes during the request is not recorded, wherever in the request that happens", async () => {
+  const recorded: number[] = [];
+  let number = 0;
+  let answers = 0;
+  do {
+    number += 1;
+    await beforePayment.restore();
+    await kit.renew();
+    const paid = await kit.pay(purchase);
+    answers = 0;
+    for (const method of methods)
+      tampered.change(method, async (answer) => {
+        answers += 1;
+        if (answers === number) await kit.reorg(1);
+        return answer;
+      });
+    await reconcile(paid);
+    tampered.clear();
+    const { receipts } = (await kit.sandbox.store.get("purchases", purchase.id))?.value ?? { receipts: [] };
+    if (receipts.length > 0) recorded.push(number);
+  } while (answers >= number);
+  // The last answer says that the payment's block is on the chain; in the last try there was no reorg.
+  expect(recorded).toEqual([number - 1, number]);
+  expect(number).toBeGreaterThan(10);
+});
