@@ -11,6 +11,10 @@ import { ContractFixture } from "./fixture/contract-fixture.ts";
 import { InstallationError, installRegistrar } from "./install-registrar.ts";
 import { type GasUse, runLifecycle } from "./lifecycle.ts";
 import { rules } from "./rules/all.ts";
+import { compareInStates, findUnreached } from "./rules/matrix/compare-states.ts";
+import { type StateCheck, stateChecks } from "./rules/matrix/plan.ts";
+import { type MatrixRecording, recordStates } from "./rules/matrix/record-states.ts";
+import { table } from "./rules/matrix/table.ts";
 import { findBreach } from "./rules/rule.ts";
 
 const allAttacks = [...everyAttack, ...attacksWithPermit];
@@ -65,10 +69,12 @@ export interface ReferenceEffects {
   gas: GasUse;
   /** The effect of each call. */
   calls: ReadonlyMap<CallSequence, readonly RecordedCall[]>;
+  /** The outcome of each call of the table in every state. Without it, these are not compared. */
+  states?: MatrixRecording;
 }
 
 /**
- * Runs the lifecycle and all call sequences on the sandbox's own registrar contract.
+ * Runs the lifecycle, all call sequences and the calls in every state on the sandbox's own registrar contract.
  *
  * @example const reference = await readReference();
  */
@@ -89,19 +95,22 @@ export async function readReference(): Promise<ReferenceEffects> {
   };
   // Each sandbox waits for its Anvil half of the time.
   const half = Math.ceil(callSequences.length / 2);
-  const [[gas, first], second] = await Promise.all([
+  const [[gas, first], [states, second]] = await Promise.all([
     inSandbox(
       async (fixture) =>
         [await runLifecycle(fixture), await record(callSequences.slice(0, half), fixture)] as const,
     ),
-    inSandbox(async (fixture) => await record(callSequences.slice(half), fixture)),
+    inSandbox(
+      async (fixture) =>
+        [await recordStates(fixture, table), await record(callSequences.slice(half), fixture)] as const,
+    ),
   ]);
-  return { gas, calls: new Map([...first, ...second]) };
+  return { gas, calls: new Map([...first, ...second]), states };
 }
 
 /**
- * Deploys a registrar contract to a fresh sandbox and runs the lifecycle, the contract-level rules, the call sequences and every attack
- * against it.
+ * Deploys a registrar contract to a fresh sandbox and runs the lifecycle, the contract-level rules, the calls in every state, the call
+ * sequences and every attack against it.
  *
  * @throws CodedError argument_invalid when `only` matches no check.
  * @example (await checkContract(await readArtifact(file), { reference: await readReference() })).passed
@@ -109,7 +118,9 @@ export async function readReference(): Promise<ReferenceEffects> {
 export async function checkContract(artifact: Artifact, options: CheckOptions = {}): Promise<ContractReport> {
   const { reference = await readReference(), attacks = allAttacks } = options;
   const all = listChecks(reference, attacks);
-  const checks = all.filter(({ names }) => isChosen(options.only, names));
+  const checks = listChecks(reference, attacks, options.only).filter(({ names }) =>
+    isChosen(options.only, names),
+  );
   if (checks.length === 0) throw nothingChosen(options.only);
   const total = 1 + countChecks(checks);
   const run = new CheckRun(total, options);
@@ -137,8 +148,8 @@ export async function checkContract(artifact: Artifact, options: CheckOptions = 
 }
 
 /**
- * Runs the checks. The call sequences run next to the others, in a sandbox of their own: each waits for its Anvil half of the time. To stop at
- * the first failure, one after the other.
+ * Runs the checks. Those that compare calls run next to the others, in a sandbox of their own: each waits for its Anvil half of the time. To stop
+ * at the first failure, one after the other.
  */
 async function runChecks(
   checks: readonly CheckGroup[],
@@ -150,12 +161,23 @@ async function runChecks(
   const inTurn = async (groups: readonly CheckGroup[], own: ContractFixture) => {
     for (const { check } of groups) if (!run.isOver) await check(own, run);
   };
-  const calls = checks.filter(({ comparesCalls }) => comparesCalls);
-  const others = checks.filter(({ comparesCalls }) => !comparesCalls);
-  if (bail || calls.length === 0 || others.length === 0) return await inTurn(checks, fixture);
+  const isCompared = ({ comparesCalls }: CheckGroup) => comparesCalls;
+  if (checks.every(isCompared) || !checks.some(isCompared)) return await inTurn(checks, fixture);
+  const first = bail ? checks.findIndex(isCompared) : 0;
+  await inTurn(checks.slice(0, first), fixture);
+  if (run.isOver) return;
   const second = await ContractFixture.open(async (chain) => await installRegistrar(chain, artifact));
   try {
-    await Promise.all([inTurn(others, fixture), inTurn(calls, second)]);
+    if (bail)
+      for (const group of checks.slice(first)) await inTurn([group], isCompared(group) ? second : fixture);
+    else
+      await Promise.all([
+        inTurn(
+          checks.filter((group) => !isCompared(group)),
+          fixture,
+        ),
+        inTurn(checks.filter(isCompared), second),
+      ]);
   } finally {
     await second.close();
   }
@@ -183,7 +205,7 @@ class CheckRun {
 
   /** Returns the results in the order of the suites: some of these run at the same time. */
   inOrder(): CheckResult[] {
-    const suites = ["deployment", "lifecycle", "rules", "calls", "attacks"];
+    const suites = ["deployment", "lifecycle", "rules", "states", "calls", "attacks"];
     const rank = ({ suite }: CheckResult) => suites.findIndex((name) => suite.startsWith(name));
     return this.results.toSorted((left, right) => rank(left) - rank(right));
   }
@@ -215,8 +237,16 @@ class CheckRun {
   }
 }
 
-/** Lists everything that is tried on a deployed contract. */
-function listChecks(reference: ReferenceEffects, attacks: readonly Attack[]): readonly CheckGroup[] {
+/**
+ * Lists everything that is tried on a deployed contract.
+ *
+ * @param only - leaves out the calls in states whose `suite/name` does not contain this text; all of them are one group.
+ */
+function listChecks(
+  reference: ReferenceEffects,
+  attacks: readonly Attack[],
+  only?: string,
+): readonly CheckGroup[] {
   const one = (
     suite: string,
     name: string,
@@ -238,6 +268,7 @@ function listChecks(reference: ReferenceEffects, attacks: readonly Attack[]): re
         }),
     },
     ...rules.map((rule) => one("rules", rule.name, async (fixture) => await findBreach(rule, fixture))),
+    ...(reference.states === undefined ? [] : [listStates(reference.states, only)]),
     ...[...reference.calls].map(([sequence, expected]) => ({
       comparesCalls: true,
       names: expected.map(({ rule }) => `calls: ${sequence.name}/${rule}`),
@@ -248,6 +279,39 @@ function listChecks(reference: ReferenceEffects, attacks: readonly Attack[]): re
       one(`attacks: ${attack.area}`, attack.name, async (fixture) => await findFailure(attack, fixture)),
     ),
   ];
+}
+
+const everyState = "every state is reached";
+
+function listStates(expected: MatrixRecording, only: string | undefined): CheckGroup {
+  const chosen = stateChecks.filter(({ name }) => isChosen(only, [`states/${name}`]));
+  const reached = isChosen(only, [`states/${everyState}`]) ? [everyState] : [];
+  return {
+    comparesCalls: true,
+    names: [...reached, ...chosen.map(({ name }) => name)].map((name) => `states/${name}`),
+    check: async (fixture, run) => {
+      const actual = await recordStates(fixture, [...new Set(chosen.map(({ call }) => call))]);
+      if (reached.length > 0) await run.add("states", everyState, async () => findUnreached(actual));
+      await compareStates(chosen, { fixture, actual, expected }, run);
+    },
+  };
+}
+
+/** Compares the outcomes of each call. Of its failures, the one in the plainest state is enough. */
+async function compareStates(
+  checks: readonly StateCheck[],
+  recordings: Parameters<typeof compareInStates>[1],
+  run: CheckRun,
+): Promise<void> {
+  for (const same of Map.groupBy(checks, ({ call }) => call).values()) {
+    const found = same.flatMap((check) => {
+      const finding = compareInStates(check, recordings);
+      return finding === undefined ? [] : [{ name: check.name, ...finding }];
+    });
+    const plainest = Math.min(...found.map(({ place }) => place));
+    for (const { name, place, failure } of found)
+      if (failure === null || place === plainest) await run.add("states", name, async () => failure);
+  }
 }
 
 function countChecks(groups: readonly CheckGroup[]): number {

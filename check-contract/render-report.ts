@@ -2,13 +2,17 @@ import { styleText } from "node:util";
 import { renderJunit } from "../server/lib/render-junit.ts";
 import type { ContractReport } from "./check-contract.ts";
 
-/** The properties of a contract that no check looks at. */
+/** What no check tries. */
 export const notChecked = [
   "functions that the interface does not declare",
   "who can upgrade or destroy the contract",
   "the arguments of the constructor",
   "tokens other than the test USDC and a token that calls the contract during its transfer",
-  "amounts, hashes and numbers of calls that no check uses",
+  "amounts, hashes, times, addresses and numbers of calls that no check uses",
+  "other orders of the calls that lead to a state",
+  "rules that depend on the states of several purchases, merchants or programs at the same time",
+  "a wallet with several roles, but for a buyer that is its own beneficiary",
+  "calls that break several rules, and calls that wallets with code make and that must revert",
 ] as const;
 
 /** A report for a terminal: what failed and why, then gas compared with the sandbox's own registrar contract. */

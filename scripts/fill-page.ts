@@ -1,3 +1,4 @@
+import { stateValues } from "../check-contract/rules/matrix/state.ts";
 import { signatureMistakes } from "../sandbox/hosts/explain/signatures/mistakes.ts";
 import { sandboxErrors } from "../sandbox/lib/errors/sandbox-error.ts";
 import { operations } from "../server/api/operations/table.ts";
@@ -36,6 +37,12 @@ const tables: { readonly [page: string]: Texts } = {
     errors: errorsTable(defaultUrls.docs),
     events: eventsTable(),
     limits: limitsTable(),
+  },
+  "check-contract.md": {
+    states: markdownTable(
+      ["Of", "Values"],
+      Object.entries(stateValues).map(([name, values]) => [name, values.join(", ")]),
+    ),
   },
   "contracts.md": contractTables,
   "control.md": controlTables,

@@ -1,3 +1,4 @@
+import { plannedStates } from "../check-contract/rules/matrix/plan.ts";
 import { defaultPorts } from "../cli/shared-options.ts";
 import { checkNames } from "../protocol/binding/check-binding.ts";
 import { faultPlacements, faultPoints } from "../relayer/faults/fault.ts";
@@ -82,6 +83,7 @@ export const pageLimits = {
   checkpoint_share: `1/${share}`,
   client_pause: `${longestPauseSeconds} seconds`,
   client_requests: String(mostRequests),
+  contract_states: count(plannedStates.length),
   control_port: String(defaultPorts.control),
   control_url: `\`http://127.0.0.1:${defaultPorts.control}\``,
   docs_url: `\`http://127.0.0.1:${defaultPorts.docs}\``,

@@ -1,14 +1,6 @@
-import {
-  type Address,
-  decodeEventLog,
-  decodeFunctionResult,
-  type EncodeFunctionDataParameters,
-  encodeFunctionData,
-  type Hex,
-  type TransactionReceipt,
-} from "viem";
+import type { Address, Hex, TransactionReceipt } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
+import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { type Commitment, commitmentTypedData, hashCommitment } from "../../protocol/messages/commitment.ts";
 import {
   type FundingAuthorization,
@@ -16,8 +8,9 @@ import {
 } from "../../protocol/messages/funding-authorization.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
-import { contractJson, type Json } from "../../protocol/values/json.ts";
+import type { Json } from "../../protocol/values/json.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
+import { decodeView, describeLog, encodeView, type ViewName } from "../fixture/effects.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
 import { revertTextOf } from "../fixture/revert-text.ts";
 import { at, type ContractCall } from "../rules/rule.ts";
@@ -46,8 +39,6 @@ interface Watched {
   fundings: Map<string, readonly [program: Hex, merchantRef: Hex]>;
   wallets: Map<string, readonly [program: Hex, wallet: Address]>;
 }
-
-const eventAbi = [...purchaseRegistrarAbi, ...testUsdcAbi].filter((entry) => entry.type === "event");
 
 /** Sends calls to a registrar contract, one after the other, and records the effect of each. */
 export class CallRecorder {
@@ -119,7 +110,7 @@ export class CallRecorder {
       hash: receipt.transactionHash,
       effect: {
         outcome: await this.#outcomeOf(receipt),
-        events: receipt.logs.map((log) => this.#describeLog(log)),
+        events: receipt.logs.map((log) => describeLog(log, this.fixture.contracts)),
         ...(await this.#readViews()),
       },
     });
@@ -213,18 +204,6 @@ export class CallRecorder {
     return `reverted with ${await revertTextOf(this.fixture.client.request, transactionHash)}`;
   }
 
-  #describeLog({ address, topics, data }: TransactionReceipt["logs"][number]): Json {
-    const { registrar, token } = this.fixture.contracts;
-    const emitter =
-      address === registrar.toLowerCase() ? "registrar" : address === token.toLowerCase() ? "token" : address;
-    try {
-      const { eventName, args } = decodeEventLog({ abi: eventAbi, topics, data, strict: true });
-      return { emitter, event: eventName, ...named(args) };
-    } catch {
-      return { emitter, topics: [...topics], data };
-    }
-  }
-
   async #readViews(): Promise<{ [name: string]: Json }> {
     const { programs, purchases, fundings, wallets } = this.#watched;
     const answers = await Promise.all([
@@ -239,17 +218,19 @@ export class CallRecorder {
   /** Asks a view, and returns its name with what it answers. Most calls leave most views as they were: the same bytes are decoded once. */
   async #view(functionName: ViewName, args: readonly unknown[]): Promise<[name: string, answer: Json]> {
     const key = `${functionName}(${args.join()})`;
-    const view = this.#views.get(key) ?? toView(functionName, args);
+    const view = this.#views.get(key) ?? {
+      ...encodeView(functionName, args),
+      bytes: undefined,
+      answer: null,
+    };
     this.#views.set(key, view);
     const bytes = await this.fixture.client
       .request({ method: "eth_call", params: [{ to: this.registrar, data: view.data }, "latest"] })
       .catch(() => null);
-    if (bytes !== view.bytes) Object.assign(view, { bytes, answer: decode(functionName, bytes) });
+    if (bytes !== view.bytes) Object.assign(view, { bytes, answer: decodeView(functionName, bytes) });
     return [view.name, view.answer];
   }
 }
-
-type ViewName = "programState" | "purchase" | "figures" | "funding" | "enrolledAs";
 
 /** A view with its arguments, and what it answered last. */
 interface View {
@@ -258,29 +239,4 @@ interface View {
   data: Hex;
   bytes: Hex | null | undefined;
   answer: Json;
-}
-
-function toView(functionName: ViewName, args: readonly unknown[]): View {
-  const call = { abi: purchaseRegistrarAbi, functionName, args } as EncodeFunctionDataParameters;
-  const name = `${functionName}(${args.map(shorten).join(", ")})`;
-  return { name, data: encodeFunctionData(call), bytes: undefined, answer: null };
-}
-
-/** Decodes what a view returned, or null when it reverted. */
-function decode(functionName: ViewName, data: Hex | null): Json {
-  if (data === null) return "reverts";
-  try {
-    return contractJson(decodeFunctionResult({ abi: purchaseRegistrarAbi, functionName, data }));
-  } catch {
-    return "reverts";
-  }
-}
-
-function named(args: unknown): { [name: string]: Json } {
-  const json = contractJson(args ?? {});
-  return typeof json === "object" && json !== null && !Array.isArray(json) ? json : { args: json };
-}
-
-function shorten(value: unknown): string {
-  return String(value).slice(0, 10);
 }

@@ -7,6 +7,7 @@ import { attacks, attacksWithPermit } from "../../check-contract/attacks/all.ts"
 import { type ContractReport, checkContract, readReference } from "../../check-contract/check-contract.ts";
 import { renderReport, toJunit } from "../../check-contract/render-report.ts";
 import { rules } from "../../check-contract/rules/all.ts";
+import { stateChecks } from "../../check-contract/rules/matrix/plan.ts";
 import { readArtifact } from "../../sandbox/chain/registrar/artifact.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
 import { cli } from "../cli/program.ts";
@@ -23,6 +24,8 @@ const tried = [...attacks, ...attacksWithPermit].filter(({ area }) => area === "
 let reports: ContractReport[];
 /** The number of calls that are compared with those of the sandbox's own contract. */
 let compared: number;
+/** The calls in every state, and the check that each state is reached. */
+const inStates = stateChecks.length + 1;
 
 beforeAll(async () => {
   const artifacts = [own, ...(await brokenArtifacts())];
@@ -42,18 +45,23 @@ function reportOf(contract: string): ContractReport {
   return report;
 }
 
-/** The failures of the rules and attacks, or of the compared calls. */
-function failuresOf(contract: string, { calls = false } = {}): [string, string | null][] {
+/** The failures of the rules and attacks, of the compared calls, or of the calls in every state. */
+function failuresOf(contract: string, of: "rules" | "calls" | "states" = "rules"): [string, string | null][] {
+  const kindOf = (suite: string) =>
+    suite === "states" ? "states" : suite.startsWith("calls:") ? "calls" : "rules";
   return reportOf(contract)
-    .results.filter(({ suite, failure }) => failure !== null && suite.startsWith("calls:") === calls)
+    .results.filter(({ suite, failure }) => failure !== null && kindOf(suite) === of)
     .map(({ name, failure }) => [name, failure?.replaceAll(/0x[0-9a-f]{64}/g, "HASH") ?? null]);
 }
 
 test("the sandbox's own registrar contract passes everything", () => {
   expect(failuresOf("PurchaseRegistrar")).toEqual([]);
-  expect(failuresOf("PurchaseRegistrar", { calls: true })).toEqual([]);
+  expect(failuresOf("PurchaseRegistrar", "calls")).toEqual([]);
+  expect(failuresOf("PurchaseRegistrar", "states")).toEqual([]);
   expect(reportOf("PurchaseRegistrar")).toMatchObject({ passed: true });
-  expect(reportOf("PurchaseRegistrar").results).toHaveLength(2 + rules.length + compared + tried.length);
+  expect(reportOf("PurchaseRegistrar").results).toHaveLength(
+    2 + rules.length + inStates + compared + tried.length,
+  );
 });
 
 test("gas is compared with the sandbox's own", () => {
@@ -145,7 +153,7 @@ test.each([
 });
 
 test("a call whose effect differs from the sandbox's own contract is named, with both effects", () => {
-  expect(failuresOf("MissingBuyerCheck", { calls: true })).toMatchInlineSnapshot(`
+  expect(failuresOf("MissingBuyerCheck", "calls")).toMatchInlineSnapshot(`
     [
       [
         "only the buyer pays",
@@ -153,7 +161,7 @@ test("a call whose effect differs from the sandbox's own contract is named, with
       ],
     ]
   `);
-  expect(failuresOf("RevocationEndsCover", { calls: true })).toMatchInlineSnapshot(`
+  expect(failuresOf("RevocationEndsCover", "calls")).toMatchInlineSnapshot(`
     [
       [
         "the rest of the funding is collected in its last second",
@@ -163,10 +171,50 @@ test("a call whose effect differs from the sandbox's own contract is named, with
   `);
 });
 
+test("a call that differs in some states is named once, with the plainest of these states", () => {
+  expect(failuresOf("RevocationEndsCover", "states")).toMatchInlineSnapshot(`
+    [
+      [
+        "collectRefund in the last second of the funding: offer, funding revoked",
+        "offer, paid in part, claimed, funding revoked: the call should have succeeded; it reverted with DeadlinePassed(timestamp 1767234722, deadline 1767228722)",
+      ],
+      [
+        "collectRefund one second after the funding: offer, funding revoked",
+        "offer, paid in part, claimed, funding revoked: the call should have reverted with DeadlinePassed(timestamp 1767234723, deadline 1767234722); it reverted with DeadlinePassed(timestamp 1767234723, deadline 1767228722)",
+      ],
+    ]
+  `);
+  expect(failuresOf("PauseBlocksRefunds", "states").map(([name]) => name)).toMatchInlineSnapshot(`
+    [
+      "every state is reached",
+      "collectRefund by the operator: offer, program paused",
+      "collectRefund of a part: offer, program paused",
+      "collectRefund of more than a part: offer, program paused",
+      "collectRefund of more than the amount: offer, program paused",
+      "collectRefund of zero: offer, program paused",
+      "collectRefund with a zero decision hash: offer, program paused",
+      "collectRefund in the last second of the funding: offer, program paused",
+      "collectRefund one second after the funding: offer, program paused",
+    ]
+  `);
+  expect(failuresOf("MissingBuyerCheck", "states").map(([name]) => name)).toMatchInlineSnapshot(`
+    [
+      "pay by the admin: offer, open",
+      "pay by the operator: offer, open",
+      "pay by the merchant: offer, open",
+      "pay by the beneficiary: offer, open",
+      "pay by the other operator: offer, open",
+      "pay by the stranger: offer, open",
+      "payBatch by the stranger: offer, open",
+      "payWithPermit by the stranger: offer, open",
+    ]
+  `);
+});
+
 test("the calls after one that differs do not run, since they start from another state", () => {
   const { results, not_run } = reportOf("MissingDeadline");
-  expect(results.length + not_run).toBe(2 + rules.length + compared + tried.length);
-  expect(not_run).toBe(3);
+  expect(results.length + not_run).toBe(2 + rules.length + inStates + compared + tried.length);
+  expect(compared - results.filter(({ suite }) => suite.startsWith("calls:")).length).toBe(3);
 });
 
 test("with bail the check ends with the first failure, and with only it runs the checks that are named", async () => {

@@ -5,6 +5,7 @@ import { attacks, attacksWithPermit } from "../../check-contract/attacks/all.ts"
 import { readReference } from "../../check-contract/check-contract.ts";
 import { notChecked } from "../../check-contract/render-report.ts";
 import { rules } from "../../check-contract/rules/all.ts";
+import { stateChecks } from "../../check-contract/rules/matrix/plan.ts";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
 
@@ -35,8 +36,10 @@ test("the report on the page has as many results as a run", async () => {
   const compared = [...calls.values()].reduce((sum, { length }) => sum + length, 0);
   const counts = /MissingDeadline: (\d+) passed, (\d+) failed, (\d+) not run/.exec(page)?.slice(1) ?? [];
   const all = counts.reduce((sum, count) => sum + Number(count), 0);
-  // A run also has the deployment and the lifecycle.
-  expect(all).toBe(2 + rules.length + compared + attacks.length + attacksWithPermit.length);
+  // A run also has the deployment, the lifecycle and the check that every state is reached.
+  expect(all).toBe(
+    3 + rules.length + stateChecks.length + compared + attacks.length + attacksWithPermit.length,
+  );
 });
 
 test("the page says what is not checked, as each report does", () => {

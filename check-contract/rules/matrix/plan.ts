@@ -1,0 +1,61 @@
+import { describeState, labelOf, type PurchaseState, purchaseStates } from "./state.ts";
+import { operatorOf, secondOf } from "./steps.ts";
+import { type TableCall, table } from "./table.ts";
+
+/** A state, and the calls that are tried in it. */
+export interface PlannedState {
+  state: PurchaseState;
+  /** Such as "offer, paid in part, funding revoked". */
+  description: string;
+  /** Calls that break one rule. */
+  refused: readonly TableCall[];
+  /** Calls that break none. */
+  accepted: readonly TableCall[];
+}
+
+/** All states, the plainest first. */
+export const plannedStates: readonly PlannedState[] = purchaseStates.map((state) => {
+  const tried = table
+    .filter((call) => isTried(call, state))
+    .map((call) => ({ call, rules: call.broken(state).length }));
+  const breaking = (number: number) => tried.flatMap(({ call, rules }) => (rules === number ? [call] : []));
+  return {
+    state,
+    description: describeState(state),
+    // With code in the wallets, only what must succeed is of interest. A contract may check its rules in any order.
+    refused: state.wallets === "keys" ? breaking(1) : [],
+    accepted: breaking(0),
+  };
+});
+
+function isTried({ second, afterRefund, ignoresPurchase }: TableCall, state: PurchaseState): boolean {
+  if (second !== undefined && second < secondOf(state)) return false;
+  if (afterRefund && operatorOf(state) === null) return false;
+  return !ignoresPurchase || (state.paid === "nothing" && state.status === "open");
+}
+
+/** A call, and the states of one name that it is tried in. */
+export interface StateCheck {
+  /** Such as "collectRefund by the admin: offer, funding revoked". */
+  name: string;
+  call: TableCall;
+  /** The places of the states in `plannedStates`. */
+  places: readonly number[];
+}
+
+/** The checks of each call of the table, in the order of their states. */
+export const stateChecks: readonly StateCheck[] = listChecks();
+
+function listChecks(): StateCheck[] {
+  const checks = new Map<TableCall, Map<string, number[]>>(table.map((call) => [call, new Map()]));
+  for (const [place, { state, refused, accepted }] of plannedStates.entries()) {
+    const label = labelOf(state);
+    for (const call of [...refused, ...accepted]) {
+      const places = checks.get(call)?.get(label) ?? [];
+      checks.get(call)?.set(label, [...places, place]);
+    }
+  }
+  return [...checks].flatMap(([call, labels]) =>
+    [...labels].map(([label, places]) => ({ name: `${call.name}: ${label}`, call, places })),
+  );
+}

@@ -1,0 +1,197 @@
+import { type Address, encodeFunctionData, type Hex } from "viem";
+import { contractWalletAbi } from "../../adversary-abi.ts";
+import type { ContractFixture } from "../../fixture/contract-fixture.ts";
+import { encodeView, type ViewName } from "../../fixture/effects.ts";
+import { type SimulatedCall, type SimulatedResult, simulate } from "../../fixture/simulate.ts";
+import { type PlannedState, plannedStates } from "./plan.ts";
+import { actors, amounts, prepareScene, type Role, type Scene } from "./scene.ts";
+import type { PurchaseState } from "./state.ts";
+import { encodeSteps, operatorOf, type Step, type StepCalls, secondOf, stepsTo } from "./steps.ts";
+import type { TableCall } from "./table.ts";
+
+/** What a call did in a state, and what the views returned after it if it succeeded. */
+export interface StateOutcome extends SimulatedResult {
+  views: readonly Hex[];
+}
+
+/** The outcomes of calls in one state. */
+interface StateRecording {
+  /** The first step to the state that reverted, and its revert data; null if none did. */
+  failedStep: { step: Step; reason: Hex } | null;
+  outcomes: ReadonlyMap<TableCall, StateOutcome>;
+}
+
+/** The outcomes of calls in all states. */
+export interface MatrixRecording {
+  /** In the order of `plannedStates`. */
+  states: readonly StateRecording[];
+  /** The views that were read. */
+  views: readonly View[];
+}
+
+interface View {
+  view: ViewName;
+  name: string;
+  data: Hex;
+}
+
+/** The number of states that are tried at one time. */
+const atOnce = 8;
+
+/** An account without code, which calls the wallets that have code. */
+const outsider: Address = "0x00000000000000000000000000000000000a11ce";
+
+/** Makes calls in every state. Nothing is mined but what all states start from. */
+export async function recordStates(
+  fixture: ContractFixture,
+  calls: readonly TableCall[],
+): Promise<MatrixRecording> {
+  const chosen = new Set(calls);
+  const recorder = new StateRecorder(await prepareScene(fixture));
+  const states: StateRecording[] = [];
+  const waiting = [...plannedStates.entries()];
+  const recordInTurn = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+      states[next[0]] = await recorder.record(next[1], chosen);
+  };
+  await Promise.all(Array.from({ length: atOnce }, recordInTurn));
+  return { states, views: recorder.views };
+}
+
+/** Simulates the calls of a state, each on top of the steps to the state. */
+class StateRecorder {
+  readonly #scene: Scene;
+  readonly #steps: StepCalls;
+  /** By the calldata that is forwarded. */
+  readonly #forwarded = new Map<Hex, Hex>();
+  /** The calls of the table are encoded once for all states. */
+  readonly #calls = new Map<TableCall, Step["call"]>();
+  readonly views: readonly View[];
+
+  constructor(scene: Scene) {
+    this.#scene = scene;
+    this.#steps = encodeSteps(scene);
+    this.views = viewsOf(scene);
+  }
+
+  async record(
+    { state, refused, accepted }: PlannedState,
+    chosen: ReadonlySet<TableCall>,
+  ): Promise<StateRecording> {
+    const outcomes = new Map<TableCall, StateOutcome>();
+    let failedStep: StateRecording["failedStep"] = null;
+    for (const after of [false, true]) {
+      const calls = refused.filter((call) => chosen.has(call) && (call.afterRefund ?? false) === after);
+      failedStep ??= await this.#recordRefused(state, calls, outcomes);
+    }
+    for (const call of accepted)
+      if (chosen.has(call)) failedStep ??= await this.#recordAlone(state, call, outcomes);
+    return { failedStep, outcomes };
+  }
+
+  /** Makes calls one after the other: those that revert leave the state as it is. After one that succeeds, starts from the state again. */
+  async #recordRefused(
+    state: PurchaseState,
+    calls: readonly TableCall[],
+    outcomes: Map<TableCall, StateOutcome>,
+  ): Promise<StateRecording["failedStep"]> {
+    let rest = calls.toSorted((left, right) => secondIn(state, left) - secondIn(state, right));
+    while (rest.length > 0) {
+      const before = this.#stepsBefore(state, rest);
+      const steps = rest.map((call) => this.#stepOf(state, call));
+      const results = await this.#simulate(state, [...before, ...steps]);
+      const failedStep = findRevert(before, results);
+      if (failedStep !== null) return failedStep;
+      const first = results.findIndex(({ succeeded }, index) => succeeded && index >= before.length);
+      const end = first === -1 ? rest.length : first + 1 - before.length;
+      for (const [index, call] of rest.slice(0, end).entries()) {
+        const result = results[before.length + index];
+        if (result !== undefined) outcomes.set(call, { ...result, views: [] });
+      }
+      rest = rest.slice(end);
+    }
+    return null;
+  }
+
+  /** Makes a call, and reads the views after it. */
+  async #recordAlone(
+    state: PurchaseState,
+    call: TableCall,
+    outcomes: Map<TableCall, StateOutcome>,
+  ): Promise<StateRecording["failedStep"]> {
+    const before = this.#stepsBefore(state, [call]);
+    const results = await this.#simulate(state, [...before, this.#stepOf(state, call)], this.views);
+    const [result, ...views] = results.slice(before.length);
+    if (result !== undefined) outcomes.set(call, { ...result, views: views.map(({ returned }) => returned) });
+    return findRevert(before, results);
+  }
+
+  #stepsBefore(state: PurchaseState, calls: readonly TableCall[]): readonly Step[] {
+    const steps = stepsTo(state, this.#steps);
+    const operator = operatorOf(state);
+    if (!calls.some(({ afterRefund }) => afterRefund) || operator === null) return steps;
+    return [...steps, { by: operator, call: this.#steps.refundOther, second: secondOf(state) }];
+  }
+
+  #stepOf(state: PurchaseState, call: TableCall): Step {
+    const encoded = this.#calls.get(call) ?? call.call(this.#scene);
+    this.#calls.set(call, encoded);
+    return { by: call.by, call: encoded, second: secondIn(state, call) };
+  }
+
+  async #simulate(
+    { wallets }: PurchaseState,
+    steps: readonly Step[],
+    views: readonly View[] = [],
+  ): Promise<SimulatedResult[]> {
+    const { fixture, registrar, start, walletCode } = this.#scene;
+    const roles = Object.keys(actors) as Role[];
+    const addressOf = (role: Role) => fixture.address(actors[role]);
+    const calls = steps.map(({ by, call: { to, data }, second }): SimulatedCall => {
+      const [from, time] = [addressOf(by), start + second];
+      if (wallets === "keys") return { from, to, data, time };
+      return { from: outsider, to: from, data: this.#forward(to, data), time };
+    });
+    const time = calls.at(-1)?.time ?? start;
+    const reads = views.map(({ data }) => ({ from: outsider, to: registrar, data, time }));
+    const code = Object.fromEntries(roles.map((role) => [addressOf(role), { code: walletCode }]));
+    return await simulate(fixture, [...calls, ...reads], wallets === "keys" ? {} : code);
+  }
+
+  #forward(to: Address, data: Hex): Hex {
+    const args = [to, data] as const;
+    const forwarded =
+      this.#forwarded.get(data) ??
+      encodeFunctionData({ abi: contractWalletAbi, functionName: "forward", args });
+    this.#forwarded.set(data, forwarded);
+    return forwarded;
+  }
+}
+
+function findRevert(
+  steps: readonly Step[],
+  results: readonly SimulatedResult[],
+): StateRecording["failedStep"] {
+  for (const [index, step] of steps.entries()) {
+    const result = results[index];
+    if (result !== undefined && !result.succeeded) return { step, reason: result.returned };
+  }
+  return null;
+}
+
+function secondIn(state: PurchaseState, { second }: TableCall): number {
+  return second ?? secondOf(state);
+}
+
+/** Returns the views that are read after a call that succeeded. */
+function viewsOf({ program, merchantRef, newMerchantRef, purchase, next, fixture }: Scene): readonly View[] {
+  const views: [ViewName, readonly unknown[]][] = [
+    ["programState", [program]],
+    ["purchase", [purchase.id]],
+    ["purchase", [next(amounts.purchase).id]],
+    ["funding", [program, merchantRef]],
+    ["funding", [program, newMerchantRef]],
+    ["enrolledAs", [program, fixture.address(actors.merchant)]],
+  ];
+  return views.map(([view, args]) => ({ view, ...encodeView(view, args) }));
+}

@@ -1,0 +1,79 @@
+/** A state of a purchase, of the funding that covers it, of its program, and of the wallets that act. */
+export interface PurchaseState {
+  route: "offer" | "registration";
+  paid: "nothing" | "a part" | "all";
+  claim: "none" | "claimed" | "refunded";
+  status: "open" | "withdrawn" | "expired";
+  funding: "active" | "revoked" | "re-enrolled";
+  program: "running" | "paused" | "without bounds" | "without an operator" | "with another operator";
+  /** Whether the wallets have code. */
+  wallets: "keys" | "contracts";
+}
+
+type Dimension = keyof PurchaseState;
+
+/** All values, the plainest of each dimension first. */
+export const stateValues = {
+  route: ["offer", "registration"],
+  paid: ["nothing", "a part", "all"],
+  claim: ["none", "claimed", "refunded"],
+  status: ["open", "withdrawn", "expired"],
+  funding: ["active", "revoked", "re-enrolled"],
+  program: ["running", "paused", "without bounds", "without an operator", "with another operator"],
+  wallets: ["keys", "contracts"],
+} as const satisfies { [D in Dimension]: readonly PurchaseState[D][] };
+
+/** How a report names the values other than the plainest ones. */
+const words: { readonly [value: string]: string } = {
+  "a part": "paid in part",
+  all: "paid",
+  revoked: "funding revoked",
+  "re-enrolled": "merchant re-enrolled",
+  paused: "program paused",
+  "without bounds": "program without bounds",
+  "without an operator": "program without an operator",
+  "with another operator": "program with another operator",
+  contracts: "wallets with code",
+};
+
+/** All states that a purchase can reach, those with the fewest words first. */
+export const purchaseStates: readonly PurchaseState[] = Object.entries(stateValues)
+  .reduce<object[]>(
+    (states, [dimension, all]) =>
+      states.flatMap((state) => all.map((value) => ({ ...state, [dimension]: value }))),
+    [{}],
+  )
+  .map((state) => state as PurchaseState)
+  .filter(isReachable)
+  .toSorted((left, right) => wordsOf(left).length - wordsOf(right).length);
+
+/** Leaves out states that a purchase cannot have, and some that no rule of their own applies to. */
+function isReachable({ route, paid, claim, status, funding, program, wallets }: PurchaseState): boolean {
+  return (
+    (paid !== "nothing" || claim === "none") &&
+    (paid !== "all" || status === "open") &&
+    (route === "offer" || status !== "withdrawn") &&
+    (funding !== "re-enrolled" || program === "running" || program === "paused") &&
+    (wallets === "keys" || (funding === "active" && program === "running"))
+  );
+}
+
+/** Returns the words for the values of a state that are not the plainest ones. */
+function wordsOf(state: PurchaseState): readonly string[] {
+  const dimensions = Object.keys(stateValues) as Dimension[];
+  return dimensions.flatMap((dimension) => {
+    const value = state[dimension];
+    return dimension === "route" || value === stateValues[dimension][0] ? [] : [words[value] ?? value];
+  });
+}
+
+/** Describes a state in full, such as "offer, paid in part, withdrawn, funding revoked". */
+export function describeState(state: PurchaseState): string {
+  const said = wordsOf(state);
+  return [state.route, ...(said.length === 0 ? ["open"] : said)].join(", ");
+}
+
+/** Returns the name under which a report counts a state: its route and its last word, such as "offer, funding revoked". */
+export function labelOf(state: PurchaseState): string {
+  return `${state.route}, ${wordsOf(state).at(-1) ?? "open"}`;
+}
