@@ -2,7 +2,7 @@ import { styleText } from "node:util";
 import { renderJunit } from "../server/lib/render-junit.ts";
 import type { ContractReport } from "./check-contract.ts";
 
-/** What no check tries. */
+/** Contracts, calls and rules that no check tries. */
 export const notChecked = [
   "functions that the interface does not declare",
   "who can upgrade or destroy the contract",

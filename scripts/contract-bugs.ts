@@ -424,6 +424,11 @@ const endings: readonly ContractBug[] = [
 /** Rules that hold in the plainest state of a purchase, and are broken in another one. */
 const otherStates: readonly ContractBug[] = [
   {
+    rule: "The admin replaces the operator during a pause.",
+    find: "record.operator = operator;",
+    replace: "if (!record.paused) record.operator = operator;",
+  },
+  {
     rule: "The admin collects no refund under a revoked funding.",
     find: "_requireCaller(_programs[source.program].operator);",
     replace:

@@ -69,7 +69,7 @@ export const programCalls: CallSequence = {
       setPausedCall(registrar, unknown, true),
     );
     await recorder.call("the admin pauses the program", "stranger", setPausedCall(registrar, opened, true));
-    await recorder.call("new bounds do not end a pause", "stranger", set());
+    await recorder.call("new bounds are set during a pause, and do not end it", "stranger", set());
     await recorder.call("the admin ends the pause", "stranger", setPausedCall(registrar, opened, false));
     await recorder.call("new bounds leave the open offers as they are", "deployer", {
       ...setBoundsCall(registrar, hashId("prg_demo"), termsOf(recorder)),

@@ -24,7 +24,7 @@ export const refundRules: readonly Rule[] = [
     },
   },
   {
-    name: "a purchase can be refunded after a revocation before its payment",
+    name: "a purchase can be paid, claimed and refunded after a revocation",
     async run(fixture) {
       await fixture.succeed("merchant", revoke(fixture));
       await payAndClaim(fixture);

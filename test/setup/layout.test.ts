@@ -38,7 +38,6 @@ const ofTheWhole = ["crash", "docs", "end-to-end", "package", "security", "setup
 /** Folders without tests of their own: the tests of their users run them. */
 const testedThroughUsers = [
   "check-contract/fixture",
-  "check-contract/rules",
   "cli/running",
   "relayer/node",
   "sandbox/lib/errors",

@@ -13,7 +13,7 @@ interface Recordings {
   expected: MatrixRecording;
 }
 
-/** What a check found. */
+/** The result of a check. */
 export interface StateFinding {
   /** The first state in which the call differs, by its place in `plannedStates`; infinite if there is none. */
   place: number;

@@ -9,7 +9,7 @@ import type { PurchaseState } from "./state.ts";
 import { encodeSteps, operatorOf, type Step, type StepCalls, secondOf, stepsTo } from "./steps.ts";
 import type { TableCall } from "./table.ts";
 
-/** What a call did in a state, and what the views returned after it if it succeeded. */
+/** The outcome of a call in a state, and the results of the views after it if it succeeded. */
 export interface StateOutcome extends SimulatedResult {
   views: readonly Hex[];
 }

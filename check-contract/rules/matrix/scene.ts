@@ -14,7 +14,7 @@ import { CallRecorder, type SignedCommitment } from "../../calls/call-recorder.t
 import type { ContractFixture } from "../../fixture/contract-fixture.ts";
 import type { Actor } from "../../fixture/fixture-chain.ts";
 
-/** The wallets that act, by what they are to the purchase. */
+/** The wallets that act, by their role. */
 export const actors = {
   admin: "deployer",
   operator: "operator",
@@ -25,13 +25,13 @@ export const actors = {
   stranger: "stranger",
 } as const satisfies { [role: string]: Actor };
 
-/** What a wallet is to the purchase. */
+/** The role of a wallet. */
 export type Role = keyof typeof actors;
 
 /** Amounts in base units. */
 export const amounts = {
   purchase: 10n,
-  /** What is paid of a purchase that is paid in part. */
+  /** The payment of a purchase that is paid in part. */
   part: 5n,
   /** Covers the purchase, and the refund of another one. */
   cap: 20n,
@@ -57,7 +57,7 @@ export const ends = {
   newFunding: 12_000,
 } as const;
 
-/** What all states start from: the fixture's program with lower bounds, and another merchant with one claimed purchase. */
+/** The start of all states: the fixture's program with lower bounds, and another merchant with one claimed purchase. */
 export interface Scene {
   fixture: ContractFixture;
   registrar: Address;

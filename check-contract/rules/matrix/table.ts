@@ -390,7 +390,16 @@ const adminCalls = define<Variant>(
     ...byEveryone("setPaused false", setPaused(false)),
     { ...setPaused(true), name: "setPaused true by the admin", by: "admin" },
     ...byEveryone("setBounds", {
-      call: ({ registrar, program, terms }: Scene) => setBoundsCall(registrar, program, terms()),
+      call: ({ registrar, program, terms, fixture }: Scene) =>
+        setBoundsCall(
+          registrar,
+          program,
+          terms({
+            operator: fixture.address(actors.stranger),
+            commitmentSigner: fixture.address(actors.merchant),
+            bounds: { maxPurchase: 1n, openBudget: 2n, validUntil: 3 },
+          }),
+        ),
       ignoresPurchase: true as const,
     }),
   ],
