@@ -1,14 +1,13 @@
-import { readFile } from "node:fs/promises";
+import { lstat, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import manifest from "../../package.json" with { type: "json" };
 import { type Consumer, installInto } from "./consumer.ts";
 import { run } from "./run.ts";
 
 let project: Consumer;
 
 beforeAll(async () => {
-  project = await installInto(`vitest@${manifest.devDependencies.vitest}`);
+  project = await installInto();
 });
 
 afterAll(async () => {
@@ -76,4 +75,33 @@ test("with --enable-source-maps, a stack names lines of the sources in the repos
   const [[, thrower = "", line = ""] = []] = places;
   const source = await readFile(join(import.meta.dirname, "../..", thrower), "utf8");
   expect(source.split("\n")[Number(line) - 1]).toMatch(/new SandboxError|wrong/);
+});
+
+/** Returns the size of each installed package's files in MB, by its name. */
+async function installedSizes(): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>();
+  const folder = join(project.folder, "node_modules");
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    // Node writes its compile cache when the package is used.
+    if (!entry.isFile() || entry.parentPath.includes("/.cache/")) continue;
+    const file = join(entry.parentPath, entry.name);
+    const [first = "", second = ""] = file.slice(folder.length + 1).split("/");
+    const name = first.startsWith("@") ? `${first}/${second}` : first;
+    sizes.set(name, (sizes.get(name) ?? 0) + (await lstat(file)).size / 1e6);
+  }
+  return sizes;
+}
+
+test("docs/performance.md gives the size of each installed package above 1 MB, and the sum", async () => {
+  const page = await readFile(join(import.meta.dirname, "../../docs/performance.md"), "utf8");
+  const [, section = ""] = page.split("## Size of an installation");
+  const rows = [...section.matchAll(/^\| `([^`]+)` \| ([\d.]+) \|/gm)];
+  const documented = new Map(rows.map(([, name = "", size]) => [name, Number(size)]));
+  const installed = await installedSizes();
+  const large = [...installed].filter(([, size]) => size > 1).map(([name]) => name);
+  expect([...documented.keys()].toSorted()).toEqual(large.toSorted());
+  for (const [name, size] of documented) expect(installed.get(name), name).toBeCloseTo(size, 0);
+  const sum = [...installed.values()].reduce((all, size) => all + size, 0);
+  expect(sum).toBeLessThan(Number(/(\d+) MB of files/.exec(section)?.[1]) + 2);
+  expect(sum).toBeLessThan(140);
 });
