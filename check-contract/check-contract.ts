@@ -88,24 +88,26 @@ export async function readReference(): Promise<ReferenceEffects> {
       await fixture.close();
     }
   };
-  const record = async (sequences: readonly CallSequence[], fixture: ContractFixture) => {
-    const recorded: [CallSequence, readonly RecordedCall[]][] = [];
-    for (const sequence of sequences) recorded.push([sequence, await recordOwn(sequence, fixture)]);
-    return recorded;
+  const recorded = new Map<CallSequence, readonly RecordedCall[]>();
+  const waiting = [...callSequences];
+  const recordWaiting = async (fixture: ContractFixture) => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+      recorded.set(next, await recordOwn(next, fixture));
   };
   // Each sandbox waits for its Anvil half of the time.
-  const half = Math.ceil(callSequences.length / 2);
-  const [[gas, first], [states, second]] = await Promise.all([
-    inSandbox(
-      async (fixture) =>
-        [await runLifecycle(fixture), await record(callSequences.slice(0, half), fixture)] as const,
-    ),
-    inSandbox(
-      async (fixture) =>
-        [await recordStates(fixture, table), await record(callSequences.slice(half), fixture)] as const,
-    ),
+  const [gas, states] = await Promise.all([
+    inSandbox(async (fixture) => {
+      const used = await runLifecycle(fixture);
+      await recordWaiting(fixture);
+      return used;
+    }),
+    inSandbox(async (fixture) => {
+      const recording = await recordStates(fixture, table);
+      await recordWaiting(fixture);
+      return recording;
+    }),
   ]);
-  return { gas, calls: new Map([...first, ...second]), states };
+  return { gas, calls: new Map(callSequences.map((one) => [one, recorded.get(one) ?? []])), states };
 }
 
 /**
@@ -288,11 +290,11 @@ function listStates(expected: MatrixRecording, only: string | undefined): CheckG
   const reached = isChosen(only, [`states/${everyState}`]) ? [everyState] : [];
   return {
     comparesCalls: true,
-    names: [...reached, ...chosen.map(({ name }) => name)].map((name) => `states/${name}`),
+    names: [...chosen.map(({ name }) => name), ...reached].map((name) => `states/${name}`),
     check: async (fixture, run) => {
-      const actual = await recordStates(fixture, [...new Set(chosen.map(({ call }) => call))]);
-      if (reached.length > 0) await run.add("states", everyState, async () => findUnreached(actual));
+      const actual = await recordStates(fixture, reached.length > 0 ? table : chosen.map(({ call }) => call));
       await compareStates(chosen, { fixture, actual, expected }, run);
+      if (reached.length > 0) await run.add("states", everyState, async () => findUnreached(actual));
     },
   };
 }

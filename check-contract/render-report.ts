@@ -10,7 +10,7 @@ export const notChecked = [
   "tokens other than the test USDC and a token that calls the contract during its transfer",
   "amounts, hashes, times, addresses and numbers of calls that no check uses",
   "other orders of the calls that lead to a state",
-  "rules that depend on the states of several purchases, merchants or programs at the same time",
+  "rules that depend on the states of several purchases, merchants or programs at the same time, or on two changes of one program",
   "a wallet with several roles, but for a buyer that is its own beneficiary",
   "calls that break several rules, and calls that wallets with code make and that must revert",
 ] as const;

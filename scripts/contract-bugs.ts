@@ -424,6 +424,12 @@ const endings: readonly ContractBug[] = [
 /** Rules that hold in the plainest state of a purchase, and are broken in another one. */
 const otherStates: readonly ContractBug[] = [
   {
+    rule: "Anyone expires a registered purchase, the operator too.",
+    find: "if (block.timestamp <= record.payDeadline) revert",
+    replace:
+      "if (record.route == Route.Direct && msg.sender == _programs[_fundings[record.funding].program].operator) revert WrongCaller(msg.sender, address(0));\n        if (block.timestamp <= record.payDeadline) revert",
+  },
+  {
     rule: "The admin replaces the operator during a pause.",
     find: "record.operator = operator;",
     replace: "if (!record.paused) record.operator = operator;",

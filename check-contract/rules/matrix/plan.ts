@@ -28,7 +28,11 @@ export const plannedStates: readonly PlannedState[] = purchaseStates.map((state)
   };
 });
 
-function isTried({ second, afterRefund, ignoresPurchase }: TableCall, state: PurchaseState): boolean {
+function isTried(
+  { second, afterRefund, ignoresPurchase, plainOnly }: TableCall,
+  state: PurchaseState,
+): boolean {
+  if (plainOnly && (state.funding !== "active" || state.program !== "running")) return false;
   if (second !== undefined && second < secondOf(state)) return false;
   if (afterRefund && operatorOf(state) === null) return false;
   return !ignoresPurchase || (state.paid === "nothing" && state.status === "open");

@@ -36,7 +36,10 @@ const words: { readonly [value: string]: string } = {
   contracts: "wallets with code",
 };
 
-/** All states that a purchase can reach, those with the fewest words first. */
+/** The changes of a program that are combined with a revoked funding. */
+const withRevoked: readonly PurchaseState["program"][] = ["paused", "with another operator"];
+
+/** All states that are tried, those with the fewest words first. */
 export const purchaseStates: readonly PurchaseState[] = Object.entries(stateValues)
   .reduce<object[]>(
     (states, [dimension, all]) =>
@@ -44,17 +47,20 @@ export const purchaseStates: readonly PurchaseState[] = Object.entries(stateValu
     [{}],
   )
   .map((state) => state as PurchaseState)
-  .filter(isReachable)
+  .filter(isTried)
   .toSorted((left, right) => wordsOf(left).length - wordsOf(right).length);
 
-/** Leaves out states that a purchase cannot have, and some that no rule of their own applies to. */
-function isReachable({ route, paid, claim, status, funding, program, wallets }: PurchaseState): boolean {
+/** Leaves out the states that a purchase cannot have, and some in which both its funding and its program differ. */
+function isTried({ route, paid, claim, status, funding, program, wallets }: PurchaseState): boolean {
+  const isPlain = funding === "active" && program === "running";
   return (
     (paid !== "nothing" || claim === "none") &&
     (paid !== "all" || status === "open") &&
     (route === "offer" || status !== "withdrawn") &&
-    (funding !== "re-enrolled" || program === "running" || program === "paused") &&
-    (wallets === "keys" || (funding === "active" && program === "running"))
+    (wallets === "keys" || isPlain) &&
+    (funding === "active" ||
+      program === "running" ||
+      (funding === "revoked" && withRevoked.includes(program)))
   );
 }
 

@@ -32,6 +32,8 @@ export interface TableCall {
   afterRefund?: true;
   /** Whether the call neither reads nor changes the purchase, so that it succeeds in the same way whatever its state is. */
   ignoresPurchase?: true;
+  /** Whether the call is tried only while the funding is active and the program runs. */
+  plainOnly?: true;
   /** The errors of the rules that the call breaks in a state; the call must succeed if there are none. */
   broken: (state: PurchaseState) => readonly string[];
 }
@@ -227,6 +229,7 @@ const expiries = define<Variant>(
   }),
   [
     { ...expire, by: "stranger", name: "expire one second after the pay deadline", second: ends.pay + 1 },
+    ...byEveryone("expire", { ...expire, second: ends.pay + 1, plainOnly: true as const }),
     { ...expire, by: "stranger", name: "expire in the last second of the pay deadline", second: ends.pay },
   ],
 );

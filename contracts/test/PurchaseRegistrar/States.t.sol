@@ -365,12 +365,17 @@ contract StatesTest is Fixture {
             breaks(situation.paid == Paid.All, IPurchaseRegistrar.NothingOutstanding.selector);
             attempt("withdrawOffer", all[i], current(), abi.encodeCall(registrar.withdrawOffer, (id)));
         }
-        for (uint256 time = PAY_DEADLINE; time < PAY_DEADLINE + 2; ++time) {
-            breaks(!isOpen(), IPurchaseRegistrar.WrongStatus.selector);
-            breaks(time == PAY_DEADLINE, IPurchaseRegistrar.DeadlineNotPassed.selector);
-            breaks(situation.paid == Paid.All, IPurchaseRegistrar.NothingOutstanding.selector);
-            attempt("expire", stranger, time, abi.encodeCall(registrar.expire, (id)));
+        for (uint256 i = 0; i < all.length; ++i) {
+            tryExpiry(all[i], PAY_DEADLINE + 1);
         }
+        tryExpiry(stranger, PAY_DEADLINE);
+    }
+
+    function tryExpiry(address sender, uint256 time) private {
+        breaks(!isOpen(), IPurchaseRegistrar.WrongStatus.selector);
+        breaks(time == PAY_DEADLINE, IPurchaseRegistrar.DeadlineNotPassed.selector);
+        breaks(situation.paid == Paid.All, IPurchaseRegistrar.NothingOutstanding.selector);
+        attempt("expire", sender, time, abi.encodeCall(registrar.expire, (id)));
     }
 
     function tryProgram() private {
