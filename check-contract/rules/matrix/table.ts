@@ -230,7 +230,7 @@ const expiries = define<Variant>(
   [
     { ...expire, by: "stranger", name: "expire one second after the pay deadline", second: ends.pay + 1 },
     ...byEveryone("expire", { ...expire, second: ends.pay + 1, plainOnly: true as const }),
-    { ...expire, by: "stranger", name: "expire in the last second of the pay deadline", second: ends.pay },
+    ...byEveryone("expire in the last second of the pay deadline", { ...expire, second: ends.pay }),
   ],
 );
 
