@@ -1,6 +1,7 @@
 import { describeState, labelOf, type PurchaseState, purchaseStates } from "./state.ts";
 import { operatorOf, secondOf } from "./steps.ts";
-import { type TableCall, table } from "./table.ts";
+import { table } from "./table.ts";
+import type { TableCall } from "./table-call.ts";
 
 /** A state, and the calls that are tried in it. */
 export interface PlannedState {

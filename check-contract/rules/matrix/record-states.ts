@@ -7,7 +7,7 @@ import { type PlannedState, plannedStates } from "./plan.ts";
 import { actors, amounts, prepareScene, type Role, type Scene } from "./scene.ts";
 import type { PurchaseState } from "./state.ts";
 import { encodeSteps, operatorOf, type Step, type StepCalls, secondOf, stepsTo } from "./steps.ts";
-import type { TableCall } from "./table.ts";
+import type { TableCall } from "./table-call.ts";
 
 /** The outcome of a call in a state, and the results of the views after it if it succeeded. */
 export interface StateOutcome extends SimulatedResult {

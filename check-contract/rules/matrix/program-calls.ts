@@ -1,0 +1,202 @@
+import {
+  offerCall,
+  openProgramCall,
+  registerCall,
+  revokeFundingCall,
+  setBoundsCall,
+  setPausedCall,
+} from "../../../protocol/call.ts";
+import { actors, amounts, ends, type Scene } from "./scene.ts";
+import type { PurchaseState } from "./state.ts";
+import { operatorOf } from "./steps.ts";
+import { byEveryone, define, isOutside, paidOf, type Rules, type Variant } from "./table-call.ts";
+
+const revoke = (which: "merchantRef" | "newMerchantRef") => ({
+  which,
+  ignoresPurchase: true as const,
+  call: (scene: Scene) => revokeFundingCall(scene.registrar, scene.program, scene[which]),
+});
+
+/** The revocations. */
+export const revocations = define<Variant & { which: "merchantRef" | "newMerchantRef" }>(
+  (state, { by, which }) => {
+    if (which === "newMerchantRef" && state.funding !== "re-enrolled") return { UnknownFunding: true };
+    return {
+      WrongCaller: by !== "merchant",
+      AlreadyRevoked: which === "merchantRef" && state.funding !== "active",
+    };
+  },
+  [
+    ...byEveryone("revokeFunding", revoke("merchantRef")),
+    ...byEveryone("revokeFunding of a new enrollment", revoke("newMerchantRef")),
+  ],
+);
+
+interface NewPurchase extends Variant {
+  amount: bigint;
+}
+
+/** The rules of a new purchase, by both routes. */
+function newPurchaseRules(state: PurchaseState, { amount, second, afterRefund }: NewPurchase): Rules {
+  const enrolled = state.funding !== "revoked";
+  const rest = state.funding === "re-enrolled" ? amounts.newCap : afterRefund ? amounts.rest : amounts.cap;
+  return {
+    ProgramPaused: state.program === "paused",
+    AmountOutOfRange: amount < 1n,
+    DeadlinePassed: (second ?? 0) > ends.nextOffer,
+    NotEnrolled: !enrolled,
+    FundingInsufficient: enrolled && amount > rest,
+  };
+}
+
+const next = (route: typeof registerCall) => (amount: bigint) => ({
+  amount,
+  ignoresPurchase: true as const,
+  call: ({ registrar, next: purchase }: Scene) => {
+    const { commitment, signature } = purchase(amount);
+    return route(registrar, commitment, signature);
+  },
+});
+const register = next(registerCall);
+const offer = next(offerCall);
+
+/** The registrations. */
+export const registrations = define<NewPurchase>(
+  (state, variant) => ({ ...newPurchaseRules(state, variant), WrongCaller: variant.by !== "merchant" }),
+  [
+    ...byEveryone("register", register(amounts.purchase)),
+    ...[
+      { ...register(0n), name: "register with an amount of zero" },
+      { ...register(amounts.maxPurchase + 1n), name: "register above the largest offer" },
+      { ...register(amounts.cap), name: "register up to the cap" },
+      { ...register(amounts.cap + 1n), name: "register above the cap" },
+      {
+        ...register(amounts.purchase),
+        name: "register above the rest of the cap",
+        afterRefund: true as const,
+      },
+      {
+        ...register(amounts.purchase),
+        name: "register in the last second of the offer deadline",
+        second: ends.nextOffer,
+      },
+      {
+        ...register(amounts.purchase),
+        name: "register one second after the offer deadline",
+        second: ends.nextOffer + 1,
+      },
+    ].map((variant) => ({ ...variant, by: "merchant" as const })),
+  ],
+);
+
+/** The offers. */
+export const offers = define<NewPurchase>(
+  (state, variant) => {
+    const { by, amount, second = 0 } = variant;
+    const rules = newPurchaseRules(state, variant);
+    const none = state.program === "without bounds";
+    const open = state.route === "offer" && state.status === "open" ? amounts.purchase - paidOf(state) : 0n;
+    return {
+      ...rules,
+      WrongCaller: by !== operatorOf(state),
+      DeadlinePassed: rules["DeadlinePassed"] || none || second > ends.bounds,
+      AmountOutOfRange: isOutside(amount, none ? 0n : amounts.maxPurchase),
+      BudgetExceeded: none || amount > amounts.budget - open,
+    };
+  },
+  [
+    ...byEveryone("offer", offer(amounts.purchase)),
+    ...[
+      { ...offer(0n), name: "offer with an amount of zero" },
+      { ...offer(amounts.maxPurchase), name: "offer of the largest amount" },
+      { ...offer(amounts.maxPurchase + 1n), name: "offer above the largest amount" },
+      { ...offer(amounts.purchase), name: "offer above the rest of the cap", afterRefund: true as const },
+      { ...offer(amounts.purchase), name: "offer in the last second of the bounds", second: ends.bounds },
+      { ...offer(amounts.purchase), name: "offer one second after the bounds", second: ends.bounds + 1 },
+    ].map((variant) => ({ ...variant, by: "operator" as const })),
+  ],
+);
+
+const repeat = (route: typeof registerCall) => ({
+  call: ({ registrar, purchase }: Scene) => route(registrar, purchase.commitment, purchase.signature),
+});
+
+/** The purchase that is on chain is put there again. */
+export const repetitions = define(
+  (state, { by }) => ({
+    PurchaseExists: state.funding !== "revoked",
+    NotEnrolled: state.funding === "revoked",
+    ProgramPaused: state.program === "paused",
+    WrongCaller: by === "operator" && operatorOf(state) !== "operator",
+    DeadlinePassed: state.status === "expired" || (by === "operator" && state.program === "without bounds"),
+    AmountOutOfRange: by === "operator" && state.program === "without bounds",
+    BudgetExceeded: by === "operator" && state.program === "without bounds",
+  }),
+  [
+    { ...repeat(registerCall), by: "merchant", name: "register of the purchase again" },
+    { ...repeat(offerCall), by: "operator", name: "offer of the purchase again" },
+  ],
+);
+
+interface Enrollment extends Variant {
+  which: keyof Scene["enroll"];
+}
+
+const enroll = (which: keyof Scene["enroll"]) => ({
+  which,
+  ignoresPurchase: true as const,
+  call: (scene: Scene) => scene.enroll[which],
+});
+
+/** The enrollments. */
+export const enrollments = define<Enrollment>(
+  (state, { by, which }) => ({
+    WrongCaller: by !== (which === "stranger" ? "stranger" : "merchant"),
+    ProgramPaused: state.program === "paused",
+    MerchantRefTaken: which === "first" || (which === "again" && state.funding === "re-enrolled"),
+    AlreadyEnrolled: which !== "stranger" && state.funding !== "revoked",
+  }),
+  [
+    ...byEveryone("enroll of another merchant", enroll("stranger")),
+    { ...enroll("again"), by: "merchant", name: "enroll again under another reference" },
+    { ...enroll("first"), by: "merchant", name: "enroll again under the same reference" },
+  ],
+);
+
+const setPaused = (paused: boolean) => ({
+  call: ({ registrar, program }: Scene) => setPausedCall(registrar, program, paused),
+  ignoresPurchase: true as const,
+});
+
+/** The calls of the admin. */
+export const adminCalls = define<Variant>(
+  (_state, { by }) => ({ WrongCaller: by !== "admin" }),
+  [
+    ...byEveryone("setPaused false", setPaused(false)),
+    { ...setPaused(true), name: "setPaused true by the admin", by: "admin" },
+    ...byEveryone("setBounds", {
+      call: ({ registrar, program, terms, fixture }: Scene) =>
+        setBoundsCall(
+          registrar,
+          program,
+          terms({
+            operator: fixture.address(actors.stranger),
+            commitmentSigner: fixture.address(actors.merchant),
+            bounds: { maxPurchase: 1n, openBudget: 2n, validUntil: 3 },
+          }),
+        ),
+      ignoresPurchase: true as const,
+    }),
+  ],
+);
+
+/** The openings. */
+export const openings = define(
+  () => ({ ProgramAlreadyOpen: true }),
+  (["admin", "stranger"] as const).map((by) => ({
+    name: `openProgram by the ${by}`,
+    by,
+    call: ({ registrar, program, terms }: Scene) => openProgramCall(registrar, program, terms()),
+    ignoresPurchase: true as const,
+  })),
+);

@@ -1,0 +1,66 @@
+import type { Call } from "../../../protocol/call.ts";
+import { actors, amounts, type Role, type Scene } from "./scene.ts";
+import type { PurchaseState } from "./state.ts";
+import { secondOf } from "./steps.ts";
+
+/** A call that is tried in every state. */
+export interface TableCall {
+  /** The call with its caller, such as "collectRefund by the admin". */
+  name: string;
+  by: Role;
+  call: (scene: Scene) => Call;
+  /** In seconds after the start; by default as soon as the state is reached. */
+  second?: number;
+  /** Whether the other purchase of the funding is refunded first. */
+  afterRefund?: true;
+  /** Whether the call neither reads nor changes the purchase, so that it succeeds in the same way whatever its state is. */
+  ignoresPurchase?: true;
+  /** Whether the call is tried only while the funding is active and the program runs. */
+  plainOnly?: true;
+  /** The errors of the rules that the call breaks in a state; the call must succeed if there are none. */
+  broken: (state: PurchaseState) => readonly string[];
+}
+
+/** The rules of a call by their errors, and whether the call breaks them. */
+export interface Rules {
+  readonly [error: string]: boolean;
+}
+
+/** A call without its rules. */
+export type Variant = Omit<TableCall, "broken">;
+
+/** The hash that no call may pass. */
+export const zero = `0x${"00".repeat(32)}` as const;
+const everyone = Object.keys(actors) as Role[];
+
+/** Returns the calls of one function, which has these rules. */
+export function define<V extends Variant>(
+  rules: (state: PurchaseState, variant: V) => Rules,
+  variants: readonly V[],
+): readonly TableCall[] {
+  return variants.map((variant) => ({
+    ...variant,
+    broken: (state) =>
+      Object.entries(rules(state, variant)).flatMap(([error, isBroken]) => (isBroken ? [error] : [])),
+  }));
+}
+
+/** Returns one call for each role. */
+export function byEveryone<V>(name: string, variant: V): (V & { name: string; by: Role })[] {
+  return everyone.map((by) => ({ ...variant, name: `${name} by the ${by}`, by }));
+}
+
+/** Returns whether a call is made after a deadline. */
+export function isLate(state: PurchaseState, { second }: { second?: number }, end: number): boolean {
+  return (second ?? secondOf(state)) > end;
+}
+
+/** Returns the amount that was paid. */
+export function paidOf({ paid }: PurchaseState): bigint {
+  return { nothing: 0n, "a part": amounts.part, all: amounts.purchase }[paid];
+}
+
+/** Returns whether an amount is zero or too large. */
+export function isOutside(amount: bigint, largest: bigint): boolean {
+  return amount < 1n || amount > largest;
+}
