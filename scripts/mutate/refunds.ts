@@ -583,7 +583,7 @@ export const refunds: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A refund names the claim that the chain has paid.",
-        find: "figures.refunded === 0n ? null : await readCollectedClaim(id, asOf, node)",
+        find: "figures.refunded === 0n ? null : findCollectedClaim(logs)",
         replace: "figures.refunded === 0n ? null : unlessZero(figures.claimHash)",
       },
     ],

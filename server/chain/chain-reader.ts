@@ -136,6 +136,8 @@ export interface ChainReads {
     funding: { program: Hex; merchantRef: Hex },
     find: (funding: ChainFunding) => Promise<{ id: Hex; buyer: Address }>,
   ): Promise<ChainPurchase>;
+  /** The claim hash and the decision hash that a purchase carries on chain, or null. */
+  claimOf(id: Hex): Promise<Pick<ChainPurchase, "claimHash" | "decisionHash">>;
   /** By which route a purchase came on chain, or null while it is not there; at the newest block, or at the one of other reads. */
   route(id: Hex, at?: BlockPoint): Promise<"registrar_offer" | "merchant_direct" | null>;
   funding(query: { program: Hex; merchantRef: Hex; wallet: Address }): Promise<ChainFunding>;

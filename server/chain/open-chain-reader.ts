@@ -23,7 +23,7 @@ import {
 import type { Deployment } from "./deployment.ts";
 import type { HeadReader } from "./head-reader.ts";
 import { transactionObserver } from "./observe-transaction.ts";
-import { readChainPurchase, readPurchaseUnder } from "./read-chain-purchase.ts";
+import { readChainPurchase, readClaim, readPurchaseUnder } from "./read-chain-purchase.ts";
 import { readChainFunding, readCover } from "./read-funding.ts";
 import { RequestHead } from "./request-head.ts";
 import { readWalletCode, verifyWalletSignature } from "./wallet-code.ts";
@@ -85,6 +85,7 @@ function readsOf(node: DeployedNode): ChainReads {
     walletCode: async (wallet, block) => await readWalletCode(wallet, block, client),
     purchase: async (query, point) => await readChainPurchase(query, point, node),
     purchaseUnder: async (funding, find) => await readPurchaseUnder(funding, find, node),
+    claimOf: async (id) => await readClaim(id, node),
     async route(id, at) {
       const call = { ...registrar, functionName: "purchase", args: [id] } as const;
       const read = async (block: { blockHash?: Hex }) => await client.readContract({ ...call, ...block });
@@ -176,6 +177,7 @@ function guarded(chain: ChainReads): ChainReads {
     walletCode: guard(chain.walletCode),
     purchase: guard(chain.purchase),
     purchaseUnder: guard(chain.purchaseUnder),
+    claimOf: guard(chain.claimOf),
     route: guard(chain.route),
     funding: guard(chain.funding),
     cover: guard(chain.cover),

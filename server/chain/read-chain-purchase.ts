@@ -1,4 +1,13 @@
-import { type Address, getAbiItem, type Hex } from "viem";
+import {
+  type Address,
+  formatLog,
+  getAbiItem,
+  type Hex,
+  isHex,
+  type Log as NodeLog,
+  numberToHex,
+  toEventSelector,
+} from "viem";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { type DecodedLog, decodeLog } from "../../protocol/binding/match-log.ts";
 import {
@@ -17,6 +26,9 @@ const refundEvent = getAbiItem({ abi: purchaseRegistrarAbi, name: "RefundCollect
 /** The contract's `Status`, by its number: none, open, withdrawn, expired. */
 const closures = [null, null, "withdrawn", "expired"] as const;
 
+/** A log of a mined block. */
+type Log = NodeLog<bigint, number, false>;
+
 /** The purchase to read, by its commitment hash. */
 interface PurchaseQuery {
   id: Hex;
@@ -30,6 +42,18 @@ export async function readChainPurchase(
   node: DeployedNode,
 ): Promise<ChainPurchase> {
   return await node.reader.atOneHead(async (asOf) => await readPurchaseAt(query, asOf, node), point);
+}
+
+/** Reads the claim hash and the decision hash of a purchase, in one read. */
+export async function readClaim(
+  id: Hex,
+  { client, reader, registrar }: DeployedNode,
+): Promise<Pick<ChainPurchase, "claimHash" | "decisionHash">> {
+  const call = { ...registrar, functionName: "figures", args: [id] } as const;
+  const { claimHash, decisionHash } = await reader.alone(
+    async (at) => await client.readContract({ ...call, ...at }),
+  );
+  return { claimHash: unlessZero(claimHash), decisionHash: unlessZero(decisionHash) };
 }
 
 /** Reads the funding of a merchant and then a purchase, both at the newest block. */
@@ -54,17 +78,9 @@ async function readPurchaseAt(
   const [figures, approved, logs] = await Promise.all([
     client.readContract({ ...registrar, functionName: "figures", args: [id], ...at }),
     client.readContract({ ...token, functionName: "allowance", args: [buyer, registrar.address], ...at }),
-    client.getLogs({
-      address: registrar.address,
-      event: paymentEvent,
-      args: { id },
-      fromBlock: 0n,
-      toBlock: BigInt(asOf.number),
-    }),
+    readLogs(id, asOf, node),
   ]);
-  const payments = logs
-    .map((log) => decodeLog(toObservedLog(log), { abi: purchaseRegistrarAbi, event: "PurchasePaid" }))
-    .filter((log) => log !== null);
+  const payments = decodeLogs(logs, "PurchasePaid");
   assertAddUp(id, payments, figures.paid);
   return {
     asOf,
@@ -75,20 +91,45 @@ async function readPurchaseAt(
     refunded: figures.refunded,
     claimHash: unlessZero(figures.claimHash),
     decisionHash: unlessZero(figures.decisionHash),
-    collectedClaimHash: figures.refunded === 0n ? null : await readCollectedClaim(id, asOf, node),
+    collectedClaimHash: figures.refunded === 0n ? null : findCollectedClaim(logs),
     payments,
   };
 }
 
-/** The contract replaces the claim hash with the decision hash: only the log of the refund still has it. */
-async function readCollectedClaim(
+/** Reads the logs of a purchase's payments and its refund up to a block. */
+async function readLogs(
   id: Hex,
   { number }: BlockPoint,
-  { client, registrar: { address } }: DeployedNode,
-): Promise<Hex | null> {
-  const toBlock = BigInt(number);
-  const [log] = await client.getLogs({ address, event: refundEvent, args: { id }, fromBlock: 0n, toBlock });
-  return log?.args.claimHash ?? null;
+  { client, registrar }: DeployedNode,
+): Promise<Log[]> {
+  const logs = await client.request({
+    method: "eth_getLogs",
+    params: [
+      {
+        address: registrar.address,
+        topics: [[toEventSelector(paymentEvent), toEventSelector(refundEvent)], id],
+        fromBlock: "0x0",
+        toBlock: numberToHex(number),
+      },
+    ],
+  });
+  return logs.map((log) => formatLog(log)).filter(isMined);
+}
+
+function isMined(log: NodeLog): log is Log {
+  return log.blockHash !== null;
+}
+
+function decodeLogs(logs: readonly Log[], event: "PurchasePaid" | "RefundCollected"): DecodedLog[] {
+  return logs
+    .map((log) => decodeLog(toObservedLog(log), { abi: purchaseRegistrarAbi, event }))
+    .filter((log) => log !== null);
+}
+
+/** The contract replaces the claim hash with the decision hash: only the log of the refund still has it. */
+function findCollectedClaim(logs: readonly Log[]): Hex | null {
+  const claim = decodeLogs(logs, "RefundCollected")[0]?.fields["claimHash"];
+  return isHex(claim) ? claim : null;
 }
 
 /** Logs and state are read by different methods: a node that leaves out or invents a payment contradicts itself. */

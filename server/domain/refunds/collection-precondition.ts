@@ -5,7 +5,6 @@ import type { EffectCheck, Precondition } from "../../../relayer/relayer.ts";
 import type { ChainReader } from "../../chain/chain-reader.ts";
 import type { ClaimRecord, PurchaseRecord } from "../../store/records.ts";
 import type { Store } from "../../store/store.ts";
-import { readOnChain } from "../records/find.ts";
 import { findCollected, type RefundOperation } from "./record-due-refund.ts";
 
 /**
@@ -13,13 +12,13 @@ import { findCollected, type RefundOperation } from "./record-due-refund.ts";
  * reorg can replace the decided one with another one.
  */
 export function preconditionOfRefunds(services: {
-  chain: Pick<ChainReader, "purchase">;
+  chain: Pick<ChainReader, "claimOf">;
   store: Pick<Store, "get" | "list">;
 }): Precondition {
-  const { store } = services;
+  const { store, chain } = services;
   return async (operation) => {
     const { purchase, claim } = await findDecided(operation, store);
-    const { claimHash, decisionHash } = await readOnChain(purchase, services);
+    const { claimHash, decisionHash } = await chain.claimOf(purchase.commitment_hash);
     // A collected refund is for the contract to refuse.
     if (decisionHash !== null || claimHash === claim.claim_hash) return null;
     return claimHash === null
