@@ -4,10 +4,10 @@ import { HeldError } from "./faults/fault-effects.ts";
 import { type GasBudget, readBudget, toGasBudget } from "./journal/gas-budget.ts";
 import { operationId, type RelayOperation, type RelayOperationRecord } from "./journal/relay-operation.ts";
 import type { RelayOperationPage } from "./journal/relayer-journal.ts";
-import { atOneTime } from "./journal/timestamp.ts";
+import { atOneTime, readTime } from "./journal/timestamp.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
 import { readChainIdentity } from "./node/chain-epoch.ts";
-import { toNode } from "./node/node.ts";
+import { type Head, readNextBlockTime, toNode } from "./node/node.ts";
 import { abandon } from "./recovery/abandon.ts";
 import { follow, observe, readNow, unknownOutcomes } from "./recovery/follow.ts";
 import { HeadTrail, type SeenHead } from "./recovery/head-trail.ts";
@@ -85,8 +85,10 @@ export interface Relayer {
   /**
    * Looks at everything that a new head of the chain may have changed, reorgs of what was confirmed included, and sends
    * again what the node lacks. To be called after every new head.
+   *
+   * @param announced - the head, if the node has announced it.
    */
-  follow(): Promise<void>;
+  follow(announced?: Head): Promise<void>;
   /**
    * Brings the journal up to the head of the chain as `follow` does, for callers that only read: nothing is sent, and what a
    * request is at work on is left to it.
@@ -136,7 +138,7 @@ export function createRelayer(ports: RelayerPorts): Relayer {
     resume: (id) => assembled(resume(context, id)),
     abandon: (id) => assembled(abandon(context, id)),
     recover: () => track(recover(context)),
-    follow: () => track(follow(context)),
+    follow: (announced) => track(follow(context, announced)),
     observe: () => track(observe(context)),
     waitsForEarlier: (id) => waitsForEarlier(context, id),
     read: (id) => readRelayOperation(context, id),
@@ -156,19 +158,23 @@ export function createRelayer(ports: RelayerPorts): Relayer {
 }
 
 async function submit(context: RelayerContext, intent: RelayIntent): Promise<RelayOperationRecord> {
+  const early = beginSubmission(context);
   const { chainId, epoch } = await readChainIdentity(context);
   const id = operationId(epoch, intent);
-  return context.locks.run(`operation:${id}`, async () => {
-    const now = atOneTime(context);
+  const key = `operation:${id}`;
+  const waits = context.locks.isHeld(key);
+  return context.locks.run(key, async () => {
+    // Times that were read before a wait are too old.
+    const { now, nextTime } = waits ? beginSubmission(context) : early;
     try {
       const operation = await accept(now, intent, id, epoch);
       // Before it is sent, the chain is looked at again.
-      const checked = operation.status === "accepted" ? chainId : undefined;
+      const checked = operation.status === "accepted" ? { chainId, nextTime } : undefined;
       const driven = await drive(now, operation, "always", checked);
       // A request that sees the transaction revert tells it; the next one tries again.
       if (operation.status !== "reverted" || driven.status !== "reverted") return driven;
       const next = await acceptAgain(now, intent, driven);
-      return next === null ? driven : await drive(now, next, "always", chainId);
+      return next === null ? driven : await drive(now, next, "always", { chainId });
     } catch (error) {
       // Held right after the intent was journaled.
       const accepted = error instanceof HeldError ? await context.journal.read(id) : undefined;
@@ -176,6 +182,14 @@ async function submit(context: RelayerContext, intent: RelayIntent): Promise<Rel
       throw error;
     }
   });
+}
+
+/** Begins to read the times that a submission needs, in one message with the identity of the chain. */
+function beginSubmission(context: RelayerContext): { now: RelayerContext; nextTime: Promise<number> } {
+  const now = atOneTime(context);
+  const nextTime = readNextBlockTime(context.node);
+  for (const reading of [readTime(now), nextTime]) reading.catch(() => undefined);
+  return { now, nextTime };
 }
 
 async function advance(context: RelayerContext, id: string): Promise<RelayOperationRecord> {

@@ -10,11 +10,14 @@ const stride = 8;
  * The operations with a nonce that are on no block of the chain above `fork`, or not on the block that the journal names.
  *
  * Transactions of one signer are mined in the order of their nonces, so that the way down ends at the first one at or below `fork`.
+ *
+ * @param isOnChain - says whether the block of an operation is on the chain; the node does by default.
  */
 export async function findReorged(
   context: RelayerContext,
   epoch: Hex,
   fork: number,
+  isOnChain = async (operation: RelayOperationRecord) => await isBlockOnChain(context, operation),
 ): Promise<RelayOperationRecord[]> {
   const { journal } = context;
   const found: RelayOperationRecord[] = [];
@@ -23,7 +26,7 @@ export async function findReorged(
     while (below > 0) {
       const page = await journal.claimedBelow(signer, below, epoch, stride);
       const above = page.filter(({ block_number }) => block_number === null || block_number > fork);
-      for (const operation of above) if (!(await isBlockOnChain(context, operation))) found.push(operation);
+      for (const operation of above) if (!(await isOnChain(operation))) found.push(operation);
       below = above.length < page.length ? 0 : (page.at(-1)?.nonce ?? 0);
     }
   }

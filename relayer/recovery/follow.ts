@@ -8,7 +8,7 @@ import {
   toRelayOperation,
 } from "../journal/relay-operation.ts";
 import { readChainIdentity } from "../node/chain-epoch.ts";
-import { readHead, readHeadBlock } from "../node/node.ts";
+import { type Head, readHead, readHeadBlock } from "../node/node.ts";
 import { findTransactionReceipt } from "../submission/await-receipt.ts";
 import { driveLocked, type WaitMode } from "../submission/drive.ts";
 import { readRelayOperation } from "../submission/earlier-attempts.ts";
@@ -16,9 +16,15 @@ import { asConfirmed, asMined } from "../submission/settle.ts";
 import { findReorged, isBlockOnChain } from "./find-reorged.ts";
 import { asBroadcast } from "./undo-settlement.ts";
 
-/** Looks at everything that a new head may have changed, and sends again what the node lacks. */
-export function follow(context: RelayerContext): Promise<void> {
-  return lookAtHead(context, "never", async (held) => {
+/**
+ * Looks at everything that a new head may have changed, and sends again what the node lacks.
+ *
+ * @param announced - the head that the node has announced. If it is the next block after the last head that was looked at, and no operation
+ * waits for a block, it has changed nothing, and the node is asked nothing.
+ */
+export async function follow(context: RelayerContext, announced?: Head): Promise<void> {
+  if (announced !== undefined && (await hasChangedNothing(context, announced))) return;
+  await lookAtHead(context, "never", async (held) => {
     let seen = true;
     // Their requests look at them too, but not after their last look.
     for (const attempt of held) {
@@ -31,6 +37,24 @@ export function follow(context: RelayerContext): Promise<void> {
           seen = (await lookAt(context, one, "never")) && seen;
     }
     return seen ? "seen" : "look_again";
+  });
+}
+
+/** Adds a head to the trail if it cannot have changed an operation. */
+function hasChangedNothing(context: RelayerContext, head: Head): Promise<boolean> {
+  return context.locks.run("follow", async () => {
+    const { trail, journal } = context;
+    const epoch = trail.epochBefore(head);
+    if (epoch === null) return false;
+    const unsettled = await journal.unsettled();
+    if (unsettled.some((operation) => operation.epoch === epoch && operation.nonce !== null)) return false;
+    // An operation of a block that this one has replaced is none of this block.
+    const isInHead = async ({ block_hash }: RelayOperationRecord) => block_hash === head.hash;
+    if ((await findReorged(context, epoch, head.number - 1, isInHead)).length > 0) return false;
+    // A restore may have replaced the trail meanwhile.
+    if (trail.epochBefore(head) === null) return false;
+    trail.add(head, epoch);
+    return true;
   });
 }
 
@@ -133,7 +157,7 @@ function lookAtHead(
         if (context.locks.isHeld(`operation:${attemptKey(operation)}`)) held.push(operation);
         else seen = (await lookAt(context, operation, waitMode)) && seen;
       }
-      if ((await lookAtHeld(held)) === "seen" && seen) context.trail.add(head);
+      if ((await lookAtHeld(held)) === "seen" && seen) context.trail.add(head, epoch);
     } catch (error) {
       if (!(error instanceof RelayerError)) throw error;
     }

@@ -1,3 +1,4 @@
+import type { Hex } from "viem";
 import { type Head, type Node, readBlockHash } from "../node/node.ts";
 
 /** The number of blocks below the newest one that may still leave the chain without being seen, as after a restart. */
@@ -9,6 +10,8 @@ export type SeenHead = Pick<Head, "number" | "hash">;
 /** The heads that were looked at: how far down the chain is still the one that was seen. */
 export class HeadTrail {
   #seen: SeenHead[] = [];
+  /** The chain epoch of the newest head; null until it is known. */
+  #epoch: Hex | null = null;
 
   /** Returns the heads, the newest last. */
   capture(): readonly SeenHead[] {
@@ -18,6 +21,7 @@ export class HeadTrail {
   /** Replaces the heads: chain and journal were restored to the state of these. */
   restore(heads: readonly SeenHead[]): void {
     this.#seen = [...heads];
+    this.#epoch = null;
   }
 
   /** The height up to which the chain is known to be as it was looked at. */
@@ -33,8 +37,14 @@ export class HeadTrail {
     return head.number - deepestReorg;
   }
 
+  /** Returns the chain epoch of a head that directly follows the newest one, which its parent hash proves; null for any other head. */
+  epochBefore({ parentHash }: Head): Hex | null {
+    return this.#seen.at(-1)?.hash === parentHash ? this.#epoch : null;
+  }
+
   /** Everything up to this head has been looked at. A head at its height or above is not below it, so it leaves the trail. */
-  add({ number, hash }: Head): void {
+  add({ number, hash }: Head, epoch: Hex): void {
+    this.#epoch = epoch;
     while ((this.#seen.at(-1)?.number ?? -1) >= number) this.#seen.pop();
     this.#seen.push({ number, hash });
     if (this.#seen.length > deepestReorg) this.#seen.shift();

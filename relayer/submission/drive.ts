@@ -1,6 +1,6 @@
 import type { RelayerContext } from "../context.ts";
 import { RelayOperationUnknownError, RpcRefusedError, RpcUnavailableError } from "../errors.ts";
-import { HeldError, reach } from "../faults/fault-effects.ts";
+import { HeldError, nodeOf, reach } from "../faults/fault-effects.ts";
 import {
   type AttemptName,
   attemptKey,
@@ -9,7 +9,7 @@ import {
 } from "../journal/relay-operation.ts";
 import { atOneTime, readTime, timestamp } from "../journal/timestamp.ts";
 import { requireEpoch } from "../node/chain-epoch.ts";
-import { knowsTransaction, readNonce } from "../node/node.ts";
+import { knowsTransaction, readNextBlockTime, readNonce } from "../node/node.ts";
 import { freeStranded } from "../recovery/free-stranded.ts";
 import { undoSettlement } from "../recovery/undo-settlement.ts";
 import { awaitTransactionReceipt, findTransactionReceipt, type Sighting, sight } from "./await-receipt.ts";
@@ -25,6 +25,13 @@ import { simulate } from "./simulate.ts";
  * The wait mode for a transaction receipt: whenever there is none, only after something was sent, or not at all; or only to look.
  */
 export type WaitMode = "always" | "after_sending" | "never" | "sends_nothing";
+
+/** The chain that a node was just seen to serve. */
+export interface CheckedChain {
+  chainId: number;
+  /** The timestamp that the next block would have, if it was just read. */
+  nextTime?: Promise<number>;
+}
 
 /** The usual time until a transaction receipt when nothing is wrong, in milliseconds of `wait`. */
 const usualMs = 250;
@@ -47,20 +54,20 @@ export function driveLocked(
  *
  * A node that refuses or does not answer leaves the operation where it is, with the reason in it.
  *
- * @param checked - the chain id, when the caller has just seen that the node is in the operation's chain epoch; before
- * anything is sent it is looked at again.
+ * @param checked - the chain, when the caller has just seen that the node is in the operation's chain epoch; before anything is sent it
+ * is looked at again.
  * @throws EpochMismatchError when the node serves a different chain epoch.
  */
 export async function drive(
   context: RelayerContext,
   operation: RelayOperationRecord,
   waitMode: WaitMode,
-  checked?: number,
+  checked?: CheckedChain,
 ): Promise<RelayOperationRecord> {
   try {
-    const chainId = checked ?? (await requireEpoch(context, operation));
+    const chain = checked ?? { chainId: await requireEpoch(context, operation) };
     return operation.status === "accepted" && waitMode !== "sends_nothing"
-      ? await begin(context, operation, chainId, waitMode)
+      ? await begin(context, operation, chain, waitMode)
       : await continueClaimed(context, operation, waitMode);
   } catch (error) {
     const current = (await context.journal.reread(operation)) ?? operation;
@@ -79,14 +86,19 @@ export async function drive(
 async function begin(
   context: RelayerContext,
   operation: RelayOperationRecord,
-  chainId: number,
+  { chainId, nextTime }: CheckedChain,
   waitMode: WaitMode,
 ): Promise<RelayOperationRecord> {
-  const simulated = await simulate(context, operation);
+  const time = await (nextTime ?? readNextBlockTime(context.node));
+  // In one message with the simulation; both count only if that succeeds.
+  const chainNonce = readNonce(nodeOf(context, operation), operation.from);
+  const allowed = requirePrecondition(context, operation);
+  for (const early of [chainNonce, allowed]) early.catch(() => undefined);
+  const simulated = await simulate(context, operation, time);
   if (simulated.status === "failed") return simulated;
-  await requirePrecondition(context, simulated);
+  await allowed;
   await context.beforeNonce[simulated.kind]?.(simulated, await readTime(context));
-  const claim = await claimNonce(context, simulated, chainId);
+  const claim = await claimNonce(context, simulated, { chainId, chainNonce: await chainNonce });
   if (claim === null) return needsAttention(context, simulated, "foreign_nonce");
   return finish(context, await sendInTurn(context, claim), waitMode);
 }

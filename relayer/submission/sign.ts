@@ -1,7 +1,7 @@
 import { keccak256, type LocalAccount } from "viem";
 import type { RelayerContext } from "../context.ts";
 import { SignerUnknownError } from "../errors.ts";
-import { nodeOf, reach } from "../faults/fault-effects.ts";
+import { reach } from "../faults/fault-effects.ts";
 import { writeWithBudget } from "../journal/gas-budget.ts";
 import type {
   RelayOperationRecord,
@@ -10,7 +10,6 @@ import type {
 } from "../journal/relay-operation.ts";
 import { timestamp } from "../journal/timestamp.ts";
 import type { Turn } from "../keyed-mutex.ts";
-import { readNonce } from "../node/node.ts";
 
 /** An operation whose nonce is claimed, and its place in the line of its signer's broadcasts. */
 export interface NonceClaim {
@@ -21,22 +20,28 @@ export interface NonceClaim {
   turn: Turn;
 }
 
+/** The chain that a nonce is claimed on. */
+interface SignedChain {
+  chainId: number;
+  /** The signer's next nonce on it. */
+  chainNonce: number;
+}
+
 /**
  * W2: claims the signer's next nonce, signs, and begins to write both.
  *
  * Claims of one signer run one after the other and in the order of their nonces; writing them to the end and sending
  * them do not hold up the next claim.
  *
+ * @param chain - read before the line is joined: nonces that the journal learns meanwhile only move its own count up.
  * @returns null when the signer's nonce on chain is above every nonce in the journal: other software uses its key.
  */
 export async function claimNonce(
   context: RelayerContext,
   operation: RelayOperationRecord,
-  chainId: number,
+  { chainId, chainNonce }: SignedChain,
 ): Promise<NonceClaim | null> {
   const account = signerAccountOf(context, operation);
-  // Read before the line is joined: nonces that the journal learns meanwhile only move its own count up.
-  const chainNonce = await readNonce(nodeOf(context, operation), operation.from);
   const signedAt = await timestamp(context);
 
   return context.locks.run(`claim:${operation.from}`, async () => {

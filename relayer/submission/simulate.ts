@@ -9,12 +9,17 @@ import { readNextBlockTime, simulateCall } from "../node/node.ts";
 /** The JSON-RPC error code of a call that reverted. */
 const executionReverted = 3;
 
-/** Tries the call without a nonce; a revert fails the operation and gives its reservation back. */
+/**
+ * Tries the call without a nonce; a revert fails the operation and gives its reservation back.
+ *
+ * @param time - the timestamp that the next block would have, in Unix seconds.
+ */
 export async function simulate(
   context: RelayerContext,
   operation: RelayOperationRecord,
+  time: number,
 ): Promise<RelayOperationRecord> {
-  const error = await simulateNow(context, operation);
+  const error = await simulateAt(context, operation, time);
   if (error === null) return operation;
   return writeWithBudget(context, operation, operation.program, () => ({
     ...operation,
@@ -34,10 +39,17 @@ export async function simulateNow(
   context: RelayerContext,
   operation: RelayOperationRecord,
 ): Promise<RelayOperationError | null> {
+  return await simulateAt(context, operation, await readNextBlockTime(context.node));
+}
+
+/** A deadline counts when the transaction is mined: by the time of the block before, its last second is not over yet. */
+async function simulateAt(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+  time: number,
+): Promise<RelayOperationError | null> {
   const { from, to, calldata: data, gas_limit } = operation;
   try {
-    // A deadline counts when the transaction is mined: by the time of the block before, its last second is not over yet.
-    const time = await readNextBlockTime(context.node);
     await simulateCall(nodeOf(context, operation), { from, to, data, gas: BigInt(gas_limit) }, time);
     return null;
   } catch (error) {

@@ -151,8 +151,8 @@ export const relayer: readonly MutantGroup[] = [
       },
       {
         rule: "A call is simulated at the time of the next block.",
-        find: "const time = await readNextBlockTime(context.node);",
-        replace: "const time = (await readNextBlockTime(context.node)) - 1;",
+        find: "gas: BigInt(gas_limit) }, time)",
+        replace: "gas: BigInt(gas_limit) }, time - 1)",
         tests: ["test/relayer/submission/deadline.test.ts"],
       },
       {
@@ -395,7 +395,7 @@ export const relayer: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "The precondition is asked before a nonce is claimed.",
-        find: "  await requirePrecondition(context, simulated);\n",
+        find: "  await allowed;\n",
         replace: "",
         tests: [precondition],
       },
@@ -473,6 +473,18 @@ export const relayer: readonly MutantGroup[] = [
     tests: [follow],
     mutants: [
       {
+        rule: "An announced head that follows the last one shows a reorg of what was confirmed since.",
+        find: "if ((await findReorged(context, epoch, head.number - 1, isInHead)).length > 0) return false;",
+        replace: "",
+        only: "announced head",
+      },
+      {
+        rule: "An announced head has the operations looked at that wait for a confirmation.",
+        find: "if (unsettled.some((operation) => operation.epoch === epoch && operation.nonce !== null)) return false;",
+        replace: "",
+        only: "announced head",
+      },
+      {
         rule: "A new head leaves alone what waits for a person.",
         find: ' && operation.status !== "needs_attention"',
         replace: "",
@@ -486,8 +498,8 @@ export const relayer: readonly MutantGroup[] = [
       },
       {
         rule: "A new head leaves alone what belongs to another epoch.",
-        find: "operation.epoch === epoch && ",
-        replace: "",
+        find: "operation.epoch === epoch && operation.nonce !== null && ",
+        replace: "operation.nonce !== null && ",
         tests: [follow],
         only: "operations of another epoch",
       },
@@ -531,7 +543,7 @@ export const relayer: readonly MutantGroup[] = [
       },
       {
         rule: "A head that was looked at costs nothing the next time.",
-        find: 'if ((await lookAtHeld(held)) === "seen" && seen) context.trail.add(head);',
+        find: 'if ((await lookAtHeld(held)) === "seen" && seen) context.trail.add(head, epoch);',
         replace: "await lookAtHeld(held);",
       },
     ],

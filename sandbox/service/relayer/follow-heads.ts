@@ -34,12 +34,14 @@ export async function followHeads(parts: {
 }): Promise<HeadFollower> {
   const { urlNow, relayer, gate, log, announce, ended } = parts;
   let newHead = false;
+  let announced: Announced | null = null;
   let looking: Promise<void> | null = null;
   const look = async () => {
     try {
       while (newHead) {
         newHead = false;
-        await gate.runShared("the relayer's look at the chain", async () => await relayer.follow());
+        const head = announced ?? undefined;
+        await gate.runShared("the relayer's look at the chain", async () => await relayer.follow(head));
       }
     } catch (error) {
       log.error({ causes: String(error) }, "following the chain");
@@ -51,7 +53,8 @@ export async function followHeads(parts: {
     const socket = new WebSocket(urlNow().replace(/^http/, "ws"), { perMessageDeflate: false });
     socket.on("message", (message) => {
       newHead = true;
-      announce(readHead(String(message)));
+      announced = readHead(String(message));
+      announce(announced);
       looking ??= look();
     });
     // Rejects with what keeps it from opening.
@@ -79,10 +82,15 @@ export async function followHeads(parts: {
 const quantity = hexSchema.transform((value) => hexToNumber(value));
 
 const announcement = z.object({
-  params: z.object({ result: z.object({ number: quantity, hash: hexSchema, timestamp: quantity }) }),
+  params: z.object({
+    result: z.object({ number: quantity, hash: hexSchema, parentHash: hexSchema, timestamp: quantity }),
+  }),
 });
 
+/** A head that the node has announced. */
+type Announced = z.infer<typeof announcement>["params"]["result"];
+
 /** Reads the head that the node announces; null for the confirmation of the subscription. */
-function readHead(message: string): BlockPoint | null {
+function readHead(message: string): Announced | null {
   return announcement.safeParse(JSON.parse(message)).data?.params.result ?? null;
 }

@@ -32,6 +32,8 @@ export interface WalletTypedData {
 /** Enough gas for every call of the sandbox. It is fixed, so that equal transactions have equal bytes. */
 const gas = 1_000_000n;
 const receiptPollMs = 4;
+/** The time in which Anvil usually mines a transaction, after it has answered its sender: an earlier look would be in vain. */
+const miningMs = 1;
 /**
  * While Anvil mines a transaction, it briefly reports it neither as pending nor as mined. So a transaction counts as gone only if two
  * lookups miss it.
@@ -77,6 +79,7 @@ export class Wallet {
    */
   async send(transaction: WalletTransaction): Promise<SentTransaction> {
     const transaction_hash = await this.submit(transaction);
+    await wait(miningMs);
     const receipt = await this.receipt(transaction_hash);
     const revert = receipt.status === "reverted" ? await this.#readRevert(transaction_hash) : null;
     return { transaction_hash, receipt, revert };

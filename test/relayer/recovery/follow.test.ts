@@ -39,6 +39,49 @@ test.each([1, 2, 3, 4, 5])(
   },
 );
 
+/** Reads the newest block as the node announces it. */
+async function readHead(kit: RelayerKit) {
+  const { number, hash, parentHash } = await kit.client.getBlock();
+  return { number: Number(number), hash, parentHash };
+}
+
+test("an announced head that follows the last one costs the node no question while nothing waits for a block", async () => {
+  const kit = await openKit();
+  await kit.relayer.submit(await kit.offer("first"));
+  const { relayer, asked } = await restartCounting(kit);
+  await relayer.follow();
+  asked.length = 0;
+  for (let blocks = 0; blocks < 3; blocks += 1) {
+    await kit.client.mine({ blocks: 1 });
+    const head = await readHead(kit);
+    asked.length = 0;
+    await relayer.follow(head);
+    expect(asked).toEqual([]);
+  }
+  await kit.client.mine({ blocks: 2 });
+  await relayer.follow(await readHead(kit));
+  expect(asked.length).toBeGreaterThan(0);
+});
+
+test("an announced head shows that it has replaced the block of a confirmed operation, though it follows the last head", async () => {
+  const kit = await openKit();
+  await kit.relayer.follow();
+  const { operation_id } = await kit.relayer.submit(await kit.offer("replaced"));
+  await kit.reorg(1);
+  await kit.relayer.follow(await readHead(kit));
+  expect(await kit.relayer.read(operation_id)).toMatchObject({ reorg_count: 1 });
+});
+
+test("an announced head has the operations looked at that wait for a confirmation", async () => {
+  const kit = await openKit({ confirmations: 2 });
+  const { operation_id, status } = await kit.relayer.submit(await kit.offer("waiting"));
+  expect(status).toBe("mined");
+  await kit.relayer.follow();
+  await kit.client.mine({ blocks: 1 });
+  await kit.relayer.follow(await readHead(kit));
+  expect(await kit.relayer.read(operation_id)).toMatchObject({ status: "confirmed" });
+});
+
 test("observe notices a reorg and sends nothing", async () => {
   const kit = await openKit();
   const confirmed = await kit.relayer.submit(await kit.offer("seen"));

@@ -9,16 +9,18 @@ const gone = "what it was sent for is gone";
 
 /** A relayer whose offers have a precondition that the test can break. */
 async function openGuarded(options: RelayerKitOptions = {}) {
-  const guard: { whyNot: string | null; refused: string | null; fails: boolean; asked: number } = {
-    whyNot: null,
-    refused: null,
+  const guard = {
+    whyNot: null as string | null,
+    refused: null as string | null,
     fails: false,
     asked: 0,
+    /** The number of times that it holds. */
+    lasts: Number.POSITIVE_INFINITY,
   };
   const offer: Precondition = async ({ operation_id }) => {
     guard.asked += 1;
     if (guard.fails) throw new Error("the store is away");
-    return guard.refused === operation_id ? gone : guard.whyNot;
+    return guard.refused === operation_id || guard.asked > guard.lasts ? gone : guard.whyNot;
   };
   const kit = await openKit({ preconditions: { offer }, ...options });
   return { kit, guard };
@@ -77,6 +79,16 @@ describe("an operation whose precondition no longer holds", () => {
     ]);
     expect((await kit.mined())[0]).toBe(shown?.hashes[1]?.hash);
     await kit.expectBooksToBalance();
+  });
+
+  test("is not sent when it held before the nonce was claimed, and not any more before the broadcast", async () => {
+    const { kit, guard } = await openGuarded();
+    guard.lasts = 1;
+    const shown = await kit.relayer.submit(await kit.offer("guarded"));
+    await catchUp(kit.relayer, kit.client);
+    expect(await kit.relayer.read(shown.operation_id)).toMatchObject(withdrawn);
+    expect(await kit.mined()).toHaveLength(1);
+    expect((await kit.mined())[0]).toBe((await kit.relayer.read(shown.operation_id))?.hashes[1]?.hash);
   });
 
   test("is cancelled by the operation with the next nonce, which it would hold up", async () => {
