@@ -74,6 +74,7 @@ export const benchmark: Benchmark = {
       [ours(count), bare(count)],
     ]),
   ),
+  bars: { [ours(1)]: { atMost: 2 } },
   close: async () => {
     socket.close();
     await sandbox.close();
