@@ -34,8 +34,8 @@ export interface Row {
   median: number;
   min: number;
   max: number;
-  /** Null for a floor or peer, which is compared with nothing. */
-  comparedTo: { subject: string; median: number; ratio: number } | null;
+  /** Null for a floor or peer, which is compared with nothing. `noise` is half of the distance between the quartiles of the rounds' ratios. */
+  comparedTo: { subject: string; median: number; ratio: number; noise: number } | null;
   bar: Bar | Limit | null;
   /** Null without a bar. */
   met: boolean | null;
@@ -82,7 +82,14 @@ export async function measure(
 
 function compare(values: readonly number[], subject: string, floors: readonly number[]): Row["comparedTo"] {
   const ratios = values.map((value, round) => value / (floors[round] ?? Number.NaN));
-  return { subject, median: median(floors), ratio: median(ratios) };
+  return { subject, median: median(floors), ratio: median(ratios), noise: noiseOf(ratios) };
+}
+
+/** Half of the distance between the quartiles. */
+function noiseOf(ratios: readonly number[]): number {
+  const sorted = ratios.toSorted((a, b) => a - b);
+  const half = Math.ceil(sorted.length / 2);
+  return (median(sorted.slice(-half)) - median(sorted.slice(0, half))) / 2;
 }
 
 function holds(bar: Bar | Limit, ratio: number, value: number): boolean {

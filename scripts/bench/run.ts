@@ -4,9 +4,11 @@ import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Command } from "commander";
+import { readJson } from "../../sandbox/lib/read-json.ts";
 import { type Benchmark, measure, type Row } from "./benchmark.ts";
 import { drawChart } from "./chart.ts";
 import { nameMachine } from "./machine.ts";
+import { earlierReport, regressionsOf } from "./regressions.ts";
 import { type Report, reportTable, textTable } from "./report.ts";
 
 /** Every benchmark, in the order of the table. */
@@ -42,6 +44,10 @@ const program = new Command("bench")
   .argument("[names...]", `of: ${Object.keys(benchmarks).join(", ")}; all by default`)
   .option("--json", "print JSON instead of a table")
   .option("--write", "put table and chart into docs/performance.md")
+  .option(
+    "--against <file>",
+    "fail if a ratio is worse than in the JSON of an earlier run on the same machine",
+  )
   .option("--rounds <number>", "how often each subject runs", Number)
   .parse();
 
@@ -50,15 +56,32 @@ const {
   json = false,
   write = false,
   rounds,
-} = program.opts<{ json?: boolean; write?: boolean; rounds?: number }>();
+  against,
+} = program.opts<{ json?: boolean; write?: boolean; rounds?: number; against?: string }>();
 const unknown = named.find((name) => !(name in benchmarks));
 if (unknown !== undefined) program.error(`There is no benchmark ${unknown}; see npm run bench -- --help.`);
+
+// Read before the run, which takes minutes.
+const before = against === undefined ? null : await readReport(against);
 
 const rows: Row[] = [];
 for (const name of named) rows.push(...(await (named.length === 1 ? runHere(name) : runApart(name))));
 const report: Report = { machine: nameMachine(), rows };
 if (write) await writePage(report);
 process.stdout.write(`${json ? JSON.stringify(report, null, 2) : textTable(report)}\n`);
+
+const regressions = before === null ? [] : regressionsOf(report, before);
+for (const regression of regressions) process.stderr.write(`slower than before: ${regression}\n`);
+if (regressions.length > 0) process.exitCode = 1;
+
+async function readReport(file: string) {
+  const text = await readFile(file, "utf8").catch(() => "");
+  const { data } = earlierReport.safeParse(readJson(text));
+  if (data !== undefined) return data;
+  return program.error(
+    `--against ${file} is not the report of an earlier run. Write one with npm run -s bench -- --json > ${file}.`,
+  );
+}
 
 async function runHere(name: string): Promise<Row[]> {
   const load = benchmarks[name];
