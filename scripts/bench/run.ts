@@ -79,7 +79,7 @@ async function readReport(file: string) {
   const { data } = earlierReport.safeParse(readJson(text));
   if (data !== undefined) return data;
   return program.error(
-    `--against ${file} is not the report of an earlier run. Write one with npm run -s bench -- --json > ${file}.`,
+    `--against ${file} is not the report of an earlier run. Write one with npm run bench --silent -- --json > ${file}.`,
   );
 }
 

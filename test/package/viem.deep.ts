@@ -25,3 +25,13 @@ test.for([
   expect(installed).toEqual([["node_modules/viem", { version }]]);
   await expectEveryExport(project);
 });
+
+test("without viem, the command line and createSandbox say in one sentence what to install", async () => {
+  await using project = await installInto("--legacy-peer-deps");
+  const message = "routing-sandbox needs the package viem, which is not installed. Run npm install viem@2.";
+  const create = `import { createSandbox } from "routing-sandbox"; await createSandbox().catch((error) => console.log(error.message));`;
+  expect((await project.run("node", "--input-type=module", "--eval", create)).trim()).toBe(message);
+  const failed = await project.run("npx", "routing-sandbox", "doctor").catch((error: Error) => error.message);
+  expect(failed).toContain("failed (1)");
+  expect(failed.trim().split("\n").at(-1)).toBe(message);
+});

@@ -48,8 +48,8 @@ while :; do
   [ -n "$signalled" ] || break
 done
 
-# Once the guard has ended, nothing of it is left.
-kill -TERM "$watcher" 2>/dev/null
+# Once the guard has ended, nothing of it is left. A watcher that has just been forked would lose another signal: it still has the traps above.
+kill -KILL "$watcher" 2>/dev/null
 wait "$watcher" 2>/dev/null
 [ -z "$told" ] || code=0
 exit "$code"

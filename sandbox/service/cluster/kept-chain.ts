@@ -39,7 +39,10 @@ export function keptByFirst(controlUrl: string): KeptChain {
         },
       );
       if (!response.ok) throw refused(new Error(`It responded with ${response.status}.`));
-      return keptSchema.parse(await response.json()).records;
+      const kept: unknown = await response.json().catch((cause: unknown) => {
+        throw refused(cause);
+      });
+      return keptSchema.parse(kept).records;
     },
     committed(commits) {
       known = Math.max(known, commits);

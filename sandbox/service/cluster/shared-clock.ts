@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ChainUnavailableError } from "../../../server/chain/chain-reader.ts";
 import type { ClockMode, SandboxClock } from "../../chain/clock/clock.ts";
 import { toSeconds } from "../../chain/clock/duration.ts";
 import { askControl, type ControlMethod } from "../../state/ask-control.ts";
@@ -11,9 +12,17 @@ export function sharedClock(
   mode: ClockMode,
 ): Pick<SandboxClock, "mode" | "now" | "travel"> {
   const ask = async (method: ControlMethod, path: string, body?: object) => {
-    const response = await askControl(controlUrl, method, path, body);
-    if (!response.ok) throw new Error(`The sandbox's clock responded with ${response.status}.`);
-    return answer.parse(await response.json()).now;
+    try {
+      const response = await askControl(controlUrl, method, path, body);
+      if (!response.ok) throw new Error(`The sandbox's clock responded with ${response.status}.`);
+      return answer.parse(await response.json()).now;
+    } catch (cause) {
+      // It may end at any moment of a request.
+      throw new ChainUnavailableError(
+        "The first process of the sandbox does not respond, so its clock cannot be read. Send the identical request again.",
+        { cause },
+      );
+    }
   };
   return {
     mode,

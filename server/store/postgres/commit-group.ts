@@ -22,6 +22,8 @@ class Group {
   /** The records that were deleted and may have come back: they get a new place in the order of insertion. */
   readonly removed = new Set<string>();
   readonly changed = new Set<string>();
+  /** Whether a commit of the group has succeeded. */
+  isWritten = false;
 }
 
 /**
@@ -32,14 +34,15 @@ class Group {
  *
  * @param query - a connection outside of a transaction.
  * @param chainRecords - how many records of the chain are durable, which the commits rely on.
- * @returns the outcome of each of them, to be reported now that the transaction is durable, and how many transactions have been committed.
+ * @returns the outcome of each of them, to be reported now that the transaction is durable, and how many transactions have been committed;
+ * null if all commits had a conflict, so that nothing was written.
  */
 export async function writeGroup(
   commits: readonly PendingCommit[],
   query: RunQuery,
   database: Database,
   chainRecords: number | null,
-): Promise<{ told: (() => void)[]; commits: number }> {
+): Promise<{ told: (() => void)[]; commits: number | null }> {
   const { schema } = database;
   await query(`BEGIN; SELECT pg_advisory_xact_lock(${database.lock("commit")})`);
   const group = new Group();
@@ -54,11 +57,16 @@ export async function writeGroup(
       commit.counters.forEach((counter, index) => {
         group.counters.set(counter, numbers[index] ?? 0);
       });
+      group.isWritten = true;
       told.push(commit.resolve);
     } catch (error) {
       if (!(error instanceof StoreConflictError)) throw error;
       told.push(() => commit.reject(error));
     }
+  }
+  if (!group.isWritten) {
+    await query("ROLLBACK");
+    return { told, commits: null };
   }
   const counted = await write(group, query, schema, chainRecords);
   await query(group.changed.size > 0 ? `NOTIFY ${database.channel}; COMMIT` : "COMMIT");

@@ -36,7 +36,7 @@ export class CommitQueue {
         const records = await this.#database.chain.keep();
         return await writeGroup(group, query, this.#database, records);
       });
-      this.#database.chain.committed(commits);
+      if (commits !== null) this.#database.chain.committed(commits);
       for (const tell of told) tell();
     } catch (error) {
       // Also those that came before a connection was found.

@@ -49,6 +49,8 @@ describe.skipIf(!hasPostgres)(inPostgres, () => {
       ]);
     const outcomes = await Promise.allSettled([change(left, "left again"), change(right, "right")]);
     expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    // Of these three commits one wrote nothing.
+    expect((await left.position()).commits).toBe(2);
     const numbers = await Promise.all([left, right, left, right].map(async (store) => await store.next("n")));
     expect(numbers.toSorted()).toEqual([1, 2, 3, 4]);
     const counted = Array.from({ length: 20 }, async (_, index) => {
