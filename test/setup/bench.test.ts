@@ -38,7 +38,9 @@ async function changed(ratio: number, noise = 0): Promise<string> {
 
 test("a run of a benchmark fails if a ratio is worse than in an earlier run by more than the noise, and names it", async () => {
   const slower = await bench("--against", await changed(-1e6));
-  expect(slower.stderr).toMatch(/slower than before: restore, sandbox restore: [\d.]+ times bare evm_snapshot/);
+  expect(slower.stderr).toMatch(
+    /slower than before: restore, sandbox restore: [\d.]+ times bare evm_snapshot/,
+  );
   expect(slower.code).toBe(1);
   for (const file of [await changed(1e6), await changed(-1e6, 1e7)]) {
     const faster = await bench("--against", file);
