@@ -124,7 +124,7 @@ const repeat = (route: typeof registerCall) => ({
 /** The purchase that is on chain is put there again. */
 export const repetitions = define(
   (state, { by }) => ({
-    PurchaseExists: state.funding !== "revoked",
+    PurchaseExists: true,
     NotEnrolled: state.funding === "revoked",
     ProgramPaused: state.program === "paused",
     WrongCaller: by === "operator" && operatorOf(state) !== "operator",

@@ -35,7 +35,9 @@ export const payments = define<Payment>(
       { ...pay(amounts.part), name: `${how} one second after the pay deadline`, second: ends.pay + 1 },
       { ...pay(amounts.purchase + 1n), name: `${how} of more than the amount` },
     ];
-    if (how !== "pay") return shared.filter(({ by }) => by === "buyer" || by === "stranger");
+    // Of a stranger, the buyer's permit would break a rule too.
+    if (how === "payWithPermit") return shared.filter(({ by }) => by === "buyer");
+    if (how === "payBatch") return shared.filter(({ by }) => by === "buyer" || by === "stranger");
     return [
       ...shared,
       { ...pay(amounts.part), name: "pay in the last second of the pay deadline", second: ends.pay },
@@ -172,6 +174,8 @@ export const expiries = define<Variant>(
   [
     { ...expire, by: "stranger", name: "expire one second after the pay deadline", second: ends.pay + 1 },
     ...byEveryone("expire", { ...expire, second: ends.pay + 1, plainOnly: true as const }),
-    ...byEveryone("expire in the last second of the pay deadline", { ...expire, second: ends.pay }),
+    ...byEveryone("expire in the last second of the pay deadline", { ...expire, second: ends.pay }).filter(
+      ({ by }) => by === "stranger" || by === "admin" || by === "operator",
+    ),
   ],
 );
