@@ -50,6 +50,10 @@ done
 
 # Once the guard has ended, nothing of it is left. A watcher that has just been forked would lose another signal: it still has the traps above.
 kill -KILL "$watcher" 2>/dev/null
-wait "$watcher" 2>/dev/null
+signalled=yes
+while [ -n "$signalled" ]; do
+  signalled=
+  wait "$watcher" 2>/dev/null
+done
 [ -z "$told" ] || code=0
 exit "$code"
