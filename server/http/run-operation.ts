@@ -142,8 +142,12 @@ export class OperationRunner {
     held: HeldKey | null,
   ): Promise<Answer> {
     const { store, settings, clock } = this.#services;
-    const chain = operation.method === "post" ? context.services.chain.forRequest() : context.services.chain;
-    const outcome = await handle(operation, { ...context, services: { ...context.services, chain } });
+    const { services } = context;
+    const isRead = operation.method !== "post";
+    const chain = isRead ? services.chain : services.chain.forRequest();
+    // Responses of reads are cached with the services.
+    const own = isRead ? context : { ...context, services: { ...services, chain } };
+    const outcome = await handle(operation, own);
     if (outcome.kind === "read") return jsonAnswer(outcome.status, outcome.body, outcome.headers);
     if (outcome.kind === "kept") return serializedAnswer(outcome.status, outcome.json);
     const { event, refusal } = outcome;
