@@ -8,7 +8,6 @@ import type { StartDeadline } from "../options/start-deadline.ts";
 import { type ChainKeeper, keepChain } from "./data-directory/keep-chain.ts";
 import type { DataDirectory } from "./data-directory/open-data-directory.ts";
 import type { SandboxJournal } from "./data-directory/open-journal.ts";
-import { newestTime } from "./newest-time.ts";
 import { placeState } from "./snapshot-file/place-state.ts";
 import type { SnapshotContent } from "./snapshot-file/snapshot-content.ts";
 
@@ -41,7 +40,7 @@ export async function openChain(start: ChainStart): Promise<OpenedChain> {
   await directory.nameAnvil(started.anvil.pid);
   const chain = await deadline.within("adaptChain", settings.adaptChain(started));
   if (settings.mode === "live" && journal !== null && chain.resumed)
-    await chain.clock.continueFrom(newestTime(await journal.store.export()));
+    await chain.clock.continueFrom(journal.store.newestTime);
   return {
     ...keepChain(chain, journal, opened, settings.log),
     chain,

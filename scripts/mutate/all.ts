@@ -24,6 +24,7 @@ import { rpc } from "./rpc.ts";
 import { signatures } from "./signatures.ts";
 import { snapshots } from "./snapshots.ts";
 import { store } from "./store.ts";
+import { storeTables } from "./store-tables.ts";
 import { wallet } from "./wallet.ts";
 
 const subjects: { readonly [subject: string]: readonly MutantGroup[] } = {
@@ -44,6 +45,7 @@ const subjects: { readonly [subject: string]: readonly MutantGroup[] } = {
   relayer,
   faults,
   store,
+  tables: storeTables,
   snapshots,
   clock,
   rpc,

@@ -46,6 +46,32 @@ export const signatures: readonly MutantGroup[] = [
     ],
   },
   {
+    file: "protocol/signatures/native-ed25519.ts",
+    tests: ["test/protocol/signatures/native-ed25519.test.ts"],
+    mutants: [
+      {
+        rule: "Native code gets no Ed25519 key of small order.",
+        find: "!smallOrder.has(y) && ",
+        replace: "",
+      },
+      {
+        rule: "Native code gets no Ed25519 key with a coordinate above the prime.",
+        find: "(?:e[d-f]|f[0-9a-f])",
+        replace: "(?:f[0-9a-f])",
+      },
+      {
+        rule: "Native code signs with no key that is longer than 32 bytes.",
+        find: "privateKey.length !== 32) return null",
+        replace: "privateKey.length < 32) return null",
+      },
+      {
+        rule: "Native code accepts what it can, so that it is the faster one.",
+        find: "key !== null && crypto.verify",
+        replace: "key === null && crypto.verify",
+      },
+    ],
+  },
+  {
     file: "protocol/signatures/exact-encoding.ts",
     tests: [signed],
     mutants: [

@@ -8,38 +8,6 @@ const position = "test/sandbox/service/cluster/database-position.test.ts";
 
 export const store: readonly MutantGroup[] = [
   {
-    file: "server/store/journaled/memory-tables.ts",
-    tests: [embedded],
-    mutants: [
-      {
-        rule: "Every change counts a revision.",
-        find: "(table.records.get(change.key)?.revision ?? 0) + 1",
-        replace: "table.records.get(change.key)?.revision ?? 1",
-      },
-      {
-        rule: "A list begins after its cursor.",
-        find: "skipping = stored.key !== page.after;\n        continue;",
-        replace: "skipping = stored.key !== page.after;\n        if (skipping) continue;",
-      },
-      {
-        rule: "An import replaces everything.",
-        find: "this.#tables = emptyTables();\n    this.#counters",
-        replace: "this.#counters",
-      },
-      {
-        rule: "An import brings its counters.",
-        find: "emptyTables();\n    this.#counters = new Map(Object.entries(counters));",
-        replace: "emptyTables();",
-      },
-      {
-        rule: "A record that changed leaves the lists that it no longer belongs to.",
-        find: "if (before !== undefined && (after === undefined || was !== is)) index.get(was)?.delete(key);",
-        replace: "if (before !== undefined && after === undefined) index.get(was)?.delete(key);",
-        tests: [embedded, "test/server/outbox/deliver.test.ts"],
-      },
-    ],
-  },
-  {
     file: "server/store/store.ts",
     tests: [embedded],
     mutants: [
@@ -57,22 +25,6 @@ export const store: readonly MutantGroup[] = [
         rule: "A record is deleted at the revision that was read.",
         find: "change.revision === undefined || revision === change.revision",
         replace: "change.revision === undefined || revision !== undefined",
-      },
-    ],
-  },
-  {
-    file: "server/store/journaled/ordered-index.ts",
-    tests: [embedded, "test/relayer/journal/journal.test.ts"],
-    mutants: [
-      {
-        rule: "An order read backwards begins with the number that it is read from.",
-        find: "firstFrom(entries, from + 1)",
-        replace: "firstFrom(entries, from)",
-      },
-      {
-        rule: "A record that moved is no longer where it was.",
-        find: "      entries.splice(firstFrom(entries, from.number), 1);\n",
-        replace: "",
       },
     ],
   },
@@ -139,7 +91,7 @@ export const store: readonly MutantGroup[] = [
       },
       {
         rule: "An import is on disk before it counts.",
-        find: "await this.#durability.replace({ ...this.#durable(chain), ...records });",
+        find: "await this.#durability.replace({ ...this.#position(chain), ...records });",
         replace: "",
       },
       {
@@ -165,13 +117,6 @@ export const store: readonly MutantGroup[] = [
         find: "      this.#chain = chain;\n",
         replace: "",
         tests: [journaled],
-      },
-      {
-        rule: "An image is a copy.",
-        find: "const copy = structuredClone({ ...image,",
-        replace: "const copy = ({ ...image,",
-        tests: [embedded],
-        only: "an image is a copy",
       },
     ],
   },
@@ -388,12 +333,43 @@ export const store: readonly MutantGroup[] = [
         find: 'torn === "refuse" || ',
         replace: "",
       },
+      {
+        rule: "An end that is no beginning of a line is damage.",
+        find: "    return false;\n  if (bytes.some((byte) => byte > 0 && byte < 0x20)) return false;",
+        replace: "    return true;\n  if (bytes.some((byte) => byte > 0 && byte < 0x20)) return false;",
+        only: "an end that no",
+      },
+      {
+        rule: "A whole line with another byte in its newline's place is damage.",
+        find: "    if (textOf(bytes.subarray(start, index + 1)) !== null) return false;\n",
+        replace: "",
+        only: "an end that no",
+      },
+      {
+        rule: "Lines after a damaged one are damage, without newlines too.",
+        find: "return start === 0 || textOf(bytes.subarray(start)) === null;",
+        replace: "return true;",
+        only: "an end that no",
+      },
+      {
+        rule: "The disk may lack any part of a write that was cut off.",
+        find: "byte > 0 && byte < 0x20",
+        replace: "byte < 0x20",
+        only: "lacks any part",
+      },
     ],
   },
   {
     file: "server/store/directory/directory-store.ts",
     tests: ["test/sandbox/state/data-directory/data-directory.test.ts"],
     mutants: [
+      {
+        rule: "A write that was cut off is counted.",
+        find: "(await stat(journal)).size - end.bytes",
+        replace: "0",
+        tests: [embedded],
+        only: "lacks any part",
+      },
       {
         rule: "A start removes no directory that holds no store.",
         find: "    await requireReplaceable(left);\n",

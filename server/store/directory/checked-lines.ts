@@ -43,7 +43,7 @@ export function toLine(value: unknown): string {
 /**
  * Reads the lines of a file one by one.
  *
- * @param torn - whether an end without a newline is what a write leaves that was cut off; such an end is dropped.
+ * @param torn - whether an end that a write leaves that was cut off is dropped.
  * @throws StoreDamagedError, with file and line, for anything else that {@link toLine} has not written.
  * @example for await (const { text } of readCheckedLines("store.journal", "drop")) JSON.parse(text);
  */
@@ -72,9 +72,23 @@ export async function* readCheckedLines(file: string, torn: "drop" | "refuse"): 
   const last = { number: number + 1, start: end };
   if (whole !== null)
     yield { ...last, sum: lineSum(rest), text: whole, end: end + rest.length, ended: false };
-  // A write that was cut off leaves a beginning of a line; a whole line with something else in the newline's place is none.
-  else if (torn === "refuse" || textOf(rest.subarray(0, -1)) !== null)
-    throw damaged(file, last, "it does not end as it was written");
+  else if (torn === "refuse" || !isTorn(rest)) throw damaged(file, last, "it does not end as it was written");
+}
+
+/**
+ * Returns whether bytes without a newline can be what a write leaves that was cut off: the beginning of one line, with zeros where the disk
+ * has not written it. A line whose newline is another byte is none, nor is what has bytes that JSON escapes.
+ */
+function isTorn(bytes: Buffer): boolean {
+  if (!/^[0-9a-f\0]{0,16}(?:$|[ \0](?:$|[{\0]))/.test(bytes.toString("latin1", 0, sumLength + 2)))
+    return false;
+  if (bytes.some((byte) => byte > 0 && byte < 0x20)) return false;
+  let start = 0;
+  for (const { index } of bytes.toString("latin1").matchAll(/\}(?=.(?:[0-9a-f]{0,15}$|[0-9a-f]{16} ))/gs)) {
+    if (textOf(bytes.subarray(start, index + 1)) !== null) return false;
+    start = index + 2;
+  }
+  return start === 0 || textOf(bytes.subarray(start)) === null;
 }
 
 /** The refusal of a file with a line that is not as it was written. */

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
+import { rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Json } from "../../../protocol/values/json.ts";
 import { describeFileError } from "../../lib/describe-file-error.ts";
@@ -7,8 +7,9 @@ import { makeDirectory } from "../../lib/make-directory.ts";
 import { renameFile, syncDirectory } from "../../lib/replace-file.ts";
 import { openEphemeralStore } from "../journaled/ephemeral-store.ts";
 import { JournaledStore, type LoadedStore } from "../journaled/journaled-store.ts";
-import { emptyContents, type StoreContents } from "../journaled/store-contents.ts";
 import { type StoreImage, StoreUnavailableError } from "../store.ts";
+import { type StorageSizes, storageSizes } from "../tables/record-storage.ts";
+import { emptyContents, type StoreContents } from "../tables/store-contents.ts";
 import { CompactedJournal, smallestCompaction } from "./compacted-journal.ts";
 import { type JournalEnd, readJournal } from "./journal-file.ts";
 import {
@@ -27,11 +28,12 @@ import { readBegin, readStoreSnapshot, writeStoreSnapshot } from "./store-snapsh
  * Opens the JSON store of a data directory: `store.json`, the snapshot that lowdb keeps, and `store.journal`, one committed batch a
  * line.
  *
- * A torn last line of the journal is dropped; any other damage, and any other format, stops with a sentence that names file and
- * line, and nothing is changed.
+ * A torn last line of the journal is dropped, and `cutOffBytes` of the store has its length; any other damage, and any other format, stops
+ * with a sentence that names file and line, and nothing is changed.
  *
  * @param compactAbove - how many bytes of journal are compacted into the snapshot in the background; never fewer than twice the
  * snapshot's, so that a write costs what it changes however much there is.
+ * @param sizes - how many records are kept as objects, and packed together.
  *
  * @throws StoreDamagedError; StoreUnavailableError when the disk refuses.
  * @example const store = await openDirectoryStore(".sandbox/store")
@@ -39,21 +41,22 @@ import { readBegin, readStoreSnapshot, writeStoreSnapshot } from "./store-snapsh
 export async function openDirectoryStore(
   directory: string,
   compactAbove = smallestCompaction,
+  sizes = storageSizes,
 ): Promise<JournaledStore> {
   try {
-    return await openIn(directory, compactAbove);
+    return await openIn(directory, compactAbove, sizes);
   } catch (cause) {
     throw unwritable(`The store in ${directory}`, cause);
   }
 }
 
-async function openIn(directory: string, compactAbove: number): Promise<JournaledStore> {
+async function openIn(directory: string, compactAbove: number, sizes: StorageSizes): Promise<JournaledStore> {
   const isNew = !(await holdsStore(directory));
   await finishReplacement(directory);
   // The store is whole without them.
   await removeReplaced(directory).catch(() => undefined);
   await makeDirectory(directory);
-  const { end, ...loaded } = await load(directory, isNew);
+  const { end, ...loaded } = await load(directory, isNew, sizes);
   const durability = await CompactedJournal.open(directory, end, compactAbove);
   if (isNew) await durability.replace(emptyContents);
   return new JournaledStore({ durability, ...loaded });
@@ -139,21 +142,26 @@ export async function readDirectoryBegin(directory: string): Promise<Json | unde
 export async function readDirectory(directory: string): Promise<StoreImage> {
   try {
     const isNew = !(await holdsStore(directory));
-    const { tables, chain } = await load(readable(directory), isNew);
+    const { tables, chain } = await load(readable(directory), isNew, storageSizes);
     return chain.count === 0 ? tables.image() : { ...tables.image(), chain: chain.records };
   } catch (cause) {
     throw unreadable(directory, cause);
   }
 }
 
-async function load(directory: string, isNew: boolean): Promise<LoadedStore & { end: JournalEnd }> {
+async function load(
+  directory: string,
+  isNew: boolean,
+  sizes: StorageSizes,
+): Promise<LoadedStore & { end: JournalEnd }> {
   const { snapshot: file, journal } = filesOf(directory);
   const snapshot = isNew ? emptyContents : await readStoreSnapshot(file);
   if (!isNew) requireJournal(directory);
   const end: JournalEnd = { bytes: 0, ended: true };
   const { upTo: batches, chainUpTo: chain } = snapshot;
-  const loaded = await JournaledStore.load(snapshot, readJournal(journal, { batches, chain }, end));
-  return { end, ...loaded };
+  const loaded = await JournaledStore.load(snapshot, readJournal(journal, { batches, chain }, end), sizes);
+  const cutOffBytes = existsSync(journal) ? (await stat(journal)).size - end.bytes : 0;
+  return { end, ...loaded, cutOffBytes };
 }
 
 /** Writes a directory next to another one and gives it its name. The directory with the name is always complete, or both exist to finish the step with. */

@@ -4,9 +4,8 @@ import { type Adapter, Low } from "lowdb";
 import type { Json } from "../../../protocol/values/json.ts";
 import { replaceFile } from "../../lib/replace-file.ts";
 import type { ChainChange } from "../chain-changes.ts";
-import { emptyContents, type StoreContents } from "../journaled/store-contents.ts";
 import { type CollectionName, collectionNames } from "../records.ts";
-import type { Stored } from "../store.ts";
+import { emptyContents, type PlacedRecord, type StoreContents } from "../tables/store-contents.ts";
 import { damaged, lineSum, readCheckedLines, StoreDamagedError, toLine } from "./checked-lines.ts";
 
 interface Header {
@@ -17,17 +16,33 @@ interface Header {
   counters: StoreContents["counters"];
 }
 
-/** The last line: how many records there are, and the SHA-256 of the checksums of all lines before it, in hex. */
+/** The last line: how many lines there are between the header and it, and the SHA-256 of the checksums of all lines before it, in hex. */
 interface Footer {
   records: number;
   lines: string;
 }
 
-/** A record as the file holds it. */
-type RecordLine = [collection: CollectionName, key: string, revision: number, value: unknown];
+/** A record that is kept as an object; `position` is its place in the list of its collection. */
+type RecordLine = [
+  collection: CollectionName,
+  key: string,
+  revision: number,
+  value: unknown,
+  position: number,
+];
+
+/** Older records, as `encodeBlock` writes them, in base64. */
+interface BlockLine {
+  block: string;
+}
+
+/** A record of the chain. */
+interface ChainLine {
+  chain: ChainChange;
+}
 
 /** The one format that is written and read. */
-const currentFormat = 4;
+const currentFormat = 5;
 
 /**
  * The amount of text that is built before it is written, in characters: a few milliseconds of work, between which
@@ -58,7 +73,7 @@ export async function writeStoreSnapshot(file: string, contents: StoreContents):
   return adapter.bytes;
 }
 
-/** The adapter that lowdb reads and writes through: a line for each record, each with its checksum, the whole synced to disk. */
+/** The adapter that lowdb reads and writes through: a line for each record or block, each with its checksum, the whole synced to disk. */
 class StoreSnapshotFile implements Adapter<StoreContents> {
   readonly #file: string;
   bytes = 0;
@@ -69,40 +84,38 @@ class StoreSnapshotFile implements Adapter<StoreContents> {
 
   async read(): Promise<StoreContents> {
     const file = this.#file;
-    const collections = new Map<CollectionName, Stored<unknown>[]>(collectionNames.map((name) => [name, []]));
+    const records: PlacedRecord[] = [];
+    const blocks: Buffer[] = [];
     const chain: ChainChange[] = [];
     let header: Header | null = null;
-    let records = 0;
     let complete = false;
     let last = { number: 1, start: 0 };
     const lines = createHash("sha256");
     for await (const { number, start, sum, text } of readCheckedLines(file, "refuse")) {
       last = { number, start };
-      const line: Header | RecordLine | { chain: ChainChange } | Footer = JSON.parse(text);
+      const line: Header | RecordLine | BlockLine | ChainLine | Footer = JSON.parse(text);
       if (complete) throw damaged(file, last, "it comes after the end");
       if ("records" in line) {
-        complete = line.records === records;
+        complete = line.records === records.length + blocks.length + chain.length;
         if (complete && line.lines !== lines.digest("hex"))
           throw damaged(file, last, "the lines before it are not those that were written with it");
         continue;
       }
       lines.update(sum);
       if ("format" in line) header = line;
-      else if ("chain" in line) {
-        chain.push(line.chain);
-        records += 1;
-      } else {
-        const [collection, key, revision, value] = line;
-        const list = collections.get(collection);
-        if (list === undefined) throw damaged(file, last, `there is no collection ${collection}`);
-        list.push({ key, revision, value });
-        records += 1;
+      else if ("chain" in line) chain.push(line.chain);
+      else if ("block" in line) blocks.push(Buffer.from(line.block, "base64"));
+      else {
+        const [collection, key, revision, value, position] = line;
+        if (!collectionNames.includes(collection))
+          throw damaged(file, last, `there is no collection ${collection}`);
+        records.push({ collection, key, revision, value, position });
       }
     }
     if (header === null) throw damaged(file, { number: 1, start: 0 }, "the header is missing");
     if (!complete) throw damaged(file, last, "records are missing");
     const { up_to: upTo, chain_up_to: chainUpTo, begin, counters } = header;
-    return { upTo, chainUpTo, begin, counters, collections, chain };
+    return { upTo, chainUpTo, begin, counters, records, blocks, chain };
   }
 
   async write(contents: StoreContents): Promise<void> {
@@ -113,13 +126,13 @@ class StoreSnapshotFile implements Adapter<StoreContents> {
 }
 
 async function writeLines(handle: FileHandle, contents: StoreContents): Promise<number> {
-  const { upTo, chainUpTo, begin, counters, collections, chain } = contents;
+  const { upTo, chainUpTo, begin, counters } = contents;
   const header: Header = { format: currentFormat, up_to: upTo, chain_up_to: chainUpTo, begin, counters };
   const lines = createHash("sha256");
   let records = 0;
   let bytes = 0;
   let waiting = "";
-  const put = (value: Header | RecordLine | { chain: ChainChange }) => {
+  const put = (value: Header | RecordLine | BlockLine | ChainLine) => {
     const line = toLine(value);
     lines.update(lineSum(line));
     waiting += line;
@@ -130,19 +143,23 @@ async function writeLines(handle: FileHandle, contents: StoreContents): Promise<
     bytes += Buffer.byteLength(waiting);
     waiting = "";
   };
-  const add = async (record: RecordLine | { chain: ChainChange }) => {
-    put(record);
+  put(header);
+  for (const line of linesOf(contents)) {
+    put(line);
     records += 1;
     if (waiting.length > portion) await write();
-  };
-  put(header);
-  for (const [collection, stored] of collections)
-    for (const { key, revision, value } of stored) await add([collection, key, revision, value]);
-  for (const record of chain) await add({ chain: record });
+  }
   const footer: Footer = { records, lines: lines.digest("hex") };
   waiting += toLine(footer);
   await write();
   return bytes;
+}
+
+function* linesOf({ blocks, records, chain }: StoreContents): Generator<BlockLine | RecordLine | ChainLine> {
+  for (const block of blocks) yield { block: block.toString("base64") };
+  for (const { collection, key, revision, value, position } of records)
+    yield [collection, key, revision, value, position];
+  for (const record of chain) yield { chain: record };
 }
 
 /**

@@ -1,5 +1,5 @@
+import type { StoreContents } from "../tables/store-contents.ts";
 import type { JournalLine } from "./pending-entries.ts";
-import type { StoreContents } from "./store-contents.ts";
 
 /** The storage that makes committed batches durable; the embedded store writes files, an ephemeral one nothing. */
 export interface Durability {

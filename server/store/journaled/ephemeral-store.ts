@@ -1,9 +1,10 @@
 import { ChainLog } from "../chain-changes.ts";
+import { MemoryTables } from "../tables/memory-tables.ts";
+import { storageSizes } from "../tables/record-storage.ts";
 import { JournaledStore } from "./journaled-store.ts";
-import { MemoryTables } from "./memory-tables.ts";
 
 /** A store that keeps nothing after the process. */
-export function openEphemeralStore(): JournaledStore {
+export function openEphemeralStore(sizes = storageSizes): JournaledStore {
   const nothing = async () => {};
   return new JournaledStore({
     durability: {
@@ -15,7 +16,7 @@ export function openEphemeralStore(): JournaledStore {
       replace: nothing,
       close: nothing,
     },
-    tables: new MemoryTables(),
+    tables: new MemoryTables(sizes),
     upTo: 0,
     chain: new ChainLog(),
     begin: null,

@@ -12,10 +12,11 @@ import {
   StoreUnavailableError,
 } from "../store.ts";
 import type { RelayerJournalStore } from "../stored-relayer-journal.ts";
+import { MemoryTables } from "../tables/memory-tables.ts";
+import type { StorageSizes } from "../tables/record-storage.ts";
+import { contentsOf, type StoreContents, type TableContents } from "../tables/store-contents.ts";
 import type { Durability } from "./durability.ts";
-import { MemoryTables } from "./memory-tables.ts";
 import { type JournalEntry, type JournalLine, PendingEntries } from "./pending-entries.ts";
-import { recordsOf, type StoreContents } from "./store-contents.ts";
 
 interface Pending {
   /** Null for one who only waits until what happened on the chain is durable. */
@@ -52,6 +53,8 @@ export class JournaledStore implements Store, RelayerJournalStore {
   #refusals = 0;
   /** The highest numbers that {@link JournaledStore.next} gave. */
   readonly #taken = new Map<string, number>();
+  /** The length of the write at the end of the journal that was cut off and dropped, in bytes; 0 if there was none. */
+  readonly cutOffBytes: number;
 
   constructor(opened: LoadedStore & { durability: Durability }) {
     this.#durability = opened.durability;
@@ -61,11 +64,16 @@ export class JournaledStore implements Store, RelayerJournalStore {
     this.#pending = new PendingEntries(opened.tables);
     this.#upTo = opened.upTo;
     this.#number = opened.upTo;
+    this.cutOffBytes = opened.cutOffBytes ?? 0;
   }
 
   /** The state that a snapshot and the lines after it lead to. */
-  static async load(snapshot: StoreContents, lines: AsyncIterable<JournalLine>): Promise<LoadedStore> {
-    const tables = new MemoryTables();
+  static async load(
+    snapshot: StoreContents,
+    lines: AsyncIterable<JournalLine>,
+    sizes: StorageSizes,
+  ): Promise<LoadedStore> {
+    const tables = new MemoryTables(sizes);
     tables.load(snapshot);
     const chain = new ChainLog(snapshot.chain, snapshot.chainUpTo);
     let { upTo } = snapshot;
@@ -99,6 +107,11 @@ export class JournaledStore implements Store, RelayerJournalStore {
   /** The number of commits of the database by the durable records here, when the records are in one. */
   get databaseCommits(): number {
     return this.#chain.databaseCommits;
+  }
+
+  /** The newest time that a durable record names as past, in Unix seconds; it may be one that was changed or deleted since. */
+  get newestTime(): number {
+    return this.#tables.newestTime();
   }
 
   /** Has everything that happens on a chain kept: what a commit relies on is written before it. */
@@ -202,16 +215,16 @@ export class JournaledStore implements Store, RelayerJournalStore {
     await this.#flushing;
     const image = this.#tables.image();
     // Numbers that were lost stay lost, so that a store that continues from here counts as this one does.
-    const copy = structuredClone({ ...image, counters: { ...image.counters, ...this.#moved() } });
+    const copy = { ...image, counters: { ...image.counters, ...this.#moved() } };
     return this.#source === null ? copy : { ...copy, chain: this.chain };
   }
 
   async import(image: StoreImage): Promise<void> {
     await this.#whileNotWriting(async () => {
-      const records = recordsOf(image);
+      const records = contentsOf(image);
       const chain = image.chain === undefined ? this.#chain : this.#chain.restored(image.chain);
       try {
-        await this.#durability.replace({ ...this.#durable(chain), ...records });
+        await this.#durability.replace({ ...this.#position(chain), ...records });
       } catch (cause) {
         throw unavailable(cause);
       }
@@ -324,14 +337,12 @@ export class JournaledStore implements Store, RelayerJournalStore {
       });
   }
 
-  #durable({ count, records }: ChainLog = this.#chain): StoreContents {
-    return {
-      upTo: this.#upTo,
-      chainUpTo: count,
-      begin: this.#begin,
-      chain: records,
-      ...this.#tables.contents(),
-    };
+  #durable(): StoreContents {
+    return { ...this.#position(this.#chain), ...this.#tables.contents() };
+  }
+
+  #position({ count, records }: ChainLog): Omit<StoreContents, keyof TableContents> {
+    return { upTo: this.#upTo, chainUpTo: count, begin: this.#begin, chain: records };
   }
 }
 
@@ -342,6 +353,8 @@ export interface LoadedStore {
   upTo: number;
   chain: ChainLog;
   begin: Json;
+  /** The length of the write that was cut off at the end of the journal and is dropped, in bytes; none if it is missing. */
+  cutOffBytes?: number;
 }
 
 function unavailable(cause: unknown): StoreUnavailableError | ChainUnavailableError {

@@ -9,8 +9,8 @@ import {
 } from "../records.ts";
 import type { OrderedPage } from "../store.ts";
 import { type Change, fits, StoreConflictError, type Stored } from "../store.ts";
-import type { MemoryTables } from "./memory-tables.ts";
-import { OrderedIndex } from "./ordered-index.ts";
+import type { MemoryTables } from "../tables/memory-tables.ts";
+import { groupOf, placeOf } from "../tables/ordered-index.ts";
 
 /** One committed batch as the journal keeps it. */
 export interface JournalEntry {
@@ -108,14 +108,19 @@ export class PendingEntries {
     page: OrderedPage,
   ): Stored<Ordered<O>>[] {
     const { collection, by } = orderings[ordering];
-    const { limit = Number.POSITIVE_INFINITY, reverse = false } = page;
+    const { from, limit = Number.POSITIVE_INFINITY, reverse = false } = page;
     const records = this.#of(collection);
-    const index = new OrderedIndex(orderings[ordering]);
-    for (const { stored } of records.values()) index.replace(undefined, stored);
     const durable = this.#durable
       .ordered(ordering, within, { ...page, limit: limit + records.size })
       .filter(({ key }) => !records.has(key));
-    const pending = index.read(within, page) as Stored<Ordered<O>>[];
+    const isInPage = (record: unknown) => {
+      const place = placeOf(record, orderings[ordering]);
+      if (place?.group !== groupOf(within)) return false;
+      return from === undefined || (reverse ? place.number <= from : place.number >= from);
+    };
+    const pending = [...records.values()]
+      .flatMap(({ stored }) => stored ?? [])
+      .filter(({ value }) => isInPage(value)) as Stored<Ordered<O>>[];
     const numberOf = ({ value }: Stored<Ordered<O>>) => Number(value[by]);
     return [...pending, ...durable]
       .sort((left, right) => (numberOf(left) - numberOf(right)) * (reverse ? -1 : 1))

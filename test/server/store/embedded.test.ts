@@ -3,26 +3,37 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { toLine } from "../../../server/store/directory/checked-lines.ts";
+import { smallestCompaction } from "../../../server/store/directory/compacted-journal.ts";
 import { openDirectoryStore, readDirectory } from "../../../server/store/directory/directory-store.ts";
 import { openEphemeralStore } from "../../../server/store/journaled/ephemeral-store.ts";
 import type { Store } from "../../../server/store/store.ts";
+import { storageSizes } from "../../../server/store/tables/record-storage.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { testStore } from "./contract.ts";
 
-describe("in memory", () => {
+/** So small that nearly every record is packed. */
+const tiny = { queue: 1, block: 2 };
+
+describe.for([
+  { name: "in memory", sizes: storageSizes },
+  { name: "in memory, packed", sizes: tiny },
+])("$name", ({ sizes }) => {
   testStore(async () => {
-    const store = openEphemeralStore();
+    const store = openEphemeralStore(sizes);
     return { store, reopen: null, close: async () => await store.close() };
   });
 });
 
-describe("in a directory", () => {
+describe.for([
+  { name: "in a directory", sizes: storageSizes },
+  { name: "in a directory, packed", sizes: tiny },
+])("$name", ({ sizes }) => {
   testStore(async () => {
     const folder = await mkdtemp(join(tmpdir(), "routing-sandbox-store-"));
-    let store = await openDirectoryStore(folder);
+    let store = await openDirectoryStore(folder, smallestCompaction, sizes);
     const reopen = async () => {
       await store.close();
-      store = await openDirectoryStore(folder);
+      store = await openDirectoryStore(folder, smallestCompaction, sizes);
       return store;
     };
     const close = async () => {
@@ -31,7 +42,55 @@ describe("in a directory", () => {
     };
     return { store, reopen, close };
   });
+});
 
+describe("packed records of a directory", () => {
+  test("any changed byte of them is refused at the start with file, line and byte", async () => {
+    const folder = await temporaryFolder();
+    await putMany(folder, 6);
+    const file = join(folder, "store.json");
+    const bytes = await readFile(file);
+    const lines = bytes.toString().split("\n");
+    const packed = lines.filter((line) => line.includes('{"block":"'));
+    expect(packed.length).toBeGreaterThan(1);
+    let start = (lines[0]?.length ?? 0) + 1;
+    for (const [at, line] of packed.entries()) {
+      for (let byte = start; byte <= start + line.length; byte += 1) {
+        const damaged = Buffer.from(bytes);
+        damaged[byte] = (bytes[byte] ?? 0) ^ (1 << (byte % 8));
+        await writeFile(file, damaged);
+        await expect(openDirectoryStore(folder)).rejects.toThrow(
+          `${file}, line ${at + 2}: it does not match its checksum (byte ${start})`,
+        );
+      }
+      start += line.length + 1;
+    }
+  });
+
+  test("equal stores write equal bytes, however often one of them was opened or compacted", async () => {
+    const [one, other] = [await temporaryFolder(), await temporaryFolder()];
+    await putMany(one, 60);
+    for (let from = 1; from <= 60; from += 12) await putMany(other, from + 11, from, 1_000);
+    expect(await readFile(join(other, "store.json"))).toEqual(await readFile(join(one, "store.json")));
+  });
+
+  test("a process that starts after a kill has the packed records and those of the journal", async () => {
+    const [origin, folder] = [await temporaryFolder(), await temporaryFolder()];
+    await putMany(origin, 20);
+    const store = await openDirectoryStore(origin, smallestCompaction, tiny);
+    await put(store, "0x05", 1);
+    await store.commit([], () => [
+      { kind: "delete", collection: "used_transactions", key: "0x06", revision: 1 },
+    ]);
+    const image = await store.export();
+    await cp(origin, folder, { recursive: true });
+    await store.close();
+    expect(await readDirectory(folder)).toEqual(image);
+    expect(await readDirectory(origin)).toEqual(image);
+  });
+});
+
+describe("a directory that was damaged", () => {
   test("any changed byte is refused with file and line, or has no effect", async () => {
     const folder = await temporaryFolder();
     await fill(folder);
@@ -117,8 +176,8 @@ describe("in a directory", () => {
     await fill(folder);
     const file = join(folder, "store.json");
     const [header = "", first = "", second = "", end = ""] = (await readFile(file, "utf8")).split("\n");
-    const otherRecord = toLine(["used_transactions", "0x01", 1, { step: "pay" }]).trimEnd();
-    const otherHeader = toLine({ format: 4, up_to: 2, chain_up_to: 0, begin: null, counters: {} }).trimEnd();
+    const otherRecord = toLine(["used_transactions", "0x01", 1, { step: "pay" }, 0]).trimEnd();
+    const otherHeader = toLine({ format: 5, up_to: 2, chain_up_to: 0, begin: null, counters: {} }).trimEnd();
     for (const lines of [
       [header, second, first],
       [header, otherRecord, second],
@@ -161,6 +220,46 @@ describe("in a directory", () => {
     }
   });
 
+  test("an end that no cut-off write leaves is refused, and nothing is changed", async () => {
+    const { folder, journal, written, second, line } = await filledJournal();
+    const withoutNewlines = Buffer.from(written.toString("latin1").replaceAll("\n", " "), "latin1");
+    const firstDamaged = Buffer.from(withoutNewlines);
+    firstDamaged[30] = (firstDamaged[30] ?? 0) ^ 1;
+    const ends = {
+      "any bytes": Buffer.concat([
+        written.subarray(0, second),
+        Buffer.from([...line.keys()].filter((byte) => byte !== 10)),
+      ]),
+      "other text": Buffer.concat([written.subarray(0, second), Buffer.from("not a line of a journal")]),
+      "other newlines": withoutNewlines,
+      "other newlines, and the beginning of a line": withoutNewlines.subarray(0, -10),
+      "other newlines, and a few bytes of a line": withoutNewlines.subarray(0, second + 3),
+      "other newlines after a damaged line": firstDamaged,
+      "a whole line without its newline after a damaged line": firstDamaged.subarray(0, -1),
+    };
+    for (const [what, bytes] of Object.entries(ends)) {
+      await writeFile(journal, bytes);
+      await expect(openDirectoryStore(folder), what).rejects.toThrow(
+        /store\.journal, line \d: it does not end as it was written/,
+      );
+      expect(await readFile(journal)).toEqual(bytes);
+    }
+  });
+
+  test("a write of which the disk lacks any part is dropped, and the store says how many bytes", async () => {
+    for (const from of [0, 5, 16, 17, 40])
+      for (const left of [0, 8, 50]) {
+        const { folder, journal, written, second, line } = await filledJournal();
+        const to = line.length - left;
+        const part = Buffer.from(line).fill(0, from, to);
+        await writeFile(journal, Buffer.concat([written.subarray(0, second), part]));
+        const store = await openDirectoryStore(folder);
+        expect(store.cutOffBytes).toBe(line.length);
+        expect(Object.keys((await store.export()).collections.used_transactions ?? {})).toHaveLength(3);
+        await store.close();
+      }
+  });
+
   test("a missing or duplicate entry is refused", async () => {
     const folder = await temporaryFolder();
     await fill(folder);
@@ -190,7 +289,8 @@ describe("a directory is refused and left alone", () => {
     },
     { format: 2, snapshot: toLine({ format: 2, up_to: 7, counters: {} }) },
     { format: 3, snapshot: toLine({ format: 3, up_to: 7, chain_up_to: 0, begin: null, counters: {} }) },
-    { format: 5, snapshot: toLine({ format: 5, up_to: 7, something: "new" }) },
+    { format: 4, snapshot: toLine({ format: 4, up_to: 7, chain_up_to: 0, begin: null, counters: {} }) },
+    { format: 6, snapshot: toLine({ format: 6, up_to: 7, something: "new" }) },
   ])("when it has format $format", async ({ format, snapshot }) => {
     const folder = await temporaryFolder();
     const files = new Map([
@@ -199,7 +299,7 @@ describe("a directory is refused and left alone", () => {
     ]);
     for (const [file, text] of files) await writeFile(file, text);
     await expect(openDirectoryStore(folder)).rejects.toThrow(
-      `${join(folder, "store.json")}, line 1: this is format ${format}, and this version reads format 4. ${advice}`,
+      `${join(folder, "store.json")}, line 1: this is format ${format}, and this version reads format 5. ${advice}`,
     );
     expect((await readdir(folder)).sort()).toEqual(["store.journal", "store.json"]);
     for (const [file, text] of files) expect(await readFile(file, "utf8")).toBe(text);
@@ -247,8 +347,39 @@ async function fill(folder: string): Promise<void> {
   await second.close();
 }
 
-async function put(store: Store, key: string): Promise<void> {
-  await store.commit(["outbox/prg_demo"], ([sequence]) => [
-    { kind: "put", collection: "used_transactions", key, value: { step: "offer", subject: `ü ${sequence}` } },
-  ]);
+/** Fills a directory, and returns its journal: where the second line begins, and this line without its newline. */
+async function filledJournal() {
+  const folder = await temporaryFolder();
+  await fill(folder);
+  const journal = join(folder, "store.journal");
+  const written = await readFile(journal);
+  const second = written.indexOf("\n") + 1;
+  return { folder, journal, written, second, line: written.subarray(second, -1) };
+}
+
+/** Puts records, each of which changes an earlier one, and closes the store. */
+async function putMany(
+  folder: string,
+  to: number,
+  from = 1,
+  compactAbove = smallestCompaction,
+): Promise<void> {
+  const store = await openDirectoryStore(folder, compactAbove, tiny);
+  for (let number = from; number <= to; number += 1) {
+    await put(store, `0x${String(number).padStart(2, "0")}`);
+    if (number % 7 === 0) await put(store, `0x${String(number - 5).padStart(2, "0")}`, 1);
+  }
+  await store.close();
+}
+
+/** @param revision - the revision that is updated; any if not given. */
+async function put(store: Store, key: string, revision?: number): Promise<void> {
+  await store.commit(["outbox/prg_demo"], ([sequence]) => {
+    const change = {
+      collection: "used_transactions",
+      key,
+      value: { step: "offer", subject: `ü ${sequence}` },
+    } as const;
+    return [revision === undefined ? { ...change, kind: "put" } : { ...change, kind: "update", revision }];
+  });
 }
