@@ -8,13 +8,14 @@ import { callSequences } from "./calls/all.ts";
 import type { RecordedCall } from "./calls/call-recorder.ts";
 import { type CallSequence, describeDifference, recordSequence } from "./calls/call-sequence.ts";
 import { ContractFixture } from "./fixture/contract-fixture.ts";
+import { throwIfSilent } from "./fixture/node-fault.ts";
 import { InstallationError, installRegistrar } from "./install-registrar.ts";
 import { type GasUse, runLifecycle } from "./lifecycle.ts";
 import { rules } from "./rules/all.ts";
-import { compareInStates, findUnreached } from "./rules/matrix/compare-states.ts";
+import { compareInStates, findUnreached, findWrongStates } from "./rules/matrix/compare-states.ts";
 import { type StateCheck, stateChecks } from "./rules/matrix/plan.ts";
 import { type MatrixRecording, recordStates } from "./rules/matrix/record-states.ts";
-import { table } from "./rules/matrix/table.ts";
+import { table } from "./rules/matrix/table/all.ts";
 import { findBreach } from "./rules/rule.ts";
 
 const allAttacks = [...everyAttack, ...attacksWithPermit];
@@ -84,6 +85,9 @@ export async function readReference(): Promise<ReferenceEffects> {
     const fixture = await ContractFixture.open(async (chain) => await installRegistrar(chain, own));
     try {
       return await step(fixture);
+    } catch (error) {
+      await fixture.requireNode();
+      throw error;
     } finally {
       await fixture.close();
     }
@@ -114,7 +118,7 @@ export async function readReference(): Promise<ReferenceEffects> {
  * Deploys a registrar contract to a fresh sandbox and runs the lifecycle, the contract-level rules, the calls in every state, the call
  * sequences and every attack against it.
  *
- * @throws CodedError argument_invalid when `only` matches no check.
+ * @throws CodedError argument_invalid when `only` matches no check; anvil_failed when Anvil ends or gives no response.
  * @example (await checkContract(await readArtifact(file), { reference: await readReference() })).passed
  */
 export async function checkContract(artifact: Artifact, options: CheckOptions = {}): Promise<ContractReport> {
@@ -124,7 +128,7 @@ export async function checkContract(artifact: Artifact, options: CheckOptions = 
     isChosen(options.only, names),
   );
   if (checks.length === 0) throw nothingChosen(options.only);
-  const total = 1 + countChecks(checks);
+  const total = 2 + countChecks(checks);
   const run = new CheckRun(total, options);
   const fixture = await run.open(artifact);
   if (fixture !== null)
@@ -161,7 +165,16 @@ async function runChecks(
   bail: boolean,
 ): Promise<void> {
   const inTurn = async (groups: readonly CheckGroup[], own: ContractFixture) => {
-    for (const { check } of groups) if (!run.isOver) await check(own, run);
+    for (const { check } of groups) {
+      if (run.isOver) return;
+      const failures = run.failures;
+      await check(own, run).catch(async (error: unknown) => {
+        await own.requireNode();
+        throw error;
+      });
+      // A failure says something about the contract only if Anvil runs.
+      if (run.failures > failures) await own.requireNode();
+    }
   };
   const isCompared = ({ comparesCalls }: CheckGroup) => comparesCalls;
   if (checks.every(isCompared) || !checks.some(isCompared)) return await inTurn(checks, fixture);
@@ -193,6 +206,10 @@ interface CheckGroup {
   check: (fixture: ContractFixture, run: CheckRun) => Promise<void>;
 }
 
+const placeTaken = "takes the place of the sandbox's own registrar contract";
+/** The calls that every other check starts from. */
+const firstCalls = "a merchant enrolls in two programs, and the operators offer purchases";
+
 /** The results of checking one contract, in their order. */
 class CheckRun {
   readonly results: CheckResult[] = [];
@@ -214,25 +231,35 @@ class CheckRun {
 
   /** Whether a check has failed and no more are run. */
   get isOver(): boolean {
-    return this.#options.bail === true && this.results.some(({ failure }) => failure !== null);
+    return this.#options.bail === true && this.failures > 0;
+  }
+
+  /** The number of checks that have failed. */
+  get failures(): number {
+    return this.results.filter(({ failure }) => failure !== null).length;
   }
 
   /** Opens a sandbox with the contract; null when that failed. */
   async open(artifact: Artifact): Promise<ContractFixture | null> {
-    let fixture: ContractFixture | null = null;
-    await this.add("deployment", "takes the place of the sandbox's own registrar contract", async () => {
-      fixture = await ContractFixture.open(async (chain) => await installRegistrar(chain, artifact)).catch(
-        explained,
-      );
-      return null;
-    });
-    return fixture;
+    const opened = await ContractFixture.open(async (chain) => await installRegistrar(chain, artifact)).catch(
+      (error: unknown) => ({ error }),
+    );
+    const error = "error" in opened ? opened.error : null;
+    throwIfSilent(error);
+    const isInstalled = !(error instanceof InstallationError);
+    await this.add("deployment", placeTaken, async () => (isInstalled ? null : messageOf(error)));
+    if (isInstalled && !this.isOver)
+      await this.add("deployment", firstCalls, async () => (error === null ? null : messageOf(error)));
+    return "error" in opened ? null : opened;
   }
 
   async add(suite: string, name: string, check: () => Promise<string | null>): Promise<void> {
     if (this.isOver) return;
     const began = performance.now();
-    const failure = await check().catch((error: unknown) => messageOf(error));
+    const failure = await check().catch((error: unknown) => {
+      throwIfSilent(error);
+      return messageOf(error);
+    });
     const result = { suite, name, failure, duration_ms: Math.round(performance.now() - began) };
     this.results.push(result);
     this.#options.progress?.(result, this.results.length, this.#total);
@@ -306,9 +333,10 @@ async function compareStates(
   recordings: Parameters<typeof compareInStates>[1],
   run: CheckRun,
 ): Promise<void> {
+  const wrong = findWrongStates(recordings);
   for (const same of Map.groupBy(checks, ({ call }) => call).values()) {
     const found = same.flatMap((check) => {
-      const finding = compareInStates(check, recordings);
+      const finding = compareInStates(check, recordings, wrong);
       return finding === undefined ? [] : [{ name: check.name, ...finding }];
     });
     const plainest = Math.min(...found.map(({ place }) => place));
@@ -352,10 +380,4 @@ async function recordOwn(sequence: CallSequence, fixture: ContractFixture): Prom
   const { recorded, error } = await recordSequence(sequence, fixture);
   if (error !== null) throw new Error(`The calls of ${sequence.name} cannot be sent: ${error}`);
   return recorded;
-}
-
-function explained(error: unknown): never {
-  if (error instanceof InstallationError) throw error;
-  const reason = messageOf(error);
-  throw new Error(`A valid enrollment or offer did not succeed: ${reason}`, { cause: error });
 }

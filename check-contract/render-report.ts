@@ -11,10 +11,10 @@ export const notChecked = [
   "amounts, hashes, times, addresses and numbers of calls that no check uses",
   "other orders of the calls that lead to a state",
   "rules that depend on the states of several purchases, merchants or programs at the same time, or on two changes of one program",
-  "in other states than the first: signatures and terms of enrollments and purchases, transfers that fail, permits that an allowance makes needless, and deadlines of enrollments and offers",
-  "batches of several purchases in which only one purchase breaks a rule",
+  "in other states than the first: calls from inside a token's transfer, signatures that contracts check, and calldata that is not canonical",
   "a wallet with several roles, but for a buyer that is its own beneficiary",
   "calls that break several rules, and calls that wallets with code make and that must revert",
+  "contracts that change state when they check a signature, and calls by accounts that run the code of a contract (EIP-7702)",
 ] as const;
 
 /** A report for a terminal: what failed and why, then gas compared with the sandbox's own registrar contract. */

@@ -3,6 +3,7 @@ import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 import type { Result } from "hardhat/types/utils";
 import { errorResult, successfulResult } from "hardhat/utils/result";
 import { type CheckOptions, type ContractReport, checkContract } from "../check-contract/check-contract.ts";
+import { NodeFaultError } from "../check-contract/fixture/node-fault.ts";
 import { renderReport } from "../check-contract/render-report.ts";
 import { readArtifact } from "../sandbox/chain/registrar/artifact.ts";
 import { definedOnly } from "../sandbox/lib/defined-only.ts";
@@ -38,7 +39,8 @@ async function check(file: string, options: CheckOptions): Promise<ContractRepor
   try {
     return await checkContract(await readArtifact(file), options);
   } catch (error) {
-    if (error instanceof SandboxError) throw new HardhatPluginError("routing-sandbox", error.message, error);
+    if (error instanceof SandboxError || error instanceof NodeFaultError)
+      throw new HardhatPluginError("routing-sandbox", error.message, error);
     throw error;
   }
 }

@@ -13,6 +13,7 @@ import { parseArgs } from "node:util";
 import type { Hex } from "viem";
 import { z } from "zod";
 import { checkContract, type ReferenceEffects, readReference } from "../check-contract/check-contract.ts";
+import { stateBugs } from "./contract-bugs/all.ts";
 import {
   bugsOf,
   type ContractMutant,
@@ -50,7 +51,7 @@ else await main();
 async function main(): Promise<void> {
   const parts = values.only?.split("|") ?? [""];
   const all = sources
-    .flatMap((source) => [...mutantsOf(source), ...bugsOf(source)])
+    .flatMap((source) => [...mutantsOf(source), ...bugsOf(source), ...bugsOf(source, stateBugs)])
     .filter(({ description }) => parts.some((part) => description.includes(part)));
   const chosen = values.sample === undefined ? all : sampleOf(all, Number(values.sample));
   if (values.list) {

@@ -1,11 +1,11 @@
 // The mutants of the contracts: every require and if-revert switched off, every comparison shifted, every modifier, event and assignment
-// removed, and the bugs of scripts/contract-bugs.ts, which are planted by hand.
+// removed, and the bugs of scripts/contract-bugs, which are planted by hand.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import config from "../hardhat.config.ts";
-import { contractBugs } from "./contract-bugs.ts";
+import { contractBugs } from "./contract-bugs/all.ts";
 import { plant } from "./mutate/mutant.ts";
 import { quickOptimizer } from "./quick-optimizer.ts";
 
@@ -208,9 +208,9 @@ function swapOperator(node: AstNode, left: AstNode, right: AstNode, { text, add 
 }
 
 /** Returns the bugs that are planted in a source by hand. */
-export function bugsOf(source: string): ContractMutant[] {
+export function bugsOf(source: string, bugs = contractBugs): ContractMutant[] {
   const text = readFileSync(join(ROOT, pathOf(source)), "utf8");
-  return (contractBugs[source] ?? []).map(({ rule, find, replace }) => {
+  return (bugs[source] ?? []).map(({ rule, find, replace }) => {
     plant(text, { file: pathOf(source), rule, find, replace });
     const start = Buffer.byteLength(text.slice(0, text.indexOf(find)));
     const end = start + Buffer.byteLength(find);

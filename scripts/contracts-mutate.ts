@@ -1,7 +1,7 @@
 // Breaks the contracts in one place at a time and asks the Solidity tests whether they notice: every require and
 // if-revert switched off, every comparison shifted, every modifier, event and assignment removed. A mutant that no test kills
 // must be named in contracts/mutants-allowed.json with the reason why no test could notice; any other survivor fails the run. The bugs of
-// scripts/contract-bugs.ts, which are planted by hand, are tried as well.
+// scripts/contract-bugs, which are planted by hand, are tried as well.
 //
 // A mutant is compiled alone, with few optimizations, and put into a copy of the artifacts under cache/; the tests deploy from
 // artifacts, so nothing else is compiled again. Two are tried at a time, each in a copy of its own. `--only "one text|another"` runs the

@@ -12,6 +12,7 @@ import type { Json } from "../../protocol/values/json.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import { decodeView, describeLog, encodeView, type ViewName } from "../fixture/effects.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
+import { throwIfSilent } from "../fixture/node-fault.ts";
 import { revertTextOf } from "../fixture/revert-text.ts";
 import { at, type ContractCall } from "../rules/rule.ts";
 
@@ -138,7 +139,10 @@ export class CallRecorder {
     const from = this.fixture.address(actor);
     const answer = await this.fixture.client
       .request({ method: "eth_call", params: [{ from, to, data }, "latest"] })
-      .catch(() => "reverts");
+      .catch((error: unknown) => {
+        throwIfSilent(error);
+        return "reverts";
+      });
     this.recorded.push({ rule, hash: null, effect: { returned: answer } });
   }
 
@@ -226,7 +230,10 @@ export class CallRecorder {
     this.#views.set(key, view);
     const bytes = await this.fixture.client
       .request({ method: "eth_call", params: [{ to: this.registrar, data: view.data }, "latest"] })
-      .catch(() => null);
+      .catch((error: unknown) => {
+        throwIfSilent(error);
+        return null;
+      });
     if (bytes !== view.bytes) Object.assign(view, { bytes, answer: decodeView(functionName, bytes) });
     return [view.name, view.answer];
   }

@@ -1,6 +1,7 @@
 import { messageOf } from "../../protocol/coded-error.ts";
 import type { Json } from "../../protocol/values/json.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
+import { throwIfSilent } from "../fixture/node-fault.ts";
 import { CallRecorder, type RecordedCall } from "./call-recorder.ts";
 
 /**
@@ -21,7 +22,10 @@ export async function recordSequence(
   const recorder = new CallRecorder(fixture);
   const error = await run(recorder).then(
     () => null,
-    (cause: unknown) => messageOf(cause),
+    (cause: unknown) => {
+      throwIfSilent(cause);
+      return messageOf(cause);
+    },
   );
   return { recorded: recorder.recorded, error };
 }

@@ -26,6 +26,9 @@ import type { CallSequence } from "./call-sequence.ts";
 const demo = hashId("prg_demo");
 const opened = hashId("prg_opened");
 
+/** The errors of calldata that is not canonical: a contract may compare its length first, or all of it at once. */
+const notCanonical = ["NonCanonicalLength", "NonCanonicalEncoding"];
+
 /** Each function's valid call with a byte too many, and two calls in one transaction. */
 export const calldataCalls: CallSequence = {
   name: "calldata",
@@ -35,10 +38,22 @@ export const calldataCalls: CallSequence = {
     await recorder.call("the buyer pays", "buyer", payCall(registrar, id, 10n * usdc));
     await recorder.call("a part is claimed", "beneficiary", claimCall(registrar, id, hashId("claim")));
     for (const [actor, call] of await validCalls(recorder))
-      await recorder.call(`${call.function} with a trailing byte is refused`, actor, {
-        to: registrar,
-        data: `${call.data}00`,
-      });
+      await recorder.callRefusedWith(
+        notCanonical,
+        `${call.function} with a trailing byte is refused`,
+        actor,
+        {
+          to: registrar,
+          data: `${call.data}00`,
+        },
+      );
+    const { hash: other } = fixture.second.commitment;
+    const both = payBatchCall(registrar, [id, other], [1n, 1n]);
+    const trailing = "payBatch of two purchases with a trailing byte is refused";
+    await recorder.callRefusedWith(notCanonical, trailing, "buyer", {
+      to: registrar,
+      data: `${both.data}00`,
+    });
     await dirtyThePadding(recorder);
     await drawDirectly(recorder);
     await callTwice(recorder);
@@ -77,10 +92,12 @@ async function dirtyThePadding(recorder: CallRecorder): Promise<void> {
   const padded = ["enroll", "register", "offer"];
   for (const [actor, call] of await validCalls(recorder))
     if (padded.includes(call.function))
-      await recorder.call(`${call.function} with another byte in its padding is refused`, actor, {
-        to: recorder.registrar,
-        data: `${call.data.slice(0, -2)}01` as Hex,
-      });
+      await recorder.callRefusedWith(
+        notCanonical,
+        `${call.function} with another byte in its padding is refused`,
+        actor,
+        { to: recorder.registrar, data: `${call.data.slice(0, -2)}01` as Hex },
+      );
 }
 
 /** Calls of the funding source, past the registrar contract. */
@@ -102,7 +119,11 @@ async function callTwice(recorder: CallRecorder): Promise<void> {
   const { registrar, fixture } = recorder;
   const wallet = await fixture.deploy("ContractWallet");
   const { operator, commitmentSigner } = await recorder.programState();
-  const terms = { operator, commitmentSigner, bounds: { maxPurchase: 1n, openBudget: 1n, validUntil: 1 } };
+  const terms = {
+    operator,
+    commitmentSigner,
+    bounds: { maxPurchase: 1n, openBudget: 1n, validUntil: 1_900_000_000 },
+  };
   const programs = [hashId("prg_first"), hashId("prg_second")];
   for (const program of programs) recorder.watchProgram(program);
   const calls = programs.map((program) => ({

@@ -54,10 +54,11 @@ export const enrollmentCalls: CallSequence = {
     await recorder.call("the pause is over", "deployer", setPausedCall(registrar, demo, false));
     await enroll("an enrollment one second after the end of its funding is refused", {}, { seconds: 1n });
     await enroll(
-      "an enrollment in the last second of its funding succeeds",
-      { cap: 2n ** 128n - 1n },
-      { seconds: 0n },
+      "a funding of the largest cap is stored whole",
+      { wallet: fixture.address("other_buyer"), merchantRef: hashId("mrc_largest"), cap: 2n ** 128n - 1n },
+      { actor: "other_buyer" },
     );
+    await enroll("an enrollment in the last second of its funding succeeds", {}, { seconds: 0n });
     await enroll("an enrolled wallet cannot enroll under another merchantRef", {
       merchantRef: hashId("mrc_more"),
     });

@@ -1,10 +1,17 @@
-import { openProgramCall, type ProgramTerms, setBoundsCall, setPausedCall } from "../../protocol/call.ts";
+import {
+  type Call,
+  openProgramCall,
+  type ProgramTerms,
+  setBoundsCall,
+  setPausedCall,
+} from "../../protocol/call.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import type { CallRecorder } from "./call-recorder.ts";
 import type { CallSequence } from "./call-sequence.ts";
 
 const unknown = hashId("prg_unknown");
 const opened = hashId("prg_opened");
+const ended = hashId("prg_ended");
 const largest = 2n ** 128n - 1n;
 
 /** The terms of a program of the stranger. */
@@ -23,6 +30,7 @@ export const programCalls: CallSequence = {
     const { registrar } = recorder;
     recorder.watchProgram(opened);
     recorder.watchProgram(unknown);
+    recorder.watchProgram(ended);
     const open = (bounds: Partial<ProgramTerms["bounds"]> = {}, program = opened) =>
       openProgramCall(registrar, program, termsOf(recorder, bounds));
     const set = (bounds: Partial<ProgramTerms["bounds"]> = {}, program = opened) =>
@@ -39,6 +47,11 @@ export const programCalls: CallSequence = {
     );
     await recorder.call("a budget above 128 bits is refused", "stranger", open({ openBudget: largest + 1n }));
     await recorder.call("the caller that opens a program is its admin", "stranger", open());
+    await recorder.call(
+      "a program can be opened with bounds that have ended",
+      "stranger",
+      open({ validUntil: 1 }, ended),
+    );
     await recorder.call("a program cannot be opened twice", "other_buyer", open({ maxPurchase: 1n }));
     await recorder.call("only the admin sets the bounds", "other_buyer", set());
     await recorder.call("the bounds of an unknown program cannot be set", "stranger", set({}, unknown));
@@ -62,17 +75,23 @@ export const programCalls: CallSequence = {
       "stranger",
       set({ maxPurchase: 0n, openBudget: 0n, validUntil: 0 }),
     );
-    await recorder.call("only the admin pauses", "other_buyer", setPausedCall(registrar, opened, true));
-    await recorder.call(
-      "an unknown program cannot be paused",
-      "stranger",
-      setPausedCall(registrar, unknown, true),
-    );
-    await recorder.call("the admin pauses the program", "stranger", setPausedCall(registrar, opened, true));
-    await recorder.call("new bounds are set during a pause, and do not end it", "stranger", set());
-    await recorder.call("the admin ends the pause", "stranger", setPausedCall(registrar, opened, false));
-    await recorder.call("new bounds leave the open offers as they are", "deployer", {
-      ...setBoundsCall(registrar, hashId("prg_demo"), termsOf(recorder)),
-    });
+    await pauseProgram(recorder, set);
   },
 };
+
+/** The calls that begin and end a pause. */
+async function pauseProgram(recorder: CallRecorder, set: () => Call): Promise<void> {
+  const { registrar } = recorder;
+  await recorder.call("only the admin pauses", "other_buyer", setPausedCall(registrar, opened, true));
+  await recorder.call(
+    "an unknown program cannot be paused",
+    "stranger",
+    setPausedCall(registrar, unknown, true),
+  );
+  await recorder.call("the admin pauses the program", "stranger", setPausedCall(registrar, opened, true));
+  await recorder.call("new bounds are set during a pause, and do not end it", "stranger", set());
+  await recorder.call("the admin ends the pause", "stranger", setPausedCall(registrar, opened, false));
+  await recorder.call("new bounds leave the open offers as they are", "deployer", {
+    ...setBoundsCall(registrar, hashId("prg_demo"), termsOf(recorder)),
+  });
+}

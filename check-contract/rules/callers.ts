@@ -17,7 +17,10 @@ export const callerRules: readonly Rule[] = [
     pays: false,
     async run(fixture) {
       await fixture.succeed("stranger", fixture.approve(25n * usdc));
-      const batch = fixture.payBatch([[fixture.purchase, 10n * usdc]]);
+      const batch = fixture.payBatch([
+        [fixture.purchase, 10n * usdc],
+        [fixture.second, 10n * usdc],
+      ]);
       return await refuses(fixture, "stranger", batch, "WrongCaller");
     },
   },

@@ -59,13 +59,13 @@ export const refundRules: readonly Rule[] = [
   },
 ];
 
-/** Names a program's operator and sets bounds that are over and allow no offer, as its admin sends it. */
+/** Names a program's operator and ends its bounds, as its admin sends it. */
 function limit(fixture: ContractFixture, program: string, operator: "operator" | "stranger") {
   const known = fixture.sandbox.chain.deployment.programs.find(({ id }) => id === program);
   if (known === undefined) throw new Error(`There is no program ${program}.`);
   return setBoundsCall(fixture.contracts.registrar, hashId(program), {
     operator: fixture.address(operator),
     commitmentSigner: known.commitmentSigner,
-    bounds: { maxPurchase: 0n, openBudget: 0n, validUntil: 0 },
+    bounds: { ...known.bounds, validUntil: 1 },
   });
 }

@@ -36,9 +36,9 @@ test("the report on the page has as many results as a run", async () => {
   const compared = [...calls.values()].reduce((sum, { length }) => sum + length, 0);
   const counts = /MissingDeadline: (\d+) passed, (\d+) failed, (\d+) not run/.exec(page)?.slice(1) ?? [];
   const all = counts.reduce((sum, count) => sum + Number(count), 0);
-  // A run also has the deployment, the lifecycle and the check that every state is reached.
+  // A run also has two checks of the deployment, the lifecycle, and the check that every state is reached.
   expect(all).toBe(
-    3 + rules.length + stateChecks.length + compared + attacks.length + attacksWithPermit.length,
+    4 + rules.length + stateChecks.length + compared + attacks.length + attacksWithPermit.length,
   );
 });
 

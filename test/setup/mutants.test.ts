@@ -3,7 +3,7 @@ import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { contractBugs } from "../../scripts/contract-bugs.ts";
+import { contractBugs, stateBugs } from "../../scripts/contract-bugs/all.ts";
 import { mutants, sampleOf } from "../../scripts/mutate/all.ts";
 import { NotApplicableError, plant } from "../../scripts/mutate/mutant.ts";
 
@@ -35,8 +35,8 @@ test("every planted bug has its own rule, in one sentence, and names existing te
   expect(tests.filter((file) => !file.endsWith(".test.ts") || !existsSync(join(root, file)))).toEqual([]);
 });
 
-test("every handwritten bug of npm run mutate:contracts has its place and its own rule, in one sentence", () => {
-  const bugs = Object.entries(contractBugs).flatMap(([source, planted]) =>
+test("every handwritten bug of a contract has its place and its own rule, in one sentence", () => {
+  const bugs = [...Object.entries(contractBugs), ...Object.entries(stateBugs)].flatMap(([source, planted]) =>
     planted.map((bug) => ({ ...bug, file: `contracts/${source}.sol` })),
   );
   const rules = bugs.map(({ rule }) => rule);

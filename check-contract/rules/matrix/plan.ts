@@ -1,7 +1,7 @@
 import { describeState, labelOf, type PurchaseState, purchaseStates } from "./state.ts";
 import { operatorOf, secondOf } from "./steps.ts";
-import { table } from "./table.ts";
-import type { TableCall } from "./table-call.ts";
+import { table } from "./table/all.ts";
+import type { TableCall } from "./table/table-call.ts";
 
 /** A state, and the calls that are tried in it. */
 export interface PlannedState {
@@ -29,13 +29,10 @@ export const plannedStates: readonly PlannedState[] = purchaseStates.map((state)
   };
 });
 
-function isTried(
-  { second, afterRefund, ignoresPurchase, plainOnly }: TableCall,
-  state: PurchaseState,
-): boolean {
+function isTried({ second, after, ignoresPurchase, plainOnly }: TableCall, state: PurchaseState): boolean {
   if (plainOnly && (state.funding !== "active" || state.program !== "running")) return false;
   if (second !== undefined && second < secondOf(state)) return false;
-  if (afterRefund && operatorOf(state) === null) return false;
+  if (after === "a refund" && operatorOf(state) === null) return false;
   return !ignoresPurchase || (state.paid === "nothing" && state.status === "open");
 }
 

@@ -4,10 +4,11 @@ import type { ContractFixture } from "../../fixture/contract-fixture.ts";
 import { encodeView, type ViewName } from "../../fixture/effects.ts";
 import { type SimulatedCall, type SimulatedResult, simulate } from "../../fixture/simulate.ts";
 import { type PlannedState, plannedStates } from "./plan.ts";
-import { actors, amounts, prepareScene, type Role, type Scene } from "./scene.ts";
+import { prepareScene, type Scene } from "./scene.ts";
 import type { PurchaseState } from "./state.ts";
-import { encodeSteps, operatorOf, type Step, type StepCalls, secondOf, stepsTo } from "./steps.ts";
-import type { TableCall } from "./table-call.ts";
+import { encodeSteps, preparations, type Step, type StepCalls, secondOf, stepsOf, stepsTo } from "./steps.ts";
+import type { TableCall } from "./table/table-call.ts";
+import { actors, amounts, type Role } from "./values.ts";
 
 /** The outcome of a call in a state, and the results of the views after it if it succeeded. */
 export interface StateOutcome extends SimulatedResult {
@@ -38,9 +39,6 @@ interface View {
 /** The number of states that are tried at one time. */
 const atOnce = 8;
 
-/** An account without code, which calls the wallets that have code. */
-const outsider: Address = "0x00000000000000000000000000000000000a11ce";
-
 /** Makes calls in every state. Nothing is mined but what all states start from. */
 export async function recordStates(
   fixture: ContractFixture,
@@ -67,11 +65,15 @@ class StateRecorder {
   /** The calls of the table are encoded once for all states. */
   readonly #calls = new Map<TableCall, Step["call"]>();
   readonly views: readonly View[];
+  /** The number of views that are read after every call. */
+  readonly #ownViews: number;
 
   constructor(scene: Scene) {
     this.#scene = scene;
     this.#steps = encodeSteps(scene);
-    this.views = viewsOf(scene);
+    const own = viewsOf(scene);
+    this.#ownViews = own.length;
+    this.views = [...own, ...matesViews(scene)];
   }
 
   async record(
@@ -80,8 +82,8 @@ class StateRecorder {
   ): Promise<StateRecording> {
     const outcomes = new Map<TableCall, StateOutcome>();
     let failedStep: StateRecording["failedStep"] = null;
-    for (const after of [false, true]) {
-      const calls = refused.filter((call) => chosen.has(call) && (call.afterRefund ?? false) === after);
+    for (const after of [undefined, ...preparations]) {
+      const calls = refused.filter((call) => chosen.has(call) && call.after === after);
       failedStep ??= await this.#recordRefused(state, calls, outcomes);
     }
     for (const call of accepted)
@@ -97,7 +99,7 @@ class StateRecorder {
   ): Promise<StateRecording["failedStep"]> {
     let rest = calls.toSorted((left, right) => secondIn(state, left) - secondIn(state, right));
     while (rest.length > 0) {
-      const before = this.#stepsBefore(state, rest);
+      const before = this.#stepsBefore(state, rest[0]?.after);
       const steps = rest.map((call) => this.#stepOf(state, call));
       const results = await this.#simulate(state, [...before, ...steps]);
       const failedStep = findRevert(before, results);
@@ -119,18 +121,16 @@ class StateRecorder {
     call: TableCall,
     outcomes: Map<TableCall, StateOutcome>,
   ): Promise<StateRecording["failedStep"]> {
-    const before = this.#stepsBefore(state, [call]);
-    const results = await this.#simulate(state, [...before, this.#stepOf(state, call)], this.views);
+    const before = this.#stepsBefore(state, call.after);
+    const read = call.readsMates ? this.views : this.views.slice(0, this.#ownViews);
+    const results = await this.#simulate(state, [...before, this.#stepOf(state, call)], read);
     const [result, ...views] = results.slice(before.length);
     if (result !== undefined) outcomes.set(call, { ...result, views: views.map(({ returned }) => returned) });
     return findRevert(before, results);
   }
 
-  #stepsBefore(state: PurchaseState, calls: readonly TableCall[]): readonly Step[] {
-    const steps = stepsTo(state, this.#steps);
-    const operator = operatorOf(state);
-    if (!calls.some(({ afterRefund }) => afterRefund) || operator === null) return steps;
-    return [...steps, { by: operator, call: this.#steps.refundOther, second: secondOf(state) }];
+  #stepsBefore(state: PurchaseState, after: TableCall["after"]): readonly Step[] {
+    return [...stepsTo(state, this.#steps), ...stepsOf(after, state, this.#steps)];
   }
 
   #stepOf(state: PurchaseState, call: TableCall): Step {
@@ -144,7 +144,7 @@ class StateRecorder {
     steps: readonly Step[],
     views: readonly View[] = [],
   ): Promise<SimulatedResult[]> {
-    const { fixture, registrar, start, walletCode } = this.#scene;
+    const { fixture, registrar, start, walletCode, walletWithoutCode: outsider } = this.#scene;
     const roles = Object.keys(actors) as Role[];
     const addressOf = (role: Role) => fixture.address(actors[role]);
     const calls = steps.map(({ by, call: { to, data }, second }): SimulatedCall => {
@@ -185,13 +185,22 @@ function secondIn(state: PurchaseState, { second }: TableCall): number {
 
 /** Returns the views that are read after a call that succeeded. */
 function viewsOf({ program, merchantRef, newMerchantRef, purchase, next, fixture }: Scene): readonly View[] {
-  const views: [ViewName, readonly unknown[]][] = [
-    ["programState", [program]],
-    ["purchase", [purchase.id]],
-    ["purchase", [next(amounts.purchase).id]],
-    ["funding", [program, merchantRef]],
-    ["funding", [program, newMerchantRef]],
-    ["enrolledAs", [program, fixture.address(actors.merchant)]],
+  return [
+    viewOf("programState", program),
+    viewOf("purchase", purchase.id),
+    viewOf("figures", purchase.id),
+    viewOf("purchase", next(amounts.purchase).id),
+    viewOf("funding", program, merchantRef),
+    viewOf("funding", program, newMerchantRef),
+    viewOf("enrolledAs", program, fixture.address(actors.merchant)),
   ];
-  return views.map(([view, args]) => ({ view, ...encodeView(view, args) }));
+}
+
+/** Returns the views that are read after a batch too. */
+function matesViews({ mates }: Scene): readonly View[] {
+  return mates.buyer.map((id) => viewOf("purchase", id));
+}
+
+function viewOf(view: ViewName, ...args: readonly Hex[]): View {
+  return { view, ...encodeView(view, args) };
 }

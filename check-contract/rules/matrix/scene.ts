@@ -12,50 +12,14 @@ import type { Commitment } from "../../../protocol/messages/commitment.ts";
 import { hashId } from "../../../protocol/values/id.ts";
 import { CallRecorder, type SignedCommitment } from "../../calls/call-recorder.ts";
 import type { ContractFixture } from "../../fixture/contract-fixture.ts";
-import type { Actor } from "../../fixture/fixture-chain.ts";
+import { type SignedTerms, signTerms } from "./signed-terms.ts";
+import { actors, amounts, ends, type Role } from "./values.ts";
 
-/** The wallets that act, by their role. */
-export const actors = {
-  admin: "deployer",
-  operator: "operator",
-  merchant: "other_merchant",
-  buyer: "buyer",
-  beneficiary: "beneficiary",
-  "other operator": "other_buyer",
-  stranger: "stranger",
-} as const satisfies { [role: string]: Actor };
+/** Those that pay for purchases of their own. */
+const payers = ["buyer", "beneficiary", "other operator"] as const satisfies readonly Role[];
 
-/** The role of a wallet. */
-export type Role = keyof typeof actors;
-
-/** Amounts in base units. */
-export const amounts = {
-  purchase: 10n,
-  /** The payment of a purchase that is paid in part. */
-  part: 5n,
-  /** Covers the purchase, and the refund of another one. */
-  cap: 20n,
-  /** The rest of the cap after the refund of the other purchase. */
-  rest: 4n,
-  newCap: 100n,
-  maxPurchase: 12n,
-  /** The rest of the budget before the purchase is offered. */
-  budget: 21n,
-} as const;
-
-/** The last seconds of periods, in seconds after the start. */
-export const ends = {
-  offer: 1_000,
-  pay: 2_000,
-  claim: 3_000,
-  bounds: 4_000,
-  /** Of the next purchase. */
-  nextOffer: 5_000,
-  nextPay: 6_000,
-  nextClaim: 7_000,
-  funding: 9_000,
-  newFunding: 12_000,
-} as const;
+/** The role of a wallet that pays for purchases of its own. */
+export type Payer = (typeof payers)[number];
 
 /** The start of all states: the fixture's program with lower bounds, and another merchant with one claimed purchase. */
 export interface Scene {
@@ -74,10 +38,18 @@ export interface Scene {
   other: SignedCommitment;
   /** Purchases of the same merchant that are not on chain, by their amount. */
   next: (amount: bigint) => SignedCommitment;
+  /** Two purchases of each buyer that can be paid whatever the state is: of another merchant, in another program. One of the buyer's is offered. */
+  mates: { readonly [B in Payer]: readonly [Hex, Hex] };
   enroll: { first: Call; again: Call; stranger: Call };
+  signed: SignedTerms;
   /** The code of a contract wallet. */
   walletCode: Hex;
+  /** An account without code, which calls the wallets that have code. */
+  walletWithoutCode: Address;
 }
+
+/** The program of the purchases that are paid together with that of the state. */
+const matesProgram = "prg_other";
 
 /** The amounts of the purchases that are not on chain. */
 const nextAmounts = [0n, 10n, 12n, 13n, 20n, 21n];
@@ -109,10 +81,31 @@ export async function prepareScene(fixture: ContractFixture): Promise<Scene> {
     purchase: await sign("purchase", amounts.purchase),
     other: await sign("other", amounts.cap - amounts.rest),
     next: (amount) => next.get(amount) ?? fail(amount),
+    mates: await registerMates(recorder, later),
     enroll: await signEnrollments(recorder, start),
+    signed: await signTerms(recorder, start),
     walletCode: "0x",
+    walletWithoutCode: "0x00000000000000000000000000000000000a11ce",
   };
   return { ...scene, walletCode: await mineScene(scene) };
+}
+
+async function registerMates(recorder: CallRecorder, times: Partial<Commitment>): Promise<Scene["mates"]> {
+  const { fixture, registrar } = recorder;
+  const register = async (payer: Payer, name: string) => {
+    const fields = { program: hashId(matesProgram), purchaseRef: hashId(`${name} of the ${payer}`) };
+    const buyer = fixture.address(actors[payer]);
+    const mate = { ...times, ...fields, buyer, amount: amounts.purchase };
+    const { id, commitment, signature } = await recorder.sign(mate, matesProgram);
+    await fixture.succeed("merchant", registerCall(registrar, commitment, signature));
+    return id;
+  };
+  for (const payer of payers) await fixture.succeed(actors[payer], fixture.approve(1_000n));
+  return {
+    buyer: [fixture.foreign.commitment.hash, await register("buyer", "one")],
+    beneficiary: [await register("beneficiary", "one"), await register("beneficiary", "two")],
+    "other operator": [await register("other operator", "one"), await register("other operator", "two")],
+  };
 }
 
 function deadlines(start: number, offer: number, pay: number, claim: number) {

@@ -1,4 +1,5 @@
-import { type Hex, zeroAddress } from "viem";
+import { type Address, encodeFunctionData, type Hex, zeroAddress } from "viem";
+import { testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import {
   type Call,
   claimCall,
@@ -14,8 +15,9 @@ import {
   withdrawOfferCall,
 } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/values/id.ts";
-import { actors, amounts, ends, type Role, type Scene } from "./scene.ts";
+import type { Scene } from "./scene.ts";
 import type { PurchaseState } from "./state.ts";
+import { actors, amounts, ends, type Role } from "./values.ts";
 
 /** A call by one of the roles. */
 export interface Step {
@@ -36,6 +38,12 @@ export function operatorOf({ program }: PurchaseState): Role | null {
   return program === "with another operator" ? "other operator" : "operator";
 }
 
+/** The changes between a state and a call: a refund of the other purchase, low allowances, or a block of the merchant. */
+export const preparations = ["a refund", "low allowances", "a block"] as const;
+
+/** A change between a state and a call. */
+export type Preparation = (typeof preparations)[number];
+
 /** The calls that lead to the states. Each is encoded once. */
 export interface StepCalls {
   offer: Call;
@@ -50,12 +58,17 @@ export interface StepCalls {
   revoke: Call;
   enrollAgain: Call;
   expire: Call;
+  /** Leave the buyer and the merchant one unit less than a part to be drawn; what they approve elsewhere must not be drawn. */
+  lowAllowances: readonly Step[];
+  /** Blocks the merchant. */
+  block: Pick<Call, "to" | "data" | "function">;
   program: { readonly [P in Exclude<PurchaseState["program"], "running">]: Call };
 }
 
 /** Returns the calls that lead to the states. */
 export function encodeSteps(scene: Scene): StepCalls {
   const { registrar, program, merchantRef, purchase, other, terms, fixture } = scene;
+  const { token } = fixture.contracts;
   const { commitment, signature, id } = purchase;
   const refund = (purchaseId: Hex, award: bigint) =>
     collectRefundCall(registrar, purchaseId, award, hashId("decision"));
@@ -72,6 +85,16 @@ export function encodeSteps(scene: Scene): StepCalls {
     revoke: revokeFundingCall(registrar, program, merchantRef),
     enrollAgain: scene.enroll.again,
     expire: expireCall(registrar, id),
+    lowAllowances: encodeLowAllowances(scene),
+    block: {
+      to: token,
+      function: "blacklist",
+      data: encodeFunctionData({
+        abi: testUsdcAbi,
+        functionName: "blacklist",
+        args: [fixture.address(actors.merchant)],
+      }),
+    },
     program: {
       paused: setPausedCall(registrar, program, true),
       "without bounds": set({ bounds: { maxPurchase: 0n, openBudget: 0n, validUntil: 0 } }),
@@ -79,6 +102,34 @@ export function encodeSteps(scene: Scene): StepCalls {
       "with another operator": set({ operator: fixture.address(actors["other operator"]) }),
     },
   };
+}
+
+function encodeLowAllowances({ fixture }: Scene): readonly Step[] {
+  const { registrar, funding_source: source } = fixture.contracts;
+  const approve = (by: Role, spender: Address, amount: bigint): Step => ({
+    by,
+    call: fixture.approve(amount, spender),
+    second: 1,
+  });
+  return [
+    approve("buyer", registrar, amounts.part - 1n),
+    approve("buyer", source, amounts.cap),
+    approve("merchant", source, amounts.part - 1n),
+    approve("merchant", registrar, amounts.cap),
+  ];
+}
+
+/** Returns the steps of a change after the steps to a state. */
+export function stepsOf(
+  preparation: Preparation | undefined,
+  state: PurchaseState,
+  { refundOther, lowAllowances, block }: StepCalls,
+): readonly Step[] {
+  const second = secondOf(state);
+  const operator = operatorOf(state);
+  if (preparation === "low allowances") return lowAllowances.map((step) => ({ ...step, second }));
+  if (preparation === "a block") return [{ by: "admin", call: block, second }];
+  return preparation === undefined || operator === null ? [] : [{ by: operator, call: refundOther, second }];
 }
 
 /** Returns the steps to a state. The funding and the program change last, so that no step is refused. */

@@ -3,7 +3,7 @@ import { readReference } from "../../../check-contract/check-contract.ts";
 import { revertText } from "../../../check-contract/fixture/revert-text.ts";
 import { plannedStates, stateChecks } from "../../../check-contract/rules/matrix/plan.ts";
 import type { MatrixRecording } from "../../../check-contract/rules/matrix/record-states.ts";
-import { table } from "../../../check-contract/rules/matrix/table.ts";
+import { table } from "../../../check-contract/rules/matrix/table/all.ts";
 
 let states: MatrixRecording["states"];
 
@@ -69,6 +69,8 @@ test("every function is tried in every state that its rules allow, with keys and
       "setBounds, keys",
       "setPaused, contracts",
       "setPaused, keys",
+      "the, contracts",
+      "the, keys",
       "withdrawOffer, contracts",
       "withdrawOffer, keys",
     ]
@@ -79,5 +81,6 @@ test("the name of a check says the call, its caller and the state", () => {
   const names = stateChecks.map(({ name }) => name);
   expect(names).toContain("collectRefund by the admin: offer, funding revoked");
   expect(names).toContain("claim by the buyer: offer, withdrawn");
+  expect(names).toContain("payBatch of both routes with the purchase in the middle: offer, withdrawn");
   expect(names).toContain("register by the merchant: registration, wallets with code");
 });

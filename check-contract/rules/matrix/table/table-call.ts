@@ -1,7 +1,8 @@
-import type { Call } from "../../../protocol/call.ts";
-import { actors, amounts, type Role, type Scene } from "./scene.ts";
-import type { PurchaseState } from "./state.ts";
-import { secondOf } from "./steps.ts";
+import type { Call } from "../../../../protocol/call.ts";
+import type { Scene } from "../scene.ts";
+import type { PurchaseState } from "../state.ts";
+import { type Preparation, secondOf } from "../steps.ts";
+import { actors, amounts, type Role } from "../values.ts";
 
 /** A call that is tried in every state. */
 export interface TableCall {
@@ -11,10 +12,12 @@ export interface TableCall {
   call: (scene: Scene) => Call;
   /** In seconds after the start; by default as soon as the state is reached. */
   second?: number;
-  /** Whether the other purchase of the funding is refunded first. */
-  afterRefund?: true;
+  /** The change after the steps to the state, and before the call. */
+  after?: Preparation;
   /** Whether the call neither reads nor changes the purchase, so that it succeeds in the same way whatever its state is. */
   ignoresPurchase?: true;
+  /** Whether the purchases that are paid together with the state's are read after the call. */
+  readsMates?: true;
   /** Whether the call is tried only while the funding is active and the program runs. */
   plainOnly?: true;
   /** The errors of the rules that the call breaks in a state; the call must succeed if there are none. */
@@ -29,9 +32,8 @@ export interface Rules {
 /** A call without its rules. */
 export type Variant = Omit<TableCall, "broken">;
 
-/** The hash that no call may pass. */
-export const zero = `0x${"00".repeat(32)}` as const;
-const everyone = Object.keys(actors) as Role[];
+/** All roles. */
+export const everyone = Object.keys(actors) as Role[];
 
 /** Returns the calls of one function, which has these rules. */
 export function define<V extends Variant>(

@@ -1,3 +1,4 @@
+import { zeroAddress } from "viem";
 import {
   offerCall,
   openProgramCall,
@@ -5,10 +6,11 @@ import {
   revokeFundingCall,
   setBoundsCall,
   setPausedCall,
-} from "../../../protocol/call.ts";
-import { actors, amounts, ends, type Scene } from "./scene.ts";
-import type { PurchaseState } from "./state.ts";
-import { operatorOf } from "./steps.ts";
+} from "../../../../protocol/call.ts";
+import type { Scene } from "../scene.ts";
+import type { PurchaseState } from "../state.ts";
+import { operatorOf } from "../steps.ts";
+import { actors, amounts, ends } from "../values.ts";
 import { byEveryone, define, isOutside, paidOf, type Rules, type Variant } from "./table-call.ts";
 
 const revoke = (which: "merchantRef" | "newMerchantRef") => ({
@@ -32,14 +34,16 @@ export const revocations = define<Variant & { which: "merchantRef" | "newMerchan
   ],
 );
 
-interface NewPurchase extends Variant {
+/** A new purchase, by one of the routes. */
+export interface NewPurchase extends Variant {
   amount: bigint;
 }
 
-/** The rules of a new purchase, by both routes. */
-function newPurchaseRules(state: PurchaseState, { amount, second, afterRefund }: NewPurchase): Rules {
+/** Returns the rules of a new purchase, by both routes. */
+function newPurchaseRules(state: PurchaseState, { amount, second, after }: NewPurchase): Rules {
   const enrolled = state.funding !== "revoked";
-  const rest = state.funding === "re-enrolled" ? amounts.newCap : afterRefund ? amounts.rest : amounts.cap;
+  const rest =
+    state.funding === "re-enrolled" ? amounts.newCap : after === "a refund" ? amounts.rest : amounts.cap;
   return {
     ProgramPaused: state.program === "paused",
     AmountOutOfRange: amount < 1n,
@@ -60,62 +64,64 @@ const next = (route: typeof registerCall) => (amount: bigint) => ({
 const register = next(registerCall);
 const offer = next(offerCall);
 
+/** Returns the rules of a registration. */
+export function registrationRules(state: PurchaseState, variant: NewPurchase): Rules {
+  return { ...newPurchaseRules(state, variant), WrongCaller: variant.by !== "merchant" };
+}
+
 /** The registrations. */
-export const registrations = define<NewPurchase>(
-  (state, variant) => ({ ...newPurchaseRules(state, variant), WrongCaller: variant.by !== "merchant" }),
-  [
-    ...byEveryone("register", register(amounts.purchase)),
-    ...[
-      { ...register(0n), name: "register with an amount of zero" },
-      { ...register(amounts.maxPurchase + 1n), name: "register above the largest offer" },
-      { ...register(amounts.cap), name: "register up to the cap" },
-      { ...register(amounts.cap + 1n), name: "register above the cap" },
-      {
-        ...register(amounts.purchase),
-        name: "register above the rest of the cap",
-        afterRefund: true as const,
-      },
-      {
-        ...register(amounts.purchase),
-        name: "register in the last second of the offer deadline",
-        second: ends.nextOffer,
-      },
-      {
-        ...register(amounts.purchase),
-        name: "register one second after the offer deadline",
-        second: ends.nextOffer + 1,
-      },
-    ].map((variant) => ({ ...variant, by: "merchant" as const })),
-  ],
-);
+export const registrations = define<NewPurchase>(registrationRules, [
+  ...byEveryone("register", register(amounts.purchase)),
+  ...[
+    { ...register(0n), name: "register with an amount of zero" },
+    { ...register(amounts.maxPurchase + 1n), name: "register above the largest offer" },
+    { ...register(amounts.cap), name: "register up to the cap" },
+    { ...register(amounts.cap + 1n), name: "register above the cap" },
+    {
+      ...register(amounts.purchase),
+      name: "register above the rest of the cap",
+      after: "a refund" as const,
+    },
+    {
+      ...register(amounts.purchase),
+      name: "register in the last second of the offer deadline",
+      second: ends.nextOffer,
+    },
+    {
+      ...register(amounts.purchase),
+      name: "register one second after the offer deadline",
+      second: ends.nextOffer + 1,
+    },
+  ].map((variant) => ({ ...variant, by: "merchant" as const })),
+]);
+
+/** Returns the rules of an offer. */
+export function offerRules(state: PurchaseState, variant: NewPurchase): Rules {
+  const { by, amount, second = 0 } = variant;
+  const rules = newPurchaseRules(state, variant);
+  const none = state.program === "without bounds";
+  const open = state.route === "offer" && state.status === "open" ? amounts.purchase - paidOf(state) : 0n;
+  return {
+    ...rules,
+    WrongCaller: by !== operatorOf(state),
+    DeadlinePassed: rules["DeadlinePassed"] || none || second > ends.bounds,
+    AmountOutOfRange: isOutside(amount, none ? 0n : amounts.maxPurchase),
+    BudgetExceeded: none || amount > amounts.budget - open,
+  };
+}
 
 /** The offers. */
-export const offers = define<NewPurchase>(
-  (state, variant) => {
-    const { by, amount, second = 0 } = variant;
-    const rules = newPurchaseRules(state, variant);
-    const none = state.program === "without bounds";
-    const open = state.route === "offer" && state.status === "open" ? amounts.purchase - paidOf(state) : 0n;
-    return {
-      ...rules,
-      WrongCaller: by !== operatorOf(state),
-      DeadlinePassed: rules["DeadlinePassed"] || none || second > ends.bounds,
-      AmountOutOfRange: isOutside(amount, none ? 0n : amounts.maxPurchase),
-      BudgetExceeded: none || amount > amounts.budget - open,
-    };
-  },
-  [
-    ...byEveryone("offer", offer(amounts.purchase)),
-    ...[
-      { ...offer(0n), name: "offer with an amount of zero" },
-      { ...offer(amounts.maxPurchase), name: "offer of the largest amount" },
-      { ...offer(amounts.maxPurchase + 1n), name: "offer above the largest amount" },
-      { ...offer(amounts.purchase), name: "offer above the rest of the cap", afterRefund: true as const },
-      { ...offer(amounts.purchase), name: "offer in the last second of the bounds", second: ends.bounds },
-      { ...offer(amounts.purchase), name: "offer one second after the bounds", second: ends.bounds + 1 },
-    ].map((variant) => ({ ...variant, by: "operator" as const })),
-  ],
-);
+export const offers = define<NewPurchase>(offerRules, [
+  ...byEveryone("offer", offer(amounts.purchase)),
+  ...[
+    { ...offer(0n), name: "offer with an amount of zero" },
+    { ...offer(amounts.maxPurchase), name: "offer of the largest amount" },
+    { ...offer(amounts.maxPurchase + 1n), name: "offer above the largest amount" },
+    { ...offer(amounts.purchase), name: "offer above the rest of the cap", after: "a refund" as const },
+    { ...offer(amounts.purchase), name: "offer in the last second of the bounds", second: ends.bounds },
+    { ...offer(amounts.purchase), name: "offer one second after the bounds", second: ends.bounds + 1 },
+  ].map((variant) => ({ ...variant, by: "operator" as const })),
+]);
 
 const repeat = (route: typeof registerCall) => ({
   call: ({ registrar, purchase }: Scene) => route(registrar, purchase.commitment, purchase.signature),
@@ -174,6 +180,13 @@ export const adminCalls = define<Variant>(
   [
     ...byEveryone("setPaused false", setPaused(false)),
     { ...setPaused(true), name: "setPaused true by the admin", by: "admin" },
+    {
+      call: ({ registrar, program, terms }: Scene) =>
+        setBoundsCall(registrar, program, terms({ commitmentSigner: zeroAddress })),
+      ignoresPurchase: true as const,
+      name: "setBounds without a commitment signer by the admin",
+      by: "admin",
+    },
     ...byEveryone("setBounds", {
       call: ({ registrar, program, terms, fixture }: Scene) =>
         setBoundsCall(

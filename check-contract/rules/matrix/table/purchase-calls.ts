@@ -1,60 +1,10 @@
 import type { Hex } from "viem";
-import {
-  type Call,
-  claimCall,
-  collectRefundCall,
-  expireCall,
-  payBatchCall,
-  payCall,
-  payWithPermitCall,
-  withdrawOfferCall,
-} from "../../../protocol/call.ts";
-import { hashId } from "../../../protocol/values/id.ts";
-import { amounts, ends, type Scene } from "./scene.ts";
-import { operatorOf } from "./steps.ts";
-import { byEveryone, define, isLate, isOutside, paidOf, type Variant, zero } from "./table-call.ts";
-
-interface Payment extends Variant {
-  amount: bigint;
-}
-
-/** The payments. */
-export const payments = define<Payment>(
-  (state, { by, amount, ...variant }) => ({
-    WrongStatus: state.status !== "open",
-    WrongCaller: by !== "buyer",
-    AlreadyRefunded: state.claim === "refunded",
-    ProgramPaused: state.program === "paused",
-    DeadlinePassed: isLate(state, variant, ends.pay),
-    AmountOutOfRange: isOutside(amount, amounts.purchase - paidOf(state)),
-  }),
-  (["pay", "payBatch", "payWithPermit"] as const).flatMap((how) => {
-    const pay = (amount: bigint) => ({ by: "buyer", amount, call: payment(how, amount) }) as const;
-    const shared = [
-      ...byEveryone(how, pay(amounts.part)),
-      { ...pay(amounts.part), name: `${how} one second after the pay deadline`, second: ends.pay + 1 },
-      { ...pay(amounts.purchase + 1n), name: `${how} of more than the amount` },
-    ];
-    // Of a stranger, the buyer's permit would break a rule too.
-    if (how === "payWithPermit") return shared.filter(({ by }) => by === "buyer");
-    if (how === "payBatch") return shared.filter(({ by }) => by === "buyer" || by === "stranger");
-    return [
-      ...shared,
-      { ...pay(amounts.part), name: "pay in the last second of the pay deadline", second: ends.pay },
-      { ...pay(0n), name: "pay of zero" },
-      { ...pay(amounts.part + 1n), name: "pay of more than a part" },
-    ];
-  }),
-);
-
-function payment(how: "pay" | "payBatch" | "payWithPermit", amount: bigint) {
-  return ({ registrar, purchase: { id, commitment }, fixture }: Scene): Call => {
-    if (how === "pay") return payCall(registrar, id, amount);
-    if (how === "payBatch") return payBatchCall(registrar, [id], [amount]);
-    const permit = fixture.signPermit({ value: amount, deadline: commitment.payDeadline });
-    return payWithPermitCall(registrar, id, amount, permit);
-  };
-}
+import { claimCall, collectRefundCall, expireCall, withdrawOfferCall } from "../../../../protocol/call.ts";
+import { hashId } from "../../../../protocol/values/id.ts";
+import type { Scene } from "../scene.ts";
+import { operatorOf } from "../steps.ts";
+import { amounts, ends, zero } from "../values.ts";
+import { byEveryone, define, isLate, isOutside, paidOf, type Variant } from "./table-call.ts";
 
 const claimWith = (hash: Hex) => ({
   hash,
@@ -91,6 +41,8 @@ export const claims = define<Variant & { hash: Hex }>(
 interface Refund extends Variant {
   award: bigint;
   decision: Hex;
+  /** Whether the token refuses the transfer. */
+  refusedByToken?: true;
 }
 
 const refundOf = (award: bigint, decision: Hex = hashId("decision")) => ({
@@ -101,14 +53,15 @@ const refundOf = (award: bigint, decision: Hex = hashId("decision")) => ({
 
 /** The refunds. */
 export const refunds = define<Refund>(
-  (state, { by, award, decision, afterRefund, ...variant }) => ({
+  (state, { by, award, decision, after, refusedByToken, ...variant }) => ({
     WrongCaller: by !== operatorOf(state),
     NotClaimed: state.claim === "none",
     AlreadyRefunded: state.claim === "refunded",
     AmountOutOfRange: isOutside(award, paidOf(state)),
     ZeroValue: decision === zero,
     DeadlinePassed: isLate(state, variant, ends.funding),
-    FundingInsufficient: award > (afterRefund ? amounts.rest : amounts.cap),
+    Error: refusedByToken === true,
+    FundingInsufficient: award > (after === "a refund" ? amounts.rest : amounts.cap),
   }),
   [
     ...byEveryone("collectRefund", refundOf(1n)),
@@ -116,6 +69,18 @@ export const refunds = define<Refund>(
       { ...refundOf(amounts.part), name: "collectRefund of a part" },
       { ...refundOf(amounts.part + 1n), name: "collectRefund of more than a part" },
       { ...refundOf(amounts.purchase + 1n), name: "collectRefund of more than the amount" },
+      {
+        ...refundOf(amounts.part),
+        name: "collectRefund above the allowance",
+        after: "low allowances" as const,
+        refusedByToken: true as const,
+      },
+      {
+        ...refundOf(1n),
+        name: "collectRefund from a blocked merchant",
+        after: "a block" as const,
+        refusedByToken: true as const,
+      },
       { ...refundOf(0n), name: "collectRefund of zero" },
       { ...refundOf(1n, zero), name: "collectRefund with a zero decision hash" },
       { ...refundOf(1n), name: "collectRefund in the last second of the funding", second: ends.funding },
@@ -123,12 +88,12 @@ export const refunds = define<Refund>(
       {
         ...refundOf(amounts.rest),
         name: "collectRefund of the rest of the cap",
-        afterRefund: true as const,
+        after: "a refund" as const,
       },
       {
         ...refundOf(amounts.rest + 1n),
         name: "collectRefund above the rest of the cap",
-        afterRefund: true as const,
+        after: "a refund" as const,
       },
     ].map((variant) => ({ ...variant, by: "operator" as const })),
   ],
@@ -173,6 +138,7 @@ export const expiries = define<Variant>(
   }),
   [
     { ...expire, by: "stranger", name: "expire one second after the pay deadline", second: ends.pay + 1 },
+    { ...expire, by: "stranger", name: "expire after the claim deadline", second: ends.claim + 1 },
     ...byEveryone("expire", { ...expire, second: ends.pay + 1, plainOnly: true as const }),
     ...byEveryone("expire in the last second of the pay deadline", { ...expire, second: ends.pay }).filter(
       ({ by }) => by === "stranger" || by === "admin" || by === "operator",

@@ -1,0 +1,44 @@
+import { batches, payments, repeatedPayments, transfers } from "./payment-calls.ts";
+import {
+  adminCalls,
+  enrollments,
+  offers,
+  openings,
+  registrations,
+  repetitions,
+  revocations,
+} from "./program-calls.ts";
+import { claims, expiries, refunds, withdrawals } from "./purchase-calls.ts";
+import type { TableCall } from "./table-call.ts";
+import { enrollmentsWithTerms, offerTerms, registrationTerms } from "./terms-calls.ts";
+
+/** A call that changes nothing: the views after it show the state itself. */
+export const noCall: TableCall = {
+  name: "the view functions show the state",
+  by: "stranger",
+  call: ({ walletWithoutCode }) => ({ to: walletWithoutCode, data: "0x", function: "none", args: {} }),
+  broken: () => [],
+};
+
+/** All calls that are tried in every state. */
+export const table: readonly TableCall[] = [
+  noCall,
+  ...payments,
+  ...batches,
+  ...repeatedPayments,
+  ...transfers,
+  ...claims,
+  ...refunds,
+  ...withdrawals,
+  ...expiries,
+  ...revocations,
+  ...registrations,
+  ...registrationTerms,
+  ...offers,
+  ...offerTerms,
+  ...repetitions,
+  ...enrollments,
+  ...enrollmentsWithTerms,
+  ...adminCalls,
+  ...openings,
+];

@@ -1,0 +1,222 @@
+import type { Hex } from "viem";
+import { type Call, payBatchCall, payCall, payWithPermitCall } from "../../../../protocol/call.ts";
+import { hashId } from "../../../../protocol/values/id.ts";
+import type { Payer, Scene } from "../scene.ts";
+import type { PurchaseState } from "../state.ts";
+import { actors, amounts, ends, type Role } from "../values.ts";
+import { define, everyone, isLate, isOutside, paidOf, type Rules, type Variant } from "./table-call.ts";
+
+interface Payment extends Variant {
+  amount: bigint;
+}
+
+/** The rules of a payment of the state's purchase, alone or in a batch. */
+function paymentRules(state: PurchaseState, { by, amount, ...variant }: Payment): Rules {
+  return {
+    WrongStatus: state.status !== "open",
+    WrongCaller: by !== "buyer",
+    AlreadyRefunded: state.claim === "refunded",
+    ProgramPaused: state.program === "paused",
+    DeadlinePassed: isLate(state, variant, ends.pay),
+    AmountOutOfRange: isOutside(amount, amounts.purchase - paidOf(state)),
+  };
+}
+
+/** The payments of the purchase alone. */
+export const payments = define<Payment>(
+  paymentRules,
+  (["pay", "payBatch", "payWithPermit"] as const).flatMap((how) => {
+    const pay = (amount: bigint) => ({ by: "buyer", amount, call: payment(how, amount) }) as const;
+    return [
+      // The valid call first: if it is refused, so are the others.
+      ...everyone
+        .toSorted((left, right) => Number(right === "buyer") - Number(left === "buyer"))
+        .map((by) => ({
+          by,
+          amount: amounts.part,
+          name: `${how}${how === "payBatch" ? " of one purchase" : ""} by the ${by}`,
+          call: payment(how, amounts.part, by),
+        })),
+      {
+        ...pay(amounts.part),
+        name: `${how} in the last second of the pay deadline`,
+        second: ends.pay,
+      },
+      { ...pay(amounts.part), name: `${how} one second after the pay deadline`, second: ends.pay + 1 },
+      { ...pay(0n), name: `${how} of zero` },
+      { ...pay(amounts.part + 1n), name: `${how} of more than a part` },
+      { ...pay(amounts.purchase + 1n), name: `${how} of more than the amount` },
+    ];
+  }),
+);
+
+/** Of another account, the buyer's permit would break a rule too: each signs its own. */
+function payment(how: "pay" | "payBatch" | "payWithPermit", amount: bigint, by: Role = "buyer") {
+  return ({ registrar, purchase: { id, commitment }, fixture }: Scene): Call => {
+    if (how === "pay") return payCall(registrar, id, amount);
+    if (how === "payBatch") return payBatchCall(registrar, [id], [amount]);
+    const own = by === "buyer" ? {} : { owner: fixture.address(actors[by]), nonce: 0n };
+    const permit = fixture.signPermit(
+      { value: amount, deadline: commitment.payDeadline, ...own },
+      actors[by],
+    );
+    return payWithPermitCall(registrar, id, amount, permit);
+  };
+}
+
+/** Payments with an expired permit, and those that cannot move tokens. */
+export const transfers = define<Payment & { error?: string }>(
+  (state, { error, ...payment }) => ({
+    ...paymentRules(state, payment),
+    ...(error === undefined ? {} : { [error]: true }),
+  }),
+  [
+    { call: payExpired, name: "payWithPermit with an expired permit, which the allowance makes needless" },
+    {
+      call: payExpired,
+      name: "payWithPermit with an expired permit, above the allowance",
+      error: "PermitRefused",
+      after: "low allowances" as const,
+    },
+    {
+      call: payment("pay", amounts.part),
+      name: "pay above the allowance",
+      error: "Error",
+      after: "low allowances" as const,
+    },
+    {
+      call: payment("pay", amounts.part),
+      name: "pay to a blocked merchant",
+      error: "Error",
+      after: "a block" as const,
+    },
+    {
+      call: payment("payWithPermit", amounts.part),
+      name: "payWithPermit to a blocked merchant",
+      error: "Error",
+      after: "a block" as const,
+    },
+  ].map((variant) => ({ ...variant, by: "buyer" as const, amount: amounts.part })),
+);
+
+function payExpired({ registrar, purchase: { id }, fixture, start }: Scene): Call {
+  const permit = fixture.signPermit({ value: amounts.part, deadline: BigInt(start) });
+  return payWithPermitCall(registrar, id, amounts.part, permit);
+}
+
+/** The places of a batch of three. */
+const places = ["first", "middle", "last"] as const;
+
+type Place = (typeof places)[number];
+
+/** Where a purchase is in a batch, for the names of checks. */
+const whereIn = { first: "first", middle: "in the middle", last: "last" } as const;
+
+/** A batch that pays the state's purchase at one place, and two others that can be paid in every state. */
+interface BatchPayment extends Payment {
+  place: Place;
+  /** An error that the call causes in every state. */
+  error?: string;
+}
+
+/** Returns the batch, with `part` at a place between payments of 1 and 2 for the purchases that the payer has elsewhere. */
+function batchAt(place: Place, payer: Payer, part: (scene: Scene) => readonly [id: Hex, amount: bigint]) {
+  return (scene: Scene): Call => {
+    const [one, two] = scene.mates[payer];
+    const parts: (readonly [Hex, bigint])[] = [
+      [one, 1n],
+      [two, 2n],
+    ];
+    parts.splice(places.indexOf(place), 0, part(scene));
+    return payBatchCall(
+      scene.registrar,
+      parts.map(([id]) => id),
+      parts.map(([, amount]) => amount),
+    );
+  };
+}
+
+/** The batches in which the purchase is the first, in the middle or the last. */
+export const batches = define<BatchPayment>(
+  (state, { error, ...payment }) => ({
+    ...paymentRules(state, payment),
+    ...(error === undefined ? {} : { [error]: true }),
+  }),
+  places.flatMap((place) => {
+    const pay = (amount: bigint, by: Payer = "buyer") => ({
+      by,
+      amount,
+      place,
+      readsMates: true as const,
+      call: batchAt(place, by, ({ purchase }) => [purchase.id, amount]),
+    });
+    const unknown = batchAt(place, "buyer", () => [hashId("unknown"), 1n]);
+    return [
+      { ...pay(amounts.part), name: `payBatch of both routes with the purchase ${whereIn[place]}` },
+      { ...pay(0n), name: `payBatch with zero for the ${place} purchase` },
+      { ...pay(amounts.part + 1n), name: `payBatch with more than a part for the ${place} purchase` },
+      { ...pay(amounts.purchase + 1n), name: `payBatch with more than the amount for the ${place} purchase` },
+      {
+        ...pay(amounts.part),
+        name: `payBatch in the last second of the pay deadline of the ${place} purchase`,
+        second: ends.pay,
+      },
+      {
+        ...pay(amounts.part),
+        name: `payBatch one second after the pay deadline of the ${place} purchase`,
+        second: ends.pay + 1,
+      },
+      {
+        ...pay(amounts.part, "other operator"),
+        name: `payBatch by another buyer with the purchase ${whereIn[place]}`,
+      },
+      {
+        ...pay(amounts.part, "beneficiary"),
+        name: `payBatch by the beneficiary with the purchase ${whereIn[place]}`,
+      },
+      {
+        ...pay(amounts.part),
+        name: `payBatch with an unknown purchase ${whereIn[place]}`,
+        error: "UnknownPurchase",
+        ignoresPurchase: true as const,
+        call: unknown,
+      },
+      {
+        ...pay(amounts.part),
+        name: `payBatch with a payment above the allowance ${whereIn[place]}`,
+        error: "Error",
+        after: "low allowances" as const,
+      },
+      {
+        ...pay(amounts.part),
+        name: `payBatch with a blocked merchant ${whereIn[place]}`,
+        error: "Error",
+        after: "a block" as const,
+      },
+    ];
+  }),
+);
+
+/** Returns a batch that pays the purchase two times, and another one in between. */
+function payTwice(first: bigint, second: bigint) {
+  return ({ registrar, purchase: { id }, mates }: Scene): Call =>
+    payBatchCall(registrar, [id, mates.buyer[0], id], [first, 1n, second]);
+}
+
+/** The batches that pay the purchase two times. `amount` is the sum of both payments. */
+export const repeatedPayments = define<Payment>(
+  paymentRules,
+  [
+    { name: "payBatch with the purchase twice", call: payTwice(1n, 2n), amount: 3n },
+    {
+      name: "payBatch with the purchase twice, of its amount in sum",
+      call: payTwice(amounts.part, amounts.part),
+      amount: amounts.purchase,
+    },
+    {
+      name: "payBatch with the purchase twice, of more than its amount in sum",
+      call: payTwice(amounts.part, amounts.part + 1n),
+      amount: amounts.purchase + 1n,
+    },
+  ].map((variant) => ({ ...variant, by: "buyer" as const, readsMates: true as const })),
+);

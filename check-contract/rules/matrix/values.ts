@@ -1,0 +1,47 @@
+import type { Actor } from "../../fixture/fixture-chain.ts";
+
+/** The wallets that act, by their role. */
+export const actors = {
+  admin: "deployer",
+  operator: "operator",
+  merchant: "other_merchant",
+  buyer: "buyer",
+  beneficiary: "beneficiary",
+  "other operator": "other_buyer",
+  stranger: "stranger",
+} as const satisfies { [role: string]: Actor };
+
+/** The role of a wallet. */
+export type Role = keyof typeof actors;
+
+/** Amounts in base units. */
+export const amounts = {
+  purchase: 10n,
+  /** The payment of a purchase that is paid in part. */
+  part: 5n,
+  /** Covers the purchase, and the refund of another one. */
+  cap: 20n,
+  /** The rest of the cap after the refund of the other purchase. */
+  rest: 4n,
+  newCap: 100n,
+  maxPurchase: 12n,
+  /** The rest of the budget before the purchase is offered. */
+  budget: 21n,
+} as const;
+
+/** The last seconds of periods, in seconds after the start. */
+export const ends = {
+  offer: 1_000,
+  pay: 2_000,
+  claim: 3_000,
+  bounds: 4_000,
+  /** Of the next purchase. */
+  nextOffer: 5_000,
+  nextPay: 6_000,
+  nextClaim: 7_000,
+  funding: 9_000,
+  newFunding: 12_000,
+} as const;
+
+/** The hash that no call may pass. */
+export const zero = `0x${"00".repeat(32)}` as const;

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { checkContract, type ReferenceEffects } from "../../check-contract/check-contract.ts";
+import { throwIfSilent } from "../../check-contract/fixture/node-fault.ts";
+import { AnvilError } from "../../sandbox/chain/anvil/anvil-error.ts";
+import { readContractArtifact } from "../../sandbox/chain/contracts.ts";
+import { stopProcess } from "../kit/stop-process.ts";
+import { findAnvils } from "../sandbox/chain/anvil/find-anvil.ts";
+
+const reference: ReferenceEffects = { gas: {}, calls: new Map() };
+
+/** Checks the sandbox's own registrar contract, and disturbs its Anvil after the deployment. */
+async function checkWith(disturb: (anvil: number) => unknown) {
+  const artifact = {
+    ...(await readContractArtifact("PurchaseRegistrar")),
+    contractName: "PurchaseRegistrar",
+  };
+  const disturbed: unknown[] = [];
+  const progress = () => {
+    if (disturbed.length === 0)
+      disturbed.push(findAnvils(process.pid).then((found) => found.map(({ anvil }) => disturb(anvil))));
+  };
+  return await checkContract(artifact, { reference, attacks: [], only: "rules/", progress });
+}
+
+test("an Anvil that ends during a check is no failure of the contract", async () => {
+  await expect(checkWith((anvil) => process.kill(anvil, "SIGKILL"))).rejects.toMatchObject({
+    code: "anvil_failed",
+    exitCode: 2,
+    message: expect.stringMatching(/ The contract was not judged: run check-contract again\.$/),
+  });
+}, 60_000);
+
+test("an Anvil that gives no response during a check is no failure of the contract", async () => {
+  await expect(checkWith(stopProcess)).rejects.toMatchObject({
+    code: "anvil_failed",
+    exitCode: 2,
+    message: "Anvil gave no response within 10 s. The contract was not judged: run check-contract again.",
+  });
+}, 60_000);
+
+test("an Anvil that ends before it listens is no failure of the contract", () => {
+  const error = new AnvilError("start_failed", "Anvil did not start.");
+  expect(() => throwIfSilent(error)).toThrow(
+    "Anvil did not start. The contract was not judged: run check-contract again.",
+  );
+});
