@@ -1,5 +1,7 @@
 import { base64urlnopad } from "@scure/base";
-import { CompactSign, compactVerify, importJWK } from "jose";
+import { CompactSign } from "jose/jws/compact/sign";
+import { compactVerify } from "jose/jws/compact/verify";
+import { importJWK } from "jose/key/import";
 import type { Hex } from "viem";
 import { canonicalJson } from "../values/canonical-json.ts";
 import { type Ed25519Key, ed25519Jwk } from "./ed25519.ts";

@@ -1,8 +1,10 @@
 import { hashes, sign, verify } from "@noble/ed25519";
 import { sha512 } from "@noble/hashes/sha2.js";
-import { concatBytes, hexToBytes } from "@noble/hashes/utils.js";
 import { base64, base64urlnopad } from "@scure/base";
-import { calculateJwkThumbprint, exportJWK, importPKCS8 } from "jose";
+import { calculateJwkThumbprint } from "jose/jwk/thumbprint";
+import { exportJWK } from "jose/key/export";
+import { importPKCS8 } from "jose/key/import";
+import { pkcs8Of, signNatively, verifyNatively } from "./native-ed25519.ts";
 
 hashes.sha512 = sha512;
 
@@ -45,30 +47,30 @@ export async function ed25519Key(privateKey: Uint8Array): Promise<Ed25519Key> {
   return { keyId: await calculateJwkThumbprint(ed25519Jwk(publicKey)), privateKey, publicKey };
 }
 
-/** The bytes before a seed in PKCS #8 (RFC 8410, section 7). */
-const pkcs8Prefix = "302e020100300506032b657004220420";
-
 function encodePem(privateKey: Uint8Array): string {
-  const der = base64.encode(concatBytes(hexToBytes(pkcs8Prefix), privateKey));
+  const der = base64.encode(pkcs8Of(privateKey));
   return `-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----`;
 }
 
 /**
- * Signs bytes (RFC 8032); equal input gives an equal signature.
+ * Signs bytes (RFC 8032); equal input gives an equal signature, in native code under Node and in JavaScript elsewhere.
  *
  * @example signEd25519(key.privateKey, bytes) // 64 bytes
  */
 export function signEd25519(privateKey: Uint8Array, message: Uint8Array): Uint8Array {
-  return sign(message, privateKey);
+  return signNatively(privateKey, message) ?? sign(message, privateKey);
 }
 
 /**
  * Verifies strictly by RFC 8032: no malleable S, no non-canonical point, no key of small order.
+ * Native code accepts most signatures under Node; the JavaScript version decides about all others, so that the result is the same everywhere.
  *
  * @returns false for anything that is not such a signature, malformed input included.
  * @example verifyEd25519(key.publicKey, bytes, signature)
  */
 export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (signature.length !== 64 || publicKey.length !== 32) return false;
-  return verify(signature, message, publicKey, { zip215: false });
+  return (
+    verifyNatively(publicKey, message, signature) || verify(signature, message, publicKey, { zip215: false })
+  );
 }
