@@ -17,7 +17,7 @@ export async function runCommandLine(): Promise<void> {
     if (error instanceof CommanderError) process.exitCode = error.exitCode;
     else {
       process.stderr.write(`${inFlags(messageOf(error))}\n`);
-      process.exitCode = 1;
+      process.exitCode = error instanceof Error && "exitCode" in error ? Number(error.exitCode) : 1;
     }
   }
 }

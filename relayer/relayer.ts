@@ -2,7 +2,12 @@ import type { RelayerContext, RelayerPorts } from "./context.ts";
 import { type OutcomeUnknownError, RelayOperationUnknownError } from "./errors.ts";
 import { HeldError } from "./faults/fault-effects.ts";
 import { type GasBudget, readBudget, toGasBudget } from "./journal/gas-budget.ts";
-import { operationId, type RelayOperation, type RelayOperationRecord } from "./journal/relay-operation.ts";
+import {
+  operationId,
+  operationLock,
+  type RelayOperation,
+  type RelayOperationRecord,
+} from "./journal/relay-operation.ts";
 import type { RelayOperationPage } from "./journal/relayer-journal.ts";
 import { atOneTime, readTime } from "./journal/timestamp.ts";
 import { KeyedMutex } from "./keyed-mutex.ts";
@@ -161,7 +166,7 @@ async function submit(context: RelayerContext, intent: RelayIntent): Promise<Rel
   const early = beginSubmission(context);
   const { chainId, epoch } = await readChainIdentity(context);
   const id = operationId(epoch, intent);
-  const key = `operation:${id}`;
+  const key = operationLock(id);
   const waits = context.locks.isHeld(key);
   return context.locks.run(key, async () => {
     // Times that were read before a wait are too old.

@@ -12,8 +12,8 @@ import type { FaultLog } from "./hosts/trace/fault-log.ts";
 import { closedError } from "./lib/errors/closed-error.ts";
 import { restoreParts } from "./lib/part.ts";
 import { listParts } from "./restored-state.ts";
+import { lazyAccess } from "./service/client/access/lazy-access.ts";
 import { createApiClient, type OpenClientUntil, type SendRequest } from "./service/client/api-client.ts";
-import { lazyAccess } from "./service/client/lazy-access.ts";
 import { retryPolicy } from "./service/client/retry-policy.ts";
 import { describeSandbox } from "./service/describe-sandbox.ts";
 import { GivenAccess } from "./service/given/actors/access.ts";
@@ -40,6 +40,7 @@ import { captureContent, decodeSnapshotParts } from "./state/snapshot-file/captu
 import { requireEqual } from "./state/snapshot-file/place-state.ts";
 import type { SnapshotContent } from "./state/snapshot-file/snapshot-content.ts";
 import { encodeSnapshot } from "./state/snapshot-file/snapshot-file.ts";
+import { newestStoredTime } from "./state/store-part.ts";
 
 /** The settings of a start, and what it has opened before its tools. */
 interface ToolsStart extends StartingProcess {
@@ -70,7 +71,9 @@ export async function openTools(process: ObservedProcess, service: StartedServic
   const state = openState(process, service, published);
   if (saved !== null) {
     const { all } = state.parts;
-    await deadline.within("Anvil to respond", restoreParts(all, decodeSnapshotParts(saved, all)));
+    const states = decodeSnapshotParts(saved, all);
+    await deadline.within("Anvil to respond", restoreParts(all, states));
+    await chain.clock.continueFrom(newestStoredTime(states));
     process.requestLog.restoredTo = Number(await chain.client.getBlockNumber());
     await published.describe();
   }
@@ -123,7 +126,7 @@ function openState(
       fetch: send,
       signal: AbortSignal.any([end, signal]),
     });
-    made.use(access.middleware);
+    made.use(...access.middleware);
     return made;
   };
   // Loading what fetches takes as long as anything here, and many sandboxes are never asked for their client.
@@ -140,7 +143,7 @@ function openState(
 /** Opens the tools that read, capture or restore the whole sandbox. */
 function openSnapshots(
   { settings, chain, cluster, gate, refusals, requestLog }: ObservedProcess,
-  { observing, relayer, store }: StartedService,
+  { services, observing, relayer, store }: StartedService,
   { parts }: ReturnType<typeof openState>,
   { description, published }: { description: SandboxDescription; published: PublishedKeys },
 ) {
@@ -152,9 +155,10 @@ function openSnapshots(
     parts,
     runAsOnlyProcess: async (step) => await cluster.runAsOnlyProcess(step),
     // A restore may bring back the keys and the receiver from before a rotation.
-    restored: async (block) => {
+    restored: async (head) => {
+      services.chain.expect(head);
       recorder.restored();
-      requestLog.restoredTo = block;
+      requestLog.restoredTo = head.number;
       await published.refresh();
     },
   });

@@ -6,7 +6,7 @@ import {
 import { miningPart } from "./chain/clock/mining.ts";
 import type { ChainNode } from "./chain/start-chain.ts";
 import { namedPart, type Part, type RestoredParts, requireUsableNames } from "./lib/part.ts";
-import type { LazyAccess } from "./service/client/lazy-access.ts";
+import type { LazyAccess } from "./service/client/access/lazy-access.ts";
 import type { GivenAccess } from "./service/given/actors/access.ts";
 import type { SandboxReceiver } from "./service/receiver/receiver.ts";
 import type { ReceiverPin } from "./service/receiver/receiver-pin.ts";

@@ -100,6 +100,8 @@ async function bundlePrograms(): Promise<void> {
     platform: "node",
     // As in tsconfig.json: the oldest Node that runs the package does not know `await using`.
     transform: { target: "es2024" },
+    // Source maps name the files.
+    experimental: { attachDebugInfo: "none" },
     // The exception is what that syntax is replaced with.
     external: (name, importer) => importer !== undefined && !/^(?:[./]|@oxc-project\/runtime)/.test(name),
   });

@@ -1,3 +1,4 @@
+import type { NodeFaultError } from "../check-contract/fixture/node-fault.ts";
 import type { InstallationError } from "../check-contract/install-registrar.ts";
 import type { RelayerErrorCode } from "../relayer/errors.ts";
 import type { AnvilErrorCode } from "../sandbox/chain/anvil/anvil-error.ts";
@@ -30,6 +31,7 @@ type Errors = {
   AnvilError: AnvilErrorCode;
   GenesisError: GenesisErrorCode;
   InstallationError: InstallationError["code"];
+  NodeFaultError: NodeFaultError["code"];
 };
 
 const errors: { readonly [Name in keyof Errors]: Readonly<Record<Errors[Name], string>> } = {
@@ -83,6 +85,9 @@ const errors: { readonly [Name in keyof Errors]: Readonly<Record<Errors[Name], s
   InstallationError: {
     registrar_unusable:
       "[`check-contract`](check-contract.md) cannot deploy the contract, or cannot open a program in it.",
+  },
+  NodeFaultError: {
+    anvil_failed: "Anvil ended or gave no response during [`check-contract`](check-contract.md).",
   },
 };
 

@@ -14,6 +14,8 @@ import type { Store } from "./store/store.ts";
 /** Tells the time that API and chain share, in Unix seconds. */
 export interface Clock {
   now(): Promise<number>;
+  /** Returns the time that `now` would probably return, without asking the chain; undefined if that saves nothing. */
+  expected(): number | undefined;
 }
 
 /** An account that may issue credentials. Only the SHA-256 of its key is stored. */

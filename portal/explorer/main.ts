@@ -80,7 +80,9 @@ function draw(): void {
   render(frame(pageAddress, overview, connection), element("top"));
   const main = element("main");
   main.setAttribute("aria-busy", String(page.problem === null && (page.data === undefined || page.isStale)));
+  const wasOnHeading = document.activeElement?.matches("h1") === true;
   render(html`${banner()} ${content(view)}`, main);
+  if (wasOnHeading) keepFocus();
 }
 
 function banner(): TemplateResult | typeof nothing {
@@ -139,7 +141,11 @@ async function act(said: string, action: () => Promise<unknown>): Promise<void> 
 
 /** Continues at the heading for screen readers and the keyboard, when what had the focus is gone. */
 function keepFocus(): void {
-  if (document.activeElement === document.body) document.querySelector<HTMLElement>("h1")?.focus();
+  if (document.activeElement === document.body) focusHeading();
+}
+
+function focusHeading(): void {
+  document.querySelector<HTMLElement>("h1")?.focus();
 }
 
 /** Says something to screen readers. */
@@ -210,10 +216,11 @@ addEventListener("hashchange", async () => {
   const data = isSame ? page.data : undefined;
   Object.assign(page, { pageAddress, data, isStale: isSame, problem: null, notice: null });
   draw();
+  // Screen readers and the keyboard continue at the new view, also at another page of a list. If the user moves the
+  // focus while the view is read, it stays there.
+  if (!isSame || before.query.get("cursor") !== pageAddress.query.get("cursor")) focusHeading();
   await refresh();
-  // Screen readers and the keyboard continue at the new view, also at another page of a list.
-  if (isSame && before.query.get("cursor") === pageAddress.query.get("cursor")) keepFocus();
-  else document.querySelector<HTMLElement>("h1")?.focus();
+  keepFocus();
 });
 
 document.addEventListener("click", async (event) => {

@@ -1,10 +1,13 @@
 import {
   type Abi,
-  decodeEventLog,
+  type AbiEvent,
+  type AbiParameter,
+  concatHex,
+  decodeAbiParameters,
   encodeAbiParameters,
-  encodeEventTopics,
   getAbiItem,
   type Hex,
+  size,
   toEventSelector,
 } from "viem";
 import { canonicalJson } from "../values/canonical-json.ts";
@@ -27,32 +30,29 @@ export interface DecodedLog {
  * @example decodeLog(log, { abi: purchaseRegistrarAbi, event: "PurchasePaid" })
  */
 export function decodeLog(log: ObservedLog, expected: Pick<ExpectedLog, "abi" | "event">): DecodedLog | null {
-  if (!isEvent(log, expected)) return null;
-  const item = getAbiItem({ abi: expected.abi, name: expected.event });
-  if (item?.type !== "event") return null;
+  const event = eventOf(expected);
+  const [selector, ...topics] = log.topics;
+  if (event === null || !event.isDecodable || selector !== event.selector) return null;
+  if (topics.length !== event.indexed.length || topics.some((topic) => size(topic) !== 32)) return null;
   try {
-    const [signature = "0x", ...rest] = log.topics;
-    const { args } = decodeEventLog({
-      abi: [item],
-      topics: [signature, ...rest],
-      data: log.data,
-      strict: true,
-    });
-    const named: Record<string, unknown> = { ...(args ?? {}) };
-    const topics = encodeEventTopics({ abi: [item], eventName: item.name, args: named });
-    const unindexed = item.inputs.filter((input) => input.indexed !== true);
-    const data: Hex = encodeAbiParameters(
-      unindexed,
-      unindexed.map((input) => named[input.name ?? ""]),
-    );
-    const equal = data === log.data && topics.length === log.topics.length;
-    if (!equal || topics.some((topic, index) => topic !== log.topics[index])) return null;
+    const values = [
+      ...decodeCanonical(event.indexed, concatHex(topics)),
+      ...decodeCanonical(event.unindexed, log.data),
+    ];
     const fields: DecodedLog["fields"] = {};
-    for (const [name, value] of Object.entries(named)) fields[name] = contractJson(value);
-    return { event: item.name, fields, log };
+    for (const [index, { name = "" }] of [...event.indexed, ...event.unindexed].entries())
+      fields[name] = contractJson(values[index]);
+    return { event: event.name, fields, log };
   } catch {
     return null;
   }
+}
+
+/** @throws Error if the bytes are not the encoding of the values that they decode to. */
+function decodeCanonical(inputs: readonly AbiParameter[], bytes: Hex): readonly unknown[] {
+  const values = decodeAbiParameters(inputs, bytes);
+  if (encodeAbiParameters(inputs, values) !== bytes) throw new Error(`${bytes} is not a canonical encoding.`);
+  return values;
 }
 
 /**
@@ -72,19 +72,54 @@ export function matchesLog(decoded: DecodedLog, expected: ExpectedLog): boolean 
  * @example isEvent(log, { abi: purchaseRegistrarAbi, event: "PurchasePaid" })
  */
 export function isEvent(log: ObservedLog, expected: Pick<ExpectedLog, "abi" | "event">): boolean {
-  return log.topics[0] !== undefined && log.topics[0] === selectorOf(expected);
+  return log.topics[0] !== undefined && log.topics[0] === eventOf(expected)?.selector;
 }
 
-/** The first topics of an ABI's events, computed once. */
-const selectors = new WeakMap<Abi, Map<string, Hex | null>>();
+/**
+ * Returns the first topic of an event's logs, the hash of its signature, computed once per ABI.
+ *
+ * @throws Error if the ABI has no such event.
+ * @example selectorOf({ abi: purchaseRegistrarAbi, event: "PurchasePaid" })
+ */
+export function selectorOf(expected: Pick<ExpectedLog, "abi" | "event">): Hex {
+  const event = eventOf(expected);
+  if (event === null) throw new Error(`The ABI has no event ${expected.event}.`);
+  return event.selector;
+}
 
-function selectorOf({ abi, event }: Pick<ExpectedLog, "abi" | "event">): Hex | null {
-  const known = selectors.get(abi) ?? new Map<string, Hex | null>();
-  selectors.set(abi, known);
+/** An event as its logs are decoded. */
+interface LogEncoding {
+  name: string;
+  selector: Hex;
+  indexed: AbiEvent["inputs"];
+  unindexed: AbiEvent["inputs"];
+  /** Whether each value has a name and can be read: a topic of an array, a tuple, a string or bytes is only its hash. */
+  isDecodable: boolean;
+}
+
+/** The events of an ABI; null for a name that is not one of them. viem hashes the signature for each log. */
+const events = new WeakMap<Abi, Map<string, LogEncoding | null>>();
+
+function eventOf({ abi, event }: Pick<ExpectedLog, "abi" | "event">): LogEncoding | null {
+  const known = events.get(abi) ?? new Map<string, LogEncoding | null>();
+  events.set(abi, known);
   const found = known.get(event);
   if (found !== undefined) return found;
   const item = getAbiItem({ abi, name: event });
-  const selector = item?.type === "event" ? toEventSelector(item) : null;
-  known.set(event, selector);
-  return selector;
+  const encoding = item?.type === "event" ? encodingOf(item) : null;
+  known.set(event, encoding);
+  return encoding;
+}
+
+function encodingOf(item: AbiEvent): LogEncoding {
+  return {
+    name: item.name,
+    selector: toEventSelector(item),
+    indexed: item.inputs.filter(({ indexed }) => indexed === true),
+    unindexed: item.inputs.filter(({ indexed }) => indexed !== true),
+    isDecodable: item.inputs.every(
+      ({ name = "", type, indexed }) =>
+        name !== "" && !(indexed === true && /^(string|bytes|tuple|.*\])$/.test(type)),
+    ),
+  };
 }

@@ -244,6 +244,11 @@ export function attemptKey({ operation_id, attempt, superseded }: AttemptName): 
   return superseded ? `${operation_id}/${attempt}` : operation_id;
 }
 
+/** The name of the lock of an attempt, by its key. */
+export function operationLock(key: string): string {
+  return `operation:${key}`;
+}
+
 /** Returns whether a superseded attempt has had no effect and, unless the chain reorganizes, never will. */
 export function isOver(superseded: RelayOperationRecord): boolean {
   const { status } = superseded;

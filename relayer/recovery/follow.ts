@@ -3,6 +3,7 @@ import type { RelayerContext } from "../context.ts";
 import { OutcomeUnknownError, RelayerError } from "../errors.ts";
 import {
   attemptKey,
+  operationLock,
   type RelayOperation,
   type RelayOperationRecord,
   toRelayOperation,
@@ -23,31 +24,46 @@ import { asBroadcast } from "./undo-settlement.ts";
  * waits for a block, it has changed nothing, and the node is asked nothing.
  */
 export async function follow(context: RelayerContext, announced?: Head): Promise<void> {
-  if (announced !== undefined && (await hasChangedNothing(context, announced))) return;
-  await lookAtHead(context, "never", async (held) => {
+  if (announced !== undefined) {
+    await awaitRequests(context, announced);
+    if (await hasChangedNothing(context, announced)) return;
+  }
+  await lookAtHead(context, "never", async (held, isOnChain) => {
     let seen = true;
     // Their requests look at them too, but not after their last look.
     for (const attempt of held) {
-      await context.locks.run(`operation:${attemptKey(attempt)}`, async () => {});
+      await context.locks.run(operationLock(attemptKey(attempt)), async () => {});
       const current = await context.journal.reread(attempt);
       if (current === undefined) continue;
       // The request may have begun the next attempt meanwhile.
       for (const one of [...(await context.journal.superseded(current)), current])
-        if (!(isSettled(one) && (await isBlockOnChain(context, one))))
-          seen = (await lookAt(context, one, "never")) && seen;
+        if (!(isSettled(one) && (await isOnChain(one)))) seen = (await lookAt(context, one, "never")) && seen;
     }
     return seen ? "seen" : "look_again";
   });
 }
 
+/**
+ * Waits for the requests at work if a head can have changed only the operations that they have: they read what became of their own
+ * transactions.
+ */
+async function awaitRequests(context: RelayerContext, head: Head): Promise<void> {
+  const epoch = context.trail.epochBefore(head);
+  if (epoch === null) return;
+  const names = (await waitingOperations(context, epoch)).map((attempt) =>
+    operationLock(attemptKey(attempt)),
+  );
+  if (!names.every((name) => context.locks.isHeld(name))) return;
+  for (const name of names) await context.locks.run(name, async () => {});
+}
+
 /** Adds a head to the trail if it cannot have changed an operation. */
 function hasChangedNothing(context: RelayerContext, head: Head): Promise<boolean> {
   return context.locks.run("follow", async () => {
-    const { trail, journal } = context;
+    const { trail } = context;
     const epoch = trail.epochBefore(head);
     if (epoch === null) return false;
-    const unsettled = await journal.unsettled();
-    if (unsettled.some((operation) => operation.epoch === epoch && operation.nonce !== null)) return false;
+    if ((await waitingOperations(context, epoch)).length > 0) return false;
     // An operation of a block that this one has replaced is none of this block.
     const isInHead = async ({ block_hash }: RelayOperationRecord) => block_hash === head.hash;
     if ((await findReorged(context, epoch, head.number - 1, isInHead)).length > 0) return false;
@@ -97,7 +113,7 @@ async function lookWithoutLock(
   context: RelayerContext,
   attempt: RelayOperationRecord,
 ): Promise<RelayOperationRecord> {
-  if (attempt.nonce === null || !context.locks.isHeld(`operation:${attemptKey(attempt)}`)) return attempt;
+  if (attempt.nonce === null || !context.locks.isHeld(operationLock(attemptKey(attempt)))) return attempt;
   try {
     const receipt = await findTransactionReceipt(context, attempt, context.node);
     if (receipt === null) return attempt.block_hash === null ? attempt : asBroadcast(attempt);
@@ -137,6 +153,9 @@ async function isOnChainNow(context: RelayerContext, operation: RelayOperation):
   }
 }
 
+/** Returns whether the block of an attempt is on the chain. */
+type OnChainCheck = (attempt: RelayOperationRecord) => Promise<boolean>;
+
 /**
  * One look at a time, in the order of nonces. A node that does not answer, or serves a different chain epoch, leaves everything as
  * the journal has it.
@@ -144,20 +163,26 @@ async function isOnChainNow(context: RelayerContext, operation: RelayOperation):
 function lookAtHead(
   context: RelayerContext,
   waitMode: WaitMode,
-  lookAtHeld: (held: readonly RelayOperationRecord[]) => Promise<"seen" | "look_again">,
+  lookAtHeld: (
+    held: readonly RelayOperationRecord[],
+    isOnChain: OnChainCheck,
+  ) => Promise<"seen" | "look_again">,
 ): Promise<void> {
   return context.locks.run("follow", async () => {
     try {
       // The head is read before anything is looked at: what comes meanwhile belongs to the next look.
       const [{ epoch }, head] = await Promise.all([readChainIdentity(context), readHeadBlock(context.node)]);
       const fork = await context.trail.fork(context.node, head);
+      // A block that replaces this one is a head of its own, which is looked at next.
+      const isOnChain: OnChainCheck = async (attempt) =>
+        attempt.block_hash === head.hash || (await isBlockOnChain(context, attempt));
       const held: RelayOperationRecord[] = [];
       let seen = true;
-      for (const operation of await affected(context, epoch, fork)) {
-        if (context.locks.isHeld(`operation:${attemptKey(operation)}`)) held.push(operation);
+      for (const operation of await affected(context, epoch, fork, isOnChain)) {
+        if (context.locks.isHeld(operationLock(attemptKey(operation)))) held.push(operation);
         else seen = (await lookAt(context, operation, waitMode)) && seen;
       }
-      if ((await lookAtHeld(held)) === "seen" && seen) context.trail.add(head, epoch);
+      if ((await lookAtHeld(held, isOnChain)) === "seen" && seen) context.trail.add(head, epoch);
     } catch (error) {
       if (!(error instanceof RelayerError)) throw error;
     }
@@ -179,15 +204,29 @@ async function lookAt(
   return block_hash === null || looked.block_hash !== block_hash || (await isBlockOnChain(context, looked));
 }
 
-async function affected(context: RelayerContext, epoch: Hex, fork: number): Promise<RelayOperationRecord[]> {
-  // An operation that needs attention waits for a person, and one without a nonce for the next request for it.
-  const waiting = (await context.journal.unsettled()).filter(
-    (operation) =>
-      operation.epoch === epoch && operation.nonce !== null && operation.status !== "needs_attention",
+async function affected(
+  context: RelayerContext,
+  epoch: Hex,
+  fork: number,
+  isOnChain: OnChainCheck,
+): Promise<RelayOperationRecord[]> {
+  // An operation that needs attention waits for a person.
+  const waiting = (await waitingOperations(context, epoch)).filter(
+    ({ status }) => status !== "needs_attention",
   );
-  const all = [...waiting, ...(await findReorged(context, epoch, fork))];
+  const all = [...waiting, ...(await findReorged(context, epoch, fork, isOnChain))];
   const found = new Map(all.map((attempt) => [attemptKey(attempt), attempt]));
   return [...found.values()].sort((left, right) => (left.nonce ?? 0) - (right.nonce ?? 0));
+}
+
+/** Returns the operations whose transactions a block may have. One without a nonce waits for the next request for it. */
+async function waitingOperations(
+  { journal }: RelayerContext,
+  epoch: Hex,
+): Promise<readonly RelayOperationRecord[]> {
+  return (await journal.unsettled()).filter(
+    (operation) => operation.epoch === epoch && operation.nonce !== null,
+  );
 }
 
 /** Returns whether only a reorg can still change the outcome of an operation. */

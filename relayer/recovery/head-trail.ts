@@ -18,10 +18,9 @@ export class HeadTrail {
     return [...this.#seen];
   }
 
-  /** Replaces the heads: chain and journal were restored to the state of these. */
+  /** Replaces the heads: chain and journal were restored to the state of these, on the same node. */
   restore(heads: readonly SeenHead[]): void {
     this.#seen = [...heads];
-    this.#epoch = null;
   }
 
   /** The height up to which the chain is known to be as it was looked at. */

@@ -1,6 +1,6 @@
 import type { RelayerContext } from "../context.ts";
 import { RelayOperationNotResumableError, RelayOperationUnknownError } from "../errors.ts";
-import type { RelayOperationRecord } from "../journal/relay-operation.ts";
+import { operationLock, type RelayOperationRecord } from "../journal/relay-operation.ts";
 import { atOneTime } from "../journal/timestamp.ts";
 import { readNonce } from "../node/node.ts";
 import { drive } from "../submission/drive.ts";
@@ -30,7 +30,7 @@ export function withStopped(
   operationId: string,
   step: (operation: RelayOperationRecord) => Promise<RelayOperationRecord>,
 ): Promise<RelayOperationRecord> {
-  return context.locks.run(`operation:${operationId}`, async () => {
+  return context.locks.run(operationLock(operationId), async () => {
     const operation = await context.journal.read(operationId);
     if (!operation) throw new RelayOperationUnknownError(operationId);
     if (operation.status !== "needs_attention")

@@ -5,6 +5,7 @@ import {
   type AttemptName,
   attemptKey,
   currentTransaction,
+  operationLock,
   type RelayOperationRecord,
 } from "../journal/relay-operation.ts";
 import { atOneTime, readTime, timestamp } from "../journal/timestamp.ts";
@@ -42,7 +43,7 @@ export function driveLocked(
   attempt: AttemptName,
   waitMode: WaitMode,
 ): Promise<RelayOperationRecord> {
-  return context.locks.run(`operation:${attemptKey(attempt)}`, async () => {
+  return context.locks.run(operationLock(attemptKey(attempt)), async () => {
     const operation = await context.journal.reread(attempt);
     if (!operation) throw new RelayOperationUnknownError(attempt.operation_id);
     return drive(atOneTime(context), operation, waitMode);

@@ -70,7 +70,7 @@ export interface ServiceProcess {
  */
 export function connectService(process: ServiceProcess): ConnectedService {
   const { settings, log, chain, store, urls, receiver, gate, requests, forwardToLeader } = process;
-  const { faults, waits, closing, refused, answered, noteCalls } = process;
+  const { faults, waits, closing, refused, answered } = process;
   const { seed, confirmations, receiptTimeoutMs } = settings;
   const { client, deployment, clock } = chain;
   const keys = deriveKeys(seed, chain.accounts, settings.programs);
@@ -88,7 +88,6 @@ export function connectService(process: ServiceProcess): ConnectedService {
     waits,
     signal: closing,
   });
-  const asApi = { caller: "api", faults, waits, closing } as const;
   const services: Services = {
     settings: {
       seed,
@@ -104,9 +103,8 @@ export function connectService(process: ServiceProcess): ConnectedService {
       receiptTimeoutMs,
     },
     deployment,
-    chain: openChainReader(noteCalls(faultyNode(client.request, asApi)), deployment),
+    ...connectChain(process),
     store,
-    clock: { now: async () => await callNode("eth_getBlockByNumber", async () => await clock.now(), asApi) },
     relayer,
     keys: keys.service,
     keyRing,
@@ -122,8 +120,31 @@ export function connectService(process: ServiceProcess): ConnectedService {
     refused,
     answered,
   };
-  const observing = { ...services, chain: openChainReader(client.request, deployment), clock };
+  const observing = {
+    ...services,
+    chain: openChainReader(client.request, deployment),
+    clock: { now: async () => await clock.now(), expected: () => undefined },
+  };
   return { services, observing, relayer, keys, keyRing };
+}
+
+/** Opens the chain and the time as the API reads them: with the faults that are set for its calls. */
+function connectChain({
+  chain: { client, clock, deployment },
+  faults,
+  waits,
+  closing,
+  noteCalls,
+}: ServiceProcess): Pick<Services, "chain" | "clock"> {
+  const asApi = { caller: "api", faults, waits, closing } as const;
+  const chain = openChainReader(noteCalls(faultyNode(client.request, asApi)), deployment);
+  return {
+    chain,
+    clock: {
+      now: async () => await callNode("eth_getBlockByNumber", async () => await clock.now(), asApi),
+      expected: () => (clock.mode === "deterministic" ? chain.expected()?.timestamp : undefined),
+    },
+  };
 }
 
 /** Opens the relayer, which faults keep from the node as they keep the API from it. */

@@ -2,6 +2,7 @@ import type { Hex } from "viem";
 import { awaitAutomine } from "../../relayer/node/automine.ts";
 import { toNode } from "../../relayer/node/node.ts";
 import type { Relayer } from "../../relayer/relayer.ts";
+import type { BlockPoint } from "../../server/chain/chain-reader.ts";
 import { absent } from "../../server/chain/head-reader.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
 import { drainMining, isMining } from "../chain/clock/mining.ts";
@@ -59,8 +60,8 @@ export interface SnapshotSources {
   parts: RestoredParts;
   /** Runs a step while no other process is in the sandbox. @throws SandboxError sandbox_shared */
   runAsOnlyProcess: <T>(step: () => Promise<T>) => Promise<T>;
-  /** Called after each restore, with the number of the newest block. */
-  restored: (block: number) => Promise<void>;
+  /** Called after each restore, with the newest block. */
+  restored: (head: BlockPoint) => Promise<void>;
 }
 
 /** Takes and restores snapshots of a whole sandbox. */
@@ -82,6 +83,8 @@ export class Snapshots {
     const { gate, chain, relayer, parts, runAsOnlyProcess } = this.#sources;
     const take = async () => {
       await relayer.drain();
+      // Right after a start, the relayer has not looked at a head yet: without one, it would look at the chain after every restore.
+      if (relayer.captureTrail().length === 0) await relayer.observe();
       const { client, clock } = chain;
       const { latest, pending, snapshotId } = await snapshotChain(client);
       this.#taken += 1;
@@ -145,7 +148,8 @@ export class Snapshots {
       for (const other of this.#valid) if (other.number > state.number) this.#valid.delete(other);
     };
     await gate.runExclusive(async () => await runAsOnlyProcess(restore));
-    await restored(Number(state.block.number));
+    const { number, hash, timestamp } = state.block;
+    await restored({ number: Number(number), hash, timestamp: Number(timestamp) });
   }
 
   /** Has the node go back, which the journal has done. */

@@ -181,12 +181,17 @@ export const binding: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A log with other data than its fields encode to is none of the event.",
-        find: "data === log.data && ",
-        replace: "",
+        find: "encodeAbiParameters(inputs, values) !== bytes",
+        replace: "false",
       },
       {
         rule: "A log with another number of topics is none of the event.",
-        find: " && topics.length === log.topics.length",
+        find: "topics.length !== event.indexed.length",
+        replace: "false",
+      },
+      {
+        rule: "A topic that is only the hash of its value is not decoded.",
+        find: "!event.isDecodable || ",
         replace: "",
       },
       {

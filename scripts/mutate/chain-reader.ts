@@ -2,9 +2,64 @@ import type { MutantGroup } from "./mutant.ts";
 
 const attacks = "test/check-contract/attacks/attacks.test.ts";
 
+const requestTime = "test/server/http/request/request-time.test.ts";
+
 const movedChain = "test/server/chain/moved-chain.test.ts";
 
 export const chainReader: readonly MutantGroup[] = [
+  {
+    file: "server/http/request/request-time.ts",
+    tests: [requestTime],
+    mutants: [
+      {
+        rule: "A request that began at an earlier time starts over.",
+        find: "if (now === expected) throw error;",
+        replace: "throw error;",
+      },
+      {
+        rule: "A read counts only at the time that was read.",
+        find: "      await time.confirm();\n",
+        replace: "",
+        only: "waits for the node",
+      },
+    ],
+  },
+  {
+    file: "server/http/run-operation.ts",
+    tests: [requestTime],
+    mutants: [
+      {
+        rule: "Nothing is stored before the time is confirmed.",
+        find: "      context.confirmTime(),\n",
+        replace: "",
+        only: "issued once",
+      },
+    ],
+  },
+  {
+    file: "server/http/faults/meet-api-fault.ts",
+    tests: [requestTime],
+    mutants: [
+      {
+        rule: "A fault is taken when the time is confirmed.",
+        find: "  await confirmTime();\n",
+        replace: "",
+        only: "a fault before the commit",
+      },
+    ],
+  },
+  {
+    file: "server/chain/request-head.ts",
+    tests: [requestTime],
+    mutants: [
+      {
+        rule: "No id is taken before the time is confirmed.",
+        find: "Promise.all([reading, this.#confirm()])",
+        replace: "Promise.all([reading, null])",
+        only: "no id is lost",
+      },
+    ],
+  },
   {
     file: "server/chain/request-head.ts",
     tests: [movedChain],
@@ -19,7 +74,7 @@ export const chainReader: readonly MutantGroup[] = [
         rule: "A block that is expected to be the newest is not taken for it.",
         find: "reads !== undefined && head.hash === early?.hash",
         replace: "reads !== undefined && head.hash !== null",
-        only: "since the last request",
+        only: "were made before a block",
       },
     ],
   },
@@ -29,8 +84,9 @@ export const chainReader: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "A request knows nothing that an earlier request has read.",
-        find: "forRequest: () => ({ ...reader, ...openRequestReader(node) }),",
-        replace: "forRequest: ((kept: never) => () => kept)(openRequestReader(node) as never),",
+        find: "forRequest: (confirm) => ({ ...reader, ...openRequestReader(node, confirm) }),",
+        replace:
+          "forRequest: ((kept: never) => () => kept)(openRequestReader(node, async () => {}) as never),",
         only: "since the last request",
       },
       {
@@ -57,14 +113,35 @@ export const chainReader: readonly MutantGroup[] = [
     tests: [attacks],
     mutants: [
       {
+        rule: "A transaction whose receipt is there is read from its block.",
+        find: "receipt === undefined || (found !== undefined && found.blockHash !== null)",
+        replace: "receipt === undefined || found === undefined || found.blockHash !== null",
+        tests: [movedChain],
+        only: "mined between two answers",
+      },
+      {
+        rule: "A transaction in a block after the newest that was read is observed again.",
+        find: "block !== null && block.number > head.number && ",
+        replace: "block === null && ",
+        tests: [movedChain],
+        only: "comes after the newest one",
+      },
+      {
+        rule: "A node that lags behind the block of a transaction is not asked again and again.",
+        find: " && (await readHeadBlock(node)).number >= block.number",
+        replace: "",
+        tests: [attacks],
+        only: "lags behind",
+      },
+      {
         rule: "A transaction that the node is mining is waited for.",
-        find: "pending && (await awaitAutomine(toNode(node.request)))",
-        replace: "pending && hash.length === 0",
+        find: "envelope !== null && (await awaitAutomine(node))",
+        replace: "envelope !== null && envelope === null",
         tests: ["test/server/chain/mined.test.ts"],
       },
       {
         rule: "A transaction that the node still answers from its pool is read as its block has it.",
-        find: "if (found === undefined || found.blockHash !== null || receipt === undefined) return found;",
+        find: "if (receipt === undefined || (found !== undefined && found.blockHash !== null)) return found;",
         replace: "if (found === undefined || found.nonce >= 0 || receipt === undefined) return found;",
         tests: ["test/server/chain/mined.test.ts"],
       },
@@ -101,8 +178,17 @@ export const chainReader: readonly MutantGroup[] = [
     mutants: [
       {
         rule: "State that was read while the chain reorganized is read again.",
-        find: "if (!(await this.isOnChain(head))) continue;",
+        find: 'if (place === "gone") continue;',
         replace: "",
+        tests: [movedChain],
+        only: "a reorg takes its block",
+      },
+      {
+        rule: "Reads at a block that is no longer the newest are repeated.",
+        find: 'if (place === "older") {',
+        replace: "if (place === null) {",
+        tests: [movedChain],
+        only: "a read returns no figure",
       },
       {
         rule: "A read is tried again when a reorg disturbs it.",
@@ -114,7 +200,7 @@ export const chainReader: readonly MutantGroup[] = [
         find: "early !== undefined && head.hash === seen?.hash",
         replace: "early !== undefined",
         tests: [movedChain],
-        only: "a read sees",
+        only: "a read is of the newest block",
       },
     ],
   },

@@ -1,6 +1,7 @@
 import type { MutantGroup } from "./mutant.ts";
 
 const folder = "test/sandbox/service/client";
+const renewal = `${folder}/renewal.test.ts`;
 
 export const client: readonly MutantGroup[] = [
   {
@@ -120,13 +121,34 @@ export const client: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/service/client/lazy-access.ts",
+    file: "sandbox/service/client/access/lazy-access.ts",
     tests: [`${folder}/retrying.test.ts`],
     mutants: [
       {
         rule: "Each named write has an idempotency key of its own.",
         find: "one.keys += 1;",
         replace: "",
+      },
+      {
+        rule: "A credential that the client's own request has revoked is renewed.",
+        find: "this.#issuing = null;\n    this.#mayBeRevoked = this.#inProgress > 0;",
+        replace: "this.#issuing = null;",
+        tests: [renewal],
+        only: "revoked after a restore",
+      },
+      {
+        rule: "A snapshot has no credential that may be revoked.",
+        find: "this.#mayBeRevoked ? null : structuredClone(this.held)",
+        replace: "structuredClone(this.held)",
+        tests: [renewal],
+        only: "revoked after a restore",
+      },
+      {
+        rule: "A credential that a test has revoked is not renewed.",
+        find: 'code === "credential_revoked" && this.#mayBeRevoked',
+        replace: 'code === "credential_revoked"',
+        tests: [renewal],
+        only: "one that it revoked stays revoked",
       },
       {
         rule: "A restore brings the idempotency keys back.",

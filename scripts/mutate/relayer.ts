@@ -480,26 +480,26 @@ export const relayer: readonly MutantGroup[] = [
       },
       {
         rule: "An announced head has the operations looked at that wait for a confirmation.",
-        find: "if (unsettled.some((operation) => operation.epoch === epoch && operation.nonce !== null)) return false;",
+        find: "if ((await waitingOperations(context, epoch)).length > 0) return false;",
         replace: "",
         only: "announced head",
       },
       {
         rule: "A new head leaves alone what waits for a person.",
-        find: ' && operation.status !== "needs_attention"',
-        replace: "",
+        find: '({ status }) => status !== "needs_attention",',
+        replace: "() => true,",
         tests: [follow],
         only: "needs attention costs",
       },
       {
         rule: "A new head leaves alone what has no nonce yet.",
-        find: "operation.nonce !== null && ",
-        replace: "",
+        find: " && operation.nonce !== null,",
+        replace: ",",
       },
       {
         rule: "A new head leaves alone what belongs to another epoch.",
-        find: "operation.epoch === epoch && operation.nonce !== null && ",
-        replace: "operation.nonce !== null && ",
+        find: "operation.epoch === epoch && operation.nonce !== null,",
+        replace: "operation.nonce !== null,",
         tests: [follow],
         only: "operations of another epoch",
       },
@@ -512,7 +512,7 @@ export const relayer: readonly MutantGroup[] = [
       },
       {
         rule: "A reorg of what was confirmed is seen with the next head.",
-        find: "...(await findReorged(context, epoch, fork))",
+        find: "...(await findReorged(context, epoch, fork, isOnChain))",
         replace: "",
       },
       {
@@ -543,8 +543,8 @@ export const relayer: readonly MutantGroup[] = [
       },
       {
         rule: "A head that was looked at costs nothing the next time.",
-        find: 'if ((await lookAtHeld(held)) === "seen" && seen) context.trail.add(head, epoch);',
-        replace: "await lookAtHeld(held);",
+        find: 'if ((await lookAtHeld(held, isOnChain)) === "seen" && seen) context.trail.add(head, epoch);',
+        replace: "await lookAtHeld(held, isOnChain);",
       },
     ],
   },

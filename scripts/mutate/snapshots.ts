@@ -12,6 +12,12 @@ export const snapshots: readonly MutantGroup[] = [
     tests: [snapshot],
     mutants: [
       {
+        rule: "A snapshot has the head that the relayer looked at.",
+        find: "      if (relayer.captureTrail().length === 0) await relayer.observe();\n",
+        replace: "",
+        tests: ["test/sandbox/state/seen-heads.test.ts"],
+      },
+      {
         rule: "A restore takes the time back.",
         find: "clock.pin(state.offset, Number(state.block.timestamp)),",
         replace: "",
@@ -155,7 +161,7 @@ export const snapshots: readonly MutantGroup[] = [
     ],
   },
   {
-    file: "sandbox/service/client/lazy-access.ts",
+    file: "sandbox/service/client/access/lazy-access.ts",
     tests: [snapshot],
     mutants: [
       {
@@ -219,6 +225,13 @@ export const snapshots: readonly MutantGroup[] = [
         find: "    await published.describe();\n",
         replace: "",
         only: "keys of its file",
+      },
+      {
+        rule: "A live sandbox continues from the newest record of its snapshot file.",
+        find: "    await chain.clock.continueFrom(newestStoredTime(states));\n",
+        replace: "",
+        tests: ["test/sandbox/chain/clock/live-offset.test.ts"],
+        only: "snapshot file",
       },
     ],
   },

@@ -163,11 +163,15 @@ export interface ChainReads {
 export interface ChainReader extends ChainReads {
   /** Notes the block that is probably the newest: reads are then made at it in the message that asks for the newest, which decides. */
   expect(head: BlockPoint): void;
+  /** The block that is probably the newest. */
+  expected(): BlockPoint | undefined;
   /**
    * Opens a reader for one request: it reads at the block that is the newest at its first read, and asks each question once. Nothing that
    * it has read is known to the next request.
+   *
+   * @param confirm - resolves with the first read, or rejects: nothing is read then.
    */
-  forRequest(): ChainReader;
+  forRequest(confirm: () => Promise<void>): ChainReader;
   /** Has the reader of a request read at the newest block from now on: the request has changed the chain, or has waited for it. */
   renew(): void;
   /**

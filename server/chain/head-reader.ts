@@ -71,10 +71,12 @@ export class HeadReader implements Heads {
    * @throws ChainUnavailableError when the chain reorganized under each try.
    */
   async atOneHead<T>(read: (head: BlockPoint) => Promise<T>, point?: BlockPoint): Promise<T> {
-    return await this.#unlessGone(async () =>
-      point === undefined
-        ? await this.atNewest(read)
-        : { head: point, outcome: await settled(async () => await read(point)) },
+    return await this.#unlessGone(
+      async () =>
+        point === undefined
+          ? await this.atNewest(read)
+          : { head: point, outcome: await settled(async () => await read(point)) },
+      read,
     );
   }
 
@@ -88,34 +90,59 @@ export class HeadReader implements Heads {
     first: (head: BlockPoint) => Promise<A>,
     second: (found: A, head: BlockPoint) => Promise<T>,
   ): Promise<T> {
+    const both = async (head: BlockPoint) => await second(await first(head), head);
     return await this.#unlessGone(async () => {
       const { head, outcome } = await this.atNewest(first);
       if ("error" in outcome) return { head, outcome };
       return { head, outcome: await settled(async () => await second(outcome.value, head)) };
-    });
+    }, both);
   }
 
-  async #unlessGone<T>(read: () => Promise<{ head: BlockPoint; outcome: Settled<T> }>): Promise<T> {
+  /** @param again - repeats the read at the same block. */
+  async #unlessGone<T>(
+    read: () => Promise<{ head: BlockPoint; outcome: Settled<T> }>,
+    again: (head: BlockPoint) => Promise<T>,
+  ): Promise<T> {
     for (let tries = 0; tries < headRetries; tries += 1) {
-      const { head, outcome } = await read();
-      if (!(await this.isOnChain(head))) continue;
+      const first = await read();
+      const { head } = first;
+      let { outcome } = first;
+      let place = await this.#placeOf(head);
+      if (place === "older") {
+        outcome = await settled(async () => await again(head));
+        place = await this.#placeOf(head);
+      }
+      if (place === "gone") continue;
       if ("error" in outcome) throw outcome.error;
       return outcome.value;
     }
     throw new ChainUnavailableError("The chain reorganized while it was read; ask again.");
   }
 
-  /**
-   * Returns whether a block is on the chain now. Sends a request of its own: `getBlock` would share the answer to an equal one that was
-   * sent before.
-   */
+  /** Returns whether a block is on the chain now. */
   async isOnChain({ number, hash }: BlockPoint): Promise<boolean> {
-    const block = await this.#client.request<{
+    return (await this.#hashOf(numberToHex(number))) === hash;
+  }
+
+  /**
+   * Returns whether a block is the newest one now, an older one, or no longer on the chain. Reads at an older block must be repeated if it was
+   * the newest when they were made: from the execution of a block until it is on the chain, Anvil reads at the block before it from the state
+   * of the next one. For older blocks, it keeps their states.
+   */
+  async #placeOf(point: BlockPoint): Promise<"newest" | "older" | "gone"> {
+    const [isOnChain, newest] = await Promise.all([this.isOnChain(point), this.#hashOf("latest")]);
+    if (!isOnChain) return "gone";
+    return newest === point.hash ? "newest" : "older";
+  }
+
+  /** Sends a request of its own: `getBlock` would share the answer to an equal one that was sent before. */
+  async #hashOf(block: Hex | "latest"): Promise<Hex | undefined> {
+    const found = await this.#client.request<{
       Method: "eth_getBlockByNumber";
-      Parameters: [Hex, false];
+      Parameters: [Hex | "latest", false];
       ReturnType: { hash: Hex } | null;
-    }>({ method: "eth_getBlockByNumber", params: [numberToHex(number), false] });
-    return block?.hash === hash;
+    }>({ method: "eth_getBlockByNumber", params: [block, false] });
+    return found?.hash;
   }
 
   /** Runs reads at the newest block, without a check afterwards. Most reads meet the block that the last one met: they are asked at it in the message that asks for the newest, which decides. */

@@ -15,22 +15,30 @@ import type {
 import { recomputeEnvelope } from "../../protocol/binding/recompute-envelope.ts";
 import { Recent } from "../../protocol/recent.ts";
 import { awaitAutomine } from "../../relayer/node/automine.ts";
-import { toNode } from "../../relayer/node/node.ts";
+import { type Node, readHeadBlock, toNode } from "../../relayer/node/node.ts";
 import type { BlockPoint, ExpectedParts } from "./chain-reader.ts";
 import { codeAt } from "./code-at.ts";
 import { type DeployedNode, readDeployedIdentity } from "./deployed-node.ts";
 import { absent } from "./head-reader.ts";
 
-/** Observes a transaction; one that the node is about to mine is waited for. */
+/** Observes a transaction; one that the node is about to mine is waited for, and one that it has mined meanwhile is observed at a newer block. */
 export function transactionObserver(
   node: DeployedNode,
 ): (hash: Hex, expected?: ExpectedParts) => Promise<ObservedTransaction> {
   return async (hash, expected) => {
     const observe = async () => await observeAtOneHead(hash, node, expected);
     const seen = await observe();
-    const pending = seen.envelope !== null && seen.receipt === null;
-    return pending && (await awaitAutomine(toNode(node.request))) ? await node.reader.later(observe) : seen;
+    return (await isMinedMeanwhile(seen, toNode(node.request))) ? await node.reader.later(observe) : seen;
   };
+}
+
+/** Returns whether the node had no receipt of a transaction, or an older newest block, and has both now. A node that lags behind stays so. */
+async function isMinedMeanwhile(
+  { envelope, receipt, block, head }: ObservedTransaction,
+  node: Node,
+): Promise<boolean> {
+  if (receipt === null) return envelope !== null && (await awaitAutomine(node));
+  return block !== null && block.number > head.number && (await readHeadBlock(node)).number >= block.number;
 }
 
 async function observeAtOneHead(
@@ -111,14 +119,14 @@ async function readBlock(
 
 /**
  * A transaction as its block has it: for a moment after a block is made, Anvil still answers from its pool, as if the transaction
- * were pending. Its hash is recomputed from what is answered, no matter which node answers.
+ * were pending, or knows it in neither place. Its hash is recomputed from what is answered, no matter which node answers.
  */
 async function readMined(
   client: PublicClient,
   found: Transaction | undefined,
   receipt: TransactionReceipt | undefined,
 ): Promise<Transaction | undefined> {
-  if (found === undefined || found.blockHash !== null || receipt === undefined) return found;
+  if (receipt === undefined || (found !== undefined && found.blockHash !== null)) return found;
   const { blockHash, transactionIndex: index } = receipt;
   return (await client.getTransaction({ blockHash, index }).catch(absent)) ?? found;
 }

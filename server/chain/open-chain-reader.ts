@@ -43,7 +43,8 @@ export function openChainReader(request: EIP1193RequestFn, deployment: Deploymen
   const reader: ChainReader = {
     ...readsOf(node),
     expect: (head) => node.reader.expect(head),
-    forRequest: () => ({ ...reader, ...openRequestReader(node) }),
+    expected: () => node.reader.expected,
+    forRequest: (confirm) => ({ ...reader, ...openRequestReader(node, confirm) }),
     renew() {},
     async settle() {},
   };
@@ -53,8 +54,9 @@ export function openChainReader(request: EIP1193RequestFn, deployment: Deploymen
 /** Opens the reads of one request, in which every question is asked once until it is renewed. */
 function openRequestReader(
   node: DeployedNode & { reader: HeadReader },
+  confirm: () => Promise<void>,
 ): ChainReads & Pick<ChainReader, "renew" | "settle"> {
-  const head = new RequestHead(node.reader);
+  const head = new RequestHead(node.reader, confirm);
   const { node: once, forget } = connectOnce(node, head);
   const reads = readsOf(once);
   const observed = new Map<Hex, Promise<ObservedTransaction>>();

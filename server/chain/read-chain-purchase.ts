@@ -1,15 +1,6 @@
-import {
-  type Address,
-  formatLog,
-  getAbiItem,
-  type Hex,
-  isHex,
-  type Log as NodeLog,
-  numberToHex,
-  toEventSelector,
-} from "viem";
+import { type Address, formatLog, type Hex, isHex, type Log as NodeLog, numberToHex } from "viem";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
-import { type DecodedLog, decodeLog } from "../../protocol/binding/match-log.ts";
+import { type DecodedLog, decodeLog, selectorOf } from "../../protocol/binding/match-log.ts";
 import {
   type BlockPoint,
   type ChainFunding,
@@ -20,8 +11,8 @@ import { type DeployedNode, unlessZero } from "./deployed-node.ts";
 import { toObservedLog } from "./observe-transaction.ts";
 import { readEnrolled } from "./read-funding.ts";
 
-const paymentEvent = getAbiItem({ abi: purchaseRegistrarAbi, name: "PurchasePaid" });
-const refundEvent = getAbiItem({ abi: purchaseRegistrarAbi, name: "RefundCollected" });
+const payment = { abi: purchaseRegistrarAbi, event: "PurchasePaid" } as const;
+const refund = { abi: purchaseRegistrarAbi, event: "RefundCollected" } as const;
 
 /** The contract's `Status`, by its number: none, open, withdrawn, expired. */
 const closures = [null, null, "withdrawn", "expired"] as const;
@@ -80,7 +71,7 @@ async function readPurchaseAt(
     client.readContract({ ...token, functionName: "allowance", args: [buyer, registrar.address], ...at }),
     readLogs(id, asOf, node),
   ]);
-  const payments = decodeLogs(logs, "PurchasePaid");
+  const payments = decodeLogs(logs, payment);
   assertAddUp(id, payments, figures.paid);
   return {
     asOf,
@@ -107,7 +98,7 @@ async function readLogs(
     params: [
       {
         address: registrar.address,
-        topics: [[toEventSelector(paymentEvent), toEventSelector(refundEvent)], id],
+        topics: [[selectorOf(payment), selectorOf(refund)], id],
         fromBlock: "0x0",
         toBlock: numberToHex(number),
       },
@@ -120,15 +111,13 @@ function isMined(log: NodeLog): log is Log {
   return log.blockHash !== null;
 }
 
-function decodeLogs(logs: readonly Log[], event: "PurchasePaid" | "RefundCollected"): DecodedLog[] {
-  return logs
-    .map((log) => decodeLog(toObservedLog(log), { abi: purchaseRegistrarAbi, event }))
-    .filter((log) => log !== null);
+function decodeLogs(logs: readonly Log[], expected: typeof payment | typeof refund): DecodedLog[] {
+  return logs.map((log) => decodeLog(toObservedLog(log), expected)).filter((log) => log !== null);
 }
 
 /** The contract replaces the claim hash with the decision hash: only the log of the refund still has it. */
 function findCollectedClaim(logs: readonly Log[]): Hex | null {
-  const claim = decodeLogs(logs, "RefundCollected")[0]?.fields["claimHash"];
+  const claim = decodeLogs(logs, refund)[0]?.fields["claimHash"];
   return isHex(claim) ? claim : null;
 }
 

@@ -8,11 +8,14 @@ import type { HeadReader, Heads } from "./head-reader.ts";
  */
 export class RequestHead implements Heads {
   readonly #reader: HeadReader;
+  readonly #confirm: () => Promise<void>;
   #reading: Promise<BlockPoint> | null = null;
   #point: BlockPoint | null = null;
 
-  constructor(reader: HeadReader) {
+  /** @param confirm - resolves with the first read, or rejects: nothing is read then. */
+  constructor(reader: HeadReader, confirm: () => Promise<void>) {
     this.#reader = reader;
+    this.#confirm = confirm;
   }
 
   async head(): Promise<BlockPoint> {
@@ -60,7 +63,7 @@ export class RequestHead implements Heads {
   async #findPoint(): Promise<BlockPoint> {
     const reading = this.#reading ?? this.#reader.head();
     this.#reading = reading;
-    const point = await reading;
+    const [point] = await Promise.all([reading, this.#confirm()]);
     if (this.#reading === reading) this.#point = point;
     return point;
   }

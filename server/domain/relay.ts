@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
 import { type Json, toJson } from "../../protocol/values/json.ts";
+import { fromTimestamp } from "../../protocol/values/time.ts";
 import {
   GasBudgetExceededError,
   operationId,
@@ -143,6 +144,7 @@ async function relay(
     .catch(throwRefusal)
     .finally(() => services.chain.renew());
   const { status, hash } = operation;
+  expectBlockOf(operation, services);
   if (status === "confirmed" && hash !== null) return { confirmed: true, operation, hash };
   if (status === "needs_attention") throw unknownOutcome(operation);
   const isOpen = status !== "reverted" && status !== "failed";
@@ -158,6 +160,16 @@ async function relay(
   const refusal = revert && (await step.refusalOf(revert, status === "reverted", members));
   const problem = refusal ?? (await explainFailure(operation, members, step, services));
   throw status === "reverted" ? problem.afterEffect() : problem;
+}
+
+/** Notes the block of a mined transaction as the newest one, which the node may announce a moment later. */
+function expectBlockOf(
+  { block_number: number, block_hash: hash, mined_at }: RelayOperation,
+  { chain }: Services,
+): void {
+  if (number === null || hash === null || mined_at === null) return;
+  if (number > (chain.expected()?.number ?? -1))
+    chain.expect({ number, hash, timestamp: fromTimestamp(mined_at) });
 }
 
 const nouns: { readonly [K in RelayOperationKind]: string } = {

@@ -1,9 +1,9 @@
 import type { Request, Response } from "express";
 import { z } from "zod";
 import { Problem } from "../api/errors/problem.ts";
-import { ChainUnavailableError } from "../chain/chain-reader.ts";
 import type { ProgramDeployment } from "../chain/deployment.ts";
 import { RefusedTransaction } from "../domain/binding/refused-transaction.ts";
+import { askAhead } from "../lib/ask-ahead.ts";
 import type { Refusal, Services } from "../services.ts";
 import type { Answer } from "./answers/answer.ts";
 import { meetApiFault } from "./faults/meet-api-fault.ts";
@@ -14,6 +14,7 @@ import { authenticate, authorize } from "./request/authenticate.ts";
 import { parseJson } from "./request/parse-json.ts";
 import type { RateLimiter } from "./request/rate-limit.ts";
 import { hasBody, readBody } from "./request/read-body.ts";
+import { RequestTime } from "./request/request-time.ts";
 import { validate } from "./request/validate.ts";
 import type { OperationRunner } from "./run-operation.ts";
 
@@ -32,7 +33,6 @@ export interface Answering {
 
 /** The caller and the operation, by a request's head. */
 interface CheckedHead {
-  now: number;
   caller: Caller;
   program: ProgramDeployment;
   params: { [name: string]: string };
@@ -48,12 +48,14 @@ export async function answerOperation(
   const takesBody = operation.method === "post" && (bodyRequired(operation) || hasBody(request));
   let reading: Promise<Buffer> | null = null;
   let isCounted = false;
-  const attempt = async ({ outside }: GateTurn) => {
-    const now = await readTime(services);
+  const attempt = async ({ outside }: GateTurn, time: RequestTime) => {
+    const { now } = time;
     response.locals["at"] = now;
-    const head = await checkHead(operation, now, asked, (caller) => {
-      if (!isCounted && isLimited(caller, services)) limiter.count(nameOf(caller), now);
+    const head = await checkHead(operation, now, asked, async (caller) => {
+      if (isCounted || !limiter.hasLimit || !isLimited(caller, services)) return;
+      await time.confirm();
       isCounted = true;
+      limiter.count(nameOf(caller), now);
     });
     const rawBody = takesBody
       ? await outside(async () => {
@@ -62,11 +64,14 @@ export async function answerOperation(
         })
       : noBody;
     if (takesBody) response.locals["body"] = rawBody;
-    return await answerChecked(operation, asked, { ...head, rawBody, outside });
+    return await answerChecked(operation, asked, { ...head, time, rawBody, outside });
   };
   for (;;) {
     try {
-      return await services.gate.runShared(nameRequest(request), attempt);
+      return await services.gate.runShared(
+        nameRequest(request),
+        async (turn) => await RequestTime.run(services.clock, async (time) => await attempt(turn, time)),
+      );
     } catch (error) {
       if (!(error instanceof UndoneError)) throw error;
     }
@@ -78,7 +83,7 @@ async function checkHead(
   operation: Operation,
   now: number,
   { request, response, services }: { request: Request; response: Response; services: Services },
-  count: (caller: Caller) => void,
+  count: (caller: Caller) => Promise<void>,
 ): Promise<CheckedHead> {
   const params = Object.fromEntries(
     Object.entries(request.params).map(([name, value]) => [name, String(value)]),
@@ -86,24 +91,25 @@ async function checkHead(
   const programId = params["program"];
   const caller = await authenticate(operation, request, now, services);
   response.locals["caller"] = nameOf(caller);
-  count(caller);
+  await count(caller);
   authorize(operation, caller, programId);
   const program = findProgram(services, programId ?? callersProgram(caller));
   const key = operation.idempotent ? readIdempotencyKey(request.headersDistinct["idempotency-key"]) : null;
-  return { now, caller, program, params, key };
+  return { caller, program, params, key };
 }
 
 /** Reads what a request asks, and runs the operation, here or at the process that leads. */
 async function answerChecked(
   operation: Operation,
   { request, response, runner, operations, services }: Answering & { request: Request; response: Response },
-  head: CheckedHead & { rawBody: Buffer; outside: GateTurn["outside"] },
+  head: CheckedHead & { time: RequestTime; rawBody: Buffer; outside: GateTurn["outside"] },
 ): Promise<Answer> {
-  const { now, caller, program, params, key, rawBody, outside } = head;
+  const { time, caller, program, params, key, rawBody, outside } = head;
   const parsed =
     operation.body && (bodyRequired(operation) || rawBody.length > 0) ? parseJson(rawBody) : undefined;
   const body = operation.body ? validate(operation.body, parsed, "") : undefined;
   const query = validate(operation.query ?? noQuery, { ...request.query }, "/query");
+  askAhead(time.confirm());
   if (operation.effect) {
     const handed = {
       method: request.method,
@@ -125,9 +131,10 @@ async function answerChecked(
     body,
     rawBody,
     header: (name) => onlyValue(request.headersDistinct[name]),
-    now,
+    now: time.now,
+    confirmTime: async () => await time.confirm(),
     resumes: null,
-    beginEffect: async () => {},
+    beginEffect: async () => await time.confirm(),
     outside,
   };
   try {
@@ -135,10 +142,12 @@ async function answerChecked(
     await meetApiFault("after_commit", operation, context, answer);
     return answer;
   } catch (error) {
-    if (error instanceof RefusedTransaction)
+    if (error instanceof RefusedTransaction) {
+      await time.confirm();
       await services.refused(
         describeRefusal(error, operation, context, String(response.locals["requestId"])),
       );
+    }
     throw error;
   }
 }
@@ -178,17 +187,6 @@ function describeRefusal(
     transaction_hash: transactionHash,
     checks: report.checks,
   };
-}
-
-async function readTime({ clock }: Services): Promise<number> {
-  try {
-    return await clock.now();
-  } catch (cause) {
-    throw new ChainUnavailableError(
-      "The chain does not respond, so the API cannot read the time. Send the identical request again.",
-      { cause },
-    );
-  }
 }
 
 function nameOf(caller: Caller): string {

@@ -44,6 +44,8 @@ export interface OperationContext<B = unknown, Q = unknown> {
   header: (name: string) => string | undefined;
   /** Sandbox time when the request began, in Unix seconds. */
   now: number;
+  /** Resolves when `now` is confirmed; to be awaited before anything is stored, taken or sent. @throws TimePassedError */
+  confirmTime: () => Promise<void>;
   /** Waits for a client, a receiver or a turn without holding up a snapshot. @throws UndoneError */
   outside: GateTurn["outside"];
   /** The subject of the effect that an earlier request with this key began, when this one resumes it. */

@@ -121,6 +121,7 @@ export class OperationRunner {
     const { store } = this.#services;
     const { key, fingerprint } = held;
     const beginEffect = async (subject: string) => {
+      await context.beginEffect(subject);
       if (held.revision > 0) return;
       const value = { fingerprint, state: "in_progress", subject, response: null } as const;
       await store.commit([], () => [writeKey(held, value)]);
@@ -144,14 +145,18 @@ export class OperationRunner {
     const { store, settings, clock } = this.#services;
     const { services } = context;
     const isRead = operation.method !== "post";
-    const chain = isRead ? services.chain : services.chain.forRequest();
+    const chain = isRead ? services.chain : services.chain.forRequest(context.confirmTime);
     // Responses of reads are cached with the services.
     const own = isRead ? context : { ...context, services: { ...services, chain } };
     const outcome = await handle(operation, own);
     if (outcome.kind === "read") return jsonAnswer(outcome.status, outcome.body, outcome.headers);
     if (outcome.kind === "kept") return serializedAnswer(outcome.status, outcome.json);
     const { event, refusal } = outcome;
-    const [now] = await Promise.all([event === undefined ? context.now : clock.now(), chain.settle()]);
+    const [now] = await Promise.all([
+      event === undefined ? context.now : clock.now(),
+      chain.settle(),
+      context.confirmTime(),
+    ]);
     const caused = { seed: settings.seed, program: context.program.id, now, event };
     let answer: Answer | undefined;
     await commitWithEvent(caused, store, (id) => {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { isRunning } from "../../sandbox/lib/processes/processes.ts";
-import { requestAccess } from "../../sandbox/service/client/request-access.ts";
+import { requestAccess } from "../../sandbox/service/client/access/request-access.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { withoutPorts } from "../../sandbox/state/fingerprint.ts";
 import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";

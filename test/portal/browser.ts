@@ -68,12 +68,19 @@ async function openPage(
     if (message.type() !== "error" || expectedErrors?.test(message.text())) return;
     faults.push(`logged ${message.text()} (${message.location().url})`);
   });
+  /** The bodies of refusals, which a failing test shows: the browser logs only their status. */
+  const refusals: string[] = [];
+  page.on("response", (response) => {
+    if (response.status() < 400) return;
+    const read = response.text().then((text) => refusals.push(`${response.url()} returned ${text}`));
+    read.catch(() => undefined);
+  });
   page.on("pageerror", (error) => faults.push(`threw ${error.stack ?? error.message}`));
   onTestFinished(async () => {
     if (page.url() !== "about:blank") await page.evaluate(() => localStorage.clear());
     await page.close();
     await context.clearPermissions();
-    expect(faults, "what the page did wrong").toEqual([]);
+    expect(faults, ["what the page did wrong", ...refusals].join("\n")).toEqual([]);
   });
   await prepare?.(page);
   return page;

@@ -1,8 +1,8 @@
 import { expect, onTestFinished } from "vitest";
 import { z } from "zod";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import { requestAccess } from "../../sandbox/service/client/access/request-access.ts";
 import { createApiClient } from "../../sandbox/service/client/api-client.ts";
-import { requestAccess } from "../../sandbox/service/client/request-access.ts";
 import { openPool } from "../../testkit/pool/pool.ts";
 import { sandboxTest } from "../../testkit/vitest.ts";
 

@@ -29,4 +29,10 @@ export class LeasedWallet extends TestWallet {
     this.#guard.note(submitted);
     return await submitted;
   }
+
+  override async submitOrMine(transaction: WalletTransaction): ReturnType<TestWallet["submitOrMine"]> {
+    const submitted = this.#own.submitOrMine(transaction);
+    this.#guard.note(submitted);
+    return await submitted;
+  }
 }

@@ -54,8 +54,17 @@ export function nodeSocket(url: string | (() => string)): NodeSocket {
   const urlNow = typeof url === "string" ? () => url : url;
   const addressNow = () => urlNow().replace(/^http/, "ws");
   const lines = Array.from({ length: lineCount }, () => new Line(addressNow));
+  const ownLines: Line[] = [];
   const asked: Question[] = [];
   let closed = false;
+  const askAlone = (question: Question) => {
+    let line = ownLines.find(({ idle }) => idle);
+    if (line === undefined) {
+      line = new Line(addressNow);
+      ownLines.push(line);
+    }
+    void line.exchange([question]);
+  };
   const flush = () => {
     if (closed)
       for (const question of asked.splice(0)) question.reject(new AnvilSilentError(closedMessage, "closed"));
@@ -64,6 +73,10 @@ export function nodeSocket(url: string | (() => string)): NodeSocket {
   };
   const ask = (question: { method: string; params?: unknown }) =>
     new Promise<unknown>((resolve, reject) => {
+      if (awaitsBlock(question) && !closed) {
+        askAlone({ ...question, resolve, reject });
+        return;
+      }
       // A tick comes after all microtasks of the turn, in which the other questions are asked.
       if (asked.length === 0) process.nextTick(flush);
       asked.push({ ...question, resolve, reject });
@@ -72,7 +85,7 @@ export function nodeSocket(url: string | (() => string)): NodeSocket {
     transport: custom({ request: ask }, { retryCount: 0 }),
     close() {
       closed = true;
-      for (const line of lines) line.close();
+      for (const line of [...lines, ...ownLines]) line.close();
       flush();
     },
   };
@@ -161,9 +174,19 @@ class Line {
   }
 }
 
-/** Returns whether a request sends a signed transaction with blobs (EIP-4844). */
+/**
+ * Returns whether Anvil answers a request when it has made a block. It goes alone on a socket, as no other request may wait for that.
+ *
+ * @example awaitsBlock({ method: "eth_sendRawTransactionSync" }) // true
+ */
+export function awaitsBlock({ method }: { method: string }): boolean {
+  return method.endsWith("TransactionSync");
+}
+
+/** Returns whether Anvil may take seconds for a request, such as a signed transaction with blobs (EIP-4844). */
 function isSlow({ method, params }: Question): boolean {
-  if (method === "anvil_dumpState") return true;
+  // Anvil itself gives up waiting for a block after 30 s.
+  if (method === "anvil_dumpState" || awaitsBlock({ method })) return true;
   if (method !== "eth_sendRawTransaction" || !Array.isArray(params)) return false;
   return String(params[0]).startsWith("0x03");
 }

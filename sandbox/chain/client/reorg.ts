@@ -13,6 +13,7 @@ import {
 } from "../../../relayer/node/node.ts";
 import { raiseOffset, readOffset } from "../clock/anvil-offset.ts";
 import type { ClockMode } from "../clock/clock.ts";
+import { awaitsBlock } from "./node-socket.ts";
 import { type ChainBeginning, ReorgDepthError, requireReorgDepth } from "./reorg-depth.ts";
 
 /** A chain that can be reorganized. */
@@ -54,9 +55,18 @@ export class MiningGate {
     this.#node = node;
   }
 
+  /**
+   * Does work that waits for a block, when nothing runs exclusively. Exclusive work does not wait for its end, because Anvil waits up to 30
+   * seconds for a transaction that cannot be mined; a transaction that arrives during exclusive work is mined after it.
+   */
+  async runWaiting<T>(work: () => Promise<T>): Promise<T> {
+    await this.#untilOpen();
+    return await work();
+  }
+
   /** Does work that may make a block, unless something runs exclusively: then it waits for that. */
   async runShared<T>(work: () => Promise<T>): Promise<T> {
-    while (this.#exclusive.isLocked()) await this.#exclusive.waitForUnlock();
+    await this.#untilOpen();
     this.#underWay += 1;
     try {
       return await work();
@@ -75,6 +85,10 @@ export class MiningGate {
       }
       return await withoutAutomine(this.#node, work);
     });
+  }
+
+  async #untilOpen(): Promise<void> {
+    while (this.#exclusive.isLocked()) await this.#exclusive.waitForUnlock();
   }
 }
 
@@ -108,6 +122,7 @@ export function guardReorgs(transport: Transport, chain: ReorgedChain): Transpor
         });
       if (recorded?.isBetween(method))
         return await gate.runExclusive(async () => await passed.request(question));
+      if (awaitsBlock({ method })) return await gate.runWaiting(async () => await passed.request(question));
       return await gate.runShared(async () => await passed.request(question));
     };
     return { ...inner, request };

@@ -86,6 +86,11 @@ export async function createClock(
     });
   return {
     ...clock,
+    now: async () => {
+      // Until a live clock has moved, the block that moves it is ahead of it.
+      if (mode === "live") await moves.waitForUnlock();
+      return await clock.now();
+    },
     travel: async (by) => await move(async () => await clock.travel(by)),
     travelTo: async (timestamp) => await move(async () => await clock.travelTo(timestamp)),
   };

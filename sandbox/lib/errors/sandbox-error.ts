@@ -2,8 +2,7 @@ import { CodedError } from "../../../protocol/coded-error.ts";
 
 /** The codes of {@link SandboxError}, and when each is thrown. */
 export const sandboxErrors = {
-  option_invalid:
-    "An option of `createSandbox` or `joinSandbox` does not exist, is invalid, or cannot be combined with another one.",
+  option_invalid: "An option does not exist, is invalid, or cannot be combined with another one.",
   argument_invalid: "A method of the sandbox got an invalid argument.",
   registrar_unusable:
     "A registrar contract cannot be used: its artifact cannot be read, its interface or its hashes differ, or it does not deploy.",
@@ -28,7 +27,7 @@ export const sandboxErrors = {
   snapshot_refused:
     "A snapshot file is damaged, or does not match this version, these contracts or the passed options; or a part of the option `parts` cannot be saved.",
   wallet_unfunded: "A wallet has too little ether for its transaction.",
-  transaction_dropped: "The node no longer has a wallet's transaction.",
+  transaction_dropped: "The node no longer has a wallet's transaction, or can no longer mine it.",
   not_leased: "A test used the sandbox after that test had ended, or while it was leased to another test.",
   trace_refused: "A trace cannot be written or opened.",
   scenario_refused: "A scenario cannot be recorded, or its file cannot be played.",

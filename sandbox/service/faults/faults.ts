@@ -150,6 +150,7 @@ export class SandboxFaults implements Faults, Part<FaultState> {
   /** The faults of the API. */
   get api(): ApiFaults {
     return {
+      areLeft: () => this.#plan.list().some(({ layer, remaining }) => layer === "api" && remaining !== 0),
       take: (point, { idempotent, ...subject }) => {
         const fault = this.#plan.take("api", point, subject, (fault) =>
           idempotent ? true : fault.match["operation"] !== undefined,

@@ -1,12 +1,16 @@
+import { Mutex } from "async-mutex";
 import {
   type Address,
   formatEther,
   type Hex,
+  hexToNumber,
+  keccak256,
   type LocalAccount,
   type TransactionReceipt,
   TransactionReceiptNotFoundError,
 } from "viem";
-import { toNode, traceRevert } from "../../../relayer/node/node.ts";
+import { isAutomining } from "../../../relayer/node/automine.ts";
+import { countMinable, toNode, traceRevert } from "../../../relayer/node/node.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
 import { describeRevert } from "../../chain/describe-revert.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
@@ -32,6 +36,8 @@ export interface WalletTypedData {
 /** Enough gas for every call of the sandbox. It is fixed, so that equal transactions have equal bytes. */
 const gas = 1_000_000n;
 const receiptPollMs = 4;
+/** The time after which a transaction that should have been mined at once is looked for. */
+const longestMiningMs = 100;
 /** The time in which Anvil usually mines a transaction, after it has answered its sender: an earlier look would be in vain. */
 const miningMs = 1;
 /**
@@ -42,7 +48,13 @@ const looksBetween = 10;
 const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 
 /** Runs a function that sends a transaction, when no snapshot or restore is in progress. */
-export type SendRunner = (send: () => Promise<Hex>) => Promise<Hex>;
+export type SendRunner = <T>(send: () => Promise<T>) => Promise<T>;
+
+/** A transaction that the node has; with its transaction receipt if it was mined at once. */
+interface Submitted {
+  transaction_hash: Hex;
+  mined: TransactionReceipt | null;
+}
 
 /** A mined transaction of a wallet. */
 export interface SentTransaction {
@@ -63,6 +75,7 @@ export class Wallet {
   /** Reads the chain that the wallet sends to. */
   readonly client: ChainClient;
   readonly #runSend: SendRunner;
+  readonly #sends = new Mutex();
 
   constructor(account: LocalAccount, client: ChainClient, runSend: SendRunner = (send) => send()) {
     this.address = account.address;
@@ -78,9 +91,9 @@ export class Wallet {
    * @example const { transaction_hash } = await wallets.buyer.send(purchaseAction.transaction)
    */
   async send(transaction: WalletTransaction): Promise<SentTransaction> {
-    const transaction_hash = await this.submit(transaction);
-    await wait(miningMs);
-    const receipt = await this.receipt(transaction_hash);
+    const { transaction_hash, mined } = await this.submitOrMine(transaction);
+    if (mined === null) await wait(miningMs);
+    const receipt = mined ?? (await this.#awaitMined(transaction_hash, true));
     const revert = receipt.status === "reverted" ? await this.#readRevert(transaction_hash) : null;
     return { transaction_hash, receipt, revert };
   }
@@ -94,15 +107,81 @@ export class Wallet {
    */
   async submit(transaction: WalletTransaction): Promise<Hex> {
     requireArgument("send", "transaction", transaction);
-    return await this.#runSend(async () => await this.#send(transaction));
+    return await this.#sendNext(async () => {
+      const serializedTransaction = await this.#sign(transaction, await this.#readNext());
+      return await this.#orExplain(transaction, this.client.sendRawTransaction({ serializedTransaction }));
+    });
   }
 
-  async #send(transaction: WalletTransaction): Promise<Hex> {
+  /**
+   * Signs a transaction locally and sends it. The node responds with its transaction receipt if it mines at once; `mined` is null otherwise.
+   *
+   * @internal
+   */
+  async submitOrMine(transaction: WalletTransaction): Promise<Submitted> {
+    requireArgument("send", "transaction", transaction);
+    return await this.#sendNext(async () => {
+      const [next, minesNow] = await Promise.all([this.#readNext(), this.#minesNow()]);
+      const serializedTransaction = await this.#sign(transaction, next);
+      if (!minesNow) {
+        const sending = this.client.sendRawTransaction({ serializedTransaction });
+        return { transaction_hash: await this.#orExplain(transaction, sending), mined: null };
+      }
+      const sending = this.#mine(serializedTransaction);
+      return await this.#orExplain(transaction, sending);
+    });
+  }
+
+  /**
+   * Sends a transaction to a node that mines at once. If the node has stopped mining meanwhile, or has dropped the transaction, its answer
+   * comes much later or never.
+   */
+  async #mine(serializedTransaction: Hex): Promise<Submitted> {
+    const transaction_hash = keccak256(serializedTransaction);
+    const mining = this.client.sendRawTransactionSync({ serializedTransaction });
+    mining.catch(() => undefined);
+    const answered = new AbortController();
+    const tooLate = wait(longestMiningMs, answered.signal).then(() => null);
+    try {
+      return { transaction_hash, mined: await Promise.race([mining, tooLate]) };
+    } finally {
+      answered.abort();
+    }
+  }
+
+  /** One transaction at a time: two at once would take the same nonce. */
+  async #sendNext<T>(send: () => Promise<T>): Promise<T> {
+    return await this.#runSend(async () => await this.#sends.runExclusive(send));
+  }
+
+  async #readNext(): Promise<{ nonce: number; chainId: number }> {
     const [nonce, chainId] = await Promise.all([
       this.client.getTransactionCount({ address: this.address, blockTag: "pending" }),
       this.client.getChainId(),
     ]);
-    const serializedTransaction = await this.#account.signTransaction({
+    return { nonce, chainId };
+  }
+
+  /** Returns whether the node would mine a transaction of a wallet at once: nothing else waits, and the block has room for it at its price. */
+  async #minesNow(): Promise<boolean> {
+    const node = toNode(this.client.request);
+    try {
+      const [automine, waiting, { baseFeePerGas, gasLimit }] = await Promise.all([
+        isAutomining(node),
+        countMinable(node),
+        this.client.getBlock({ blockTag: "pending" }),
+      ]);
+      return automine && waiting === 0 && gasLimit >= gas && (baseFeePerGas ?? 0n) <= fees.maxFeePerGas;
+    } catch {
+      return false;
+    }
+  }
+
+  async #sign(
+    transaction: WalletTransaction,
+    { nonce, chainId }: { nonce: number; chainId: number },
+  ): Promise<Hex> {
+    return await this.#account.signTransaction({
       type: "eip1559",
       chainId,
       nonce,
@@ -112,8 +191,12 @@ export class Wallet {
       gas,
       ...fees,
     });
+  }
+
+  /** Explains why the node has refused a transaction, if the wallet has no ether for it. */
+  async #orExplain<T>(transaction: WalletTransaction, sending: Promise<T>): Promise<T> {
     try {
-      return await this.client.sendRawTransaction({ serializedTransaction });
+      return await sending;
     } catch (cause) {
       await this.#requireEther(BigInt(transaction.value ?? "0") + gas * fees.maxFeePerGas, cause);
       throw cause;
@@ -144,13 +227,24 @@ export class Wallet {
    * @example const { status } = await wallets.buyer.receipt(hash)
    */
   async receipt(hash: Hex): Promise<TransactionReceipt> {
-    for (let looks = 1, unknown = 0; unknown < 2; looks += 1) {
+    return await this.#awaitMined(hash, false);
+  }
+
+  /** @param isOwn - whether the wallet has just sent the transaction: it is dropped if one before it is gone. */
+  async #awaitMined(hash: Hex, isOwn: boolean): Promise<TransactionReceipt> {
+    let [unknown, stranded] = [0, 0];
+    for (let looks = 1; unknown < 2; looks += 1) {
       try {
         return await this.client.getTransactionReceipt({ hash });
       } catch (error) {
         if (!(error instanceof TransactionReceiptNotFoundError)) throw error;
       }
-      if (looks % looksBetween === 0) unknown = (await this.#isKnown(hash)) ? 0 : unknown + 1;
+      if (looks % looksBetween === 0) {
+        const place = await this.#placeOf(hash);
+        unknown = place === "unknown" ? unknown + 1 : 0;
+        stranded = isOwn && place === "stranded" ? stranded + 1 : 0;
+        if (stranded >= 2) await this.#dropStranded(hash);
+      }
       await wait(receiptPollMs);
     }
     throw new SandboxError(
@@ -159,9 +253,40 @@ export class Wallet {
     );
   }
 
-  async #isKnown(hash: Hex): Promise<boolean> {
-    const found = await this.client.request({ method: "eth_getTransactionByHash", params: [hash] });
-    return found !== null;
+  /**
+   * Returns where the node has a transaction: nowhere, in its pool behind a nonce that none of the wallet's transactions has, or anywhere
+   * else. Until the wallet's other transactions in the pool are mined, it is not known whether the nonce stays without one.
+   */
+  async #placeOf(hash: Hex): Promise<"unknown" | "stranded" | "known"> {
+    const { address } = this;
+    const [found, next, mined] = await Promise.all([
+      this.client.request({ method: "eth_getTransactionByHash", params: [hash] }),
+      this.client.getTransactionCount({ address, blockTag: "pending" }),
+      this.client.getTransactionCount({ address, blockTag: "latest" }),
+    ]);
+    if (found === null) return "unknown";
+    const isBehind = found.blockHash === null && hexToNumber(found.nonce) > next && next === mined;
+    return isBehind ? "stranded" : "known";
+  }
+
+  /**
+   * Takes a stranded transaction out of the pool, where a later transaction could have it mined. Anvil's method for one transaction leaves
+   * those that cannot be mined, so this is the one for all of an account, which has no other one.
+   *
+   * @throws SandboxError transaction_dropped
+   */
+  async #dropStranded(hash: Hex): Promise<void> {
+    await this.#sendNext(async () => {
+      if ((await this.#placeOf(hash)) !== "stranded") return;
+      await this.client.request<{ Method: string; Parameters: [Address]; ReturnType: unknown }>({
+        method: "anvil_removePoolTransactions",
+        params: [this.address],
+      });
+      throw new SandboxError(
+        "transaction_dropped",
+        `${hash} cannot be mined, because a reorg or a cheat removed a transaction of ${this.address} with a lower nonce. Send it again.`,
+      );
+    });
   }
 
   /**

@@ -13,7 +13,7 @@ import { wait } from "../../lib/time/wait.ts";
 import { requireFiles } from "./sandbox-file.ts";
 
 // Node ignores this signal, so that a limit on the size of files refuses a write. proper-lockfile has it end the process unless there is
-// another listener.
+// another listener. It is imported with this module, because its listeners of other signals must come before those that stop a sandbox.
 process.on("SIGXFSZ", () => {});
 
 /** A data directory that this process has taken. */

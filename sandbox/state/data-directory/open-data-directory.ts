@@ -67,7 +67,7 @@ export async function openDataDirectory(
     async openJournal() {
       const made = settingsToKeep(settings);
       if (!settings.fresh) await requireSettings(directory, made);
-      const journal = await openJournal(directory, made, settings.fresh);
+      const journal = await openLoggedJournal(directory, made, settings);
       keepJournal = journal.keep;
       opened.defer(async () => {
         if (!isStarted) await journal.undo();
@@ -104,4 +104,20 @@ function settingsToKeep({ seed, mode, programs, contracts, store }: SandboxSetti
     ...keptRegistrar(contracts),
     in_database: store !== undefined,
   };
+}
+
+/** Opens the journal, and logs if a write at its end was cut off, as by a power cut. */
+async function openLoggedJournal(
+  directory: string,
+  made: KeptSettings,
+  { fresh, log }: SandboxSettings,
+): Promise<SandboxJournal> {
+  const journal = await openJournal(directory, made, fresh);
+  const { cutOffBytes: bytes } = journal.store;
+  if (bytes > 0)
+    log.error(
+      { directory, bytes },
+      "store.journal ended in a write that was cut off: it was never acknowledged, and is dropped",
+    );
+  return journal;
 }

@@ -146,7 +146,9 @@ export const purchaseSchema = z
       paid: amountSchema,
       outstanding: amountSchema,
       refunded: amountSchema,
-      reconciled: amountSchema.meta({ description: "The part of `paid` that was reconciled." }),
+      reconciled: amountSchema.meta({
+        description: "Recorded by reconcile. Above `paid` if a reorg has removed a payment since.",
+      }),
       as_of: z.object({ block_number: z.int(), block_hash: hashSchema, timestamp: timestampSchema }),
     }),
     receipts: z.array(paymentReceiptSchema),

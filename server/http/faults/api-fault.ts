@@ -41,6 +41,8 @@ export interface ApiFaultSubject {
 
 /** The faults of the API, which the caller of the service keeps. */
 export interface ApiFaults {
+  /** Returns whether a fault is left that acts on some write. */
+  areLeft(): boolean;
   /** Counts one hit of the first fault that acts on a write at a point; a delay has `delay_ms`. */
   take(point: ApiFaultPoint, subject: ApiFaultSubject): { action: ApiFaultAction; delay_ms?: number } | null;
   /** Ends the process. */

@@ -29,11 +29,13 @@ const headers = { "Retry-After": "1" };
 export async function meetApiFault(
   point: ApiFaultPoint,
   { id: operation, method, idempotent }: Operation,
-  { services, program, id, outside }: OperationContext,
+  { services, program, id, outside, confirmTime }: OperationContext,
   answer: Answer | null,
 ): Promise<void> {
   if (method !== "post") return;
   const { apiFaults, wait, closing } = services;
+  if (!apiFaults.areLeft()) return;
+  await confirmTime();
   const fault = apiFaults.take(point, { operation, program: program.id, subject_id: id, idempotent });
   switch (fault?.action) {
     case "429":

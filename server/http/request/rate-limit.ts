@@ -27,6 +27,10 @@ export class RateLimiter {
     this.#limit = limit;
   }
 
+  get hasLimit(): boolean {
+    return this.#limit !== undefined;
+  }
+
   /** Returns the counts of the window of the last request. */
   capture(): RateLimitCounts {
     return { window: this.#window, counts: Object.fromEntries(this.#counts) };

@@ -135,6 +135,8 @@ test("a purchase's timeline can be filtered by money, chain, relayer, webhooks o
     ["requests", "activatePurchase", "The buyer paid on chain."],
   ] as const) {
     await parts.getByRole("link", { name: part }).click();
+    // The click has been handled as soon as the link is the current one; the rows are drawn with it.
+    await parts.locator('a[aria-current="true"]').getByText(part, { exact: true }).waitFor();
     await course.getByText(has, { exact: true }).first().waitFor();
     expect(await course.getByText(hasNot, { exact: true }).count()).toBe(0);
     expect(await page.evaluate(() => document.activeElement?.textContent?.trim())).toBe(part);
@@ -244,6 +246,27 @@ test("search leads to what an id, a hash or an address belongs to", async () => 
   await find("absent");
   await page.getByText("Found nothing for absent.").waitFor();
   expect(page.url()).toMatch(/#\/search\?q=absent$/);
+});
+
+test("a view that was read late does not take the focus from the search field", async () => {
+  const session = await kit.begin();
+  const purchase = await offered(session);
+  const page = await kit.open("#/purchases");
+  const late = Promise.withResolvers<void>();
+  await page.route(`**/explorer/purchases/${purchase.id}`, async (route) => {
+    await late.promise;
+    await route.continue();
+  });
+  await page.getByTitle(purchase.id).click();
+  await page.getByText("Reading …").waitFor();
+  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("H1");
+  await page
+    .getByRole("searchbox", { name: "Find an id, hash, address or block" })
+    .fill(session.actors.buyer.address);
+  late.resolve();
+  await page.getByRole("button", { name: "Copy commitment hash" }).first().waitFor();
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "buyer", exact: true }).waitFor();
 });
 
 test("a hash is copied whole", async () => {

@@ -1,7 +1,7 @@
-import { encodeAbiParameters, encodeEventTopics, type Hex, pad, parseAbiParameters } from "viem";
+import { encodeAbiParameters, encodeEventTopics, type Hex, pad, parseAbi, parseAbiParameters } from "viem";
 import { expect, test } from "vitest";
 import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
-import { decodeLog, isEvent, matchesLog } from "../../../protocol/binding/match-log.ts";
+import { decodeLog, isEvent, matchesLog, selectorOf } from "../../../protocol/binding/match-log.ts";
 import type { ObservedLog } from "../../../protocol/binding/observed-transaction.ts";
 import { buyer, merchant, registrar, token, word } from "../sample.ts";
 
@@ -55,6 +55,25 @@ test.each<[string, Partial<ObservedLog>]>([
   ],
 ])("a changed log is not the event: %s", (_name, change) => {
   expect(decodeLog({ ...log, ...change }, paid)).toBeNull();
+});
+
+test("topics of other lengths that have the right number of bytes together are not the event", () => {
+  const [first = "0x", second = "0x", third = "0x", fourth = "0x"] = topics;
+  const moved: Hex[] = [first, second, third.slice(0, -2) as Hex, `0x${third.slice(-2)}${fourth.slice(2)}`];
+  expect(decodeLog({ ...log, topics: moved }, paid)).toBeNull();
+});
+
+test.each([
+  ["an array", "event Hashed(uint256[1] indexed value)"],
+  ["a tuple", "event Hashed((uint256) indexed value)"],
+  ["a string", "event Hashed(string indexed value)"],
+  ["bytes", "event Hashed(bytes indexed value)"],
+  ["a value without a name", "event Hashed(uint256 indexed)"],
+])("an event with %s as a topic is recognized, and not decoded", (_name, signature) => {
+  const hashed = { abi: parseAbi([signature]), event: "Hashed" };
+  const emitted = { ...log, topics: [selectorOf(hashed), word("05")], data: "0x" } as const;
+  expect(isEvent(emitted, hashed)).toBe(true);
+  expect(decodeLog(emitted, hashed)).toBeNull();
 });
 
 test("a log with a dirty address in its data is not the event", () => {

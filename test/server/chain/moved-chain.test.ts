@@ -1,6 +1,9 @@
-import { type Hex, numberToHex } from "viem";
+import { type EIP1193RequestFn, encodeFunctionData, type Hex, numberToHex } from "viem";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { z } from "zod";
 import { TamperedNode } from "../../../check-contract/fixture/tampered-node.ts";
+import { testUsdcAbi } from "../../../protocol/abi.generated.ts";
+import { hexSchema } from "../../../relayer/node/node-schemas.ts";
 import type { ChainNode } from "../../../sandbox/chain/start-chain.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { type Answer, problem, type Schema } from "../../kit/answer.ts";
@@ -127,6 +130,122 @@ test("a request sees that a restore has taken a revocation since the last reques
   await beforePayment.restore();
   await kit.renew();
   expect(await kit.createPurchase(merchant)).toMatchObject({ status: "created" });
+});
+
+test("a request whose first reads were made before a block sees the block, also where the time of blocks is that of the wall clock", async () => {
+  const asked = Promise.withResolvers<void>();
+  const hold = Promise.withResolvers<void>();
+  let holds = false;
+  const adaptChain = async (chain: ChainNode) => {
+    const { request } = chain.client;
+    const held = async (call: { method: string; params?: unknown }) => {
+      if (holds && call.method === "eth_getBlockByNumber") {
+        asked.resolve();
+        await hold.promise;
+      }
+      return await Reflect.apply(request, undefined, [call]);
+    };
+    return { ...chain, client: { ...chain.client, request: held as EIP1193RequestFn as typeof request } };
+  };
+  await using live = await TestKit.open({ mode: "live", seed: "moved", adaptChain });
+  const active = await live.activePurchase();
+  const { buyer } = live.sandbox.wallets;
+  await buyer.approve(active);
+  holds = true;
+  const reconciling = live.reconcile(active);
+  await asked.promise;
+  await buyer.pay(active);
+  hold.resolve();
+  expect((await reconciling).applied).toHaveLength(1);
+});
+
+test("a read returns no figure of a block that the node makes meanwhile", async () => {
+  const { client, deployment } = kit.sandbox.chain;
+  const token = { address: deployment.token.address, abi: testUsdcAbi, functionName: "allowance" } as const;
+  const args = [purchase.buyer, deployment.registrar.address] as const;
+  const isAllowance = new Set([encodeFunctionData({ ...token, args })]);
+  tampered.change("eth_call", async (answer, parameters) => {
+    const [call] = z.tuple([z.object({ data: hexSchema }), z.unknown()]).parse(parameters);
+    if (!isAllowance.delete(call.data)) return answer;
+    // Anvil reads a call at the newest block from the state of the next one, if it has executed that and not yet added it.
+    await kit.act("buyer", "purchase", purchase.id, "approve", { amount: "7" });
+    return numberToHex(await client.readContract({ ...token, args }), { size: 32 });
+  });
+  await beforePayment.restore();
+  await kit.renew();
+  const { approved, as_of } = (await kit.readPurchase(purchase)).figures;
+  expect(isAllowance).toEqual(new Set());
+  const blockHash = as_of.block_hash as Hex;
+  expect(approved).toBe((await client.readContract({ ...token, args, blockHash })).toString());
+});
+
+test("a read is of the newest block, also if another one was expected to be that", async () => {
+  const { client } = kit.sandbox.chain;
+  await beforePayment.restore();
+  await kit.renew();
+  let isMined = false;
+  tampered.change("eth_getBlockByNumber", async (answer, parameters) => {
+    if (isMined || !JSON.stringify(parameters).includes("latest")) return answer;
+    isMined = true;
+    await kit.act("buyer", "purchase", purchase.id, "approve", { amount: "7" });
+    return await client.request({ method: "eth_getBlockByNumber", params: ["latest", false] });
+  });
+  const { figures } = await kit.readPurchase(purchase);
+  const { hash } = await client.getBlock();
+  expect(figures).toMatchObject({ approved: "7", as_of: { block_hash: hash } });
+});
+
+test("a read during which a reorg takes its block is of a block that is on the chain", async () => {
+  let isGone = false;
+  tampered.change("eth_getLogs", async (answer) => {
+    if (!isGone) {
+      isGone = true;
+      await kit.reorg(1);
+    }
+    return answer;
+  });
+  const { figures } = await kit.readPurchase(purchase);
+  const { hash } = await kit.sandbox.chain.client.getBlock();
+  expect(figures).toMatchObject({ paid: "0", as_of: { block_hash: hash } });
+});
+
+test("a transaction that is mined between two answers of the node is accepted: first it is not there, then its receipt is", async () => {
+  let isMissing = true;
+  tampered.change("eth_getTransactionByHash", (answer) => {
+    if (!isMissing) return answer;
+    isMissing = false;
+    return null;
+  });
+  expect((await reconciled()).applied).toMatchObject([{ transaction_hash: payment }]);
+  expect(isMissing).toBe(false);
+});
+
+/** Has the node answer one question for the newest block as it would have before that block. */
+function readHeadEarly(): () => boolean {
+  const { client } = kit.sandbox.chain;
+  let isEarly = true;
+  tampered.change("eth_getBlockByNumber", async (answer, parameters) => {
+    if (!isEarly || !JSON.stringify(parameters).includes("latest")) return answer;
+    isEarly = false;
+    const number = (await client.getBlockNumber()) - 1n;
+    return await client.request({ method: "eth_getBlockByNumber", params: [numberToHex(number), false] });
+  });
+  return () => isEarly;
+}
+
+test("a payment whose block comes after the newest one was read is accepted", async () => {
+  const isEarly = readHeadEarly();
+  expect((await reconciled()).applied).toMatchObject([{ transaction_hash: payment }]);
+  expect(isEarly()).toBe(false);
+});
+
+test("a registration whose block comes after the newest one was read is accepted", async () => {
+  const { id } = await kit.createPurchase(merchant);
+  const transaction_hash = await kit.act("merchant", "purchase", id, "register");
+  const isEarly = readHeadEarly();
+  const registered = await kit.post(kit.path(`/purchases/${id}/registration`), { transaction_hash });
+  expect(registered.status, registered.text).toBe(200);
+  expect(isEarly()).toBe(false);
 });
 
 test("a request that names several transactions sees each of them", async () => {

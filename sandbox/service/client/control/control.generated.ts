@@ -722,7 +722,7 @@ export interface components {
         paid: components["schemas"]["Amount"];
         outstanding: components["schemas"]["Amount"];
         refunded: components["schemas"]["Amount"];
-        /** The part of `paid` that was reconciled. */
+        /** Recorded by reconcile. Above `paid` if a reorg has removed a payment since. */
         reconciled: components["schemas"]["Amount"];
         as_of: {
           block_number: number;

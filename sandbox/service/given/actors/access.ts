@@ -1,14 +1,16 @@
 import { Mutex } from "async-mutex";
 import { z } from "zod";
 import type { Part } from "../../../lib/part.ts";
+import { requestAccess } from "../../client/access/request-access.ts";
+import { WriteKeys } from "../../client/access/write-keys.ts";
 import type { SendRequest } from "../../client/api-client.ts";
-import { requestAccess } from "../../client/request-access.ts";
 import type { SeededAccount } from "../../keys/keys.ts";
 
 const held = z.object({ credential: z.string(), credential_id: z.string(), requests: z.int() });
 
 const accessState = z.record(z.string(), held);
 
+type Held = z.infer<typeof held>;
 type AccessState = z.infer<typeof accessState>;
 
 /**
@@ -22,6 +24,7 @@ export class GivenAccess implements Part<AccessState> {
   readonly #accounts: readonly SeededAccount[];
   /** Sends a request without a credential, once. */
   readonly send: SendRequest;
+  readonly keys = new WriteKeys();
   readonly #issuing = new Mutex();
   #held: AccessState = {};
 
@@ -36,6 +39,7 @@ export class GivenAccess implements Part<AccessState> {
   }
 
   restore(state: AccessState): void {
+    this.keys.restored();
     this.#held = structuredClone(state);
   }
 
@@ -60,7 +64,7 @@ export class GivenAccess implements Part<AccessState> {
   async nextKey(program: string, issue: SendRequest): Promise<string> {
     const one = await this.#hold(program, issue);
     one.requests += 1;
-    return `given-${one.credential_id}-${one.requests}`;
+    return this.keys.next(`given-${one.credential_id}`, one.requests);
   }
 
   async #authorize(request: Request, program: string, issue: SendRequest): Promise<string> {
@@ -69,14 +73,16 @@ export class GivenAccess implements Part<AccessState> {
     return credential;
   }
 
-  async #hold(program: string, issue: SendRequest): Promise<z.infer<typeof held>> {
+  async #hold(program: string, issue: SendRequest): Promise<Held> {
     return await this.#issuing.runExclusive(async () => {
+      const known = this.#held[program];
+      if (known !== undefined) return known;
       const account = this.#accounts.find((one) => one.program === program);
-      this.#held[program] ??= {
-        ...(await requestAccess(this.#apiUrl, account?.key ?? "", issue)),
-        requests: 0,
-      };
-      return this.#held[program];
+      const before = this.#held;
+      const issued = { ...(await requestAccess(this.#apiUrl, account?.key ?? "", issue)), requests: 0 };
+      // A restore meanwhile has brought its own back.
+      if (before === this.#held) this.#held[program] = issued;
+      return issued;
     });
   }
 }

@@ -47,5 +47,6 @@ export function openProgramApi(
     fetch: access.authorizedFetch(program, issue),
     nextKey,
   });
+  client.use(access.keys.middleware);
   return { once: lifecycleWrites(client, nextKey), retrying: client.retrying };
 }

@@ -44,14 +44,17 @@ export const createPurchase = defineOperation({
     const merchant = (await findMerchant(store, program.id, body.merchant_id)).value;
     const deadlines = fillDeadlines(body, now);
     // A chain that reorganizes meanwhile is read again, for the same purchase.
-    const sign = once(async () => await signPurchase({ ...body, ...deadlines }, merchant, now, services));
+    const draft = once(async () => await draftPurchase({ ...body, ...deadlines }, merchant, now, services));
+    // The signature, which takes longer than an answer of the node, is made while the node reads the purchase.
+    const sign = once(async () => await signDraft(await draft(), services));
     const onChain = await services.chain.purchaseUnder(fundingOf(merchant), async (funding) => {
       await assertEnrolled(merchant, funding, services);
       assertNoFieldErrors([
         ...findInTerms({ ...deadlines, amount: BigInt(body.amount) }, merchant, funding, now),
         ...findInParties(body, merchant, deployment),
       ]);
-      const { commitment_hash, buyer } = await sign();
+      const { commitment_hash, buyer } = await draft();
+      sign().catch(() => undefined);
       return { id: commitment_hash, buyer };
     });
     const signed = await sign();
@@ -90,16 +93,19 @@ export function fillDeadlines(
   };
 }
 
-/** Makes the record of a purchase, with its commitment signed by the program's commitment signer. */
-async function signPurchase(
+/** The record of a purchase without the signature of its commitment, and without its event. */
+type Draft = Omit<PurchaseRecord, "commitment_signature" | "event_id">;
+
+/** Makes the record of a purchase, with the hash of its commitment, which the program's commitment signer has to sign. */
+async function draftPurchase(
   asked: CreatePurchase & Deadlines,
   merchant: MerchantRecord,
   now: number,
   services: Services,
-): Promise<Omit<PurchaseRecord, "event_id">> {
+): Promise<Draft> {
   const { deployment, settings } = services;
   const id = await nextId("pur", services);
-  const draft: Omit<PurchaseRecord, "commitment_hash" | "commitment_signature" | "event_id"> = {
+  const draft: Omit<Draft, "commitment_hash"> = {
     id,
     program: merchant.program,
     merchant_id: merchant.id,
@@ -122,9 +128,13 @@ async function signPurchase(
     refund_id: null,
     created_at: now,
   };
-  const commitment_hash = hashCommitment(domainOf(deployment), commitmentOf(draft, deployment));
-  const signer = commitmentSigner(merchant.program, services);
-  return { ...draft, commitment_hash, commitment_signature: await signer.sign({ hash: commitment_hash }) };
+  return { ...draft, commitment_hash: hashCommitment(domainOf(deployment), commitmentOf(draft, deployment)) };
+}
+
+/** Has the program's commitment signer sign the commitment of a draft. */
+async function signDraft(draft: Draft, services: Services): Promise<Omit<PurchaseRecord, "event_id">> {
+  const signer = commitmentSigner(draft.program, services);
+  return { ...draft, commitment_signature: await signer.sign({ hash: draft.commitment_hash }) };
 }
 
 /** Everything in the terms that the contract would refuse. */

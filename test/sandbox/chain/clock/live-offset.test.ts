@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import type { EIP1193RequestFn } from "viem";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { fromTimestamp } from "../../../../protocol/values/time.ts";
 import { createClock } from "../../../../sandbox/chain/clock/clock.ts";
 import type { ChainNode } from "../../../../sandbox/chain/start-chain.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
@@ -82,22 +84,63 @@ test("time continues for chain and API when the machine's clock is set back", as
   expect(Date.parse(merchant.created_at) / 1_000).toBeLessThanOrEqual(Number(timestamp));
 });
 
-test("time continues in the next run when the machine's clock was set back between two runs", async () => {
-  const dataDirectory = await temporaryFolder();
-  onTestFinished(() => {
+test.for(["in the next run", "from a snapshot file", "from a snapshot file, in a data directory"])(
+  "time continues %s when the machine's clock was set back meanwhile",
+  async (how) => {
+    const dataDirectory = await temporaryFolder();
+    const file = join(await temporaryFolder(), "saved.snapshot.gz");
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const before = await createSandbox({ mode: "live", dataDirectory });
+    const { merchant } = await before.given.merchant({ state: "enrolled" });
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 600_000 });
+    const { purchase } = await before.given.purchase({ state: "created", merchant });
+    await before.save(file);
+    await before.close();
     vi.useRealTimers();
-  });
-  const before = await createSandbox({ mode: "live", dataDirectory });
-  const { merchant } = await before.given.merchant({ state: "enrolled" });
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 600_000 });
-  const { purchase } = await before.given.purchase({ state: "created", merchant });
-  await before.close();
-  vi.useRealTimers();
 
-  await using sandbox = await createSandbox({ mode: "live", dataDirectory });
-  const created = Date.parse(purchase.created_at) / 1_000;
-  expect(await sandbox.clock.now()).toBeGreaterThanOrEqual(created);
-  const { transaction_hash } = await sandbox.wallets.merchant.register(purchase);
-  const registered = await sandbox.client.retrying.register(purchase, { transaction_hash });
-  expect(registered.status).toBe("active");
+    const isFile = how !== "in the next run";
+    await using sandbox = await createSandbox({
+      ...(isFile ? { from: file } : { mode: "live" }),
+      ...(how === "from a snapshot file" ? {} : { dataDirectory, fresh: isFile }),
+    });
+    const created = Date.parse(purchase.created_at) / 1_000;
+    expect(await sandbox.clock.now()).toBeGreaterThanOrEqual(created);
+    const { transaction_hash } = await sandbox.wallets.merchant.register(purchase);
+    const registered = await sandbox.client.retrying.register(purchase, { transaction_hash });
+    expect(registered.status).toBe("active");
+  },
+);
+
+test("the API is never behind a block that a travel has mined, also while it moves", async () => {
+  const asked = Promise.withResolvers<void>();
+  const hold = Promise.withResolvers<void>();
+  let holds = false;
+  const adaptChain = async (chain: ChainNode): Promise<ChainNode> => {
+    const { request: forward } = chain;
+    const request = async (call: { method: string; params?: unknown }): Promise<unknown> => {
+      if (holds && call.method === "evm_increaseTime") {
+        asked.resolve();
+        await hold.promise;
+      }
+      return await Reflect.apply(forward, undefined, [call]);
+    };
+    const client = Object.create(chain.client);
+    // The type of a request function promises an answer for each method, which a node that is late is not bound by.
+    client.request = request as EIP1193RequestFn;
+    return { ...chain, client, request: client.request, clock: await createClock(client, "live") };
+  };
+  await using kit = await TestKit.open({ mode: "live", seed: "travel-while-read", adaptChain });
+  const { chain, clock, description } = kit.sandbox;
+  holds = true;
+  const travelling = clock.travel(1_000);
+  await asked.promise;
+  const { timestamp } = await chain.client.getBlock();
+  const reading = kit.get("/v1/routing/capabilities");
+  // A request that came later has its response: the other one is in progress.
+  expect((await fetch(`${description.urls.control}/health`)).ok).toBe(true);
+  hold.resolve();
+  await travelling;
+  expect(fromTimestamp(JSON.parse((await reading).text).now)).toBeGreaterThanOrEqual(Number(timestamp));
 });

@@ -31,7 +31,7 @@ test("a data directory of the first version is refused with what to do, and stay
   await expect(createSandbox({ dataDirectory })).rejects.toMatchObject({
     name: "StoreDamagedError",
     message: expect.stringMatching(
-      /store\.json, line 1: this is format 2, and this version reads format 4\. Save/,
+      /store\.json, line 1: this is format 2, and this version reads format 5\. Save/,
     ),
   });
   expect(await readFile(join(dataDirectory, "settings.json"), "utf8")).toBe(settings);

@@ -2,6 +2,30 @@ import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { createApiClient, unwrap } from "../../../../sandbox/service/client/api-client.ts";
 
+const delayAccess = () => delay("/v1/routing/access");
+
+/** Holds the next request to one of the paths back, as a slow network would, until it is sent. */
+function delay(...paths: string[]): { asked: Promise<void>; send: () => void } & AsyncDisposable {
+  const { fetch } = globalThis;
+  const [asked, sent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  globalThis.fetch = async (...request) => {
+    const url = request[0] instanceof Request ? request[0].url : String(request[0]);
+    if (paths.some((path) => url.endsWith(path))) {
+      paths.length = 0;
+      asked.resolve();
+      await sent.promise;
+    }
+    return await fetch(...request);
+  };
+  return {
+    asked: asked.promise,
+    send: sent.resolve,
+    async [Symbol.asyncDispose]() {
+      globalThis.fetch = fetch;
+    },
+  };
+}
+
 describe("the sandbox's own client after its credential's seven days:", () => {
   const program = "prg_demo";
   const path = "/v1/routing/programs/{program}";
@@ -30,6 +54,65 @@ describe("the sandbox's own client after its credential's seven days:", () => {
     const body = { wallet: sandbox.wallets.buyer.address, name: "Late", funding_cap: "1" };
     expect(await sandbox.client.retrying.createMerchant(program, body)).toMatchObject({ name: "Late" });
   });
+
+  test.each(["client", "client.retrying"])(
+    "%s renews the credential that its own request revoked after a restore",
+    async (name) => {
+      await using sandbox = await used();
+      const client = name === "client" ? sandbox.client : sandbox.client.retrying;
+      const read = async () => unwrap(await client.GET(path, { params: { path: { program } } })).id;
+      const expired = await sandbox.snapshot();
+      for (let round = 1; round <= 2; round += 1) {
+        await expired.restore();
+        await using access = delayAccess();
+        const reads = [read(), read()];
+        await access.asked;
+        await expired.restore();
+        access.send();
+        expect(await Promise.all(reads)).toEqual([program, program]);
+        const revoked = await sandbox.snapshot();
+        expect(await read()).toBe(program);
+        await revoked.restore();
+        expect(await read()).toBe(program);
+      }
+    },
+  );
+
+  test("a given state whose credential is issued during a restore succeeds", async () => {
+    await using sandbox = await createSandbox({ seed: "given-and-restored" });
+    const start = await sandbox.snapshot();
+    await using access = delayAccess();
+    const given = sandbox.given.purchase({ state: "created" });
+    await access.asked;
+    await start.restore();
+    access.send();
+    expect((await given).purchase.status).toBe("created");
+    expect((await sandbox.given.purchase({ state: "created" })).purchase.status).toBe("created");
+  });
+
+  test.each(["client", "given"])(
+    "a write of %s after a restore has another key than one that is in progress",
+    async (name) => {
+      await using sandbox = await createSandbox({ seed: "overtaken" });
+      const { merchant } = await sandbox.given.purchase({ state: "created" });
+      const { retrying } = sandbox.client;
+      await retrying.deliver(program);
+      const { address: buyer } = sandbox.wallets.buyer;
+      const create = async (amount: string) =>
+        name === "client"
+          ? await retrying.createPurchase(merchant, { buyer, amount, terms: {} })
+          : (await sandbox.given.purchase({ state: "created", amount })).purchase;
+      const start = await sandbox.snapshot();
+      await using late = delay("/purchases");
+      const first = create("1000");
+      await late.asked;
+      await start.restore();
+      const second = create("2000");
+      late.send();
+      const amounts = (await Promise.all([first, second])).map(({ amount }) => amount);
+      expect(amounts).toEqual(["1000", "2000"]);
+    },
+  );
 
   test("equal runs renew to equal state", async () => {
     const digest = async () => {

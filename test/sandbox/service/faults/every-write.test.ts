@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import { requestAccess } from "../../../../sandbox/service/client/access/request-access.ts";
 import { createApiClient } from "../../../../sandbox/service/client/api-client.ts";
-import { requestAccess } from "../../../../sandbox/service/client/request-access.ts";
 import type { FaultRequest } from "../../../../sandbox/service/faults/fault-request.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { apiFaultPlacements } from "../../../../server/http/faults/api-fault.ts";

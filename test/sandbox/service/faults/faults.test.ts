@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
-import { requestAccess } from "../../../../sandbox/service/client/request-access.ts";
+import { requestAccess } from "../../../../sandbox/service/client/access/request-access.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 

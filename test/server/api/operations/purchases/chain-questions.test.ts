@@ -16,7 +16,9 @@ test("a created purchase needs three messages to the node, and a block that one 
   await kit.createPurchase(merchant);
   const sent = vi.spyOn(WebSocket.prototype, "send");
   await kit.createPurchase(merchant);
-  expect(sent.mock.calls.length).toBe(3);
+  // Only the relayer's look at an earlier block asks which chain it is.
+  const own = sent.mock.calls.filter(([message]) => !String(message).includes("eth_chainId"));
+  expect(own).toHaveLength(3);
   // By a connection of its own, so that no answer tells the sandbox of it.
   await fetch(kit.sandbox.chain.anvil.url, {
     method: "POST",

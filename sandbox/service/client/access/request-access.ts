@@ -1,5 +1,5 @@
-import { createApiClient, type SendRequest } from "./api-client.ts";
-import { unwrap } from "./problem-error.ts";
+import { createApiClient, type SendRequest } from "../api-client.ts";
+import { unwrap } from "../problem-error.ts";
 
 /**
  * Issues a credential for an account's program, and revokes the account's previous credential.

@@ -1,9 +1,10 @@
 import type { Middleware } from "openapi-fetch";
 import { z } from "zod";
-import type { Part } from "../../lib/part.ts";
-import type { SendRequest } from "./api-client.ts";
-import { isProblem } from "./problem-error.ts";
+import type { Part } from "../../../lib/part.ts";
+import type { SendRequest } from "../api-client.ts";
+import { isProblem } from "../problem-error.ts";
 import { requestAccess } from "./request-access.ts";
+import { WriteKeys } from "./write-keys.ts";
 
 const held = z.object({ credential: z.string(), credential_id: z.string(), keys: z.int() });
 
@@ -11,7 +12,7 @@ type Held = z.infer<typeof held>;
 
 /** Gives every request of a client a credential, which is issued when the first one is sent; a restore brings it back. */
 export interface LazyAccess extends Part<Held | null> {
-  middleware: Middleware;
+  middleware: Middleware[];
   /** Returns an idempotency key that no other request has; equal runs get equal keys. */
   nextKey: (send: SendRequest) => Promise<string>;
 }
@@ -20,21 +21,25 @@ export interface LazyAccess extends Part<Held | null> {
  * Issues an account's credential when a client first needs it. If the credential has expired, or a restore has replaced it during a
  * request, the request is sent once more with a valid one.
  *
- * @example client.use(lazyAccess(urls.api, account.key).middleware)
+ * @example client.use(...lazyAccess(urls.api, account.key).middleware)
  */
 export function lazyAccess(apiUrl: string, accountKey: string): LazyAccess {
   const access = new IssuedAccess(async (send) => await requestAccess(apiUrl, accountKey, send));
+  const keys = new WriteKeys();
   return {
-    middleware: authorizeWith(access),
+    middleware: [keys.middleware, authorizeWith(access)],
     async nextKey(send) {
       const one = await access.current(send);
       one.keys += 1;
-      return `client-${one.credential_id}-${one.keys}`;
+      return keys.next(`client-${one.credential_id}`, one.keys);
     },
     name: "client_credential",
     schema: held.nullable(),
-    capture: () => structuredClone(access.held),
-    restore: (kept) => access.restore(structuredClone(kept)),
+    capture: () => access.capture(),
+    restore(kept) {
+      keys.restored();
+      access.restore(structuredClone(kept));
+    },
   };
 }
 
@@ -44,6 +49,10 @@ class IssuedAccess {
   /** The number of states that were restored. */
   restores = 0;
   #issuing: Promise<Held> | null = null;
+  /** The number of requests for a credential that have no answer yet. */
+  #inProgress = 0;
+  /** Whether a request from before a restore may have revoked what is held: the API can have got it after the restore. */
+  #mayBeRevoked = false;
   readonly #issue: (send: SendRequest) => Promise<Omit<Held, "keys">>;
 
   constructor(issue: (send: SendRequest) => Promise<Omit<Held, "keys">>) {
@@ -54,7 +63,7 @@ class IssuedAccess {
   async current(send: SendRequest): Promise<Held> {
     if (this.held !== null) return this.held;
     const before = this.restores;
-    this.#issuing ??= this.#issue(send).then((issued) => ({ ...issued, keys: 0 }));
+    this.#issuing ??= this.#request(send);
     try {
       const got = await this.#issuing;
       if (before === this.restores) this.held = got;
@@ -64,14 +73,41 @@ class IssuedAccess {
     }
   }
 
+  /** A credential that may be revoked is not kept: it would be refused after the restore. */
+  capture(): Held | null {
+    return this.#mayBeRevoked ? null : structuredClone(this.held);
+  }
+
   restore(kept: Held | null): void {
     this.restores += 1;
     this.held = kept;
     this.#issuing = null;
+    this.#mayBeRevoked = this.#inProgress > 0;
+  }
+
+  /** Returns whether a credential was refused for a reason that a new one removes. Of several requests, the first one renews it for all. */
+  renews(code: string, credential: string): boolean {
+    const isRevoked = code === "credential_revoked" && this.#mayBeRevoked;
+    if (code !== "credential_expired" && !isRevoked) return false;
+    if (this.held?.credential === credential) this.held = null;
+    return true;
+  }
+
+  async #request(send: SendRequest): Promise<Held> {
+    this.#mayBeRevoked = this.#inProgress > 0;
+    this.#inProgress += 1;
+    try {
+      return { ...(await this.#issue(send)), keys: 0 };
+    } finally {
+      this.#inProgress -= 1;
+    }
   }
 }
 
-/** Returns what gives each request the credential, and sends it once more with another one after a restore or when it has expired. */
+/** A request is sent again with the restored credential, and with a new one if that was revoked. */
+const mostResends = 2;
+
+/** Returns what gives each request the credential, and sends it again with another one after a restore or when it has expired. */
 function authorizeWith(access: IssuedAccess): Middleware {
   /** Requests in progress, as they can be sent once more. */
   const sent = new Map<string, { request: Request; credential: string; restores: number }>();
@@ -90,13 +126,18 @@ function authorizeWith(access: IssuedAccess): Middleware {
     async onResponse({ response, id, options }) {
       const copy = sent.get(id);
       sent.delete(id);
-      if (response.status !== 401 || copy === undefined) return;
-      const expired = await isExpired(response);
-      if (!expired && copy.restores === access.restores) return;
-      // Of several requests that expired together, the first one renews the credential for all.
-      if (expired && access.held?.credential === copy.credential) access.held = null;
-      await authorize(copy.request, options.fetch);
-      return await options.fetch(copy.request);
+      if (copy === undefined) return;
+      let { credential, restores } = copy;
+      let answer = response;
+      for (let resends = 0; answer.status === 401 && resends < mostResends; resends += 1) {
+        const renewed = access.renews(await codeOf(answer), credential);
+        if (!renewed && restores === access.restores) break;
+        const request = copy.request.clone();
+        restores = access.restores;
+        credential = await authorize(request, options.fetch);
+        answer = await options.fetch(request);
+      }
+      return answer;
     },
     onError({ id }) {
       sent.delete(id);
@@ -104,7 +145,7 @@ function authorizeWith(access: IssuedAccess): Middleware {
   };
 }
 
-async function isExpired(response: Response): Promise<boolean> {
+async function codeOf(response: Response): Promise<string> {
   const body: unknown = await response.clone().json();
-  return isProblem(body) && body.code === "credential_expired";
+  return isProblem(body) ? body.code : "";
 }

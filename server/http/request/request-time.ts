@@ -1,0 +1,78 @@
+import { ChainUnavailableError } from "../../chain/chain-reader.ts";
+import type { Clock } from "../../services.ts";
+
+/**
+ * Another time than the expected one was read. The request starts over at that time.
+ *
+ * Not a CodedError: no client reads a code of it.
+ */
+class TimePassedError extends Error {
+  override readonly name = "TimePassedError";
+}
+
+/**
+ * The time of a request. It is the expected one until it is confirmed, so that the time is read in the same message as the first reads of
+ * the chain. Nothing may be stored, taken or sent before it is confirmed.
+ */
+export class RequestTime {
+  /** In Unix seconds. */
+  readonly now: number;
+  readonly #read: () => Promise<number>;
+  #reading: Promise<number> | null = null;
+
+  private constructor(now: number, read: () => Promise<number>) {
+    this.now = now;
+    this.#read = read;
+  }
+
+  /**
+   * Runs a request at the expected time, and again at the time that was read if that is another one. Without an expected time it is read
+   * first.
+   */
+  static async run<T>(clock: Clock, attempt: (time: RequestTime) => Promise<T>): Promise<T> {
+    const read = async () => await readTime(clock);
+    const expected = clock.expected();
+    if (expected === undefined) return await attempt(RequestTime.#at(await read()));
+    const time = new RequestTime(expected, read);
+    try {
+      const result = await attempt(time);
+      await time.confirm();
+      return result;
+    } catch (error) {
+      // It is the same at every time.
+      if (error instanceof ChainUnavailableError) throw error;
+      const now = await time.#readOnce();
+      if (now === expected) throw error;
+      return await attempt(RequestTime.#at(now));
+    }
+  }
+
+  static #at(now: number): RequestTime {
+    return new RequestTime(now, async () => now);
+  }
+
+  /**
+   * Resolves when the time was read and is the expected one. Later calls do not read it again.
+   *
+   * @throws TimePassedError; ChainUnavailableError when the chain does not respond.
+   */
+  async confirm(): Promise<void> {
+    if ((await this.#readOnce()) !== this.now) throw new TimePassedError();
+  }
+
+  async #readOnce(): Promise<number> {
+    this.#reading ??= this.#read();
+    return await this.#reading;
+  }
+}
+
+async function readTime(clock: Clock): Promise<number> {
+  try {
+    return await clock.now();
+  } catch (cause) {
+    throw new ChainUnavailableError(
+      "The chain does not respond, so the API cannot read the time. Send the identical request again.",
+      { cause },
+    );
+  }
+}
