@@ -5,7 +5,7 @@ export type Bar = { readonly atMost: number } | { readonly atLeast: number };
 export type Limit = { readonly noMoreThan: number } | { readonly noLessThan: number };
 
 /** The unit of one round's measurement; times and sizes are better when smaller, rates when larger. */
-export type Unit = "ms" | "MiB" | "KiB per block" | "messages" | "per second";
+export type Unit = "ms" | "µs" | "MiB" | "KiB per block" | "messages" | "per second";
 
 /** One benchmark: subjects that do the same, one of them the floor or peer that the others are compared with. */
 export interface Benchmark {
@@ -18,6 +18,8 @@ export interface Benchmark {
   readonly rounds: number;
   /** `ms` by default. */
   readonly unit?: Unit;
+  /** By subject: another unit than the benchmark's own. */
+  readonly units?: Readonly<Record<string, Unit>>;
   /** By subject: what its ratio to the baseline must hold to. */
   readonly bars?: Readonly<Record<string, Bar | Limit>>;
   /** By subject: another baseline than the benchmark's own. */
@@ -53,12 +55,13 @@ export async function measure(
   benchmark: Benchmark,
   progress: (line: string) => void,
 ): Promise<Row[]> {
-  const { rounds, subjects, unit = "ms" } = benchmark;
+  const { rounds, subjects } = benchmark;
+  const unitOf = (subject: string) => benchmark.units?.[subject] ?? benchmark.unit ?? "ms";
   const measured = new Map<string, number[]>(Object.keys(subjects).map((subject) => [subject, []]));
   for (let round = 1; round <= rounds; round += 1) {
     for (const [subject, run] of Object.entries(subjects)) {
       const value = await run();
-      progress(`${name}, round ${round} of ${rounds}, ${subject}: ${value.toFixed(2)} ${unit}`);
+      progress(`${name}, round ${round} of ${rounds}, ${subject}: ${value.toFixed(2)} ${unitOf(subject)}`);
       measured.get(subject)?.push(value);
     }
   }
@@ -69,7 +72,7 @@ export async function measure(
     return {
       benchmark: name,
       subject,
-      unit,
+      unit: unitOf(subject),
       median: median(values),
       min: Math.min(...values),
       max: Math.max(...values),

@@ -1,6 +1,6 @@
 /**
- * The waits of the first test of a project: the import of the package, the first sandbox, and what both add to a run of vitest. The package
- * is what `npm run build` writes.
+ * The waits of the first test of a project: the import of the package, the first sandbox, what both add to a run of vitest, and the first
+ * lifecycle. The package is what `npm run build` writes.
  */
 import { execFile, execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ const project = makeProject();
 
 /** The benchmark `import`. */
 export const benchmark: Benchmark = {
-  title: "The import of the package, the first sandbox, and a first test",
+  title: "The import of the package, the first sandbox, a first test and a first lifecycle",
   baseline: "import viem",
   rounds: 9,
   subjects: {
@@ -29,12 +29,16 @@ export const benchmark: Benchmark = {
         "const module = await loaded(); await create(module); await create(module);",
       ),
     "first createSandbox": async () => await timeOf("await create(module)", "const module = await loaded();"),
-    "a sandbox in a vitest test": async () => (await runVitest("with")) - (await runVitest("without")),
+    "later lifecycle": async () =>
+      await timeOf("await refund()", "await create(await loaded()); await refund(); await refund();"),
+    "first lifecycle": async () => await timeOf("await refund()", "await create(await loaded());"),
+    "a sandbox in a vitest test": async () => (await runVitest("sandbox")) - (await runVitest("empty")),
   },
-  comparedTo: { "first createSandbox": "later createSandbox" },
+  comparedTo: { "first createSandbox": "later createSandbox", "first lifecycle": "later lifecycle" },
   bars: {
     "import routing-sandbox": { atMost: 1 },
     "first createSandbox": { atMost: 1.5 },
+    "first lifecycle": { atMost: 2 },
     "a sandbox in a vitest test": { noMoreThan: 500 },
   },
   close: async () => rmSync(project, { recursive: true, force: true }),
@@ -55,11 +59,11 @@ function makeProject(): string {
     "export default { test: { server: { deps: { external: [/\\/dist\\//] } } } };\n",
   );
   writeFileSync(
-    join(folder, "without.test.js"),
+    join(folder, "empty.test.js"),
     'import { test } from "vitest";\ntest("is empty", () => {});\n',
   );
   writeFileSync(
-    join(folder, "with.test.js"),
+    join(folder, "sandbox.test.js"),
     'import { sandboxTest } from "routing-sandbox/vitest";\nsandboxTest()("is empty", ({ sandbox }) => void sandbox);\n',
   );
   return folder;
@@ -70,6 +74,7 @@ async function timeOf(step: string, before = ""): Promise<number> {
   const program = `
     const loaded = async () => await import("routing-sandbox");
     const create = async ({ createSandbox }) => void opened.push(await createSandbox());
+    const refund = async () => await opened[0].given.purchase({ state: "refunded" });
     const opened = [];
     ${before}
     const began = performance.now();
@@ -82,7 +87,10 @@ async function timeOf(step: string, before = ""): Promise<number> {
   return Number(stdout);
 }
 
-async function runVitest(test: "with" | "without"): Promise<number> {
+/** Runs one of the test files: vitest runs all whose paths contain a name. */
+async function runVitest(test: "sandbox" | "empty"): Promise<number> {
   const vitest = join(project, "node_modules", "vitest", "vitest.mjs");
-  return await elapsed(async () => await execute(process.execPath, [vitest, "run", test], { cwd: project }));
+  return await elapsed(
+    async () => await execute(process.execPath, [vitest, "run", `${test}.test.js`], { cwd: project }),
+  );
 }

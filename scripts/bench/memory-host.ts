@@ -6,6 +6,7 @@
  * - `again <states> <folder>`: a bare Anvil that has mined the blocks of that folder again, and keeps so many states.
  */
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import express from "express";
 import { maxUint256 } from "viem";
 import { toNode } from "../../relayer/node/node.ts";
@@ -16,56 +17,34 @@ import { chainId, genesisTimestamp, walletNames } from "../../sandbox/chain/gene
 import { replay } from "../../sandbox/chain/journal/replay.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { readDirectory } from "../../server/store/directory/directory-store.ts";
+import { copiesOf, originalPurchase } from "./purchase-copies.ts";
 import { residentMemory } from "./resident-memory.ts";
 
 const [what, number = "0", folder = ""] = process.argv.slice(2);
 
+/** The time after which V8 has given pages that it no longer needs back to the operating system, in milliseconds. */
+const idle = 12_000;
+
 async function weigh(anvil: number): Promise<void> {
   globalThis.gc?.();
   globalThis.gc?.();
+  await setTimeout(idle);
   console.log(
     JSON.stringify({ node: await residentMemory(process.pid), anvil: await residentMemory(anvil) }),
   );
 }
 
-/** Puts copies of a real purchase, of its event and of its stored answer into the store, each with an id of its own. */
-async function fill({ store, given }: Sandbox, count: number): Promise<void> {
-  const { id, event_id } = (await given.purchase({ state: "created" })).purchase;
-  const purchase = await store.get("purchases", id);
-  const event = await store.get("events", event_id);
-  const answers = await store.list("idempotency", {});
-  const answer = answers.find(({ value }) => value.response?.body.includes(event_id));
-  if (purchase === undefined || event === undefined || answer === undefined)
-    throw new Error("A created purchase has a record, an event and a stored answer.");
-  const renamed = <T>(value: T, number: number): T =>
-    JSON.parse(
-      JSON.stringify(value)
-        .replaceAll(id, `pur_${String(number).padStart(20, "0")}`)
-        .replaceAll(event_id, `evt_${String(number).padStart(20, "0")}`),
-    );
-  for (let number = 1; number < count; number += 1)
-    await store.commit([], () => {
-      return [
-        {
-          kind: "put",
-          collection: "purchases",
-          key: renamed(purchase.key, number),
-          value: renamed(purchase.value, number),
-        },
-        {
-          kind: "put",
-          collection: "events",
-          key: renamed(event.key, number),
-          value: renamed(event.value, number),
-        },
-        {
-          kind: "put",
-          collection: "idempotency",
-          key: `${answer.key}-${number}`,
-          value: renamed(answer.value, number),
-        },
-      ];
-    });
+/** Puts so many purchases into the store. */
+async function fill(sandbox: Sandbox, count: number): Promise<void> {
+  const copyOf = copiesOf(await originalPurchase(sandbox));
+  for (let number = 1; number < count; number += 1) {
+    const [purchase, event, answer] = copyOf(number);
+    await sandbox.store.commit([], () => [
+      { kind: "put", collection: "purchases", key: purchase.key, value: purchase.value },
+      { kind: "put", collection: "events", key: event.key, value: event.value },
+      { kind: "put", collection: "idempotency", key: answer.key, value: answer.value },
+    ]);
+  }
 }
 
 async function weighBare(): Promise<void> {

@@ -8,10 +8,10 @@ export interface StoreMeasurement {
   memory: number;
 }
 
-const [folder = ""] = process.argv.slice(2);
+const [folder = "", purchase = ""] = process.argv.slice(2);
 const began = performance.now();
 const store = await openDirectoryStore(folder);
-await store.get("purchases", "pur_1");
+await store.get("purchases", purchase);
 const milliseconds = performance.now() - began;
 globalThis.gc?.();
 const opened: StoreMeasurement = { milliseconds, memory: process.memoryUsage().rss };

@@ -43,6 +43,8 @@ async function readBare(count: number): Promise<void> {
 
 async function reconcile(count: number): Promise<number> {
   await paid.restore();
+  // After a restore, the client requests access again before its next request.
+  unwrap(await api.GET("/v1/routing/capabilities"));
   const took = await elapsed(async () =>
     unwrap(
       await api.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {

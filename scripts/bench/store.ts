@@ -5,80 +5,49 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { Hex } from "viem";
+import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { ClosingStack } from "../../sandbox/lib/closing-stack.ts";
 import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";
 import { openEphemeralStore } from "../../server/store/journaled/ephemeral-store.ts";
 import { Database } from "../../server/store/postgres/database.ts";
 import { PostgresStore } from "../../server/store/postgres/postgres-store.ts";
-import type { PurchaseRecord } from "../../server/store/records.ts";
 import type { Store } from "../../server/store/store.ts";
 import { hasPostgres, startPostgres } from "../postgres-server.ts";
 import { type Benchmark, median } from "./benchmark.ts";
 import type { StoreMeasurement } from "./opened-store.ts";
-import { purchaseRecord } from "./purchase-record.ts";
+import { copiesOf, originalPurchase } from "./purchase-copies.ts";
 
 const few = 1_000;
 const many = 100_000;
 const writesPerRound = 300;
-const program = "prg_bench";
+const program = "prg_demo";
 
 const opened = new ClosingStack();
 const root = await mkdtemp(join(tmpdir(), "routing-sandbox-bench-"));
 opened.defer(async () => await rm(root, { recursive: true, force: true }));
 let last = 0;
 
-function newPurchase(id: string, hash: Hex): PurchaseRecord {
-  return purchaseRecord({
-    id,
-    program,
-    commitment_hash: hash,
-    commitment_signature: `0x${"22".repeat(65)}`,
-    salt: hash,
-    terms: { title: "A course on settlement", sku: "course-42" },
-    amount: "1000",
-    event_id: `evt_${id}`,
-  });
-}
+const sandbox = await createSandbox({ seed: "bench" });
+const copyOf = copiesOf(await originalPurchase(sandbox));
+await sandbox.close();
 
-/** Writes the records of a new purchase: the purchase, its event and the stored answer, in one commit. */
-async function createPurchase(store: Store): Promise<void> {
+/** Returns a function that writes the records of a new purchase: the purchase, its event and the stored answer, in one commit. */
+function newPurchase(store: Store): () => Promise<void> {
   last += 1;
-  const id = `pur_${last}`;
-  const hash: Hex = `0x${last.toString(16).padStart(64, "0")}`;
-  const text = JSON.stringify({ id, padding: "x".repeat(1_200) });
-  await store.commit([`outbox/${program}`], ([sequence = 0]) => [
-    { kind: "insert", collection: "purchases", key: id, value: newPurchase(id, hash) },
-    {
-      kind: "insert",
-      collection: "events",
-      key: `evt_${id}`,
-      value: {
-        id: `evt_${id}`,
-        program,
-        sequence,
-        type: "purchase.created",
-        subject: id,
-        body: JSON.stringify({ id, hash }),
-        body_sha256: hash,
-        created_at: 0,
-        delivery: "undelivered",
-      },
-    },
-    {
-      kind: "insert",
-      collection: "idempotency",
-      key: `${program}\n${id}`,
-      value: { fingerprint: hash, state: "done", subject: null, response: { status: 201, body: text } },
-    },
-  ]);
+  const [purchase, event, answer] = copyOf(last);
+  return async () =>
+    await store.commit([`outbox/${program}`], ([sequence = 0]) => [
+      { kind: "insert", collection: "purchases", key: purchase.key, value: purchase.value },
+      { kind: "insert", collection: "events", key: event.key, value: { ...event.value, sequence } },
+      { kind: "insert", collection: "idempotency", key: answer.key, value: answer.value },
+    ]);
 }
 
 /** Fills a store, many commits at a time, as fast as its groups go. */
 async function fill(store: Store, purchases: number): Promise<Store> {
   for (let made = 0; made < purchases; made += 500)
     await Promise.all(
-      Array.from({ length: Math.min(500, purchases - made) }, async () => await createPurchase(store)),
+      Array.from({ length: Math.min(500, purchases - made) }, async () => await newPurchase(store)()),
     );
   return store;
 }
@@ -88,8 +57,9 @@ function writing(store: Store): () => Promise<number> {
   return async () => {
     const times: number[] = [];
     for (let index = 0; index < writesPerRound; index += 1) {
+      const write = newPurchase(store);
       const began = performance.now();
-      await createPurchase(store);
+      await write();
       times.push(performance.now() - began);
     }
     return median(times);
@@ -111,7 +81,12 @@ const openedStore = fileURLToPath(new URL("opened-store.ts", import.meta.url));
 
 function starting(folder: string, purchases: number): () => Promise<number> {
   return async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, ["--expose-gc", openedStore, folder]);
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      "--expose-gc",
+      openedStore,
+      folder,
+      copyOf(1)[0].key,
+    ]);
     const { milliseconds, memory }: StoreMeasurement = JSON.parse(stdout);
     process.stderr.write(`${purchases} purchases take ${(memory / 2 ** 20).toFixed(0)} MiB of memory\n`);
     return milliseconds;
@@ -131,7 +106,7 @@ async function postgres(): Promise<Benchmark["subjects"]> {
   const start = async () => {
     const began = performance.now();
     const another = await PostgresStore.open(new Database(url));
-    await another.get("purchases", "pur_1");
+    await another.get("purchases", copyOf(1)[0].key);
     const milliseconds = performance.now() - began;
     await another.close();
     return milliseconds;

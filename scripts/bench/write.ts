@@ -1,27 +1,14 @@
 /** A purchase's creation and its replay, one after the other on one connection, compared with a bare Express that signs and syncs. */
 import { Agent, request as requestHttp } from "node:http";
 import { text } from "node:stream/consumers";
-import { actorsOf } from "../../testkit/demo/actors.ts";
-import { silentPrinter } from "../../testkit/demo/printer.ts";
-import { Session } from "../../testkit/demo/session.ts";
-import { enrollMerchant } from "../../testkit/demo/show-merchant.ts";
 import { type Benchmark, elapsed } from "./benchmark.ts";
+import { purchaseCreation } from "./purchase-creation.ts";
 import { serveExpress, serveSandbox } from "./serve.ts";
 
 const requests = 100;
 const opened = new AsyncDisposableStack();
 const { description } = opened.use(await serveSandbox());
-const actors = actorsOf(description);
-const session = await Session.open(actors, silentPrinter);
-const merchant = await enrollMerchant(session);
-const body = JSON.stringify({
-  merchant_id: merchant.id,
-  buyer: actors.buyer.address,
-  beneficiary: actors.beneficiary.address,
-  amount: "25000000",
-  terms: { title: "A course on settlement", sku: "course-42" },
-});
-const path = `/v1/routing/programs/${actors.program}/purchases`;
+const { session, path, body } = await purchaseCreation(description);
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 opened.defer(() => agent.destroy());
 
@@ -80,5 +67,6 @@ export const benchmark: Benchmark = {
     [replay]: async () => await each(api, () => "bench-replayed"),
   },
   comparedTo: { [express]: express, [replay]: express },
+  bars: { "a purchase created": { atMost: 1.5 } },
   close: async () => await opened.disposeAsync(),
 };
