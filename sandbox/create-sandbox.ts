@@ -248,10 +248,11 @@ async function openSandbox(
   const tools = await openTools(process, service, start);
   // From here on the sandbox is the one in its directory, whatever happens to this process.
   await kept.begin();
+  requireRunning(kept.chain);
+  // Before anything answers: an Anvil that ends is replaced from the first request on.
+  kept.started(supervised(process, service, tools, directory));
   const { makeTrace } = openHosts(listeners, { ...process, ...service, ...tools }, opened);
   await publish(process, service, tools, start);
-  requireRunning(kept.chain);
-  kept.started(supervised(process, service, tools, directory));
   await directory.keep();
   // Closed first: work in progress could not end.
   opened.defer(() => kept.chain.anvil.run());

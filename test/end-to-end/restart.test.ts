@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { usdc } from "../../protocol/values/amount.ts";
 import { isRunning, listProcesses, recordProcess } from "../../sandbox/lib/processes/processes.ts";
 import { createApiClient } from "../../sandbox/service/client/api-client.ts";
@@ -59,6 +59,22 @@ test.for(["SIGTERM", "SIGKILL"] as const)(
   },
 );
 
+test("an Anvil that is killed while its sandbox publishes itself is replaced", async () => {
+  const folder = await temporaryFolder();
+  const starting = startSandbox(folder);
+  await vi.waitUntil(() => existsSync(join(folder, ".env")), { interval: 1, timeout: 20_000 });
+  const lock = JSON.parse(await readFile(join(folder, "lock.json"), "utf8"));
+  // The sandbox learns of the end before its files are on disk.
+  process.kill(lock.pid, "SIGSTOP");
+  process.kill(lock.anvil.pid, "SIGKILL");
+  await expect.poll(() => isRunning(lock.anvil)).toBe(false);
+  process.kill(lock.pid, "SIGCONT");
+  await using sandbox = await starting;
+  const { control } = sandbox.description.urls;
+  await expect.poll(async () => (await fetch(`${control}/status`)).status).toBe(200);
+  expect(await findAnvils(lock.pid)).toEqual([expect.not.objectContaining({ anvil: lock.anvil.pid })]);
+});
+
 test("a second sandbox in one data directory is refused, and a clean stop leaves neither sandbox.json nor a process behind", async () => {
   const folder = await temporaryFolder();
   await using sandbox = await startSandbox(folder);
@@ -80,6 +96,8 @@ async function orphanAnvil(sandbox: StartedSandbox) {
   const watchers = (await listProcesses()).filter(
     ({ parentPid, pid }) => parentPid === found.guard && pid !== found.anvil,
   );
+  // A sandbox that still ran would see that its guard has ended, and end the Anvil itself.
+  process.kill(sandbox.description.pid, "SIGSTOP");
   for (const pid of [...watchers.map((watcher) => watcher.pid), found.guard]) process.kill(pid, "SIGKILL");
   await sandbox.end("SIGKILL");
   return anvil;
