@@ -6,6 +6,7 @@ import { hexSchema } from "../../../relayer/node/node-schemas.ts";
 import type { Relayer } from "../../../relayer/relayer.ts";
 import type { BlockPoint } from "../../../server/chain/chain-reader.ts";
 import type { Log } from "../../../server/services.ts";
+import { AnvilSilentError } from "../../chain/client/anvil-silent-error.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
 
 /** A follower of a chain's heads. */
@@ -20,6 +21,8 @@ export interface HeadFollower {
  * Has the relayer follow the chain: whenever the node announces a head, blocks of a reorg included, one look at it.
  *
  * Heads that come during a look make one more look together. Looks are held back like requests, so that no snapshot has half of one.
+ *
+ * @throws AnvilSilentError when the node cannot be reached.
  */
 export async function followHeads(parts: {
   /** Returns where the node's HTTP server is now, which has its WebSocket, too. */
@@ -57,10 +60,11 @@ export async function followHeads(parts: {
       announce(announced);
       looking ??= look();
     });
-    // Rejects with what keeps it from opening.
-    await once(socket, "open");
     // A close follows.
     socket.on("error", () => {});
+    await once(socket, "open").catch(() => {
+      throw new AnvilSilentError("Anvil accepts no connection, or has closed it.");
+    });
     if (ended !== undefined) socket.once("close", ended);
     // Its confirmation is the first message, so that the head of now is looked at too.
     socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_subscribe", params: ["newHeads"] }));

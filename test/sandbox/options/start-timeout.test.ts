@@ -10,9 +10,12 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { inFlags } from "../../../cli/flag-names.ts";
 import type { ChainNode } from "../../../sandbox/chain/start-chain.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
+import { RequestGate } from "../../../sandbox/lib/http/request-gate.ts";
 import { findProcess } from "../../../sandbox/lib/processes/processes.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";
+import { StartDeadline } from "../../../sandbox/options/start-deadline.ts";
 import { joinSandbox } from "../../../sandbox/service/cluster/join-sandbox.ts";
+import { followHeads } from "../../../sandbox/service/relayer/follow-heads.ts";
 import { cli } from "../../cli/program.ts";
 import { stopProcess } from "../../kit/stop-process.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
@@ -190,6 +193,23 @@ test("a start whose Anvil does not answer a request fails before its deadline", 
       "Anvil did not respond during the start: Anvil gave no response within 10 s. Start again; if that fails too, run routing-sandbox doctor.",
   });
   expect(await findProcess(pid)).toBeUndefined();
+});
+
+test("a start whose Anvil is killed before its heads are followed says so", async () => {
+  await using sandbox = await open({});
+  const port = await freePort();
+  const { relayer } = sandbox;
+  const gate = new RequestGate({ timeoutMs: 1_000 });
+  const announce = () => {};
+  const urlNow = () => `http://127.0.0.1:${port}`;
+  const deadline = new StartDeadline(10_000);
+  const following = deadline.run(async () => await followHeads({ urlNow, relayer, gate, log, announce }));
+  await expect(following).rejects.toMatchObject({
+    name: "AnvilError",
+    code: "start_failed",
+    message:
+      "Anvil did not respond during the start: Anvil accepts no connection, or has closed it. Start again; if that fails too, run routing-sandbox doctor.",
+  });
 });
 
 test("a stored chain whose start fails continues at the next start", async () => {
