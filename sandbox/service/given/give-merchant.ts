@@ -1,3 +1,5 @@
+import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
+import { hashId } from "../../../protocol/values/id.ts";
 import { sameAddress } from "../../../protocol/values/same-address.ts";
 import { initialBalances } from "../../chain/genesis/roles.ts";
 import type { components } from "../client/api-client.ts";
@@ -52,9 +54,35 @@ async function reuse(merchant: Merchant, plan: MerchantPlan, actors: GivenActors
         `Leave out ${option}, or pass another wallet.`,
       );
   }
-  if (plan.state !== "funded" || BigInt(funding.allowance) >= BigInt(funding.remaining)) return merchant;
-  succeed(await actors.wallets[plan.wallet].fund(merchant));
-  return (await actors.merchants.byId(id)) ?? merchant;
+  const wallet = actors.wallets[plan.wallet];
+  // A call that ended early has left it to be confirmed.
+  const confirmed = merchant.status === "pending" ? await confirm(merchant, wallet, actors) : merchant;
+  if (plan.state !== "funded" || BigInt(funding.allowance) >= BigInt(funding.remaining)) return confirmed;
+  succeed(await wallet.fund(merchant));
+  return (await actors.merchants.byId(id)) ?? confirmed;
+}
+
+/** Confirms the enrollment of a merchant whose wallet has enrolled. */
+async function confirm(
+  merchant: Merchant,
+  wallet: TestWallet,
+  { api, chain }: GivenActors,
+): Promise<Merchant> {
+  const { program, id, enrollment } = merchant;
+  const [enrolled] = await chain.client.getContractEvents({
+    abi: purchaseRegistrarAbi,
+    address: enrollment.transaction.to,
+    eventName: "FundingEnrolled",
+    args: { program: hashId(program), merchantRef: hashId(id) },
+    fromBlock: 0n,
+    strict: true,
+  });
+  if (enrolled === undefined) return merchant;
+  const signature = await wallet.signMessage(enrollment.message);
+  return await api(program).retrying.enroll(merchant, {
+    transaction_hash: enrolled.transactionHash,
+    signature,
+  });
 }
 
 /** Finds the merchant of a given purchase: the one that it names, or a funded one. */

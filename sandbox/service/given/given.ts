@@ -214,6 +214,7 @@ function actorsOf(sources: GivenSources, { wallets, clock, chain, guard, signal 
     firstProgram: programs[0] ?? "",
     wallets,
     clock,
+    chain,
     reviewer: new Reviewer(description, clock, api),
     deliveries: new Deliveries({ programs, api, services, turns: deliveryTurns }),
     merchants,

@@ -196,6 +196,18 @@ test("a purchase is of the merchant that the wallet is enrolled as, no matter wh
   expect(made.merchant).toMatchObject({ id: merchant.id, name: "Mine", funding: { allowance: "90000000" } });
 });
 
+test("a merchant whose enrollment was not confirmed is confirmed by the next call", async () => {
+  const { faults, given } = await freshSandbox();
+  const match = { operation: "confirmEnrollment" };
+  await faults.set({ layer: "api", action: "503", point: "before_commit", match, count: null });
+  await expect(given.merchant({ state: "enrolled" })).rejects.toMatchObject({ code: "retry_limit" });
+  await faults.clear();
+  const { merchant } = await given.merchant({ state: "enrolled" });
+  expect(merchant).toMatchObject({ status: "enrolled", funding: { allowance: "0" } });
+  const { purchase } = await given.purchase({ state: "refunded" });
+  expect(purchase).toMatchObject({ merchant_id: merchant.id, status: "refunded" });
+});
+
 test("a merchant that is passed is funded only where the state needs it", async () => {
   const sandbox = await freshSandbox();
   const { given, chain, wallets, description } = sandbox;
