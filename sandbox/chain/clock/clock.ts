@@ -98,19 +98,21 @@ export async function createClock(
 
 function deterministicClock(client: ChainClient): SandboxClock {
   const now = freshReading(() => latestTimestamp(client));
-  const travelTo = async (timestamp: number) => {
-    assertAhead(timestamp, await now());
-    await client.request({ method: "evm_mine", params: [{ timestamp }] });
-    return timestamp;
+  const move = async (from: number, timestamp: number) => {
+    assertAhead(timestamp, from);
+    return await mineAt(client, timestamp);
   };
   return {
     mode: "deterministic",
     now,
     offset: () => 0,
     async continueFrom() {},
-    travelTo,
+    async travelTo(timestamp) {
+      return await move(await now(), timestamp);
+    },
     async travel(by) {
-      return await travelTo((await now()) + wholeSeconds(by));
+      const from = await now();
+      return await move(from, from + wholeSeconds(by));
     },
     async pin(_offset, latest) {
       // Without it Anvil takes the wall clock for the time of the last block when it has loaded a state.
@@ -143,15 +145,15 @@ function liveClock(client: ChainClient, kept: KeptOffset) {
     told = Math.max(told, read());
     return told;
   };
-  const travelTo = async (timestamp: number) => {
-    const arrived = offset + assertAhead(timestamp, await now());
+  const move = async (from: number, timestamp: number) => {
+    const arrived = offset + assertAhead(timestamp, from);
     // Kept first: a run that ends here continues ahead of the chain, never behind what it said.
     await kept.keep(arrived);
-    await client.request({ method: "evm_mine", params: [{ timestamp }] });
+    const time = await mineAt(client, timestamp);
     // Anvil continues from the second in which it made the block, which may be one second after the request.
     await raiseOffset(node, arrived);
     offset = arrived;
-    return timestamp;
+    return time;
   };
   return {
     mode: "live" as const,
@@ -161,9 +163,12 @@ function liveClock(client: ChainClient, kept: KeptOffset) {
       told = Math.max(told, timestamp);
       await now();
     },
-    travelTo,
+    async travelTo(timestamp: number) {
+      return await move(await now(), timestamp);
+    },
     async travel(by: number | Duration) {
-      return await travelTo((await now()) + wholeSeconds(by));
+      const from = await now();
+      return await move(from, from + wholeSeconds(by));
     },
     async pin(restored = offset, latest?: number) {
       const before = offset;
@@ -177,6 +182,18 @@ function liveClock(client: ChainClient, kept: KeptOffset) {
       if (offset !== before) await kept.keep(offset);
     },
   };
+}
+
+/** Makes a block of a time, unless the chain has reached that time meanwhile. @returns the time of the chain. */
+async function mineAt(client: ChainClient, timestamp: number): Promise<number> {
+  try {
+    await client.request({ method: "evm_mine", params: [{ timestamp }] });
+    return timestamp;
+  } catch (error) {
+    const reached = await latestTimestamp(client);
+    if (reached < timestamp) throw error;
+    return reached;
+  }
 }
 
 async function latestTimestamp(client: ChainClient): Promise<number> {

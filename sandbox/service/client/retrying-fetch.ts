@@ -79,8 +79,10 @@ export async function waitInRealTime({ seconds, sent, signal }: Omit<Wait, "isEa
  *
  * @throws SandboxError argument_invalid for a number of requests that is not whole or below 1. The returned function throws RetryLimitError when
  * the outcome is still unknown after the most requests, and the reason of a signal that aborts before that.
+ *
+ * @param isFinal - returns whether a response is not repeated; by default one that tells the outcome.
  */
-export function retryingFetch(policy: RetryPolicy, send: Send): Send {
+export function retryingFetch(policy: RetryPolicy, send: Send, isFinal = isKnown): Send {
   requireWhole(policy.mostRequests);
   return async (request) => {
     if (!isRepeatable(request)) return await send(request);
@@ -88,7 +90,7 @@ export function retryingFetch(policy: RetryPolicy, send: Send): Send {
     for (let sent = 1; ; sent += 1) {
       signal.throwIfAborted();
       const attempt = await attemptOnce(request, send);
-      if ("answer" in attempt && isKnown(attempt.answer)) return attempt.answer;
+      if ("answer" in attempt && isFinal(attempt.answer)) return attempt.answer;
       if (sent >= policy.mostRequests)
         throw "answer" in attempt
           ? new RetryLimitError(request, sent, `got ${await describe(attempt.answer)}`, {})
@@ -120,7 +122,7 @@ async function attemptOnce(request: Request, send: Send): Promise<SendResult> {
   }
 }
 
-function isKnown({ status, headers }: Response): boolean {
+function isKnown({ status, headers }: Pick<Response, "status" | "headers">): boolean {
   return status < 500 && status !== 202 && !headers.has("Retry-After");
 }
 

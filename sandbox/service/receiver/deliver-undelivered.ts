@@ -37,7 +37,7 @@ export class Deliveries {
       const notifications: Notification[] = [];
       for (const program of this.#programs)
         for (let id = await this.#oldest(program); id !== undefined; id = await this.#oldest(program))
-          // Once: a sandbox that closes answers 503, and the next call delivers what this one did not.
+          // A sandbox that closes answers 503, which is not repeated: the next call delivers what this one did not.
           notifications.push(await this.#api(program).once.deliver(program, { id }));
       return notifications;
     });

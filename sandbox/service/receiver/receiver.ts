@@ -165,12 +165,18 @@ export class SandboxReceiver implements Part<ReceiverState> {
     requireArgument("resend", "delivery", delivery);
     const { headers, body } = delivery;
     const { "content-type": type = "application/json" } = headers;
-    const response = await fetch(this.#pin.own, {
-      method: "POST",
-      headers: { "content-type": type, ...webhookHeadersOf(headers) },
-      body,
-    });
-    return { status: response.status, body: await response.text() };
+    try {
+      const response = await fetch(this.#pin.own, {
+        method: "POST",
+        headers: { "content-type": type, ...webhookHeadersOf(headers) },
+        body,
+      });
+      return { status: response.status, body: await response.text() };
+    } catch (error) {
+      // fetch throws a TypeError for every lost connection.
+      if (error instanceof TypeError) return { status: null, body: "" };
+      throw error;
+    }
   }
 
   /** Returns the state for a snapshot. */

@@ -12,7 +12,7 @@ import type { GivenAccess } from "./access.ts";
 
 /** The API operations of one program, with the access of given states. */
 export interface ProgramApi {
-  /** Sends each write once. */
+  /** Sends each write until it gets a response, whichever it is. */
   once: LifecycleWrites;
   /** Mines a block for what comes too early. */
   retrying: RetryingClient;
@@ -42,11 +42,12 @@ export function openProgramApi(
   // A credential is requested as often as what needs it.
   const issue = retryingFetch(policy, access.send);
   const nextKey = async () => await access.nextKey(program, issue);
-  const client = createApiClient(url, undefined, {
-    ...policy,
-    fetch: access.authorizedFetch(program, issue),
-    nextKey,
-  });
-  client.use(access.keys.middleware);
-  return { once: lifecycleWrites(client, nextKey), retrying: client.retrying };
+  const send = access.authorizedFetch(program, issue);
+  const open = (fetch: typeof send) => {
+    const client = createApiClient(url, undefined, { ...policy, fetch, nextKey });
+    client.use(access.keys.middleware);
+    return client;
+  };
+  const answered = open(retryingFetch(policy, send, () => true));
+  return { once: lifecycleWrites(answered, nextKey), retrying: open(send).retrying };
 }

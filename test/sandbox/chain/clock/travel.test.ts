@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { createClock } from "../../../../sandbox/chain/clock/clock.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { freshReading } from "../../../../sandbox/lib/reading/fresh-reading.ts";
+import { withMethods } from "../../../../sandbox/lib/with-methods.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { actorsOf } from "../../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../../testkit/demo/printer.ts";
@@ -40,6 +42,41 @@ test("concurrent travels follow each other, each to its own time", async () => {
   const arrived = await Promise.all([clock.travel(200), clock.travel(100), clock.travel(50)]);
   expect(arrived).toEqual([began + 200, began + 300, began + 350]);
   expect(await clock.now()).toBe(began + 350);
+});
+
+test("blocks that are made during a travel do not stop it", async () => {
+  const { client } = sandbox.chain;
+  let reads = 0;
+  const late = withMethods<object, typeof client>(client, {
+    getBlock: async (which: Parameters<typeof client.getBlock>[0]) => {
+      reads += 1;
+      if (reads === 2) await client.mine({ blocks: 1 });
+      return await client.getBlock(which);
+    },
+    request: async (asked: { method: string }) => {
+      if (asked.method === "evm_mine") await client.mine({ blocks: 3 });
+      return await Reflect.apply(client.request, client, [asked]);
+    },
+  });
+  const clock = await createClock(late, "deterministic");
+  const began = await sandbox.clock.now();
+  reads = 0;
+  const arrived = await clock.travel(1);
+  expect(arrived).toBeGreaterThanOrEqual(began + 3);
+  expect(arrived).toBe(await sandbox.clock.now());
+});
+
+test("a live clock travels by one second also when a second passes meanwhile", async () => {
+  await using live = await createSandbox({ seed: "travel", mode: "live" });
+  const { clock } = live;
+  const began = await clock.now();
+  let second = began;
+  const seconds = vi.spyOn(Date, "now").mockImplementation(() => {
+    second += 1;
+    return second * 1_000;
+  });
+  onTestFinished(() => void seconds.mockRestore());
+  expect(await clock.travel(1)).toBeGreaterThan(began);
 });
 
 test("time ends where no answer could show it any more", async () => {

@@ -40,6 +40,49 @@ inSandbox(
   },
 );
 
+inSandbox("deliverAll continues while others make blocks", async ({ sandbox }) => {
+  const { given, faults, deliverAll } = sandbox;
+  for (let run = 0; run < 8; run += 1) {
+    await given.purchase({ state: "created" });
+    await faults.set({ layer: "delivery", action: "answer", status: 503, count: 3 });
+    const [notifications] = await Promise.all([deliverAll(), given.purchase({ state: "refunded" })]);
+    expect(new Set(notifications.map(({ status }) => status))).toEqual(new Set(["delivered"]));
+    await deliverAll();
+  }
+});
+
+inSandbox.for(["reset", "partial"] as const)(
+  "deliverAll and POST /deliver return a notification whose response was lost (%s)",
+  async (action, { sandbox }) => {
+    const { given, faults, deliverAll, description } = sandbox;
+    const lose = async () =>
+      await faults.set({
+        layer: "api",
+        action,
+        point: "after_commit",
+        match: { operation: "deliverNotification" },
+      });
+    const { merchant } = await given.merchant({ state: "pending" });
+    await lose();
+    expect(await deliverAll()).toMatchObject([{ event_id: merchant.event_id, status: "delivered" }]);
+    const { purchase } = await given.purchase({ state: "created" });
+    await lose();
+    const answer = await fetch(`${description.urls.control}/deliver`, { method: "POST" });
+    const { notifications } = JSON.parse(await answer.text());
+    expect(notifications.at(-1)).toMatchObject({ event_id: purchase.event_id, status: "delivered" });
+  },
+);
+
+inSandbox("a resent delivery that gets no response has the status null", async ({ sandbox }) => {
+  const { given, faults, deliverAll, receiver } = sandbox;
+  await given.merchant({ state: "pending" });
+  await deliverAll();
+  const [delivery] = receiver.deliveries();
+  if (delivery === undefined) throw new Error("Nothing was delivered.");
+  await faults.set({ layer: "delivery", action: "reset" });
+  expect(await receiver.resend(delivery)).toEqual({ status: null, body: "" });
+});
+
 inSandbox("two calls of deliverAll deliver each event once", async ({ sandbox }) => {
   await sandbox.given.merchant({ state: "enrolled" });
   const both = await Promise.all([sandbox.deliverAll(), sandbox.deliverAll()]);
