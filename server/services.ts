@@ -13,6 +13,7 @@ import type { Store } from "./store/store.ts";
 
 /** Tells the time that API and chain share, in Unix seconds. */
 export interface Clock {
+  /** @throws ChainUnavailableError */
   now(): Promise<number>;
   /** Returns the time that `now` would probably return, without asking the chain; undefined if that saves nothing. */
   expected(): number | undefined;

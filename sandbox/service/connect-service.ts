@@ -1,5 +1,6 @@
 import type { EIP1193RequestFn } from "viem";
 import type { Relayer } from "../../relayer/relayer.ts";
+import { ChainUnavailableError } from "../../server/chain/chain-reader.ts";
 import { openChainReader } from "../../server/chain/open-chain-reader.ts";
 import type { Gate } from "../../server/http/gate.ts";
 import { RateLimiter } from "../../server/http/request/rate-limit.ts";
@@ -141,7 +142,16 @@ function connectChain({
   return {
     chain,
     clock: {
-      now: async () => await callNode("eth_getBlockByNumber", async () => await clock.now(), asApi),
+      now: async () => {
+        try {
+          return await callNode("eth_getBlockByNumber", async () => await clock.now(), asApi);
+        } catch (cause) {
+          throw new ChainUnavailableError(
+            "The chain does not respond, so the API cannot read the time. Send the identical request again.",
+            { cause },
+          );
+        }
+      },
       expected: () => (clock.mode === "deterministic" ? chain.expected()?.timestamp : undefined),
     },
   };

@@ -1,6 +1,8 @@
+import { ChainUnavailableError } from "../../../server/chain/chain-reader.ts";
 import type { Services } from "../../../server/services.ts";
 import { wait } from "../../lib/time/wait.ts";
 import type { SandboxClock } from "./clock.ts";
+import { ClockError } from "./clock-error.ts";
 
 /**
  * Lets sandbox time pass. With a live clock, it waits, without delaying snapshots. A deterministic clock is moved by whole seconds, with
@@ -16,6 +18,13 @@ export function letTimePass(
   return async (milliseconds, outside) => {
     if (clock.mode === "live")
       await outside(async (undone) => await wait(milliseconds, AbortSignal.any([signal, undone])));
-    else if (milliseconds > 0) await clock.travel(Math.ceil(milliseconds / 1_000));
+    else if (milliseconds > 0)
+      await clock.travel(Math.ceil(milliseconds / 1_000)).catch((cause: unknown) => {
+        if (cause instanceof ClockError) throw cause;
+        throw new ChainUnavailableError(
+          "The chain does not respond, so its time cannot pass. Send the identical request again.",
+          { cause },
+        );
+      });
   };
 }

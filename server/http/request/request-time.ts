@@ -30,7 +30,7 @@ export class RequestTime {
    * first.
    */
   static async run<T>(clock: Clock, attempt: (time: RequestTime) => Promise<T>): Promise<T> {
-    const read = async () => await readTime(clock);
+    const read = async () => await clock.now();
     const expected = clock.expected();
     if (expected === undefined) return await attempt(RequestTime.#at(await read()));
     const time = new RequestTime(expected, read);
@@ -63,16 +63,5 @@ export class RequestTime {
   async #readOnce(): Promise<number> {
     this.#reading ??= this.#read();
     return await this.#reading;
-  }
-}
-
-async function readTime(clock: Clock): Promise<number> {
-  try {
-    return await clock.now();
-  } catch (cause) {
-    throw new ChainUnavailableError(
-      "The chain does not respond, so the API cannot read the time. Send the identical request again.",
-      { cause },
-    );
   }
 }

@@ -37,6 +37,7 @@ test("every write of the served description is walked here", async () => {
 describe.each(Object.entries(writes))("%s", (operation, prepare) => {
   let due: Snapshot;
   let post: () => Promise<{ status: number; text: string }>;
+  let postOnce: typeof post;
   let once: { status: number; text: string };
   let effect: unknown;
 
@@ -50,9 +51,9 @@ describe.each(Object.entries(writes))("%s", (operation, prepare) => {
         ? account?.key
         : (await requestAccess(urls.api, account?.key ?? "", fetch)).credential;
     // Waits for nothing: what it resends comes at the same time of the chain as in a run without a fault.
-    const { retrying } = createApiClient(urls.api, bearer, { wait: async () => {} });
-    post = async () => {
-      const answer = await retrying.request("post", path as "/v1/routing/access", {
+    const client = createApiClient(urls.api, bearer, { wait: async () => {} });
+    const postBy = async ({ request }: Pick<typeof client, "request">) => {
+      const answer = await request("post", path as "/v1/routing/access", {
         body: body as object,
         bodySerializer: (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value)),
         headers: { "Idempotency-Key": "every-write-0001", ...headers },
@@ -61,11 +62,37 @@ describe.each(Object.entries(writes))("%s", (operation, prepare) => {
       const { response, data = "" } = answer;
       return { status: response.status, text: String(data) };
     };
+    post = async () => await postBy(client.retrying);
+    postOnce = async () => await postBy(client);
     due = await sandbox.snapshot();
     once = await post();
     effect = await effectOf(operation);
     expect(once.status).toBeLessThan(202);
   });
+
+  test.each(["refuse", "rpc_error"] as const)(
+    "the node fails at any one call of the API (%s): 503, and the same request continues",
+    async (action) => {
+      const rpc = { layer: "rpc", match: { caller: "api" } } as const;
+      for (let calls = 0; ; calls += 1) {
+        await due.restore();
+        // Lets so many calls pass.
+        if (calls > 0) await sandbox.faults.set({ ...rpc, action: "delay", delay_ms: 1, count: calls });
+        await sandbox.faults.set({ ...rpc, action, count: 1 });
+        const { status } = await postOnce();
+        if (sandbox.faults.list().at(-1)?.hits === 0) {
+          expect([status, calls > 0]).toEqual([once.status, true]);
+          return;
+        }
+        // The receiver, too, is an operation of the API, and is asked again.
+        expect(operation === "deliverNotification" ? [503, once.status] : [503], `${calls}`).toContain(
+          status,
+        );
+        expect((await post()).status).toBe(once.status);
+      }
+    },
+    60_000,
+  );
 
   test.each(faults)(
     "$action at $point: one effect, and one answer to the byte",
