@@ -1,8 +1,11 @@
 import { type Ed25519Key, ed25519Key } from "../../protocol/signatures/ed25519.ts";
 import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
 import { type WebhookKeys, webhookSecret } from "../../protocol/signatures/webhook.ts";
-import type { Store } from "../store/store.ts";
+import { type Store, StoreConflictError } from "../store/store.ts";
 import { type KeyUse, keyUses } from "./key-use.ts";
+
+/** The number of times that a rotation starts over when another one came first. */
+const conflictRetries = 8;
 
 /** The public half of a key, as programs and capabilities show it. */
 export interface PublicKey {
@@ -62,8 +65,17 @@ export class KeyRing {
     return published;
   }
 
-  /** Signs with a new key from now on. */
+  /** Signs with a new key from now on. Rotations at the same time, also of other processes, follow each other. */
   async rotate(use: KeyUse): Promise<void> {
+    for (let tries = 0; ; tries += 1)
+      try {
+        return await this.#rotateOnce(use);
+      } catch (error) {
+        if (!(error instanceof StoreConflictError) || tries === conflictRetries) throw error;
+      }
+  }
+
+  async #rotateOnce(use: KeyUse): Promise<void> {
     const before = await this.#store.get("key_generations", use);
     const value = { generation: (before?.value.generation ?? 1) + 1 };
     await this.#store.commit([], () => [

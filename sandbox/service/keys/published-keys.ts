@@ -1,3 +1,4 @@
+import { Mutex } from "async-mutex";
 import type { KeyRing } from "../../../server/keys/key-ring.ts";
 import { type KeyUse, keyUses } from "../../../server/keys/key-use.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
@@ -26,6 +27,8 @@ export function publishKeys(
   republish: (description: SandboxDescription) => Promise<void>,
 ): PublishedKeys {
   const { cluster, receiver: pin } = process;
+  // The files of the description are replaced by one writer at a time.
+  const turns = new Mutex();
   const describe = async () => {
     const { reviewer, receiver } = description;
     const now = await describeRotating(keyRing, keys.accounts, pin.url);
@@ -38,18 +41,21 @@ export function publishKeys(
     Object.assign(description, now);
     return true;
   };
-  const refresh = async () => {
+  const refreshNow = async () => {
     if (await describe()) await republish(description);
   };
+  const refresh = async () => await turns.runExclusive(refreshNow);
   return {
     describe,
     refresh,
     async pinReceiver(url) {
       await cluster.runAsOnlyProcess(async () => {
-        // A receiver that cannot be published is not pinned.
-        await republish(description);
-        await pin.pin(url);
-        await refresh();
+        await turns.runExclusive(async () => {
+          // A receiver that cannot be published is not pinned.
+          await republish(description);
+          await pin.pin(url);
+          await refreshNow();
+        });
         await publishProcess(process);
       });
     },
@@ -60,10 +66,12 @@ export function publishKeys(
             "argument_invalid",
             `rotateKeys has no use ${JSON.stringify(use)}. Use ${keyUses.join(", ")}.`,
           );
-      // Keys that cannot be published are not rotated: who reads the description would verify with the old ones.
-      await republish(description);
-      for (const use of uses.length === 0 ? keyUses : uses) await keyRing.rotate(use);
-      await refresh();
+      await turns.runExclusive(async () => {
+        // Keys that cannot be published are not rotated: who reads the description would verify with the old ones.
+        await republish(description);
+        for (const use of uses.length === 0 ? keyUses : uses) await keyRing.rotate(use);
+        await refreshNow();
+      });
     },
   };
 }

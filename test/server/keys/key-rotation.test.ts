@@ -4,6 +4,7 @@ import { compactVerify, createLocalJWKSet, decodeProtectedHeader } from "jose";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { z } from "zod";
+import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { startSandbox } from "../../end-to-end/started-sandbox.ts";
 import { present } from "../../kit/answer.ts";
@@ -54,6 +55,22 @@ test("receipts are signed with the new key, and those signed before still verify
   await expect(compactVerify(jwsOf(after), createLocalJWKSet(listed))).rejects.toThrow("no applicable key");
   expect(now.keys.map(({ kid }) => kid)).toEqual(expect.arrayContaining(listed.keys.map(({ kid }) => kid)));
   expect(now.keys).toHaveLength(listed.keys.length + 5);
+});
+
+test("rotations and restores at the same time follow each other, and each rotation gives a new key", async () => {
+  const dataDirectory = await temporaryFolder();
+  await using sandbox = await createSandbox({ seed: "rotation", dataDirectory });
+  const { api } = sandbox.description.urls;
+  const listed = (await jwks(api)).keys.length;
+  await Promise.all(Array.from({ length: 12 }, async () => await sandbox.rotateKeys("receipts")));
+  expect((await jwks(api)).keys).toHaveLength(listed + 12);
+  const before = await sandbox.snapshot();
+  await Promise.all([
+    ...Array.from({ length: 6 }, async () => await sandbox.rotateKeys()),
+    ...Array.from({ length: 3 }, async () => await before.restore()),
+  ]);
+  const published = JSON.parse(await readFile(join(dataDirectory, "sandbox.json"), "utf8"));
+  expect(published.reviewer).toEqual(sandbox.description.reviewer);
 });
 
 test("a duplicate gets its first receipt even after a rotation", async () => {
