@@ -4,6 +4,7 @@ import { RpcRefusedError } from "../../../relayer/errors.ts";
 import type { Gate } from "../../../server/http/gate.ts";
 import { StoreUnavailableError } from "../../../server/store/store.ts";
 import { endsWithin } from "../../lib/time/deadline.ts";
+import { AnvilSilentError } from "../client/anvil-silent-error.ts";
 import { ChainUnreadError, NotDurableError } from "../journal/not-durable-error.ts";
 import { type AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { rpcErrorCodes } from "./error-codes.ts";
@@ -112,7 +113,11 @@ export class RequestAnswerer {
             await this.#kept(async () => await this.#chain.mineBy(async () => await this.#ask(group))),
         );
       case "interval":
-        return await runShared(async () => writeResult(id, await this.#chain.interval()));
+        return await runShared(async () => writeResult(id, await this.#chain.interval())).catch(
+          (cause: unknown) => {
+            throw silent(cause, "The chain does not respond. See whether the sandbox still runs.");
+          },
+        );
       case "reorg":
         return await runShared(async () => await this.#reorganize(id, plan.params));
       case "mine":
@@ -154,7 +159,8 @@ export class RequestAnswerer {
     try {
       return await step();
     } catch (cause) {
-      if (!(cause instanceof StoreUnavailableError || cause instanceof ChainUnreadError)) throw cause;
+      if (!(cause instanceof StoreUnavailableError || cause instanceof ChainUnreadError || isSilent(cause)))
+        throw cause;
       throw silent(
         cause,
         `Anvil ended or did not respond during the call, which may have taken effect. ${lookFirst}`,
@@ -219,6 +225,11 @@ async function subscribe(
 ): Promise<RpcResponse> {
   const asked = await subscriptions.ask(method, params);
   return Buffer.from(asked.answer.replace(`"id":${asked.id}`, () => `"id":${JSON.stringify(id)}`));
+}
+
+/** Returns whether the sandbox itself got no answer of Anvil. */
+function isSilent(error: unknown): boolean {
+  return causesOf(error).some((cause) => cause instanceof AnvilSilentError);
 }
 
 /** @param otherwise - what is said of a call that has not taken effect. */

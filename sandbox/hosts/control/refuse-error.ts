@@ -1,5 +1,5 @@
 import type { Response } from "express";
-import { BaseError } from "viem";
+import { BaseError, HttpRequestError } from "viem";
 import { CodedError, causesOf } from "../../../protocol/coded-error.ts";
 import { OutcomeUnknownError } from "../../../relayer/relayer.ts";
 import type { ErrorCode } from "../../../server/api/errors/catalogue.ts";
@@ -69,10 +69,13 @@ function refuseAsService({ status, headers, message, code, errors }: Problem, re
   sendRefusal(response.set(headers), status, message, errors.length === 0 ? { code } : { code, errors });
 }
 
-/** Returns whether the node gave no answer, to the sandbox itself, the relayer or the service. */
+/** Returns whether the node gave no answer, to the sandbox itself, the relayer, the service or the explorer. */
 function isSilence(error: unknown): boolean {
   return causesOf(error).some(
-    (cause) => cause instanceof AnvilSilentError || cause instanceof ChainUnavailableError,
+    (cause) =>
+      cause instanceof AnvilSilentError ||
+      cause instanceof ChainUnavailableError ||
+      cause instanceof HttpRequestError,
   );
 }
 

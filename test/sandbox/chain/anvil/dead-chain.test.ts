@@ -33,6 +33,11 @@ async function openDead(): Promise<Sandbox> {
 test.each([
   ["GET", "/status", undefined],
   ["GET", `/explain/${hash}`, undefined],
+  ["GET", "/explorer/overview", undefined],
+  ["GET", "/explorer/purchases", undefined],
+  ["GET", "/explorer/blocks", undefined],
+  ["GET", "/explorer/merchants", undefined],
+  ["GET", "/trace", undefined],
   ["POST", "/clock", '{"seconds":60}'],
   ["POST", "/blocks", '{"blocks":1}'],
   ["POST", "/mining", '{"every":"never"}'],
@@ -93,6 +98,40 @@ test("the routing API and the chain RPC name no address of an Anvil that has end
   ]);
   const { host } = new URL(chain.anvil.url);
   for (const { text: answered } of [read, rpc]) expect(answered).not.toContain(host);
+});
+
+test.each([
+  ["anvil_setBalance", [`0x${"11".repeat(20)}`, "0x1"]],
+  ["anvil_setStorageAt", [`0x${"11".repeat(20)}`, "0x0", hash]],
+  ["anvil_setNextBlockBaseFeePerGas", ["0x1"]],
+  ["anvil_setCode", [`0x${"11".repeat(20)}`, "0x00"]],
+  ["anvil_setNonce", [`0x${"11".repeat(20)}`, "0x1"]],
+  ["evm_mine", []],
+  ["anvil_reorg", [1, []]],
+])("%s over the chain RPC is answered when Anvil has ended", async (method, params) => {
+  const { description } = await openDead();
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  const answer = await ask(description.urls.rpc, { method: "POST", headers: json, body });
+  const { error } = JSON.parse(answer.text);
+  expect(error.message).toMatch(/See whether the sandbox still runs|Look at the chain/);
+});
+
+test("a change over the chain RPC is answered while Anvil is replaced", async () => {
+  await using sandbox = await createSandbox({ dataDirectory: await temporaryFolder() });
+  const { urls } = sandbox.description;
+  const address = `0x${"11".repeat(20)}`;
+  for (const [method, ...params] of [
+    ["anvil_setBalance", address, "0x1"],
+    ["anvil_setStorageAt", address, "0x0", hash],
+    ["anvil_setCode", address, "0x00"],
+    ["anvil_setNonce", address, "0x1"],
+  ]) {
+    process.kill(sandbox.chain.anvil.pid, "SIGKILL");
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+    const answer = await ask(urls.rpc, { method: "POST", headers: json, body });
+    expect([200, 502]).toContain(answer.status);
+    await expect.poll(async () => (await ask(`${urls.control}/health`)).status).toBe(200);
+  }
 });
 
 test("a sandbox whose Anvil has panicked reports the panic's message, and closes", async () => {
