@@ -16,10 +16,18 @@ export async function runCommandLine(): Promise<void> {
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode;
     else {
-      process.stderr.write(`${inFlags(messageOf(error))}\n`);
+      process.stderr.write(`${isLost(error) ? lost : inFlags(messageOf(error))}\n`);
       process.exitCode = error instanceof Error && "exitCode" in error ? Number(error.exitCode) : 1;
     }
   }
+}
+
+const lost =
+  "The sandbox ended, or closed the connection, before its response was complete. See routing-sandbox status, and run the command again if it has not taken effect.";
+
+/** Returns whether a connection was lost: fetch throws a TypeError, with its cause. */
+function isLost(error: unknown): boolean {
+  return error instanceof TypeError && error.cause instanceof Error;
 }
 
 /** Ignores that the reader of stdout has gone, as with `| head`. Any other error, such as a full disk, is a failure. */

@@ -2,11 +2,12 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { Scenario } from "../../sandbox/hosts/recorder/scenario.ts";
 import { readScenario, writeScenario } from "../../sandbox/hosts/recorder/scenario-file.ts";
@@ -304,4 +305,34 @@ test("start says how to run the demo in its data directory", async () => {
     if (output.includes("Ctrl-C stops everything")) child.kill("SIGTERM");
   }
   expect(output).toContain(`To run the demo: npm run demo -- --data-dir ${elsewhere}. Ctrl-C`);
+});
+
+test.each([
+  ["given", "purchase", "--state", "paid"],
+  ["deliver"],
+  ["travel", "60s"],
+  ["mine"],
+  ["fault", "list"],
+  ["fingerprint"],
+  ["keys", "rotate"],
+  ["trace", "unwritten.html"],
+])("%s says what to do when the sandbox closes the connection", async (...command) => {
+  const elsewhere = await temporaryFolder();
+  const server = createServer((request, response) => {
+    if (request.url === "/status") response.end(JSON.stringify(description));
+    else request.socket.destroy();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("This is no TCP server.");
+  const description = { pid: process.pid, urls: { control: `http://127.0.0.1:${address.port}` } };
+  await writeFile(join(elsewhere, "sandbox.json"), JSON.stringify(description));
+  await expect(runCli(...command, "--data-dir", elsewhere)).rejects.toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(
+      "The sandbox ended, or closed the connection, before its response was complete. See routing-sandbox status",
+    ),
+  });
 });
