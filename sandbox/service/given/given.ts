@@ -177,7 +177,11 @@ export class Given {
 
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
     return await this.#sources.turns.runExclusive(async () => {
-      const { automine, interval } = await readMining(this.#means.chain.client);
+      // Not while the chain is made again, which begins without mining.
+      const { automine, interval } = await this.#sources.services.gate.runShared(
+        "a given state",
+        async () => await readMining(this.#means.chain.client),
+      );
       if (!automine && !interval)
         throw new SandboxError(
           "given_refused",
