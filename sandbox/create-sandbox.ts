@@ -99,7 +99,7 @@ export interface Sandbox extends AsyncDisposable {
   /**
    * Delivers every undelivered event of all programs and returns the notifications, delivered or exhausted.
    *
-   * @throws ProblemError when the API refuses.
+   * @throws ProblemError when the API refuses; RetryLimitError when responses are lost again and again.
    * @example const [first] = await sandbox.deliverAll()
    */
   deliverAll(): Promise<components["schemas"]["Notification"][]>;

@@ -113,11 +113,7 @@ export class RequestAnswerer {
             await this.#kept(async () => await this.#chain.mineBy(async () => await this.#ask(group))),
         );
       case "interval":
-        return await runShared(async () => writeResult(id, await this.#chain.interval())).catch(
-          (cause: unknown) => {
-            throw silent(cause, "The chain does not respond. See whether the sandbox still runs.");
-          },
-        );
+        return await runShared(async () => writeResult(id, await this.#chain.interval()));
       case "reorg":
         return await runShared(async () => await this.#reorganize(id, plan.params));
       case "mine":

@@ -143,10 +143,10 @@ async function decideClaim(reconciled: Purchase, { plan, merchant, actors, api }
   await fundAward(merchant, plan, actors);
   const isHeld = state === "refund_due";
   if (isHeld) await actors.holdCollection(reconciled.program, decision.decision_hash);
-  const refund = await (isHeld ? api.once : api.retrying).refund(reconciled, decision);
+  const refund = await (isHeld ? api.untilAnswered : api.retrying).refund(reconciled, decision);
   if (isHeld && refund.status === "collected")
     throw new SandboxError(
       "given_refused",
-      `The refund ${refund.id} is collected already: another process leads, where the fault that holds it has no effect. End that process, then try again.`,
+      `The refund ${refund.id} is collected already: another process leads, where the fault that holds it has no effect, or a fault lost its response, and the repeated request continued it. End that process or clear the faults, then try again.`,
     );
 }

@@ -203,14 +203,14 @@ function actorsOf(sources: GivenSources, { wallets, clock, chain, guard, signal 
     if (!programs.includes(program))
       throw invalidOption("program", program, "is not a program of this sandbox", `Use ${orList(programs)}.`);
     const { confirmations } = services.settings;
-    const { once, retrying } = openProgramApi(program, {
+    const { untilAnswered, retrying } = openProgramApi(program, {
       url: urls.api,
       access,
       confirmations,
       chain,
       signal,
     });
-    const made = { once: guard(once), retrying: guard(retrying) };
+    const made = { untilAnswered: guard(untilAnswered), retrying: guard(retrying) };
     apis.set(program, made);
     return made;
   };

@@ -13,7 +13,7 @@ import type { GivenAccess } from "./access.ts";
 /** The API operations of one program, with the access of given states. */
 export interface ProgramApi {
   /** Sends each write until it gets a response, whichever it is. */
-  once: LifecycleWrites;
+  untilAnswered: LifecycleWrites;
   /** Mines a block for what comes too early. */
   retrying: RetryingClient;
 }
@@ -49,5 +49,5 @@ export function openProgramApi(
     return client;
   };
   const answered = open(retryingFetch(policy, send, () => true));
-  return { once: lifecycleWrites(answered, nextKey), retrying: open(send).retrying };
+  return { untilAnswered: lifecycleWrites(answered, nextKey), retrying: open(send).retrying };
 }
