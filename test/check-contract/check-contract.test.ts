@@ -1,7 +1,5 @@
-import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
 import { attacks, attacksWithPermit } from "../../check-contract/attacks/all.ts";
 import { type ContractReport, checkContract, readReference } from "../../check-contract/check-contract.ts";
@@ -10,7 +8,7 @@ import { rules } from "../../check-contract/rules/all.ts";
 import { stateChecks } from "../../check-contract/rules/matrix/plan.ts";
 import { readArtifact } from "../../sandbox/chain/registrar/artifact.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
-import { cli } from "../cli/program.ts";
+import { tryCli } from "../cli/run-cli.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { brokenArtifacts, reorderedArtifact } from "./broken-registrars.ts";
 
@@ -300,19 +298,8 @@ test("JUnit lists each case, and escapes text that would break XML", () => {
 
 test("the command answers a script by its exit code, as JSON and in a JUnit file", async () => {
   const junit = join(await temporaryFolder(), "report.xml");
-  const run = promisify(execFile)(process.execPath, [
-    cli,
-    "check-contract",
-    "--artifact",
-    adversary,
-    "--json",
-    "--junit",
-    junit,
-  ]);
-  const { code, stdout } = await run.then(
-    ({ stdout: printed }) => ({ code: 0, stdout: printed }),
-    (error: { code: number; stdout: string }) => error,
-  );
+  const check = ["check-contract", "--artifact", adversary, "--json", "--junit", junit];
+  const { code, stdout } = await tryCli(check);
   expect(code).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject([
     {

@@ -228,7 +228,7 @@ test("every command line in the docs exists in the program or in package.json", 
 
 /** Fails unless a command takes these words. */
 function requireCommand(words: readonly string[], line: string): void {
-  const [found] = commandsOf(createProgram()).filter(({ path }) =>
+  const [found] = commandsOf(createProgram(process)).filter(({ path }) =>
     `${words.join(" ")} `.startsWith(`${path} `),
   );
   expect(found, line).toBeDefined();
@@ -242,7 +242,7 @@ function requireCommand(words: readonly string[], line: string): void {
 
 function parse(command: Command, words: string[], line: string) {
   try {
-    return command.exitOverride().parseOptions(words);
+    return command.parseOptions(words);
   } catch (error) {
     throw new Error(`${line}: ${error instanceof Error ? error.message : error}`);
   }

@@ -12,7 +12,7 @@ import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { Session } from "../../testkit/demo/session.ts";
 import { enrollMerchant } from "../../testkit/demo/show-merchant.ts";
 import { demoSteps } from "../../testkit/demo/show-purchase.ts";
-import { runCli } from "../cli/program.ts";
+import { runCli } from "../cli/run-cli.ts";
 import { findAnvils } from "../sandbox/chain/anvil/find-anvil.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { type StartedSandbox, startSandbox, startWith } from "./started-sandbox.ts";

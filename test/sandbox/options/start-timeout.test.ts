@@ -5,7 +5,6 @@ import { readdir } from "node:fs/promises";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { inFlags } from "../../../cli/flag-names.ts";
 import type { ChainNode } from "../../../sandbox/chain/start-chain.ts";
@@ -17,6 +16,7 @@ import { StartDeadline } from "../../../sandbox/options/start-deadline.ts";
 import { joinSandbox } from "../../../sandbox/service/cluster/join-sandbox.ts";
 import { followHeads } from "../../../sandbox/service/relayer/follow-heads.ts";
 import { cli } from "../../cli/program.ts";
+import { tryCli } from "../../cli/run-cli.ts";
 import { stopProcess } from "../../kit/stop-process.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { findAnvils } from "../chain/anvil/find-anvil.ts";
@@ -48,16 +48,16 @@ async function canListen(port: number): Promise<boolean> {
   return listens;
 }
 
-/** Stops the next Anvil that a process starts, by default this one, as soon as there is one. @returns its process id, once it is awaited. */
-async function stopNextAnvil(parent = process.pid): Promise<() => Promise<number>> {
+/** Stops the next Anvil that this process starts, as soon as there is one. @returns its process id, once it is awaited. */
+async function stopNextAnvil(): Promise<() => Promise<number>> {
   let isOver = false;
   onTestFinished(() => {
     isOver = true;
   });
-  const before = new Set((await findAnvils(parent)).map(({ anvil }) => anvil));
+  const before = new Set((await findAnvils(process.pid)).map(({ anvil }) => anvil));
   const stopping = (async () => {
     while (!isOver) {
-      const next = (await findAnvils(parent)).find(({ anvil }) => !before.has(anvil));
+      const next = (await findAnvils(process.pid)).find(({ anvil }) => !before.has(anvil));
       if (next !== undefined) {
         process.kill(next.anvil, "SIGSTOP");
         onTestFinished(() => continueProcess(next.anvil));
@@ -161,19 +161,13 @@ describe("a start whose Anvil is stopped fails when its time is over and leaves 
   test("of the command line, with one line on standard error", async () => {
     const dataDirectory = join(await temporaryFolder(), "kept");
     const ports = ["--api-port", "0", "--docs-port", "0", "--rpc-port", "0", "--control-port", "0"];
-    const child = spawn(process.execPath, [
-      cli,
-      "start",
-      "--data-dir",
-      dataDirectory,
-      "--start-timeout",
-      "2000",
-      ...ports,
-    ]);
-    onTestFinished(() => void child.kill("SIGKILL"));
-    const stopped = await stopNextAnvil(child.pid);
-    const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
-    expect([code, said]).toEqual([1, `${inFlags(timeoutWhile("Anvil to start", 2_000).message)}\n`]);
+    const stopped = await stopNextAnvil();
+    const timeout = ["--start-timeout", "2000"];
+    expect(await tryCli(["start", "--json", "--data-dir", dataDirectory, ...timeout, ...ports])).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `${inFlags(timeoutWhile("Anvil to start", 2_000).message)}\n`,
+    });
     expect(await findProcess(await stopped())).toBeUndefined();
     expect(existsSync(join(dataDirectory, "lock.json"))).toBe(false);
   });
@@ -270,12 +264,11 @@ test.for([0, 1.5, 600_001, Number.NaN])("startTimeoutMs of %s is refused", async
 });
 
 test.for(["start", "join"])("%s refuses a --start-timeout out of bounds", async (command) => {
-  const child = spawn(process.execPath, [cli, command, "--store", "postgres://", "--start-timeout", "0"]);
-  const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
-  expect([code, said]).toEqual([
-    1,
-    expect.stringContaining("argument '0' is invalid. It must be a whole number from 1 to 600000."),
-  ]);
+  expect(await tryCli([command, "--store", "postgres://", "--start-timeout", "0"])).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringContaining("argument '0' is invalid. It must be a whole number from 1 to 600000."),
+  });
 });
 
 describe("a sandbox whose Anvil is stopped", () => {

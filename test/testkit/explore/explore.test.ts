@@ -10,7 +10,7 @@ import { createExplorableSandbox } from "../../../testkit/explore/explorable-san
 import { ExplorationError } from "../../../testkit/explore/exploration-error.ts";
 import type { ExploreOptions } from "../../../testkit/explore/options.ts";
 import { playScenario } from "../../../testkit/scenario/play-scenario.ts";
-import { runCli } from "../../cli/program.ts";
+import { runCli } from "../../cli/run-cli.ts";
 import { type ExternalReceiver, openReceiver } from "../../kit/external-receiver.ts";
 import { shareSandbox } from "../../kit/share-sandbox.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";

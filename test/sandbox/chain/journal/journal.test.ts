@@ -10,7 +10,8 @@ import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.
 import { verifyDirectory } from "../../../../sandbox/state/data-directory/verify-directory.ts";
 import { toLine } from "../../../../server/store/directory/checked-lines.ts";
 import { asOtherUser } from "../../../as-other-user.ts";
-import { cli, runCli } from "../../../cli/program.ts";
+import { cli } from "../../../cli/program.ts";
+import { runCli } from "../../../cli/run-cli.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 
 const address = "0x00000000000000000000000000000000000000aa";

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { lstat, readdir, readFile, symlink, writeFile } from "node:fs/promises";
@@ -10,7 +10,7 @@ import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.
 import type { Scenario } from "../../../../sandbox/hosts/recorder/scenario.ts";
 import { readScenario, writeScenario } from "../../../../sandbox/hosts/recorder/scenario-file.ts";
 import { playScenario } from "../../../../testkit/scenario/play-scenario.ts";
-import { cli } from "../../../cli/program.ts";
+import { startCli } from "../../../cli/run-cli.ts";
 import { shareSandbox } from "../../../kit/share-sandbox.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 import { createMerchant } from "./create-merchant.ts";
@@ -223,13 +223,12 @@ test("the command line records the running sandbox until it is interrupted", asy
   const dataDirectory = await temporaryFolder();
   await using sandbox = await createSandbox({ dataDirectory });
   const file = join(dataDirectory, "recorded.yaml");
-  const args = [cli, "scenario", "record", file, "--title", "A merchant", "--data-dir", dataDirectory];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  const exited = once(child, "exit");
-  await once(createInterface(child.stdout), "line");
+  const record = ["scenario", "record", file, "--title", "A merchant", "--data-dir", dataDirectory];
+  const { stdout, exited, kill } = startCli(record);
+  await once(createInterface(stdout), "line");
   await createMerchant(sandbox, "first");
-  child.kill("SIGINT");
-  expect(await exited).toEqual([0, null]);
+  kill("SIGINT");
+  expect(await exited).toBe(0);
   const scenario = await readScenario(file);
   expect(scenario).toMatchObject({ title: "A merchant", steps: [{}, { title: "Create a merchant" }] });
 });

@@ -1,14 +1,11 @@
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { cp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { verifyDirectory } from "../../../../sandbox/state/data-directory/verify-directory.ts";
 import { toLine } from "../../../../server/store/directory/checked-lines.ts";
-import { cli } from "../../../cli/program.ts";
+import { tryCli } from "../../../cli/run-cli.ts";
 import { kill } from "../../../end-to-end/kill.ts";
 import { startSandbox } from "../../../end-to-end/started-sandbox.ts";
 import { listingOf } from "../../../server/store/directory/held-disk.ts";
@@ -113,50 +110,41 @@ test("data verify mines every block again, compares it, prints what it found, an
   timeout: 90_000,
 }, async () => {
   const dataDirectory = await temporaryFolder();
-  const verify = async (...options: string[]) => {
-    const program = spawn(process.execPath, [cli, "data", "verify", "--data-dir", dataDirectory, ...options]);
-    const [out, complaint, [code]] = await Promise.all([
-      text(program.stdout),
-      text(program.stderr),
-      once(program, "exit"),
-    ]);
-    return { code, out, complaint };
-  };
+  const verify = async (...options: string[]) =>
+    await tryCli(["data", "verify", "--data-dir", dataDirectory, ...options]);
   expect(await verify()).toMatchObject({
     code: 1,
-    complaint: expect.stringContaining(
+    stderr: expect.stringContaining(
       `${dataDirectory} contains no sandbox. Name the data directory of a sandbox with --data-dir.`,
     ),
   });
   const sandbox = await createSandbox({ dataDirectory, seed: "verified" });
   await sandbox.given.purchase({ state: "paid" });
   await sandbox.chain.client.mine({ blocks: 20 });
-  expect(await verify()).toMatchObject({ code: 1, complaint: expect.stringContaining("runs a sandbox in") });
+  expect(await verify()).toMatchObject({ code: 1, stderr: expect.stringContaining("runs a sandbox in") });
   const { number, hash } = await sandbox.chain.client.getBlock();
   await sandbox.close();
   const before = await listingOf(join(dataDirectory, "store"));
   const whole = await verify("--json");
-  expect(JSON.parse(whole.out)).toMatchObject({
+  expect(JSON.parse(whole.stdout)).toMatchObject({
     seed: "verified",
     head: { number: Number(number), hash },
     checkpoint: "used",
   });
   const [name = ""] = await checkpointsIn(dataDirectory);
   await truncate(join(dataDirectory, "store", name), 100);
-  const { code, out } = await verify();
-  expect([code, out]).toEqual([
-    0,
-    expect.stringContaining("is missing or damaged, so the next start mines all blocks again"),
-  ]);
+  expect(await verify()).toEqual({
+    code: 0,
+    stdout: expect.stringContaining("is missing or damaged, so the next start mines all blocks again"),
+    stderr: "",
+  });
   expect(await listingOf(join(dataDirectory, "store"))).toEqual(before);
   await rm(join(dataDirectory, "store", "store.journal"));
   const snapshot = join(dataDirectory, "store", "store.json");
   await writeFile(snapshot, (await readFile(snapshot, "utf8")).replace("verified", "verifieD"));
   expect(await verify()).toMatchObject({
     code: 1,
-    complaint: expect.stringMatching(
-      /store\.json, line 1: it does not match its checksum \(byte 0\)\. Restore/,
-    ),
+    stderr: expect.stringMatching(/store\.json, line 1: it does not match its checksum \(byte 0\)\. Restore/),
   });
 });
 
