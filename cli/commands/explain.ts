@@ -65,8 +65,14 @@ async function ask(terminal: Terminal, transaction: string | undefined, flags: E
   const color = terminal.stdout.isTTY ?? false;
   const about = id === undefined ? {} : { for: id };
   const signed = { ...about, signature };
-  if (typedData !== undefined) return await askTypedData(typedData, signed, dataDir, color);
-  if (decision !== undefined) return await askDecision(decision, signed, dataDir, color);
+  if (typedData !== undefined) {
+    const typed_data = await readJson(terminal, "--typed-data", typedData);
+    return await askTypedData({ typed_data, ...signed }, dataDir, color);
+  }
+  if (decision !== undefined) {
+    const body = { decision: await readJson(terminal, "--decision", decision), ...signed };
+    return await askDecision(body, dataDir, color);
+  }
   const { callExplanationSchema, explanationSchema } = await import(
     "../../sandbox/hosts/explain/explanation.ts"
   );
@@ -84,30 +90,28 @@ async function ask(terminal: Terminal, transaction: string | undefined, flags: E
   return { answer, text: renderExplanation(answer, color) };
 }
 
-async function askTypedData(file: string, about: object, dataDir: string, color: boolean) {
+async function askTypedData(body: object, dataDir: string, color: boolean) {
   const { typedDataExplanationSchema } = await import(
     "../../sandbox/hosts/explain/signatures/signature-explanation.ts"
   );
   const { renderTypedDataExplanation } = await import("../../testkit/explanations/render-signature.ts");
-  const body = { typed_data: await readJson("--typed-data", file), ...about };
   const answer = typedDataExplanationSchema.parse(await callControl(dataDir, "POST", "/explain", body));
   return { answer, text: renderTypedDataExplanation(answer, color) };
 }
 
-async function askDecision(file: string, about: object, dataDir: string, color: boolean) {
+async function askDecision(body: object, dataDir: string, color: boolean) {
   const { decisionExplanationSchema } = await import(
     "../../sandbox/hosts/explain/decisions/decision-explanation.ts"
   );
   const { renderDecisionExplanation } = await import("../../testkit/explanations/render-signature.ts");
-  const body = { decision: await readJson("--decision", file), ...about };
   const answer = decisionExplanationSchema.parse(await callControl(dataDir, "POST", "/explain", body));
   return { answer, text: renderDecisionExplanation(answer, color) };
 }
 
 /** Reads JSON from a file, or from standard input for `-`. */
-async function readJson(flag: string, file: string): Promise<unknown> {
+async function readJson({ stdin }: Terminal, flag: string, file: string): Promise<unknown> {
   const source = file === "-" ? "standard input" : file;
-  const json = await (file === "-" ? text(process.stdin) : readFile(file, "utf8")).catch((error) => {
+  const json = await (file === "-" ? text(stdin) : readFile(file, "utf8")).catch((error) => {
     throw new Error(
       `${flag} ${file} cannot be read (${messageOf(error)}). Name a file, or - for standard input.`,
     );
