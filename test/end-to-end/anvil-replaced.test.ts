@@ -55,7 +55,7 @@ test("an Anvil that gets SIGKILL, alone or through its guard, is replaced while 
   );
   const all = await readBlocks(description);
   await kill(sandbox, "all at once");
-  await using second = await startSandbox(folder);
+  await using second = await createSandbox({ dataDirectory: folder });
   expect((await readBlocks(second.description)).slice(0, all.length)).toEqual(all);
 });
 
@@ -101,15 +101,14 @@ test("if Anvil has ended with a block that is not in the journal, writes answer 
 test("a request in progress when Anvil gets SIGKILL has its effect once, and gets its result or a correct error", {
   timeout: 90_000,
 }, async () => {
-  await using sandbox = await startSandbox(await temporaryFolder());
+  await using sandbox = await createSandbox({ dataDirectory: await temporaryFolder(), mode: "live" });
   const { description } = sandbox;
   const storefront = await Storefront.open(description);
   const requests: RelayedRequest[] = [];
   for (let made = 0; made < 4; made += 1) requests.push(await storefront.prepare("offer"));
   const { credential } = storefront;
   const sent = requests.map(async (request) => await send(description, credential, request));
-  const [{ anvil } = { anvil: 0 }] = await findAnvils(description.pid);
-  process.kill(anvil, "SIGKILL");
+  process.kill(sandbox.chain.anvil.pid, "SIGKILL");
   for (const { status, text: body } of await Promise.all(sent))
     expect([200, 202, 503], body).toContain(status);
   await restarted(description, 1);

@@ -2,6 +2,7 @@ import { toHex } from "viem";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { usdc } from "../../protocol/values/amount.ts";
+import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { createApiClient, unwrap } from "../../sandbox/service/client/api-client.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { actorsOf } from "../../testkit/demo/actors.ts";
@@ -31,7 +32,7 @@ test.for(victims)(
     const blocks = await readBlocks(first.description);
     await kill(first, victim);
 
-    await using second = await startSandbox(folder);
+    await using second = await createSandbox({ dataDirectory: folder });
     expect(second.description.chain).toEqual(first.description.chain);
     expect((await readBlocks(second.description)).slice(0, blocks.length)).toEqual(blocks);
     const replayed = await send(second.description, storefront.credential, request);
@@ -75,7 +76,7 @@ test("every change of the chain survives a kill of all processes: time, balances
   const blocks = await readBlocks(first.description);
   await kill(first, "all at once");
 
-  await using second = await startSandbox(folder);
+  await using second = await createSandbox({ dataDirectory: folder });
   const after = rpcOf(second.description);
   expect(await readBlocks(second.description)).toEqual(blocks);
   expect(await after("eth_getBalance", poor, "latest")).toBe(balance);
@@ -114,7 +115,7 @@ test("a restore and the changes after it survive a kill of all processes, with c
   const blocks = await readBlocks(second.description);
   await kill(second, "all at once");
 
-  await using third = await startSandbox(folder);
+  await using third = await createSandbox({ dataDirectory: folder });
   expect((await readBlocks(third.description)).slice(0, blocks.length)).toEqual(blocks);
   expect(await read(third.description)).toMatchObject({ status: "active" });
 });

@@ -23,13 +23,13 @@ test("older records are read, changed, listed and found after a stop and after a
   timeout: 180_000,
 }, async () => {
   const folder = await temporaryFolder();
-  const first = await startSandbox(folder);
+  const first = await createSandbox({ dataDirectory: folder, mode: "live" });
   const purchase = await makePurchase(first.description);
   for (let made = 1; made < enough; made += 1) await makePurchase(first.description);
   const events = await readAll(first.description, "events");
   const purchases = await readAll(first.description, "purchases");
   expect(purchases.length).toBe(enough);
-  await first.end("SIGTERM");
+  await first.close();
   const file = join(folder, "store", "store.json");
   const [, block = ""] = (await readFile(file, "utf8")).split("\n");
   expect(block).toContain('{"block":"');
@@ -43,11 +43,11 @@ test("older records are read, changed, listed and found after a stop and after a
   expect(await readAll(second.description, "events")).toEqual(changed);
   await kill(second, "all at once");
 
-  const third = await startSandbox(folder);
+  const third = await createSandbox({ dataDirectory: folder });
   expect(await readAll(third.description, "events")).toEqual(changed);
   expect(await readAll(third.description, "purchases")).toEqual(purchases);
   expect(await readPurchase(third.description, purchase.id)).toEqual(purchase);
-  await third.end("SIGTERM");
+  await third.close();
 
   const bytes = await readFile(file);
   const line = bytes.indexOf('{"block":"');
@@ -55,7 +55,7 @@ test("older records are read, changed, listed and found after a stop and after a
   bytes[at] = (bytes[at] ?? 0) ^ 1;
   await writeFile(file, bytes);
   const start = bytes.lastIndexOf("\n", line) + 1;
-  await expect(startSandbox(folder)).rejects.toThrow(
+  await expect(createSandbox({ dataDirectory: folder })).rejects.toThrow(
     `store.json, line 2: it does not match its checksum (byte ${start})`,
   );
   expect(await readFile(file)).toEqual(bytes);

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { kill } from "./kill.ts";
 import { rpcOf } from "./rpc.ts";
@@ -67,7 +68,7 @@ test.skipIf(process.platform !== "linux")(
     expect(await ask(first, "anvil_mine", ["0x1"])).toMatchObject({ result: null });
     const { hash } = Object(await rpc("eth_getBlockByNumber", "latest", false));
     await kill(first, "all at once");
-    await using second = await startSandbox(folder, "--mode", "deterministic");
+    await using second = await createSandbox({ dataDirectory: folder });
     const after = rpcOf(second.description);
     expect(Object(await after("eth_getBlockByNumber", "latest", false)).hash).toBe(hash);
     expect(await after("eth_getBalance", address, "latest")).toBe("0x7");
@@ -93,7 +94,7 @@ test.skipIf(process.platform !== "linux")(
     await limit(first, "unlimited");
     await control(first, "/blocks", { blocks: 1 });
     await kill(first, "all at once");
-    await using second = await startSandbox(folder);
+    await using second = await createSandbox({ dataDirectory: folder });
     const { now } = JSON.parse(
       await (await fetch(new URL("/status", second.description.urls.control))).text(),
     );

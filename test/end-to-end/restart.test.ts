@@ -5,6 +5,7 @@ import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { usdc } from "../../protocol/values/amount.ts";
+import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { isRunning, listProcesses, recordProcess } from "../../sandbox/lib/processes/processes.ts";
 import { createApiClient } from "../../sandbox/service/client/api-client.ts";
 import { actorsOf, balanceOf } from "../../testkit/demo/actors.ts";
@@ -17,12 +18,13 @@ import { findAnvils } from "../sandbox/chain/anvil/find-anvil.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { type StartedSandbox, startSandbox, startWith } from "./started-sandbox.ts";
 
-test.for(["SIGTERM", "SIGKILL"] as const)(
+test.for(["a close", "SIGKILL"])(
   "a purchase that was paid in part continues after %s and a second start, chain included",
   { timeout: 60_000 },
-  async (signal) => {
+  async (end) => {
     const folder = await temporaryFolder();
-    const first = await startSandbox(folder);
+    const killed = end === "SIGKILL" ? await startSandbox(folder) : null;
+    const first = killed ?? (await createSandbox({ dataDirectory: folder, mode: "live" }));
     const session = await Session.open(actorsOf(first.description), silentPrinter);
     const merchant = await enrollMerchant(session);
     const purchase = await demoSteps.createPurchase(session, merchant, "purchase", "25000000");
@@ -31,9 +33,9 @@ test.for(["SIGTERM", "SIGKILL"] as const)(
     const firstPayment = await demoSteps.pay(session, purchase, 10n * usdc);
     await demoSteps.reconcile(session, purchase, "reconcile-1");
     const { credential } = session;
-    await first.end(signal);
+    await (killed === null ? first[Symbol.asyncDispose]() : killed.end("SIGKILL"));
 
-    await using second = await startSandbox(folder);
+    await using second = await createSandbox({ dataDirectory: folder });
     expect(second.description.chain).toEqual(first.description.chain);
     const actors = actorsOf(second.description);
     const kept = await createApiClient(actors.apiUrl, credential).GET(
@@ -79,7 +81,7 @@ test("a second sandbox in one data directory is refused, and a clean stop leaves
   const folder = await temporaryFolder();
   await using sandbox = await startSandbox(folder);
   const { pid, urls } = sandbox.description;
-  await expect(startSandbox(folder)).rejects.toThrow(`Process ${pid} runs a sandbox`);
+  await expect(createSandbox({ dataDirectory: folder })).rejects.toThrow(`Process ${pid} runs a sandbox`);
   expect(await sandbox.end("SIGINT")).toBe(0);
   await expect(fetch(urls.rpc)).rejects.toThrow();
   expect(existsSync(join(folder, "sandbox.json"))).toBe(false);
@@ -163,12 +165,11 @@ test.skipIf(process.platform !== "linux")(
       expect(isRunning(anvil)).toBe(true);
       await cp(folder, copy, { recursive: true, force: true });
       for (const elsewhere of [copy, await temporaryFolder()]) {
-        await using sandbox = await startSandbox(elsewhere);
-        expect(sandbox.description.pid).toBeGreaterThan(0);
+        await (await createSandbox({ dataDirectory: elsewhere })).close();
         expect(isRunning(anvil)).toBe(true);
       }
-      await using second = await startSandbox(folder);
-      expect(second.description.pid).toBeGreaterThan(0);
+      await using second = await createSandbox({ dataDirectory: folder });
+      expect(second.chain.resumed).toBe(true);
       expect(isRunning(anvil)).toBe(false);
     }
   },
@@ -187,8 +188,8 @@ test.skipIf(process.platform !== "linux")(
     const lock = JSON.parse(await readFile(file, "utf8"));
     expect(lock.anvil.started).not.toBeNull();
     await writeFile(file, JSON.stringify({ ...lock, anvil: { ...lock.anvil, pid: other.pid } }));
-    await using second = await startSandbox(folder);
-    expect(second.description.pid).toBeGreaterThan(0);
+    await using second = await createSandbox({ dataDirectory: folder });
+    expect(second.chain.resumed).toBe(true);
     expect([other.exitCode, other.signalCode]).toEqual([null, null]);
   },
 );

@@ -1,7 +1,8 @@
 import { type Hex, keccak256, parseEther, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { controlSandbox } from "../kit/control.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -37,28 +38,57 @@ const drops = [
 ] as const satisfies { method: string; read: (dropped: { hash: Hex; from: Hex }) => Hex[] }[];
 const ends = ["Anvil", "all at once", "stop"] as const;
 
+/** Starts a sandbox. `resume` ends it, or its Anvil, and returns the description of what continues. */
+async function startSandboxToEnd(
+  end: (typeof ends)[number],
+): Promise<{ description: SandboxDescription; resume(): Promise<SandboxDescription> }> {
+  const folder = await temporaryFolder();
+  const open = async () => {
+    const sandbox = await createSandbox({ dataDirectory: folder, mode: "live" });
+    onTestFinished(async () => await sandbox.close());
+    return sandbox;
+  };
+  if (end === "all at once") {
+    const killed = await startSandbox(folder);
+    const resume = async () => {
+      await kill(killed, end);
+      return (await open()).description;
+    };
+    return { description: killed.description, resume };
+  }
+  const { description, chain, close } = await open();
+  const resume = async () => {
+    if (end === "stop") {
+      await close();
+      return (await open()).description;
+    }
+    const { pid, ended } = chain.anvil;
+    process.kill(pid, "SIGKILL");
+    await ended;
+    return description;
+  };
+  return { description, resume };
+}
+
 test.for(drops.flatMap((drop) => ends.map((end) => ({ ...drop, end }))))(
   "what $method dropped stays dropped, and what was sent after it still waits, when the sandbox resumes ($end)",
   { timeout: 90_000 },
   async ({ method, read, end }) => {
-    const folder = await temporaryFolder();
-    const first = await startSandbox(folder);
-    await controlSandbox(first.description, "POST", "/mining", { every: "never" });
-    const rpc = rpcOf(first.description);
-    const [raw = "0x"] = await signTransfers(first.description, 1);
-    const [other = "0x"] = await signTransfers(first.description, 1, 2n);
+    const { description, resume } = await startSandboxToEnd(end);
+    await controlSandbox(description, "POST", "/mining", { every: "never" });
+    const rpc = rpcOf(description);
+    const [raw = "0x"] = await signTransfers(description, 1);
+    const [other = "0x"] = await signTransfers(description, 1, 2n);
     await rpc("eth_sendRawTransaction", raw);
-    const from = first.description.wallets["stranger"]?.address ?? "0x";
+    const from = description.wallets["stranger"]?.address ?? "0x";
     await rpc(method, ...read({ hash: keccak256(raw), from }));
     expect(await rpc("txpool_status")).toEqual({ pending: "0x0", queued: "0x0" });
     await rpc("eth_sendRawTransaction", other);
-    if (end === "stop") await first.end("SIGTERM");
-    else await kill(first, end);
-    await using second = end === "Anvil" ? first : await startSandbox(folder);
-    const after = rpcOf(second.description);
+    const resumed = await resume();
+    const after = rpcOf(resumed);
     const count = async () => await after("txpool_status").catch(() => null);
     await expect.poll(count, { timeout: 30_000, interval: 50 }).toEqual({ pending: "0x1", queued: "0x0" });
-    await controlSandbox(second.description, "POST", "/blocks", { blocks: 1 });
+    await controlSandbox(resumed, "POST", "/blocks", { blocks: 1 });
     const block = z.object({ transactions: z.array(z.string()) });
     expect(block.parse(await after("eth_getBlockByNumber", "latest", false)).transactions).toEqual([
       keccak256(other),
@@ -94,7 +124,7 @@ test.for(["Anvil", "all at once"] as const satisfies Victims[])(
     expect(block.parse(await after("eth_getBlockByNumber", "latest", false)).transactions).toEqual(waiting);
     await controlSandbox(second.description, "POST", "/mining", { every: 3_600 });
     await kill(second, "all at once");
-    await using third = await startSandbox(folder);
+    await using third = await createSandbox({ dataDirectory: folder });
     expect(await rpcOf(third.description)("anvil_getIntervalMining")).toBe(3_600);
     expect(await rpcOf(third.description)("txpool_status")).toEqual({ pending: "0x0", queued: "0x0" });
   },

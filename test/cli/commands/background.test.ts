@@ -10,15 +10,7 @@ import { processesWith } from "../../kit/left-processes.ts";
 import { anyPorts, runIn } from "../../kit/run-in-background.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { cli } from "../program.ts";
-
-/** Starts a sandbox in the background, ends it by a signal, and returns its folder once no process is left. */
-async function startAndKill(signal: NodeJS.Signals): Promise<string> {
-  const folder = await temporaryFolder();
-  const { stdout } = await runIn(folder, "start", "--detach", "--json", ...anyPorts);
-  process.kill(JSON.parse(stdout).pid, signal);
-  await expect.poll(async () => await processesWith("TMPDIR", folder)).toEqual([]);
-  return folder;
-}
+import { runCli, tryCli } from "../run-cli.ts";
 
 describe("a sandbox in the background", () => {
   test("is ready when start --detach ends, prints the same as start, and has ended when stop ends", async () => {
@@ -38,33 +30,35 @@ describe("a sandbox in the background", () => {
       ["--data-dir", directory],
       ["--control", control],
     ]) {
-      const waited = await runIn(folder, "status", "--wait", "--json", ...where);
-      expect(JSON.parse(waited.stdout)).toMatchObject({ pid: description.pid });
+      const waited = await runCli("status", "--wait", "--json", ...where);
+      expect(JSON.parse(waited)).toMatchObject({ pid: description.pid });
     }
-    const stopped = await runIn(folder, "stop", "--json", "--control", control);
-    expect(JSON.parse(stopped.stdout)).toEqual({ stopped: true, pid: description.pid, removed: null });
+    const stopped = await runCli("stop", "--json", "--control", control);
+    expect(JSON.parse(stopped)).toEqual({ stopped: true, pid: description.pid, removed: null });
     expect(await processesWith("TMPDIR", folder)).toEqual([]);
+    for (const url of Object.values<string>(description.urls)) await expect(fetch(url)).rejects.toThrow();
+    expect(await readdir(folder)).toEqual([".sandbox"]);
     expect((await readdir(directory)).sort()).toEqual(["sandbox.log", "store"]);
     expect(await readFile(join(directory, "sandbox.log"), "utf8")).toContain("runs a sandbox in");
     for (const where of [
       ["--data-dir", directory],
       ["--control", control],
     ])
-      expect(await runIn(folder, "stop", ...where)).toMatchObject({
-        code: 0,
-        stdout: expect.stringMatching(/^No sandbox runs (in|at) /),
-      });
+      expect(await runCli("stop", ...where)).toMatch(/^No sandbox runs (in|at) /);
   });
 
-  test("appends its output to a named file", async () => {
+  test("appends its output to a named file, and ends after SIGHUP: it leaves no process, no lock and no keys", async () => {
     const folder = await temporaryFolder();
     const log = join(folder, "logs", "sandbox.txt");
     const { stdout } = await runIn(folder, "start", "--detach", "--log-file", log, ...anyPorts);
     expect(stdout).toContain(
       `The sandbox runs in the background and writes to ${log}. To stop it: npm run -s sandbox -- stop.\n`,
     );
-    await runIn(folder, "stop");
+    const { pid } = JSON.parse(await readFile(join(folder, ".sandbox", "sandbox.json"), "utf8"));
+    process.kill(pid, "SIGHUP");
+    await expect.poll(async () => await processesWith("TMPDIR", folder)).toEqual([]);
     expect(await readFile(log, "utf8")).toContain("Stopping after termination …");
+    expect(await readdir(join(folder, ".sandbox"))).toEqual(["store"]);
   });
 
   test("that cannot start leaves nothing, and its error is printed", async () => {
@@ -75,11 +69,6 @@ describe("a sandbox in the background", () => {
       "--confirmations must be a whole number from 1 to 1000, not 0.",
     ]);
     expect(await readdir(folder)).toEqual([]);
-  });
-
-  test("that gets SIGHUP ends as with SIGTERM: it leaves no process, no lock and no keys", async () => {
-    const folder = await startAndKill("SIGHUP");
-    expect((await readdir(join(folder, ".sandbox"))).sort()).toEqual(["sandbox.log", "store"]);
   });
 
   test.each(["SIGTERM", "SIGHUP", "SIGKILL"] as const)(
@@ -114,8 +103,8 @@ describe("a sandbox in the background", () => {
     const owner = async () => (await readOwner(directory).catch(() => null))?.pid;
     await expect.poll(owner, { interval: 1, timeout: 5_000 }).toBe(child.pid);
     // By now, the directory may have been taken over by the process that start --detach has started.
-    expect((await runIn(folder, "stop")).stdout).toMatch(
-      /^Stopped the sandbox in \.sandbox \(process \d+\)\.\n$/,
+    expect(await runCli("stop", "--data-dir", directory)).toMatch(
+      /^Stopped the sandbox in \S+ \(process \d+\)\.\n$/,
     );
     await exited;
     expect(await processesWith("TMPDIR", folder)).toEqual([]);
@@ -128,10 +117,12 @@ describe("a sandbox in the background", () => {
     const { pid } = JSON.parse(stdout);
     process.kill(pid, "SIGKILL");
     await expect.poll(async () => await processesWith("TMPDIR", folder)).toEqual([]);
+    // From the folder in which the sandbox was started, commands find it without --data-dir.
     expect((await runIn(folder, "stop")).stdout).toBe(
       `The sandbox in .sandbox (process ${pid}) had been killed. Removed its lock and its keys.\n`,
     );
-    expect(JSON.parse((await runIn(folder, "stop", "--json")).stdout)).toEqual({
+    const again = await runCli("stop", "--json", "--data-dir", join(folder, ".sandbox"));
+    expect(JSON.parse(again)).toEqual({
       stopped: false,
       pid: null,
       removed: null,
@@ -157,21 +148,20 @@ test("start ends with 0 after SIGHUP, and leaves no process, no lock and no keys
 
 test("status --wait fails when no sandbox is ready in time, and says what to do", async () => {
   const folder = await temporaryFolder();
-  expect(await runIn(folder, "status", "--wait", "--timeout", "1s")).toEqual({
+  expect(await tryCli(["status", "--wait", "--timeout", "1s", "--data-dir", folder])).toEqual({
     code: 1,
     stdout: "",
-    stderr: "After 1 s: No sandbox runs in .sandbox. Wait longer with --timeout, or start a sandbox.\n",
+    stderr: `After 1 s: No sandbox runs in ${folder}. Wait longer with --timeout, or start a sandbox.\n`,
   });
-  expect((await runIn(folder, "status", "--wait", "--timeout", "30")).stderr).toContain(
+  expect((await tryCli(["status", "--wait", "--timeout", "30"])).stderr).toContain(
     "It has no unit. Use 30s.",
   );
 });
 
 test("stop refuses the control API of something else", async () => {
   await using sandbox = await createSandbox();
-  const folder = await temporaryFolder();
   const { api } = sandbox.description.urls;
-  const { code, stderr } = await runIn(folder, "stop", "--control", api);
+  const { code, stderr } = await tryCli(["stop", "--control", api]);
   expect([code, stderr]).toEqual([
     1,
     `${api} is not the control API of a sandbox that runs as a process here. Stop it where it runs.\n`,

@@ -158,7 +158,7 @@ test("a kept sandbox remembers a rotation that was made over the control API, an
   const listed = await jwks(first.description.urls.api);
   const published = JSON.parse(await readFile(join(folder, "sandbox.json"), "utf8"));
   await first.end("SIGKILL");
-  await using second = await startSandbox(folder, "--mode", "deterministic");
+  await using second = await createSandbox({ dataDirectory: folder });
   expect(await jwks(second.description.urls.api)).toEqual(listed);
   expect(second.description.receiver.hmac_secret).toBe(published.receiver.hmac_secret);
   expect(second.description.reviewers).toEqual(published.reviewers);

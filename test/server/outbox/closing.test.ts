@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import { createApiClient, unwrap } from "../../../sandbox/service/client/api-client.ts";
 import type { SandboxDescription } from "../../../sandbox/state/description.ts";
 import { startSandbox } from "../../end-to-end/started-sandbox.ts";
@@ -23,8 +24,7 @@ test.each(["deterministic", "live"])(
     const folder = await temporaryFolder();
     await using receiver = await openReceiver();
     receiver.answer = () => {};
-    const start = async () => await startSandbox(folder, "--mode", mode, "--receiver-url", receiver.url);
-    const first = await start();
+    const first = await startSandbox(folder, "--mode", mode, "--receiver-url", receiver.url);
     const bearer = await issueCredential(first.description);
     const event_id = await writeEvent(createApiClient(first.description.urls.api, bearer));
     const before = await now(first.description);
@@ -42,7 +42,7 @@ test.each(["deterministic", "live"])(
     expect(receiver.received).toHaveLength(1);
 
     receiver.answer = (_, response) => response.writeHead(204).end();
-    await using second = await start();
+    await using second = await createSandbox({ dataDirectory: folder, receiverUrl: receiver.url });
     if (mode === "deterministic") expect(await now(second.description)).toBe(before);
     const answer = await deliver(second.description, bearer, event_id);
     expect(answer.response.status).toBe(200);
@@ -64,8 +64,7 @@ test("a live sandbox that is interrupted between two attempts makes no further o
   const folder = await temporaryFolder();
   await using receiver = await openReceiver();
   receiver.answer = (_, response) => response.writeHead(500, { "retry-after": "10" }).end();
-  const start = async () => await startSandbox(folder, "--mode", "live", "--receiver-url", receiver.url);
-  const first = await start();
+  const first = await startSandbox(folder, "--mode", "live", "--receiver-url", receiver.url);
   const bearer = await issueCredential(first.description);
   const event_id = await writeEvent(createApiClient(first.description.urls.api, bearer));
   const asked = deliver(first.description, bearer, event_id);
@@ -73,7 +72,7 @@ test("a live sandbox that is interrupted between two attempts makes no further o
   expect(await first.end("SIGINT")).toBe(0);
   expect((await asked).error).toMatchObject(closing);
 
-  await using second = await start();
+  await using second = await createSandbox({ dataDirectory: folder, receiverUrl: receiver.url });
   const response = await fetch(`${second.description.urls.control}/explorer/events`);
   const attempts = [{ number: 1, ended: true, status_code: 500, error: null }];
   expect(await response.json()).toMatchObject({

@@ -1,5 +1,6 @@
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
+import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { type ApiClient, createApiClient } from "../../../../sandbox/service/client/api-client.ts";
 import type { SandboxDescription } from "../../../../sandbox/state/description.ts";
 import { startSandbox } from "../../../end-to-end/started-sandbox.ts";
@@ -66,7 +67,7 @@ test.each(["after_signed", "after_mined"])(
     await expect(activate(before)).rejects.toThrow();
     await first.end("SIGKILL");
 
-    await using second = await startSandbox(folder);
+    await using second = await createSandbox({ dataDirectory: folder });
     const after = await connect(second.description);
     const other = await after.POST("/v1/routing/programs/{program}/purchases/{id}/activate", {
       params: write("activate-1", purchase.id),
