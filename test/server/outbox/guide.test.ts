@@ -8,7 +8,7 @@ import { signDeliveryReceipt } from "../../../protocol/signatures/delivery-recei
 import { ed25519Key } from "../../../protocol/signatures/ed25519.ts";
 import { signWebhook, webhookTolerance } from "../../../protocol/signatures/webhook.ts";
 import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
-import { longestRetryAfter, pauseAfter, readRetryAfter } from "../../../server/outbox/delivery-attempts.ts";
+import { longestRetryAfter, pauseAfter, readAskedPause } from "../../../server/outbox/delivery-attempts.ts";
 import { eventTypeNames, eventTypes } from "../../../server/outbox/event-types.ts";
 import { present } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
@@ -171,5 +171,5 @@ test("the pauses are as long as the guide says", () => {
     expect(pauseAfter(attempt + 1, { ...of, seed: "another" })).not.toBe(pause);
   }
   expect(guide.replaceAll(/<!-- .*? -->/g, "")).toContain(`up to ${longestRetryAfter} seconds`);
-  expect(readRetryAfter("3600", 0)).toBe(longestRetryAfter);
+  expect(readAskedPause("3600", 0)).toBe(longestRetryAfter);
 });
