@@ -193,11 +193,34 @@ test("a lease is a working sandbox also after every Anvil of the pool was killed
   expect(await healthOf(await leaseOf(killed))).toEqual([200, 200]);
 }, 120_000);
 
-test("a lease is a working sandbox also if the Anvil of the only free one does not respond", async () => {
-  await using stopped = await startPool("--size", "1", "--seed", "pooled");
-  await stopped.free(1);
-  await stopped.signalAnvils("SIGSTOP");
-  expect(await healthOf(await leaseOf(stopped))).toEqual([200, 200]);
+/** Ends each lease once it is there, and returns the order in which requests got theirs. */
+async function endInTurn({ url }: StartedPool, requests: Promise<Leased>[]): Promise<number[]> {
+  const order: number[] = [];
+  const end = async (request: Promise<Leased>, index: number) => {
+    const leased = await request;
+    order.push(index);
+    expect(await healthOf(leased)).toEqual([200, 200]);
+    await fetch(`${url}/leases/${leased.id}`, { method: "DELETE" });
+  };
+  await Promise.all(requests.map(end));
+  return order;
+}
+
+test("waiting requests get sandboxes in the order in which they arrived, even if that of the first one does not respond", async () => {
+  await using one = await startPool("--size", "1", "--wait", "60", "--seed", "pooled");
+  const { id } = await leaseOf(one);
+  const waiting: Promise<Leased>[] = [];
+  for (let count = 1; count <= 3; count += 1) {
+    waiting.push(leaseOf(one));
+    await one.until((status) => status.waiting === count);
+  }
+  await fetch(`${one.url}/leases/${id}`, { method: "DELETE" });
+  expect(await endInTurn(one, waiting)).toEqual([0, 1, 2]);
+  await one.free(1);
+  await one.signalAnvils("SIGSTOP");
+  const first = leaseOf(one);
+  await one.until(({ free }) => free === 0);
+  expect(await endInTurn(one, [first, leaseOf(one)])).toEqual([0, 1]);
 }, 60_000);
 
 test("clients that disconnect get no sandbox, and are not counted as refused", async () => {

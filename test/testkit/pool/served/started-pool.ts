@@ -30,6 +30,7 @@ export interface StartedPool extends AsyncDisposable {
 interface PoolStatus {
   free: number;
   leased: number;
+  waiting: number;
   metrics: { [name: string]: number };
 }
 
