@@ -99,6 +99,25 @@ test.each(["gone-1", "", "0123456789ab-1"])(
   },
 );
 
+test("the stream sends a client the last 256 changes that it missed, and asks one that missed more to read everything", async () => {
+  const feed = new ChangeFeed();
+  const url = await serve(feed, 60_000);
+  const ids: string[] = [];
+  for (let count = 1; count <= 300; count += 1) {
+    feed.note("purchases", [`pur_${count}`]);
+    feed.since("now");
+    ids.push(feed.latest());
+  }
+  const missed256 = await open(`${url}?last_event_id=${ids[43]}`);
+  expect(await missed256.change("everything")).toEqual({ topics: ["everything"], purchases: null });
+  const missed255 = await open(`${url}?last_event_id=${ids[44]}`);
+  for (let count = 46; count <= 300; count += 1)
+    expect(await missed255.change("purchases")).toEqual({
+      topics: ["purchases"],
+      purchases: [`pur_${count}`],
+    });
+});
+
 test("the stream asks every page to read everything when a snapshot is restored, and forgets the refusals", async () => {
   const snapshot = await kit.sandbox.snapshot();
   await kit.post(kit.path("/merchants/mer_none/enrollment"), {
