@@ -11,6 +11,7 @@ import type { Scenario } from "../../../../sandbox/hosts/recorder/scenario.ts";
 import { readScenario, writeScenario } from "../../../../sandbox/hosts/recorder/scenario-file.ts";
 import { playScenario } from "../../../../testkit/scenario/play-scenario.ts";
 import { cli } from "../../../cli/program.ts";
+import { controlSandbox } from "../../../kit/control.ts";
 import { shareSandbox } from "../../../kit/share-sandbox.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 import { createMerchant } from "./create-merchant.ts";
@@ -161,6 +162,34 @@ test("a scheme in lower case is repeated, and so is a title of many lines", asyn
   expect(await send(sandbox.description.urls.api, { headers })).toBe(201);
   const scenario = await sandbox.stopRecording();
   expect(scenario.steps).toMatchObject([{ as: "acct_demo", body: {} }]);
+  await playFile(scenario);
+});
+
+test("a recording has every block and every change of time, even of two seconds and with a pending transaction, and can be played", async () => {
+  const sandbox = await freshSandbox();
+  const { chain, clock, wallets, description } = sandbox;
+  await sandbox.record("Time");
+  await chain.client.mine({ blocks: 2 });
+  await clock.travel(2);
+  await clock.travel(1);
+  await controlSandbox(description, "POST", "/clock", { seconds: 3 });
+  await controlSandbox(description, "POST", "/mining", { every: "never" });
+  const pending = wallets.buyer.faucet(1n);
+  await expect.poll(async () => (await chain.client.getTxpoolStatus()).pending).toBe(1);
+  await clock.travel(4);
+  await pending;
+  await controlSandbox(description, "POST", "/mining", { every: "transaction" });
+  const scenario = await sandbox.stopRecording();
+  const block = expect.any(String);
+  expect(scenario.steps).toMatchObject([
+    { title: "2 blocks are mined", mine: 2, block },
+    { title: "Time moves ahead by 2 s", travel: 2, block },
+    { title: "A block is mined", mine: 1, block },
+    { title: "Time moves ahead by 3 s", travel: 3, block },
+    { control: "POST /mining", body: { every: "never" } },
+    { transactions: [{ from: "buyer" }], travel: 4, block },
+    { control: "POST /mining", body: { every: "transaction" } },
+  ]);
   await playFile(scenario);
 });
 
