@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readScenario } from "../../../sandbox/hosts/recorder/scenario-file.ts";
-import { plant } from "../../../scripts/mutate/mutant.ts";
+import type { Bug } from "../../../scripts/mutate/bug.ts";
+import { plant, readSources } from "../../../scripts/mutate/plant.ts";
 import { playScenario } from "../../../testkit/scenario/play-scenario.ts";
 import { copyCheckout } from "../../setup/copied-checkout.ts";
 
@@ -31,48 +32,62 @@ async function run(...args: string[]): Promise<{ code: number; output: string }>
   });
 }
 
+type PlantedBug = Pick<Bug, "rule" | "of" | "bug"> & { steps: number };
+
 /** Bugs of the service, and the most steps that the shortest sequence has besides the credential and the enrolled merchant. */
-const bugs = [
+const bugs: readonly PlantedBug[] = [
   {
     rule: "a decision needs a claim",
-    file: "server/domain/purchases/purchase-steps.ts",
-    find: 'active: ["reconcile", "claims"]',
-    replace: 'active: ["reconcile", "claims", "decisions"]',
+    of: "whyNotStep",
+    bug: (original) => (purchase, step) =>
+      purchase.status === "active" && step === "decisions" ? null : original(purchase, step),
     steps: 4,
   },
   {
     rule: "a payment is recorded once",
-    file: "server/domain/payments/payment-ledger.ts",
-    find: "ledger.receipts.push(recorded);",
-    replace: "ledger.receipts.push(recorded, recorded);",
+    of: "postPayments",
+    bug: (original) => async (observed, posting, services) => {
+      await original(observed, posting, services);
+      for (const { applied, receipts } of posting.ledgers.values())
+        if (applied.length > 0) receipts.push(applied[0]);
+    },
     steps: 6,
   },
   {
     rule: "a repeat gets the stored answer",
-    file: "server/http/idempotency.ts",
-    find: "if (value.fingerprint !== fingerprint)",
-    replace: "if (value.fingerprint === fingerprint)",
+    of: "lookUpKey",
+    bug: (original) => async (store, claim) => {
+      const isKnown = (await store.get("idempotency", claim.key)) !== undefined;
+      return await original(store, isKnown ? { ...claim, fingerprint: "0x" } : claim);
+    },
     steps: 3,
   },
   {
     rule: "a repeat has no second effect",
-    file: "server/http/idempotency.ts",
-    find: "if (value.response === null) return",
-    replace: `if (value.response === null || value.response.body.includes('"typed_data"')) return`,
+    of: "lookUpKey",
+    bug: (original) => async (store, claim) => {
+      const state = await original(store, claim);
+      if (!String(state.answer?.body).includes('"typed_data"')) return state;
+      const { revision } = await store.get("idempotency", claim.key);
+      return { held: { ...claim, revision, subject: null } };
+    },
     steps: 3,
   },
   {
     rule: "an event has the time of its change",
-    file: "server/outbox/freeze-event.ts",
-    find: "created_at: toTimestamp(now), data",
-    replace: "created_at: toTimestamp(now + 1), data",
+    of: "freezeEvent",
+    bug: (original) => (written) => original({ ...written, now: written.now + 1 }),
     steps: 1,
   },
   {
     rule: "a relay operation costs what its transaction receipt says",
-    file: "relayer/submission/settle.ts",
-    find: "(gasUsed * receipt.effectiveGasPrice).toString()",
-    replace: "(gasUsed * receipt.effectiveGasPrice + 1n).toString()",
+    of: "asMined",
+    bug:
+      (original) =>
+      (...given) => {
+        const mined = original(...given);
+        return { ...mined, cost_wei: String(BigInt(mined.cost_wei) + 1n) };
+      },
     steps: 3,
   },
 ];
@@ -80,11 +95,12 @@ const bugs = [
 test.for(bugs)(
   "the planted bug against the rule that $rule is found, shortened, and plays red until it is fixed",
   { timeout: 240_000 },
-  async ({ rule, file, find, replace, steps }) => {
-    const path = join(checkout, file);
+  async ({ steps, ...bug }) => {
+    const planted = plant(bug, readSources(checkout));
+    const path = join(checkout, planted.file);
     const source = await readFile(path, "utf8");
     const failing = join(folder, "failing.yaml");
-    await writeFile(path, plant(source, { rule, file, find, replace }));
+    await writeFile(path, planted.source);
     try {
       const explored = await run("explore", "--steps", "300", "--seed", "sown", "--scenario", failing);
       expect(explored).toMatchObject({ code: 1, output: expect.stringContaining("scenario play") });
