@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { packageRoot } from "../../../sandbox/lib/package-root.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
@@ -8,11 +8,9 @@ let kit: TestKit;
 let docs: string;
 
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "documents" });
+  kit = await TestKit.shared();
   docs = kit.sandbox.description.urls.docs;
 });
-
-afterAll(async () => await kit[Symbol.asyncDispose]());
 
 async function read(path: string, accept: string) {
   const answer = await fetch(new URL(path, docs), { headers: { accept }, redirect: "manual" });

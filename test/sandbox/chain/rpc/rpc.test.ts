@@ -13,7 +13,7 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
@@ -21,20 +21,19 @@ import { packageRoot } from "../../../../sandbox/lib/package-root.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { fillPage } from "../../../../scripts/fill-page.ts";
 import { ask } from "../../../ask.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 
 let sandbox: Sandbox;
 let start: Snapshot;
 let rpc: string;
 
 beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "rpc" });
+  sandbox = await freshSandbox();
   rpc = sandbox.description.urls.rpc;
   start = await sandbox.snapshot();
 });
 
 beforeEach(async () => await start.restore());
-
-afterAll(async () => await sandbox.close());
 
 const refusal = z.object({
   jsonrpc: z.literal("2.0"),

@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { checkNames } from "../../../../protocol/binding/check-binding.ts";
-import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import type { Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import { ChangeFeed } from "../../../../sandbox/hosts/explorer/live/change-feed.ts";
+import { RefusalLog } from "../../../../sandbox/hosts/explorer/live/refusal-log.ts";
 import type {
   BlockView,
   EventView,
@@ -20,15 +22,14 @@ import { runDemo } from "../../../../testkit/demo/run-demo.ts";
 import { Session } from "../../../../testkit/demo/session.ts";
 import { enrollMerchant } from "../../../../testkit/demo/show-merchant.ts";
 import { demoSteps } from "../../../../testkit/demo/show-purchase.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "explorer" });
+  sandbox = await freshSandbox();
   await runDemo(sandbox.description, silentPrinter);
 });
-
-afterAll(async () => await sandbox.close());
 
 async function read<T>(path: string): Promise<T> {
   const response = await fetch(`${sandbox.description.urls.control}/explorer${path}`);
@@ -237,9 +238,45 @@ test("snapshots are taken and restored over the control API, and a restore remov
   expect(await sandbox.fingerprint()).toEqual(before);
   expect((await post(`/snapshots/${second.number}/restore`)).status).toBe(404);
   const now = await sandbox.clock.now();
-  expect(await (await fetch(`${control}/snapshots`)).json()).toEqual({
-    data: [{ number: first.number, now }],
-  });
+  const { data } = z
+    .object({ data: z.array(snapshot) })
+    .parse(await (await fetch(`${control}/snapshots`)).json());
+  expect(data.filter(({ number }) => number >= first.number)).toEqual([{ number: first.number, now }]);
+});
+
+test("the control API keeps the 20 newest snapshots", async () => {
+  const { control } = sandbox.description.urls;
+  const post = async (path: string) => await fetch(`${control}${path}`, { method: "POST" });
+  const { number } = JSON.parse(await (await post("/snapshots")).text());
+  for (let taken = 1; taken <= 20; taken += 1) await post("/snapshots");
+  const { data } = JSON.parse(await (await fetch(`${control}/snapshots`)).text());
+  const newest = Array.from({ length: 20 }, (_, index) => number + 1 + index);
+  expect(data.map((snapshot: { number: number }) => snapshot.number)).toEqual(newest);
+  expect((await post(`/snapshots/${number}/restore`)).status).toBe(404);
+  expect((await post(`/snapshots/${number + 1}/restore`)).status).toBe(200);
+});
+
+test("the explorer keeps the last 500 refusals, and counts one that is repeated", () => {
+  const log = new RefusalLog(new ChangeFeed());
+  const refuse = (index: number) =>
+    log.record({
+      at: 1_767_225_600,
+      request_id: `req_${index}`,
+      operation: "reconcilePurchase",
+      program: "prg_demo",
+      subject: `pur_${index}`,
+      step: "payment",
+      code: "binding_mismatch",
+      detail: "The transaction is not a payment.",
+      transaction_hash: "0x12",
+      checks: [],
+    });
+  for (let index = 1; index <= 501; index += 1) refuse(index);
+  refuse(501);
+  const kept = log.newest();
+  expect(kept.map(({ number }) => number)).toEqual(Array.from({ length: 500 }, (_, index) => 501 - index));
+  expect(kept[0]).toMatchObject({ subject: "pur_501", times: 2 });
+  expect(kept[1]).toMatchObject({ subject: "pur_500", times: 1 });
 });
 
 test("operations have every transaction that was signed for them", async () => {

@@ -11,7 +11,7 @@ let merchant: Merchant;
 let purchase: Schema<"Purchase">;
 
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "enrollments", receiptTimeoutMs: 30_000 });
+  kit = await TestKit.shared({ receiptTimeoutMs: 30_000 });
   merchant = await kit.enrolledMerchant("1000000000");
   purchase = await kit.createPurchase(merchant);
   return kit;

@@ -9,7 +9,7 @@ let kit: TestKit;
 let purchase: Schema<"Purchase">;
 
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "withdrawn offers", receiptTimeoutMs: 30_000 });
+  kit = await TestKit.shared({ receiptTimeoutMs: 30_000 });
   purchase = await kit.activePurchase(await kit.fundedMerchant());
   return kit;
 });
