@@ -1,8 +1,8 @@
 // Plants one bug at a time in the TypeScript and asks the tests that are named with it whether they notice. The bugs are in
 // scripts/mutate/bugs/, by subject. A bug that no test notices fails the run, and so does one whose place or tests are not found.
 //
-// The list is made by hand. Stryker (10.1.1) does not serve here: the programs that tests start do not have its mutants, so it calls
-// killed ones survivors; it needs an API that TypeScript 7 does not have; and it took six minutes for 130 lines.
+// The list is made by hand. Stryker (10.1.1) does not serve here: it needs an API that TypeScript 7 does not have, and it took six minutes
+// for 130 lines.
 //
 // `--only "one text|another"` plants the bugs whose subject, rule or export contains one of the texts; `--sample 15` plants some from all
 // over the list, the same each time; `--list` plants none.

@@ -10,21 +10,21 @@ export const access: readonly Bug[] = [
         { ...caller, credential: { ...caller.credential, scopes: [operation.authorization.scope] } },
         program,
       ),
-    tests: "operations/operations.",
+    tests: "/operations.",
     only: /a credential without it is refused/,
   },
   {
     rule: "A credential is for its own program.",
     of: "authorize",
     bug: (original) => (operation, caller) => original(operation, caller, undefined),
-    tests: "operations/operations.",
+    tests: "/operations.",
     only: /a credential of another program/,
   },
   {
     rule: "A refund needs the scope of refunds.",
     of: "executeRefund",
     bug: (original) => ({ ...original, authorization: { kind: "scope", scope: "claims:write" } }),
-    tests: "operations/operations.",
+    tests: "/operations.",
     only: /17 operations/,
   },
   {
@@ -89,14 +89,14 @@ export const access: readonly Bug[] = [
       const problem = original(request, hosts, pages);
       return problem?.code === "host_not_allowed" ? null : problem;
     },
-    tests: "security/listeners.",
+    tests: "/listeners.",
     only: /DNS rebinding/,
   },
   {
     rule: "A page of another site does not call the control API.",
     of: "ownPages",
     bug: () => () => true,
-    tests: "security/listeners.",
+    tests: "/listeners.",
     only: /cannot call the control API/,
   },
   {

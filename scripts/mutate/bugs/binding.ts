@@ -4,7 +4,7 @@ import type { Bug } from "../bug.ts";
 function holdsAlways(
   name: string,
   rule: string,
-  tests = "check-contract/mutants.",
+  tests = "/mutants.",
   only = /alone fails/,
 ): Bug {
   const bug = `(original) => (...given) => {
@@ -74,14 +74,16 @@ export const binding: readonly Bug[] = [
     rule: "A log has every expected field.",
     of: "matchesLog",
     bug: () => () => true,
-    tests: "protocol/binding/log.",
+    tests: "/log.",
+    only: /a field that is missing or differs/,
   },
   {
     rule: "A log with more data than its fields is none of the event.",
     of: "decodeLog",
     bug: (original) => (log, event) =>
       original(log, event) ?? original({ ...log, data: log.data.slice(0, -64) }, event),
-    tests: "protocol/binding/log.",
+    tests: "/log.",
+    only: /an extra word/,
   },
   {
     rule: "The refund of a decision has paid the decided claim.",

@@ -99,7 +99,7 @@ export const idempotency: readonly Bug[] = [
     rule: "A relay operation is the same for every request of its effect.",
     of: "operationId",
     bug: (original) => (epoch, intent) => original(epoch, { ...intent, kind: Math.random() }),
-    tests: "submission/submit.",
+    tests: "/submit.",
     only: /one intent submitted many times/,
   },
   {

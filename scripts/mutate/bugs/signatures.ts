@@ -132,7 +132,7 @@ export const signatures: readonly Bug[] = [
     rule: "A notification with another signature is refused.",
     of: "verifyWebhook",
     bug: () => () => true,
-    tests: "notifications/receive.",
+    tests: "/receive.",
     only: /another sandbox's signature/,
   },
   {

@@ -28,7 +28,7 @@ export const store: readonly Bug[] = [
     rule: "A write that is based on a write in progress is refused if that one is.",
     of: "JournaledStore.ahead",
     bug: "(original) => () => ({ ...original(), commit: (...given) => this.commit(...given) })",
-    tests: "journal/refused-write.",
+    tests: "/refused-write.",
     only: /the next one is refused too, and both are assigned later/,
   },
   {
@@ -75,8 +75,8 @@ export const store: readonly Bug[] = [
     rule: "What the snapshot has is not read from the journal again.",
     of: "readJournal",
     bug: (original) => (file, _after, end) => original(file, { batches: 0, chain: 0 }, end),
-    tests: "/journal.",
-    only: /a journal that has grown long is compacted/,
+    tests: "/failing-disk.",
+    only: /a journal is compacted while commits continue/,
   },
   {
     rule: "The name of a file is on disk before the write in it is acknowledged.",
@@ -86,11 +86,11 @@ export const store: readonly Bug[] = [
     only: /the names of the files that a write is in/,
   },
   {
-    rule: "A journal that has grown long is compacted.",
-    of: "CompactedJournal.needsCompaction",
-    bug: () => () => false,
-    tests: "/journal.",
-    only: /a journal that has grown long is compacted/,
+    rule: "A directory without its snapshot is refused.",
+    of: "holdsStore",
+    bug: (original) => async (directory) => await original(directory).catch(() => false),
+    tests: "/embedded.",
+    only: /when it has a journal but no snapshot/,
   },
   {
     rule: "After a failed sync nothing is appended to the same file.",
@@ -103,8 +103,7 @@ export const store: readonly Bug[] = [
     rule: "A reorg removes the records of its blocks.",
     of: "ChainLog.add",
     bug: (original) => (record) => (record.kind === "rewind" ? undefined : original(record)),
-    tests: "/journal.",
-    only: /a reorg with a transaction that its sender cannot pay for/,
+    tests: "/interval-order.",
   },
   {
     rule: "A start loads the newest checkpoint.",
