@@ -8,7 +8,7 @@ export interface Bug {
   /** An exported function or constant, or a method as `Class.method`. */
   of: string;
   /**
-   * Returns what stands in the place of the original, which it is given. Its text is planted: apart from the original it can only use what
+   * Returns the replacement of the original, which it is given. Its text is planted: apart from the original it can only use what
    * JavaScript has everywhere.
    */
   bug: string | ((original: Anything) => ((...args: Anything[]) => Anything) | object | bigint | number);

@@ -15,7 +15,7 @@ import type { Planted } from "./plant.ts";
 export interface TestRun {
   /** The tests that failed, each with its error. */
   failed: string[];
-  /** What else failed: a file that does not load, its `beforeAll`, an error outside of a test. */
+  /** Other failures: a file that does not load, its `beforeAll`, an error outside of a test. */
   broken: string[];
   passed: number;
 }

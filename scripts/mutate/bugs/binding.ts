@@ -1,12 +1,7 @@
 import type { Bug } from "../bug.ts";
 
 /** A bug by which one check of the binding check always holds. */
-function holdsAlways(
-  name: string,
-  rule: string,
-  tests = "/mutants.",
-  only = /alone fails/,
-): Bug {
+function holdsAlways(name: string, rule: string, tests = "/mutants.", only = /alone fails/): Bug {
   const bug = `(original) => (...given) => {
     const checks = original(...given).checks.map((check) => ({ ...check, ok: check.ok || check.name === "${name}" }));
     return { checks, accepted: checks.every(({ ok }) => ok) };

@@ -105,7 +105,7 @@ export const money: readonly Bug[] = [
     only: /when it was signed and held at broadcast/,
   },
   {
-    rule: "What was collected is no longer left of a funding's cap.",
+    rule: "A collected refund reduces what is left of a funding's cap.",
     of: "remainingOf",
     bug:
       () =>
@@ -146,7 +146,7 @@ export const money: readonly Bug[] = [
     only: /while the first one waits reserves the difference/,
   },
   {
-    rule: "What operations in progress reserve is not available.",
+    rule: "The reservations of operations in progress are not available.",
     of: "available",
     bug: (original) => (budget) => original({ ...budget, reserved_wei: "0" }),
     tests: "/submit.",

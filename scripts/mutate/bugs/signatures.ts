@@ -58,7 +58,7 @@ export const signatures: readonly Bug[] = [
     only: /published|ethers/,
   },
   {
-    rule: "What is signed for one chain counts on no other.",
+    rule: "A signature for one chain counts on no other.",
     of: "registrarDomain",
     bug: (original) => (_chainId, registrar) => original(1, registrar),
     tests: "/typed-data.",

@@ -72,7 +72,7 @@ export const store: readonly Bug[] = [
     only: /a write that was cut off is dropped/,
   },
   {
-    rule: "What the snapshot has is not read from the journal again.",
+    rule: "Records of the snapshot are not read from the journal again.",
     of: "readJournal",
     bug: (original) => (file, _after, end) => original(file, { batches: 0, chain: 0 }, end),
     tests: "/failing-disk.",
