@@ -55,7 +55,9 @@ test("on a broken machine, doctor names each problem with its remedy, and exits 
   // Where not even root may write.
   const args = ["doctor", "--json", "--data-dir", "/sys/routing-sandbox", "--api-port", String(port)];
   const { promise, resolve } = Promise.withResolvers<{ code: unknown; stdout: string }>();
-  execFile(process.execPath, [join(checkout, "cli", "main.ts"), ...args], (error, stdout) =>
+  // A package that may not write into its own folder has a prepared chain in the one for temporary files.
+  const env = { ...process.env, TMPDIR: await temporaryFolder() };
+  execFile(process.execPath, [join(checkout, "cli", "main.ts"), ...args], { env }, (error, stdout) =>
     resolve({ code: error?.code, stdout }),
   );
   const { code, stdout } = await promise;
