@@ -124,7 +124,7 @@ export interface ChainReads {
    */
   revertOf(hash: Hex): Promise<MinedRevert>;
   /** Returns the kind of code at a wallet's address after a block. */
-  walletCode(wallet: Address, block: { number: number | bigint; hash: Hex }): Promise<WalletCode>;
+  walletCode(wallet: Address, block: { hash: Hex }): Promise<WalletCode>;
   /** A purchase at the newest block, or at the one that other reads were made at. */
   purchase(query: { id: Hex; buyer: Address }, at?: BlockPoint): Promise<ChainPurchase>;
   /**

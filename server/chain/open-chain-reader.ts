@@ -84,7 +84,7 @@ function readsOf(node: DeployedNode): ChainReads {
     identity: async () => await readDeployedIdentity(node),
     observe: transactionObserver(node),
     revertOf: async (hash) => await readRevert(hash, node),
-    walletCode: async (wallet, block) => await readWalletCode(wallet, block, client),
+    walletCode: async (wallet, { hash }) => await readWalletCode(wallet, hash, client),
     purchase: async (query, point) => await readChainPurchase(query, point, node),
     purchaseUnder: async (funding, find) => await readPurchaseUnder(funding, find, node),
     claimOf: async (id) => await readClaim(id, node),

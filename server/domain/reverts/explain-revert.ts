@@ -189,7 +189,13 @@ const permitCauses: { readonly [text: string]: (found: FoundPermit | null) => Ca
     remedy: "Send v as 27 or 28",
   }),
   "ECRecover: invalid signature": () => ({ wrong: "its signature is of no account", remedy: signAgain }),
-  [invalidPermit]: (found) => ({ wrong: whyInvalid(found), remedy: signAgain }),
+  [invalidPermit]: (found) =>
+    found?.hasCode === true && found.nonce === found.next
+      ? {
+          wrong: "the code that the buyer delegates to refuses its signature (isValidSignature, ERC-1271)",
+          remedy: "Let the buyer approve the payment and pay",
+        }
+      : { wrong: whyInvalid(found), remedy: signAgain },
 };
 
 function whyInvalid(found: FoundPermit | null): string {
