@@ -16,6 +16,8 @@ export interface BlockPoint {
 /** A purchase as the chain holds it, with its payments, all read at one block. */
 export interface ChainPurchase {
   asOf: BlockPoint;
+  /** The time that the next block would have, in Unix seconds. */
+  nextTime: number;
   /** False while the commitment is not on chain; the figures are then zero. */
   exists: boolean;
   /** The reason why the contract takes no more payments of it, though some is outstanding; null while it does. */

@@ -34,14 +34,28 @@ export function pauseAfter(
 }
 
 /**
- * Reads the header Retry-After: seconds or a date, within bounds.
+ * Reads the header Retry-After (RFC 9110): a number of seconds, of any length, or a date.
  *
- * @param now - Unix seconds.
- * @returns whole seconds from 0 to {@link longestRetryAfter}; null when the header is absent or says nothing.
- * @example readRetryAfter("120", now) // 10
+ * @param now - the time of the response, in Unix seconds.
+ * @returns seconds from 0; null when the header is absent or is neither.
+ * @example readRetryAfter("120", now) // 120
  */
 export function readRetryAfter(header: string | null, now: number): number | null {
   if (header === null) return null;
-  const seconds = /^[0-9]{1,9}$/.test(header) ? Number(header) : Math.ceil(Date.parse(header) / 1000 - now);
-  return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), longestRetryAfter);
+  if (/^\d+$/.test(header)) return Number(header);
+  // Of the three forms of a date, that of asctime has no zone.
+  const due = /^[A-Z][a-z]{2}/.test(header) ? Date.parse(header.replace(/(?: GMT)?$/, " GMT")) : Number.NaN;
+  return Number.isNaN(due) ? null : Math.max(0, Math.ceil(due / 1_000 - now));
+}
+
+/**
+ * Returns the pause that a receiver asks for with Retry-After, within bounds.
+ *
+ * @param now - Unix seconds.
+ * @returns whole seconds from 0 to {@link longestRetryAfter}; null when the header is absent or says nothing.
+ * @example askedPause("120", now) // 10
+ */
+export function askedPause(header: string | null, now: number): number | null {
+  const seconds = readRetryAfter(header, now);
+  return seconds === null ? null : Math.min(seconds, longestRetryAfter);
 }

@@ -21,7 +21,7 @@ import {
   expectRegistration,
 } from "../binding/expectations.ts";
 import { assertBound, requireBound } from "../binding/require-bound.ts";
-import { assertPending, readFunding } from "../merchants/merchant-steps.ts";
+import { assertEnrollable, assertPending, readFunding } from "../merchants/merchant-steps.ts";
 import { assertPaymentsOnChain } from "../payments/assert-payments-on-chain.ts";
 import { whyNotPayable } from "../payments/payment-receipts.ts";
 import { paymentCall, readClaimedPayments } from "../payments/payments-in-calldata.ts";
@@ -30,7 +30,13 @@ import { domainOf } from "../purchases/commitment-of.ts";
 import { assertPaidTogether, assertRoute, assertStep, stepConflict } from "../purchases/purchase-steps.ts";
 import { currentPurchase } from "../purchases/status-after-reorg.ts";
 import { findMerchant, findPurchase, readOnChain } from "../records/find.ts";
-import { assertReconciled, claimOf, pickClaim, readFiledClaim } from "../refunds/claims.ts";
+import {
+  assertClaimWindow,
+  assertReconciled,
+  claimOf,
+  pickClaim,
+  readFiledClaim,
+} from "../refunds/claims.ts";
 import { sayCause } from "../reverts/cause.ts";
 import { type ExplainedStep, explainRevert, saysInvalidPermit } from "../reverts/explain-revert.ts";
 import { requireSignature } from "./require-signature.ts";
@@ -93,7 +99,7 @@ async function checkEnrollment({ services, program, id, body }: Of<"enroll">): P
   if (transaction_hash !== undefined) {
     const expected = expectEnrollment(merchant, funding.authorization, services);
     await requireTransaction(transaction_hash, "enrollment", expected, { services, id });
-  }
+  } else await assertEnrollable(merchant, funding, services);
   const digest = hashMessage(enrollmentMessageOf(merchant, services));
   if (signature !== undefined) await requireSignature({ wallet, digest, signature }, services);
   return { about: digest, transaction_hash, signature, signer: wallet };
@@ -259,7 +265,10 @@ async function checkClaim(
   const before = pickClaim(submissions, purchase, onChain, services.deployment);
   const amount = body.amount ?? before?.amount;
   const reason = body.reason ?? before?.reason;
-  if (amount === undefined || reason === undefined) throw missingClaim({ amount, reason });
+  if (amount === undefined || reason === undefined) {
+    assertClaimWindow(purchase, onChain);
+    throw missingClaim({ amount, reason });
+  }
   const claim = claimOf(purchase, { amount: BigInt(amount), reason });
   const claimHash = hashClaim(domainOf(services.deployment), claim);
   await assertClaim(purchase, onChain, { amount, claimHash, transaction_hash, signature }, services);
@@ -299,6 +308,7 @@ export async function assertClaim(
   { amount, claimHash, transaction_hash, signature }: ClaimEvidence,
   services: Services,
 ): Promise<void> {
+  if (transaction_hash === undefined) assertClaimWindow(purchase, onChain);
   assertReconciled(purchase, amount, "/amount");
   const { id, beneficiary: wallet } = purchase;
   if (transaction_hash !== undefined) {
