@@ -52,6 +52,11 @@ export async function readDeployedIdentity({
   return { chainId, epoch: deployment.epoch };
 }
 
+/** Reads the time that the next block would have, in Unix seconds. */
+export async function readNextTime({ client }: DeployedNode): Promise<number> {
+  return Number((await client.getBlock({ blockTag: "pending" })).timestamp);
+}
+
 /** Reads zero, with which the contracts say that there is none, as null. */
 export function unlessZero(hash: Hex): Hex | null {
   return BigInt(hash) === 0n ? null : hash;

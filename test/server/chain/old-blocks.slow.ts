@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type Hex, zeroAddress } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ContractFixture } from "../../../check-contract/fixture/contract-fixture.ts";
+import { contractWalletReason } from "../../../protocol/binding/check-binding.ts";
 import { mineBlocks } from "../../../sandbox/chain/clock/mining.ts";
 import { problemSchema } from "../../../server/api/schemas/problem.ts";
 import { TestKit } from "../../kit/test-kit.ts";
@@ -58,94 +59,57 @@ describe("a payment of a block whose state the node has dropped", () => {
   afterEach(async () => await fixture.reset());
   afterAll(async () => await fixture.close());
 
-  const payer = () => fixture.address("buyer");
-
-  /** Has a stranger send what the buyer signs to run code, or none, with the nonce that it counts with. */
-  async function delegation(code: Hex, nonce: number): Promise<Hex> {
-    const stranger = fixture.address("stranger");
+  /** Has the buyer run a contract's code, none for the zero address, by a transaction of a stranger (EIP-7702). */
+  async function delegate(address: Hex): Promise<void> {
+    const buyer = fixture.account("buyer");
     const chainId = fixture.sandbox.description.chain.chain_id;
-    const signed = await fixture.account("buyer").signAuthorization?.({ address: code, chainId, nonce });
+    const nonce = await fixture.client.getTransactionCount(buyer);
+    const signed = await buyer.signAuthorization?.({ address, chainId, nonce });
     if (signed === undefined) throw new Error("A local account signs authorizations.");
-    return await fixture.submit("stranger", { to: stranger, data: "0x", delegate: [signed] });
+    await fixture.succeed("stranger", { to: fixture.address("stranger"), data: "0x", delegate: [signed] });
   }
 
-  async function delegate(code: Hex): Promise<void> {
-    const hash = await delegation(code, await fixture.client.getTransactionCount({ address: payer() }));
-    expect((await fixture.receipt(hash)).status).toBe("success");
-  }
+  test.each<[string, (contract: Hex) => Promise<Hex>]>([
+    ["by an account without code", async () => await pay()],
+    [
+      "by an account that still delegates to code",
+      async (contract) => {
+        await delegate(contract);
+        return await pay();
+      },
+    ],
+    [
+      "by an account that has ended its delegation since",
+      async (contract) => {
+        await delegate(contract);
+        const paid = await pay();
+        await delegate(zeroAddress);
+        return paid;
+      },
+    ],
+    [
+      "by an account that has delegated to code since",
+      async (contract) => {
+        const paid = await pay();
+        await delegate(contract);
+        return paid;
+      },
+    ],
+  ])("%s is accepted", async (_, send) => {
+    const paid = await send(await fixture.deploy("ContractWallet"));
+    await mineBlocks(fixture.client, beyondMemory);
+    expect((await fixture.reconcile(fixture.purchase, [paid])).status).toBe(200);
+  });
 
-  const since =
-    "The bound wallet has signed a delegation (EIP-7702) after this block, whose state the node no longer has, so its code at " +
-    "the block is unknown. Send a new transaction.";
+  const pay = async () => await fixture.succeed("buyer", fixture.pay(fixture.purchase));
 
-  async function expectWallet(paid: Hex, reason: string): Promise<void> {
+  test("of a wallet that has been made a contract since is refused", async () => {
+    const paid = await pay();
+    await mineBlocks(fixture.client, beyondMemory);
+    await fixture.client.setCode({ address: fixture.address("buyer"), bytecode: "0x5f5ffd" });
     const { body, code } = await fixture.reconcile(fixture.purchase, [paid]);
     expect(code).toBe("binding_mismatch");
     const failed = problemSchema.parse(body).binding?.checks.filter(({ ok }) => !ok);
-    expect(failed).toMatchObject([{ name: "wallet", actual: { address: fixture.address("buyer"), reason } }]);
-  }
-
-  test("is accepted from an account without code that signed no delegation", async () => {
-    const paid = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
-    await mineBlocks(fixture.client, beyondMemory);
-    expect((await fixture.reconcile(fixture.purchase, [paid])).status).toBe(200);
-  });
-
-  test("is refused when its sender ran delegated code then and has ended that since", async () => {
-    await delegate(await fixture.deploy("ContractWallet"));
-    const paid = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
-    await delegate(zeroAddress);
-    await mineBlocks(fixture.client, beyondMemory);
-    await expectWallet(paid, since);
-  });
-
-  // The blocks since are read in pages of 128.
-  test.each([128, 4 * 128])(
-    "is refused when its sender has signed a delegation %i blocks later",
-    async (later) => {
-      const paid = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
-      await mineBlocks(fixture.client, later - 1);
-      await delegate(zeroAddress);
-      await mineBlocks(fixture.client, Math.max(0, beyondMemory - 10 - later));
-      await expectWallet(paid, since);
-    },
-  );
-
-  test("is accepted when a delegation of its sender ended in its own block", async () => {
-    await delegate(await fixture.deploy("ContractWallet"));
-    const nonce = await fixture.client.getTransactionCount({ address: payer() });
-    await fixture.client.setAutomine(false);
-    const paid = await fixture.submit("buyer", fixture.pay(fixture.purchase));
-    await delegation(zeroAddress, nonce + 1);
-    await fixture.client.mine({ blocks: 1 });
-    await fixture.client.setAutomine(true);
-    const [payment, code] = [await fixture.receipt(paid), await fixture.client.getCode({ address: payer() })];
-    expect([payment.status, code]).toEqual(["success", undefined]);
-    await mineBlocks(fixture.client, beyondMemory);
-    expect((await fixture.reconcile(fixture.purchase, [paid])).status).toBe(200);
-  });
-
-  test("is refused when its sender still runs the delegated code", async () => {
-    await delegate(await fixture.deploy("ContractWallet"));
-    const paid = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
-    await mineBlocks(fixture.client, beyondMemory);
-    await expectWallet(
-      paid,
-      "The bound wallet delegates to code (EIP-7702), so other accounts can act as it. End the delegation and send a new transaction.",
-    );
-  });
-
-  test("is accepted when another account has delegated since, or its sender had ended its delegation before", async () => {
-    await delegate(await fixture.deploy("ContractWallet"));
-    await delegate(zeroAddress);
-    const paid = await fixture.succeed("buyer", fixture.pay(fixture.purchase));
-    const stranger = fixture.account("stranger");
-    const nonce = (await fixture.client.getTransactionCount({ address: stranger.address })) + 1;
-    const chainId = fixture.sandbox.description.chain.chain_id;
-    const signed = await stranger.signAuthorization?.({ address: zeroAddress, chainId, nonce });
-    if (signed === undefined) throw new Error("A local account signs authorizations.");
-    await fixture.succeed("stranger", { to: stranger.address, data: "0x", delegate: [signed] });
-    await mineBlocks(fixture.client, beyondMemory);
-    expect((await fixture.reconcile(fixture.purchase, [paid])).status).toBe(200);
+    expect(failed).toMatchObject([{ name: "wallet", actual: { reason: contractWalletReason } }]);
   });
 });

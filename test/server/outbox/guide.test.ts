@@ -170,5 +170,11 @@ test("the pauses are as long as the guide says", () => {
     expect(pauseAfter(attempt + 1, { ...of, seed: "another" })).not.toBe(pause);
   }
   expect(guide.replaceAll(/<!-- .*? -->/g, "")).toContain(`up to ${longestRetryAfter} seconds`);
-  expect(readAskedPause("3600", 0)).toBe(longestRetryAfter);
+  for (const asked of ["3600", "9".repeat(20), "9".repeat(400), "Thu, 01 Jan 1970 01:00:00 GMT"])
+    expect(readAskedPause(asked, 0)).toBe(longestRetryAfter);
+  expect(
+    ["0", "00000000000000000007", "Thu, 01 Jan 1970 00:00:07 GMT"].map((asked) => readAskedPause(asked, 0)),
+  ).toEqual([0, 7, 7]);
+  for (const nothing of ["", "-1", "1.5", "1e3", "0x10", "soon", "2030-01-01"])
+    expect(readAskedPause(nothing, 0)).toBeNull();
 });

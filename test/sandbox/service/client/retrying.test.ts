@@ -89,7 +89,16 @@ const moment = "Sun, 06 Nov 1994 08:49:37 GMT";
 const later = ["Sun, 06 Nov 1994 08:49:39 GMT", "Sunday, 06-Nov-94 08:49:39 GMT", "Sun Nov  6 08:49:39 1994"];
 
 test("a Retry-After that is a date asks for the time from the answer's own date until then", async () => {
-  const asked = [...later, moment, "Sat, 05 Nov 1994 08:49:37 GMT", "2", "soon", "2.5"];
+  const asked = [
+    ...later,
+    moment,
+    "Sat, 05 Nov 1994 08:49:37 GMT",
+    "2",
+    "soon",
+    "2.5",
+    "00000000000000000003",
+    "1".repeat(20),
+  ];
   const left = [...asked];
   const waited: (number | undefined)[] = [];
   const client = createApiClient("http://127.0.0.1:9", undefined, {
@@ -102,8 +111,20 @@ test("a Retry-After that is a date asks for the time from the answer's own date 
     wait: async ({ seconds }) => void waited.push(seconds),
   });
   await client.retrying.GET("/v1/routing/capabilities");
-  expect(waited).toEqual([2, 2, 2, 0, 0, 2, undefined, undefined]);
+  expect(waited).toEqual([2, 2, 2, 0, 0, 2, undefined, undefined, 3, Number("1".repeat(20))]);
 });
+
+inSandbox(
+  "a pause of any length that an early request is asked for moves the clock by at most a day",
+  async ({ sandbox: { clock } }) => {
+    const { signal } = new AbortController();
+    for (const seconds of [86_400, 86_401, 1e20, Number.POSITIVE_INFINITY]) {
+      const before = await clock.now();
+      await retryPolicy(clock, 0).wait({ seconds, isEarly: true, sent: 1, signal });
+      expect((await clock.now()) - before).toBe(86_400);
+    }
+  },
+);
 
 inSandbox("a request that was aborted is not sent again", async ({ sandbox }) => {
   const { client, proxy } = await openClient(sandbox, []);

@@ -65,7 +65,7 @@ describe("the receiver accepts an exact signed event", () => {
 
   test("at exactly 300 seconds of difference, but not at 301", async () => {
     const now = await kit.sandbox.clock.now();
-    for (const late of [-301, 301]) {
+    for (const late of [-301, 301, 1_000_000_000_000]) {
       const headers = { ...(await kit.events.sign(event.id, event.body, now + late)) };
       await expectRefusal(headers, event.body, "timestamp_out_of_tolerance");
     }
