@@ -1,7 +1,8 @@
-import { type Address, BaseError, type Hex, type PublicClient, RpcRequestError } from "viem";
+import type { Address, Hex, PublicClient } from "viem";
 import { recoverAuthorizationAddress } from "viem/utils";
 import { sameAddress } from "../../protocol/values/same-address.ts";
 import { ChainUnavailableError } from "./chain-reader.ts";
+import { isStateGone } from "./head-reader.ts";
 
 /** A block of a transaction receipt or of a read. */
 interface Block {
@@ -35,12 +36,6 @@ export async function codeAt(
   // Before the blocks: none of them is missed that the code of now may come from.
   const code = await client.getCode({ address });
   return (await delegatesAfter(client, address, block)) ? "unknown" : code;
-}
-
-/** Returns whether Anvil has dropped the state of the block; every invalid parameter has the same error code. */
-function isStateGone(error: unknown): boolean {
-  const answer = error instanceof BaseError ? error.walk((cause) => cause instanceof RpcRequestError) : null;
-  return answer instanceof RpcRequestError && /BlockOutOfRange/.test(answer.details);
 }
 
 async function delegatesAfter(client: PublicClient, address: Address, block: Block): Promise<boolean> {
