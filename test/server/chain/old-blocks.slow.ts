@@ -1,9 +1,10 @@
 import { join } from "node:path";
-import { type Hex, zeroAddress } from "viem";
+import { type EIP1193RequestFn, type Hex, zeroAddress } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ContractFixture } from "../../../check-contract/fixture/contract-fixture.ts";
 import { contractWalletReason } from "../../../protocol/binding/check-binding.ts";
 import { mineBlocks } from "../../../sandbox/chain/clock/mining.ts";
+import type { ChainNode } from "../../../sandbox/chain/start-chain.ts";
 import { problemSchema } from "../../../server/api/schemas/problem.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
@@ -48,6 +49,54 @@ test("every step is confirmed by a transaction of a block whose state the node h
     const answer = await fetch(`${control}/explain/${hash}`);
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({ accepted: true });
+  }
+});
+
+test("a request that reads while blocks are made reads at a newer block, if the node has dropped the state of the first one", async () => {
+  let makesBlocks = false;
+  const adaptChain = async (chain: ChainNode): Promise<ChainNode> => {
+    const { request: forward } = chain.client;
+    const request = async (call: { method: string; params?: unknown }): Promise<unknown> => {
+      const answer = await Reflect.apply(forward, undefined, [call]);
+      const [block]: unknown[] = Array.isArray(call.params) ? call.params : [];
+      if (makesBlocks && call.method === "eth_getBlockByNumber" && block === "latest") {
+        makesBlocks = false;
+        await chain.client.mine({ blocks: 2 });
+      }
+      return answer;
+    };
+    const client = Object.create(chain.client);
+    // The type of a request function promises an answer for each method, which one that makes blocks is not bound by.
+    client.request = request as EIP1193RequestFn;
+    return { ...chain, client };
+  };
+  const dataDirectory = join(await temporaryFolder(), "data");
+  await using kit = await TestKit.open({ seed: "dropped-state", dataDirectory, adaptChain });
+  const merchant = await kit.fundedMerchant();
+  const { id, buyer, beneficiary } = await kit.activePurchase(merchant);
+  const { sandbox } = kit;
+  const snapshot = await sandbox.snapshot();
+  // Anvil counts the state of the snapshot's block anew each time, and drops the one state that it has of it with the first.
+  for (let restores = 0; restores < beyondKept; restores += 1) {
+    await sandbox.chain.client.mine({ blocks: 1 });
+    await snapshot.restore();
+  }
+  const creation = { merchant_id: merchant.id, buyer, beneficiary, amount: "1000" };
+  const requests = [
+    async () => await kit.get(kit.path("")),
+    async () => await kit.get(kit.path(`/purchases/${id}`)),
+    async () => await kit.get(`/wallet/${kit.program}/purchase/${id}`),
+    async () => await kit.get(`/wallet/${kit.program}/merchant/${merchant.id}`),
+    async () => await kit.get(kit.path("/transactions")),
+    async () => await kit.post(kit.path("/purchases"), creation),
+    async () => await kit.post(kit.path(`/purchases/${id}/reconcile`), { transaction_hashes: [] }),
+  ];
+  for (const request of requests) {
+    await snapshot.restore();
+    await kit.renew();
+    makesBlocks = true;
+    const { status, text } = await request();
+    expect(status, text).toBeLessThan(500);
   }
 });
 

@@ -389,3 +389,28 @@ test("a list is read fifty at a time, the newest first", async () => {
     "Read the list again from its start",
   );
 });
+
+test("what is read while the sandbox is restored is one state, before or after the restore", async () => {
+  const { wallets, description, given } = sandbox;
+  const { purchase } = await given.purchase({ state: "active" });
+  const snapshot = await sandbox.snapshot();
+  const paths = [
+    `/explorer/purchases/${purchase.id}`,
+    "/explorer/purchases",
+    "/explorer/merchants",
+    "/explorer/blocks",
+    "/explorer/overview",
+    "/status",
+  ];
+  for (let restores = 0; restores < 4; restores += 1) {
+    await wallets.buyer.approve(purchase, 1n);
+    await sandbox.chain.client.mine({ blocks: 3 });
+    const reading = paths.map(async (path) => {
+      const answer = await fetch(`${description.urls.control}${path}`);
+      return { path, status: answer.status, problem: answer.ok ? "" : await answer.text() };
+    });
+    await snapshot.restore();
+    const answers = await Promise.all(reading);
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  }
+});

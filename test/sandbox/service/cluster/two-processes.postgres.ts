@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
+import { controlOperations } from "../../../../sandbox/hosts/control/table.ts";
 import type { PurchaseView, ViewPage } from "../../../../sandbox/hosts/explorer/views.ts";
 import { joinSandbox } from "../../../../sandbox/service/cluster/join-sandbox.ts";
+import type { Arrival } from "../../../../sandbox/service/receiver/arrival.ts";
 import type { SandboxDescription } from "../../../../sandbox/state/description.ts";
 import {
   hasPostgres,
@@ -13,6 +15,8 @@ import {
   password,
   startPostgres,
 } from "../../../../scripts/postgres-server.ts";
+import { receiveNotification } from "../../../../server/api/operations/notifications/receive-notification.ts";
+import { operations } from "../../../../server/api/operations/table.ts";
 import { purchaseSchema } from "../../../../server/api/schemas/purchases.ts";
 import { actorsOf } from "../../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../../testkit/demo/printer.ts";
@@ -209,6 +213,7 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}:`, () => {
     for (const one of both()) {
       const refused = await send(one, credential, request);
       expect([refused.status, codeOf(refused)]).toEqual([503, "storage_unavailable"]);
+      expect(JSON.parse(refused.text).title).toBe("The store is not available");
     }
     await server.start();
     const answer = await send(member.description, credential, request);
@@ -216,6 +221,34 @@ describe.skipIf(!hasPostgres)(`two processes ${inPostgres}:`, () => {
     const relayed = await offer(member.description);
     for (const one of both()) expect((await untilDone(one, relayed)).status).toBe(200);
     await expectBooksToBalance(owner.description, credential, offers);
+  });
+
+  test("no request to a process without its database ends it", { timeout: 60_000 }, async () => {
+    const { urls } = owner.description;
+    const targets = [
+      ...both().flatMap((one) => operations.map(({ method, path }) => ({ method, path, url: one.urls.api }))),
+      ...controlOperations.map(({ method, path }) => ({ method, path, url: urls.control })),
+    ].filter(({ path }) => path !== "/stream");
+    const signature = { "webhook-id": "evt_1", "webhook-timestamp": "1", "webhook-signature": "v1a,x" };
+    await server.stop();
+    const answers = await Promise.all(
+      targets.map(async ({ method, path, url }) => {
+        const target = new URL(path.replaceAll(/\{\w+\}/g, "1"), url);
+        const headers = { "Content-Type": "application/json", ...signature };
+        const body = method === "get" ? {} : { body: "{}" };
+        const answer = await fetch(target, { method: method.toUpperCase(), headers, ...body });
+        return { path, status: answer.status, text: await answer.text() };
+      }),
+    );
+    await server.start();
+    expect(answers.filter(({ status }) => status === 500)).toEqual([]);
+    const deliveries = answers.filter(({ path }) => path === receiveNotification.path);
+    expect(deliveries.map(({ status }) => status)).toEqual([503, 503]);
+    const { data }: { data: Arrival[] } = JSON.parse(
+      await (await fetch(`${urls.control}/receiver/deliveries`)).text(),
+    );
+    expect(data.at(-1)).toMatchObject({ status: 503, verified: false });
+    expect((await send(member.description, credential, creation())).status).toBe(201);
   });
 
   test("the database has one owner, and one chain", { timeout: 30_000 }, async () => {
