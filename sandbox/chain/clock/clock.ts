@@ -40,7 +40,7 @@ export interface SandboxClock {
   offset(): number;
   /**
    * Follows the machine's clock if it was set: time continues while that is set back, and is again the machine's once it is set
-   * forward. {@link now} does so, too; a chain that is not asked for the time has to be told now and then.
+   * forward. {@link now} does so, too; for a chain that is not asked for the time, it is called now and then.
    */
   follow(): Promise<void>;
   /**
@@ -131,9 +131,10 @@ function deterministicClock(client: ChainClient): SandboxClock {
   };
 }
 
+// Long: the functions share the state of one clock.
 function liveClock(client: ChainClient, kept: KeptOffset) {
   let travelled = kept.read();
-  /** The seconds by which the machine's clock was set back while time went on. */
+  /** The seconds by which the machine's clock was set back while time continued. */
   let setBack = 0;
   /** The clocks when `setBack` was found. */
   let seen = readClocks();

@@ -65,7 +65,7 @@ export async function findNonce(
   return null;
 }
 
-/** What is known of a permit. */
+/** The facts about a permit. */
 export interface FoundPermit {
   /** Its nonce, null where its owner has not signed it. */
   nonce: bigint | null;
