@@ -937,6 +937,7 @@ export interface components {
           status: "success" | "reverted";
           raw: `0x${string}`;
         }[];
+        travel?: number;
         block?: string;
       } | {
         title: string;
