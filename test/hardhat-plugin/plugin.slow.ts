@@ -42,7 +42,10 @@ test("the network sandbox connects to the sandbox of the project, with its chain
   const before = await sandbox.chain.client.getBalance({ address: stranger.address });
   const transfer = { from: buyer.address, to: stranger.address, value: "0x7" };
   await provider.request({ method: "eth_sendTransaction", params: [transfer] });
-  expect(await sandbox.chain.client.getBalance({ address: stranger.address })).toBe(before + 7n);
+  // Anvil answers before its block is on the chain.
+  await expect
+    .poll(async () => await sandbox.chain.client.getBalance({ address: stranger.address }))
+    .toBe(before + 7n);
 });
 
 test("without a sandbox, the network sandbox says how to start one, and other networks work", async () => {
