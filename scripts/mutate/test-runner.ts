@@ -43,10 +43,11 @@ export class TestRunner {
         defineCacheKeyGenerator(({ id }) => (id === place ? false : undefined)),
       load: (id) => (id === place ? text : null),
     };
+    const config = join(checkout, "scripts", "mutate", "vitest.config.ts");
     const quiet = { watch: false, reporters: [{}] };
     const vitest = await createVitest(
       "test",
-      { root: checkout, ...quiet, ...options },
+      { root: checkout, config, ...quiet, ...options },
       { plugins: [plugin] },
     );
     return new TestRunner(vitest, (planted) => {
