@@ -149,7 +149,10 @@ function liveClock(client: ChainClient, kept: KeptOffset) {
     const arrived = offset + assertAhead(timestamp, from);
     // Kept first: a run that ends here continues ahead of the chain, never behind what it said.
     await kept.keep(arrived);
-    const time = await mineAt(client, timestamp);
+    const time = await mineAt(client, timestamp).catch(async (refusal: unknown) => {
+      await kept.keep(offset);
+      throw refusal;
+    });
     // Anvil continues from the second in which it made the block, which may be one second after the request.
     await raiseOffset(node, arrived);
     offset = arrived;
