@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { testUsdcAbi } from "../../../../protocol/abi.generated.ts";
 import { checkNames } from "../../../../protocol/binding/check-binding.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { ChangeFeed } from "../../../../sandbox/hosts/explorer/live/change-feed.ts";
@@ -337,10 +338,18 @@ test("blocks are found by number, by hash and by transaction, and those without 
   expect(data).toMatchObject([{ type: "block", id: String(block?.number) }]);
 });
 
-test("merchants have their funding", async () => {
+test("merchants have their funding, with the wallet's allowance and balance", async () => {
+  const { client, deployment } = sandbox.chain;
+  const token = { address: deployment.token.address, abi: testUsdcAbi } as const;
+  const args = [sandbox.wallets.merchant.address] as const;
+  const balance = String(await client.readContract({ ...token, functionName: "balanceOf", args }));
   const { data } = await read<ViewPage<MerchantView>>("/merchants");
   expect(data).toMatchObject([
-    { name: "Corner Books", status: "enrolled", funding: { cap: "500000000", collected: "12000000" } },
+    {
+      name: "Corner Books",
+      status: "enrolled",
+      funding: { cap: "500000000", collected: "12000000", allowance: "488000000", balance, revoked_at: null },
+    },
   ]);
 });
 
