@@ -175,7 +175,10 @@ function liveClock(client: ChainClient, kept: KeptOffset) {
     return await turns.runExclusive(async () => {
       // Kept first: a run that ends here continues ahead of the chain, never behind what it said.
       await kept.keep(travelled + by);
-      const time = await mineAt(client, timestamp);
+      const time = await mineAt(client, timestamp).catch(async (refusal: unknown) => {
+        await kept.keep(travelled);
+        throw refusal;
+      });
       // Anvil continues from the second in which it made the block, which may be one second after the request.
       await raiseOffset(node, travelled + by + setBack);
       travelled += by;

@@ -235,7 +235,9 @@ describe("a reorg that frees the nonce of an abandoned attempt", () => {
     await kit.relayer.follow();
     const { status, status_reason, attempt, hash, nonce } = abandoned;
     const waiting = await kit.relayer.submit(intent);
-    expect(waiting).toMatchObject({ status, status_reason, attempt, hash, nonce });
+    // 500,000 gas at 22.5 gwei: the call or the cancellation can be mined.
+    const reserved_wei = "11250000000000000";
+    expect(waiting).toMatchObject({ status, status_reason, attempt, hash, nonce, reserved_wei });
     expect(outcomes(waiting)).toEqual([
       [1, 0, "original", "signed"],
       [1, 0, "cancel", "broadcast"],

@@ -7,6 +7,7 @@ import type { ChainNode } from "../../../../sandbox/chain/start-chain.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { day } from "../../../../server/api/default-deadlines.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
+import { tearWrites } from "../../../server/store/directory/held-disk.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 
 /**
@@ -258,4 +259,38 @@ test("the API is never behind a block that a travel has mined, also while it mov
   hold.resolve();
   await travelling;
   expect(fromTimestamp(JSON.parse((await reading).text).now)).toBeGreaterThanOrEqual(Number(timestamp));
+});
+
+test("a travel that the data directory refuses moves the clock neither with a later write nor in the next run", async () => {
+  const dataDirectory = await temporaryFolder();
+  const first = await createSandbox({ mode: "live", dataDirectory });
+  const torn = await tearWrites();
+  await expect(first.clock.travel({ days: 8 })).rejects.toMatchObject({ name: "StoreUnavailableError" });
+  torn[Symbol.dispose]();
+  expect(first.clock.offset()).toBe(0);
+  await first.chain.client.mine({ blocks: 1 });
+  await first.close();
+  await using second = await createSandbox({ mode: "live", dataDirectory });
+  expect(second.clock.offset()).toBeLessThan(60);
+});
+
+test("a travel that the chain refuses moves the clock neither now nor in the next run", async () => {
+  const kept = [0];
+  const clockOf = async (chain: ChainNode) => {
+    const client = Object.create(chain.client);
+    client.request = async (call: { method: string; params?: unknown }): Promise<unknown> => {
+      if (call.method === "evm_mine") throw new Error("Anvil refuses the block.");
+      return await Reflect.apply(chain.request, undefined, [call]);
+    };
+    const keep = async (offset: number) => void kept.push(offset);
+    return await createClock(client, "live", { read: () => 0, keep });
+  };
+  await using sandbox = await createSandbox({
+    mode: "live",
+    adaptChain: async (chain) => ({ ...chain, clock: await clockOf(chain) }),
+  });
+  await expect(sandbox.clock.travel({ days: 8 })).rejects.toThrow("Anvil refuses the block.");
+  expect(kept).toEqual([0, 8 * day, 0]);
+  expect(sandbox.clock.offset()).toBe(0);
+  expect(await sandbox.clock.now()).toBeLessThan(Date.now() / 1_000 + day);
 });

@@ -315,13 +315,23 @@ describe("callers:", () => {
     for (const Origin of origins) {
       const asked = { Origin, "Access-Control-Request-Method": "POST" };
       const preflight = await ask(rpc, { method: "OPTIONS", headers: asked });
-      expect([preflight.status, preflight.headers["access-control-allow-origin"]]).toEqual([204, Origin]);
-      expect(preflight.headers["access-control-allow-headers"]).toBe("Content-Type");
-      const answer = await call("eth_chainId", [], { Origin });
-      expect([answer.status, answer.headers["access-control-allow-origin"]]).toEqual([200, Origin]);
+      // With Vary, no cache gives one page the answer of another.
+      const readable = { vary: "Origin", "access-control-allow-origin": Origin };
+      expect(preflight).toMatchObject({
+        status: 204,
+        headers: {
+          ...readable,
+          "access-control-allow-methods": "POST",
+          "access-control-allow-headers": "Content-Type",
+          "access-control-max-age": "600",
+        },
+      });
+      expect(await call("eth_chainId", [], { Origin })).toMatchObject({ status: 200, headers: readable });
       const socket = openSocket({ Origin });
       await once(socket, "open");
     }
+    const { headers } = await call("eth_chainId", [], {});
+    expect([headers["vary"], headers["access-control-allow-origin"]]).toEqual(["Origin", undefined]);
   });
 
   test.each([

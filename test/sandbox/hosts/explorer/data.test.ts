@@ -1,7 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { testUsdcAbi } from "../../../../protocol/abi.generated.ts";
 import { checkNames } from "../../../../protocol/binding/check-binding.ts";
 import type { Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import { KeptSnapshots } from "../../../../sandbox/hosts/control/kept-snapshots.ts";
 import { ChangeFeed } from "../../../../sandbox/hosts/explorer/live/change-feed.ts";
 import { RefusalLog } from "../../../../sandbox/hosts/explorer/live/refusal-log.ts";
 import type {
@@ -245,15 +247,14 @@ test("snapshots are taken and restored over the control API, and a restore remov
 });
 
 test("the control API keeps the 20 newest snapshots", async () => {
-  const { control } = sandbox.description.urls;
-  const post = async (path: string) => await fetch(`${control}${path}`, { method: "POST" });
-  const { number } = JSON.parse(await (await post("/snapshots")).text());
-  for (let taken = 1; taken <= 20; taken += 1) await post("/snapshots");
-  const { data } = JSON.parse(await (await fetch(`${control}/snapshots`)).text());
-  const newest = Array.from({ length: 20 }, (_, index) => number + 1 + index);
-  expect(data.map((snapshot: { number: number }) => snapshot.number)).toEqual(newest);
-  expect((await post(`/snapshots/${number}/restore`)).status).toBe(404);
-  expect((await post(`/snapshots/${number + 1}/restore`)).status).toBe(200);
+  const snapshot = await sandbox.snapshot();
+  const kept = new KeptSnapshots({ snapshot: async () => snapshot, chain: sandbox.chain });
+  for (let taken = 1; taken <= 21; taken += 1) await kept.take();
+  const newest = Array.from({ length: 20 }, (_, index) => index + 2);
+  expect(kept.list().map(({ number }) => number)).toEqual(newest);
+  await expect(kept.restore("1")).rejects.toMatchObject({ code: "not_found" });
+  await kept.restore("3");
+  expect(kept.list().map(({ number }) => number)).toEqual([2, 3]);
 });
 
 test("the explorer keeps the last 500 refusals, and counts one that is repeated", () => {
@@ -337,10 +338,18 @@ test("blocks are found by number, by hash and by transaction, and those without 
   expect(data).toMatchObject([{ type: "block", id: String(block?.number) }]);
 });
 
-test("merchants have their funding", async () => {
+test("merchants have their funding, with the wallet's allowance and balance", async () => {
+  const { client, deployment } = sandbox.chain;
+  const token = { address: deployment.token.address, abi: testUsdcAbi } as const;
+  const args = [sandbox.wallets.merchant.address] as const;
+  const balance = String(await client.readContract({ ...token, functionName: "balanceOf", args }));
   const { data } = await read<ViewPage<MerchantView>>("/merchants");
   expect(data).toMatchObject([
-    { name: "Corner Books", status: "enrolled", funding: { cap: "500000000", collected: "12000000" } },
+    {
+      name: "Corner Books",
+      status: "enrolled",
+      funding: { cap: "500000000", collected: "12000000", allowance: "488000000", balance, revoked_at: null },
+    },
   ]);
 });
 
