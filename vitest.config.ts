@@ -14,7 +14,9 @@ export default defineConfig({
   test: {
     projects: [
       // Needs npm packages only.
-      project("fast", "test"),
+      project("fast", "test", { tagsFilter: ["!thorough"] }),
+      // The rest of the cases of those rules of which the first project tests one.
+      project("thorough", "test", { tagsFilter: ["thorough"] }),
       // Needs Chromium or Chrome.
       project("browser", "browser"),
       // Needs PostgreSQL's server.
@@ -27,6 +29,13 @@ export default defineConfig({
         testTimeout: 300_000,
         hookTimeout: 300_000,
       }),
+    ],
+    tags: [
+      {
+        name: "thorough",
+        description:
+          "Needs npm packages only, and is left out of npm test, which has another case of the rule.",
+      },
     ],
     globalSetup: "test/bundle-programs.ts",
     // On two cores: while tests wait for what they started, a third worker has something to do.

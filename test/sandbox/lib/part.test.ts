@@ -51,7 +51,9 @@ test("a fingerprint without parts of the option parts has no field parts", async
   expect(await sandbox.fingerprint()).not.toHaveProperty("parts");
 });
 
-test("a snapshot file is loaded with the parts that it was saved with, or refused", async () => {
+test("a snapshot file is loaded with the parts that it was saved with, or refused", {
+  tags: "thorough",
+}, async () => {
   const folder = await temporaryFolder();
   const [withCart, without] = [join(folder, "with.snapshot"), join(folder, "without.snapshot")];
   {
@@ -74,7 +76,9 @@ test("a snapshot file is loaded with the parts that it was saved with, or refuse
   );
 });
 
-test("a part without a schema is restored with the sandbox's, and is not in snapshot files", async () => {
+test("a part without a schema is restored with the sandbox's, and is not in snapshot files", {
+  tags: "thorough",
+}, async () => {
   const log: string[] = [];
   const cleared: Part<null> = {
     name: "log",

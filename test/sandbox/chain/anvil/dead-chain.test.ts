@@ -113,7 +113,7 @@ test.each([
   expect(error.message).toMatch(/See whether the sandbox still runs|Look at the chain/);
 });
 
-test("a change over the chain RPC is answered while Anvil is replaced", async () => {
+test("a change over the chain RPC is answered while Anvil is replaced", { tags: "thorough" }, async () => {
   await using sandbox = await createSandbox({ dataDirectory: await temporaryFolder() });
   const { urls } = sandbox.description;
   const address = `0x${"11".repeat(20)}`;
@@ -142,6 +142,7 @@ test("a sandbox whose Anvil has panicked reports the panic's message, and closes
 
 test.each(["SIGKILL", "SIGTERM"] as const)(
   "the last line of a start whose Anvil got %s, and whose chain cannot be rebuilt, says why and what to do, and no key is printed",
+  { tags: "thorough" },
   async (signal) => {
     const dataDirectory = join(await temporaryFolder(), "data");
     const ports = ["api", "docs", "control", "rpc"].flatMap((name) => [`--${name}-port`, "0"]);

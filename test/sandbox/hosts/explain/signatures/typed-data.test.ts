@@ -466,7 +466,9 @@ test("a message of a type that no step takes shows its hashes and its signer", a
   });
 });
 
-test("a contract wallet's signature can have any length, and its contract judges it", async () => {
+test("a contract wallet's signature can have any length, and its contract judges it", {
+  tags: "thorough",
+}, async () => {
   await using start = await restored(sandbox);
   const { address } = beneficiary();
   // Answers isValidSignature with the value that means yes, whatever it is asked.

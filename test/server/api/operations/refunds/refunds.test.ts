@@ -310,6 +310,7 @@ test.each([
   { point: "broadcast", resumed: { operation: "needs_attention", answer: 409 } },
 ] as const)(
   "a refund whose outcome is unknown since the nonce was taken at $point is due for every reader, also once the relayer has continued by itself",
+  { tags: "thorough" },
   async ({ point, resumed }) => {
     const approved = await kit.approvedPurchase(await kit.fundedMerchant());
     const { purchase } = approved;
