@@ -232,7 +232,9 @@ function isHeld({ faults }: Sandbox): boolean {
   return all.length === 0 || all.some(({ hits }) => hits > 0);
 }
 
-test("a request that the sandbox's client has not sent does not delay the next test either", async () => {
+test("a request that the sandbox's client has not sent does not delay the next test either", {
+  tags: "thorough",
+}, async () => {
   const pool = openPool({ seed: "held" }, "worker");
   onTestFinished(async () => await pool.close());
   const first = await pool.lease();

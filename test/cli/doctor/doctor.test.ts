@@ -113,7 +113,9 @@ test("a store without its snapshot or its journal is found with the file, and is
   expect(await problemsOf(folder)).toEqual([]);
 });
 
-test("a data directory that is a file, a loop of links or a link to nothing is named, and no store is looked for in it", async () => {
+test("a data directory that is a file, a loop of links or a link to nothing is named, and no store is looked for in it", {
+  tags: "thorough",
+}, async () => {
   const folder = await temporaryFolder();
   const path = (name: string) => join(folder, name);
   await writeFile(path("file"), "");

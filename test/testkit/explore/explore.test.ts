@@ -100,7 +100,7 @@ test("invalid options are refused by their names", async () => {
     });
 });
 
-test("a sandbox that is live, used, or delivers by itself is refused", async () => {
+test("a sandbox that is live, used, or delivers by itself is refused", { tags: "thorough" }, async () => {
   const sandbox = await freshSandbox();
   await sandbox.given.merchant({ state: "pending" });
   await expect(sandbox.explore({ steps: 1 })).rejects.toMatchObject({ code: "scenario_refused" });

@@ -40,6 +40,7 @@ test.each([
   ["POST", "/mining", '{"every":"never"}'],
 ])(
   "%s %s of the control API says 503 and what to do when Anvil has ended, without its address",
+  { tags: "thorough" },
   async (method, path, body) => {
     const { description } = await openDead();
     const answer = await ask(description.urls.control + path, {
@@ -105,7 +106,7 @@ test.each([
   ["anvil_setNonce", [`0x${"11".repeat(20)}`, "0x1"]],
   ["evm_mine", []],
   ["anvil_reorg", [1, []]],
-])("%s over the chain RPC is answered when Anvil has ended", async (method, params) => {
+])("%s over the chain RPC is answered when Anvil has ended", { tags: "thorough" }, async (method, params) => {
   const { description } = await openDead();
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   const answer = await ask(description.urls.rpc, { method: "POST", headers: json, body });

@@ -295,7 +295,9 @@ test("a start leaves alone what has the name of a file of the first version, and
   expect(await readFile(settings, "utf8")).toBe('{"version":1,"theme":"dark"}');
 });
 
-test("a copy of a directory in use can be verified and started; the directory itself stays locked, even under another name", async () => {
+test("a copy of a directory in use can be verified and started; the directory itself stays locked, even under another name", {
+  tags: "thorough",
+}, async () => {
   const folder = await temporaryFolder();
   const [first, moved, copy] = ["first", "moved", "copy"].map((name) => join(folder, name));
   if (first === undefined || moved === undefined || copy === undefined) throw new Error("Three names.");
@@ -367,7 +369,9 @@ test.runIf(existsSync("/dev/full"))(
   },
 );
 
-test("a directory in the place of a file of the store is refused with its path", async () => {
+test("a directory in the place of a file of the store is refused with its path", {
+  tags: "thorough",
+}, async () => {
   const { dataDirectory } = await stopped();
   for (const name of ["store.json", "store.journal"]) {
     const path = join(dataDirectory, "store", name);

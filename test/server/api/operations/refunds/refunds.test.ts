@@ -112,6 +112,7 @@ describe.each(["allowance", "balance"] as const)(
   (what) => {
     test.each(["the same key", "a new key"])(
       "is refused with the figure while that is missing, and collected once it is back, under %s",
+      { tags: "thorough" },
       async (which) => {
         const approved = await kit.approvedPurchase(await kit.fundedMerchant());
         const reverted = await revert(approved, what, "first-key");
