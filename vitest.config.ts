@@ -38,8 +38,8 @@ export default defineConfig({
       },
     ],
     globalSetup: "test/bundle-programs.ts",
-    // On two cores: while tests wait for what they started, a third worker has something to do.
-    maxWorkers: 3,
+    // On two cores: while tests wait for what they started, two more workers have something to do.
+    maxWorkers: 4,
     // Files share nothing but modules, and loading those again for each file takes a third of the whole.
     isolate: false,
     // For what hangs: how fast things are is measured by the benchmarks, against a floor, and never by a test.
