@@ -1,5 +1,6 @@
 import { CommanderError } from "commander";
-import { messageOf } from "../protocol/coded-error.ts";
+import { isError, messageOf } from "../protocol/coded-error.ts";
+import { isLostConnection } from "../sandbox/lib/errors/is-lost-connection.ts";
 import { inFlags } from "./flag-names.ts";
 import { createProgram } from "./program.ts";
 
@@ -17,7 +18,7 @@ export async function runCommandLine(): Promise<void> {
     if (error instanceof CommanderError) process.exitCode = error.exitCode;
     else {
       process.stderr.write(`${isLost(error) ? lost : inFlags(messageOf(error))}\n`);
-      process.exitCode = error instanceof Error && "exitCode" in error ? Number(error.exitCode) : 1;
+      process.exitCode = isError(error) && "exitCode" in error ? Number(error.exitCode) : 1;
     }
   }
 }
@@ -25,9 +26,9 @@ export async function runCommandLine(): Promise<void> {
 const lost =
   "The sandbox ended, or closed the connection, before its response was complete. See routing-sandbox status, and run the command again if it has not taken effect.";
 
-/** Returns whether a connection was lost: fetch throws a TypeError, with its cause. */
+/** Returns whether a connection was lost, which has a cause. */
 function isLost(error: unknown): boolean {
-  return error instanceof TypeError && error.cause instanceof Error;
+  return isLostConnection(error) && isError(error.cause);
 }
 
 /** Ignores that the reader of stdout has gone, as with `| head`. Any other error, such as a full disk, is a failure. */

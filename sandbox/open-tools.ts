@@ -1,5 +1,6 @@
 import { Mutex } from "async-mutex";
 import type { LocalAccount } from "viem";
+import { AbortController, AbortSignal } from "../protocol/globals.ts";
 import type { KeyUse } from "../server/keys/key-use.ts";
 import { once } from "../server/lib/once.ts";
 import type { ChainNode } from "./chain/start-chain.ts";
@@ -10,6 +11,7 @@ import { Recorder } from "./hosts/recorder/recorder.ts";
 import type { RequestLog } from "./hosts/requests/request-log.ts";
 import type { FaultLog } from "./hosts/trace/fault-log.ts";
 import { closedError } from "./lib/errors/closed-error.ts";
+import { fetchDirect } from "./lib/http/direct/fetch-direct.ts";
 import { restoreParts } from "./lib/part.ts";
 import { listParts } from "./restored-state.ts";
 import { lazyAccess } from "./service/client/access/lazy-access.ts";
@@ -108,7 +110,7 @@ function openState(
   let isClosed = false;
   const send: SendRequest = async (request) => {
     if (isClosed) throw closedError();
-    return await fetch(request);
+    return await fetchDirect(request);
   };
   const access = lazyAccess(urls.api, account?.key ?? "");
   const accounts = givenAccounts(settings.seed, keys.accounts);

@@ -1,3 +1,4 @@
+import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { base64urlnopad } from "@scure/base";
 import { CompactSign } from "jose/jws/compact/sign";
 import { compactVerify } from "jose/jws/compact/verify";
@@ -26,7 +27,7 @@ export interface DeliveryReceipt {
  */
 export async function signDeliveryReceipt(receipt: DeliveryReceipt, key: Ed25519Key): Promise<string> {
   const jwk = { ...ed25519Jwk(key.publicKey), d: base64urlnopad.encode(key.privateKey) };
-  return new CompactSign(new TextEncoder().encode(canonicalJson(receipt)))
+  return new CompactSign(utf8ToBytes(canonicalJson(receipt)))
     .setProtectedHeader({ alg: "EdDSA", kid: key.keyId, typ: receiptType })
     .sign(await importJWK(jwk, "EdDSA"));
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { URL } from "../../../protocol/globals.ts";
 import type { Relayer } from "../../../relayer/relayer.ts";
 import type { Log, Services } from "../../../server/services.ts";
 import type { JournaledStore } from "../../../server/store/journaled/journaled-store.ts";

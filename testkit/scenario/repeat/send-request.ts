@@ -55,7 +55,7 @@ export class RequestSender {
     if (type !== undefined) headers.set("Content-Type", type);
     // As bytes, to which fetch adds no content type of its own.
     const sent = body === undefined ? {} : { body: new TextEncoder().encode(body) };
-    const answer = await receive(fetch(base + path, { method, headers, ...sent }));
+    const answer = await receive(fetchDirect(base + path, { method, headers, ...sent }));
     const issued = answer && readIssued(answer.text);
     if (issued !== null) this.#secrets.set(issued.credential_id, issued.credential);
     return answer;
@@ -68,7 +68,7 @@ async function receive(sending: Promise<Response>): Promise<StepAnswer | null> {
     return { status: response.status, text: await response.text() };
   } catch (error) {
     // fetch throws a TypeError for every lost connection.
-    if (error instanceof TypeError) return null;
+    if (isLostConnection(error)) return null;
     throw error;
   }
 }

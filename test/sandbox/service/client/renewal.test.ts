@@ -1,3 +1,5 @@
+import { EventEmitter } from "node:events";
+import { type IncomingMessage, Server } from "node:http";
 import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { createApiClient, unwrap } from "../../../../sandbox/service/client/api-client.ts";
@@ -6,22 +8,22 @@ const delayAccess = () => delay("/v1/routing/access");
 
 /** Holds the next request to one of the paths back, as a slow network would, until it is sent. */
 function delay(...paths: string[]): { asked: Promise<void>; send: () => void } & AsyncDisposable {
-  const { fetch } = globalThis;
   const [asked, sent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  globalThis.fetch = async (...request) => {
-    const url = request[0] instanceof Request ? request[0].url : String(request[0]);
-    if (paths.some((path) => url.endsWith(path))) {
-      paths.length = 0;
-      asked.resolve();
-      await sent.promise;
-    }
-    return await fetch(...request);
+  const emit = EventEmitter.prototype.emit;
+  Server.prototype.emit = function (this: Server, event: string | symbol, ...args: [IncomingMessage]) {
+    const [request] = args;
+    if (event !== "request" || !paths.some((path) => request.url?.endsWith(path)))
+      return emit.call(this, event, ...args);
+    paths.length = 0;
+    asked.resolve();
+    void sent.promise.then(() => emit.call(this, event, ...args));
+    return true;
   };
   return {
     asked: asked.promise,
     send: sent.resolve,
     async [Symbol.asyncDispose]() {
-      globalThis.fetch = fetch;
+      Reflect.deleteProperty(Server.prototype, "emit");
     },
   };
 }
