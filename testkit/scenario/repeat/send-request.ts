@@ -1,6 +1,8 @@
 import { readIssued } from "../../../sandbox/hosts/recorder/describe-request.ts";
 import type { ExpectingStep, RequestStep } from "../../../sandbox/hosts/recorder/scenario.ts";
-import { givenAccounts } from "../../../sandbox/service/keys/keys.ts";
+import { isLostConnection } from "../../../sandbox/lib/errors/is-lost-connection.ts";
+import { fetchDirect } from "../../../sandbox/lib/http/direct/fetch-direct.ts";
+import { ownAccounts } from "../../../sandbox/service/keys/keys.ts";
 import type { SandboxDescription } from "../../../sandbox/state/description.ts";
 
 /** A request of a scenario, without what it must be answered. */
@@ -29,8 +31,8 @@ export class RequestSender {
 
   constructor({ seed, accounts, urls }: SandboxDescription) {
     this.#urls = urls;
-    const given = givenAccounts(seed, accounts);
-    this.#secrets = new Map([...accounts, ...given].map(({ id, key }) => [id, key]));
+    const own = ownAccounts(seed, accounts);
+    this.#secrets = new Map([...accounts, ...own].map(({ id, key }) => [id, key]));
   }
 
   /**

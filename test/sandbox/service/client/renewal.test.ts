@@ -3,6 +3,7 @@ import { type IncomingMessage, Server } from "node:http";
 import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { createApiClient, unwrap } from "../../../../sandbox/service/client/api-client.ts";
+import { clientAccount } from "../../../../sandbox/service/keys/keys.ts";
 
 const delayAccess = () => delay("/v1/routing/access");
 
@@ -127,14 +128,10 @@ describe("the sandbox's own client after its credential's seven days:", () => {
 
   test("a credential that a test issued itself still expires, and one that it revoked stays revoked", async () => {
     await using sandbox = await used();
-    const [account] = sandbox.description.accounts;
-    const issued = async () =>
-      unwrap(
-        await createApiClient(sandbox.description.urls.api, account?.key).POST("/v1/routing/access", {
-          body: {},
-        }),
-      );
-    const own = createApiClient(sandbox.description.urls.api, (await issued()).credential);
+    const { seed, accounts, urls } = sandbox.description;
+    const account = createApiClient(urls.api, clientAccount("client", seed, accounts).key);
+    const issued = unwrap(await account.POST("/v1/routing/access", { body: {} }));
+    const own = createApiClient(urls.api, issued.credential);
     const codes = async () => {
       const reads = [own, sandbox.client].map(async (client) => {
         const { error } = await client.GET(path, { params: { path: { program } } });
