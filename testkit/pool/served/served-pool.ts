@@ -6,9 +6,9 @@ import {
   abortAfter,
   clearTimeout,
   endOfTurn,
+  machineClock,
   pause,
   setTimeout,
-  machineClock,
 } from "../../../sandbox/lib/time/timers.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";
 import type { SandboxDescription } from "../../../sandbox/state/description.ts";
