@@ -1,6 +1,7 @@
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { causesOf, codeOf, messageOf } from "../../protocol/coded-error.ts";
+import { sha256Hex } from "../../protocol/values/canonical-json.ts";
 import { toJson } from "../../protocol/values/json.ts";
 import { showValue } from "../../sandbox/lib/errors/show-value.ts";
 import { createApiClient, type SendRequest, unwrap } from "../../sandbox/service/client/api-client.ts";
@@ -78,4 +79,10 @@ test("the matcher takes the ProblemError of another copy of the package", () => 
   const problem = { code: "merchant_not_enrolled", status: 409, detail: "It is not enrolled." };
   const error = Object.assign(foreign<Error>('new Error("refused")'), { ...problem, problem });
   expect(toBeProblem.call({}, error, "merchant_not_enrolled").pass).toBe(true);
+});
+
+test("bytes of another realm's Buffer, as a request body has in a DOM environment, are hashed as any other", () => {
+  const bytes = foreign<Uint8Array>("new (class Buffer extends Uint8Array {})([1, 2, 3])");
+  expect(bytes).not.toBeInstanceOf(Uint8Array);
+  expect(sha256Hex(bytes)).toBe(sha256Hex(new Uint8Array([1, 2, 3])));
 });

@@ -123,7 +123,9 @@ test("node:test fails each test with an unhandled error as without the fixture",
   const { code, output } = await runNode(folder, "--test", "--test-reporter=tap", "verdict.test.mjs");
   expect(code, output).toBe(1);
   expect(output).toContain(`# pass ${unhandledTests.length}\n# fail ${2 * unhandledTests.length}\n`);
-  expect(output.split("The test ended without awaiting given.purchase().")).toHaveLength(1 + unhandledTests.length);
+  expect(output.split("The test ended without awaiting given.purchase().")).toHaveLength(
+    1 + unhandledTests.length,
+  );
 });
 
 test("a program without a test runner ends with an unhandled rejection as without the fixture", async () => {

@@ -3,7 +3,8 @@ import { URL } from "../../../../protocol/globals.ts";
 import { readBytes } from "../read-bytes.ts";
 import { DirectAgent, requestDirect } from "./connect-direct.ts";
 
-const agent = new DirectAgent({ keepAlive: true });
+// It keeps no connection: one that the server closes as the next request is sent would be taken for a lost response.
+const agent = new DirectAgent();
 
 /** The hosts of this machine's loopback. */
 const loopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;

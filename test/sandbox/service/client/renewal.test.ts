@@ -1,4 +1,3 @@
-import { EventEmitter } from "node:events";
 import { type IncomingMessage, Server } from "node:http";
 import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
@@ -10,16 +9,17 @@ const delayAccess = () => delay("/v1/routing/access");
 /** Holds the next request to one of the paths back, as a slow network would, until it is sent. */
 function delay(...paths: string[]): { asked: Promise<void>; send: () => void } & AsyncDisposable {
   const [asked, sent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const emit = EventEmitter.prototype.emit;
-  Server.prototype.emit = function (this: Server, event: string | symbol, ...args: [IncomingMessage]) {
-    const [request] = args;
-    if (event !== "request" || !paths.some((path) => request.url?.endsWith(path)))
-      return emit.call(this, event, ...args);
-    paths.length = 0;
-    asked.resolve();
-    void sent.promise.then(() => emit.call(this, event, ...args));
-    return true;
-  };
+  Server.prototype.emit = new Proxy(Server.prototype.emit, {
+    apply(target, server, args: [event: unknown, request: IncomingMessage]) {
+      const [event, request] = args;
+      if (event !== "request" || !paths.some((path) => request.url?.endsWith(path)))
+        return Reflect.apply(target, server, args);
+      paths.length = 0;
+      asked.resolve();
+      void sent.promise.then(() => Reflect.apply(target, server, args));
+      return true;
+    },
+  });
   return {
     asked: asked.promise,
     send: sent.resolve,
