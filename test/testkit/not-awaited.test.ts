@@ -84,9 +84,10 @@ test("a call that anything waits for is not reported, in whichever way, and whet
     Promise.race([sandbox.deliverAll(), sandbox.snapshot()]),
     expect(sandbox.explain("0x")).rejects.toThrow("transaction hash"),
   ];
+  const settled = Promise.allSettled(left);
   await left.at(-1);
   expect(await endOf(lease)).toBeUndefined();
-  await Promise.allSettled(left);
+  await settled;
 });
 
 test("a call in progress is refused at the end of its test with its name", async () => {
