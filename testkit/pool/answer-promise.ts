@@ -8,7 +8,7 @@
 export class AnswerPromise<T> extends Promise<T> {
   #awaited = () => {};
 
-  /** What is made of it is an ordinary promise. */
+  /** Its `then` returns an ordinary promise. */
   static override get [Symbol.species](): PromiseConstructor {
     return Promise;
   }

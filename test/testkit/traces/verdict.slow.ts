@@ -136,10 +136,10 @@ test("a program without a test runner ends with an unhandled rejection as withou
     import { sandboxFixture } from ${exports};
     const fixture = sandboxFixture({ seed: "verdict" });
     await fixture.begin();
-    void Promise.reject(new Error("nobody awaits this"));
+    void Promise.reject(new Error("this is not awaited"));
     await wait(60_000);`,
   );
   const { code, output } = await runNode(folder, "program.mjs");
   expect(code, output).toBe(1);
-  expect(output).toContain("Error: nobody awaits this");
+  expect(output).toContain("Error: this is not awaited");
 });
