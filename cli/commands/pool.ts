@@ -86,7 +86,7 @@ async function servePool(terminal: Terminal, flags: PoolFlags): Promise<void> {
     terminal,
     flags,
     { url, size },
-    `${size} sandboxes can be leased with POST ${url}/leases. Ctrl-C stops everything.`,
+    `${size === 1 ? "1 sandbox" : `${size} sandboxes`} can be leased with POST ${url}/leases. Ctrl-C stops everything.`,
   );
   await interrupted;
   await Promise.all([listener.close(), pool.close()]);

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -38,6 +39,15 @@ test("every command's help has an example that it accepts, and every command pri
     expect(command.parseOptions(given).unknown, path).toEqual([]);
     if (path !== "completion") expect(help, path).toContain("--json");
   }
+});
+
+test("trace writes an HTML file and a snapshot file next to it, and says how to open it", async () => {
+  const [file, snapshot] = [join(folder, "checkout.trace.html"), join(folder, "checkout.snapshot")];
+  expect(await runCli("trace", file, "--data-dir", folder)).toBe(
+    `Wrote ${file}, and ${snapshot}, which contains test keys. To open the trace: npm run -s sandbox -- open ${file}\n`,
+  );
+  expect(await readFile(file, "utf8")).toMatch(/^<!doctype html>/i);
+  expect(existsSync(snapshot)).toBe(true);
 });
 
 test("resume continues an operation that needs attention", async () => {

@@ -3,12 +3,14 @@ import { once } from "node:events";
 import { readdir, readFile, rename, symlink, utimes, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { examine } from "../../../cli/doctor/examine.ts";
 import { examineClock, examineProxies } from "../../../cli/doctor/machine.ts";
 import { anvilBinary } from "../../../sandbox/chain/anvil/anvil-binary.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
+import { tryCli } from "../run-cli.ts";
 
 /** Looks at a data directory on this machine; other tests' left-overs are not this test's. */
 async function problemsOf(dataDirectory: string, ports: { [option: string]: number } = {}) {
@@ -39,6 +41,23 @@ test("doctor finds no problem before a first start or while a sandbox runs, and 
   const findings = await examine({ dataDirectory: folder, ports: { "--api-port": port }, environment: {} });
   expect(findings.filter(({ ok, check }) => !ok && check !== "orphans")).toEqual([]);
   expect(findings.at(-1)?.found).toBe(`The running sandbox (process ${process.pid}) listens there.`);
+});
+
+test("doctor prints what it has found, with the remedy under each problem", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const port = portOf(server);
+  const others = ["--docs-port=0", "--control-port=0", "--rpc-port=0"];
+  const dataDirectory = ["--data-dir", await temporaryFolder()];
+  const { code, stdout } = await tryCli(["doctor", `--api-port=${port}`, ...others, ...dataDirectory]);
+  expect(code).toBe(1);
+  const printed = stripVTControlCharacters(stdout);
+  expect(printed).toMatch(/^✓ Node .*\n/);
+  expect(printed).toMatch(
+    new RegExp(`\n✗ port ${port} \\(--api-port\\) +Process ${process.pid} .*\n +End that process, or choose`),
+  );
+  expect(printed).toMatch(/\n\n\d+ problems? found\.\n$/);
 });
 
 test("doctor names two options that have the same port", async () => {

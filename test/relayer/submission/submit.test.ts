@@ -309,6 +309,33 @@ test("confirmations are counted up to the number that is required", async () => 
   await kit.expectExactlyOnce(seen[3] ?? (await kit.relayer.submit(intent)));
 });
 
+test("each step of an operation has the time at which it was made", async () => {
+  const kit = await openKit({ confirmations: 2, receiptTimeoutMs: 0 });
+  const intent = await kit.offer("timed");
+  const hold = async (point: "after_intent" | "after_signed") => {
+    await kit.faults.set({ layer: "relayer", point, action: "hold" });
+    const time = toTimestamp(await kit.chain.clock.now());
+    await kit.relayer.submit(intent);
+    await kit.chain.clock.travel(10);
+    return time;
+  };
+  const [created_at, signed_at] = [await hold("after_intent"), await hold("after_signed")];
+  await kit.client.setAutomine(false);
+  const broadcast_at = toTimestamp(await kit.chain.clock.now());
+  const { operation_id } = await kit.relayer.submit(intent);
+  const mined_at = toTimestamp(await kit.chain.clock.travel(10));
+  const confirmed_at = toTimestamp(await kit.chain.clock.travel(10));
+  expect(await kit.relayer.advance(operation_id)).toMatchObject({
+    status: "confirmed",
+    created_at,
+    signed_at,
+    broadcast_at,
+    mined_at,
+    confirmed_at,
+  });
+  expect(new Set([created_at, signed_at, broadcast_at, mined_at, confirmed_at]).size).toBe(5);
+});
+
 test("a confirmation has the time of the block that completed it, however late it is noticed", async () => {
   const kit = await openKit({ confirmations: 3 });
   const mined = await kit.relayer.submit(await kit.offer("late"));

@@ -1,9 +1,11 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { connect, type Socket } from "node:net";
+import { createInterface } from "node:readline";
 import { json } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { poolOperations } from "../../../../testkit/pool/served/pool-operations.ts";
+import { startCli } from "../../../cli/run-cli.ts";
 import { controlSandbox } from "../../../kit/control.ts";
 import { AnswerCheck } from "../../../server/api/openapi/fuzz/answer-check.ts";
 import { parseDescription } from "../../../server/api/openapi/fuzz/description.ts";
@@ -262,6 +264,16 @@ test("the pool refuses a body with a Content-Encoding, and a path that is not va
     code: "request_malformed",
     detail: "The path is not valid percent-encoding. Send a percent sign as %25.",
   });
+});
+
+test("the command says where it leases sandboxes, and ends with 0 when it is interrupted", async () => {
+  const { stdout, exited, kill } = startCli(["pool", "--size", "1", "--port", "0"]);
+  const [line] = await once(createInterface(stdout), "line");
+  expect(line).toMatch(
+    /^1 sandbox can be leased with POST http:\/\/127\.0\.0\.1:\d+\/leases\. Ctrl-C stops everything\.$/,
+  );
+  kill("SIGINT");
+  expect(await exited).toBe(0);
 });
 
 test.each([
