@@ -128,7 +128,7 @@ test.each([
   await expect(createSandbox(options)).rejects.toThrow(message);
 });
 
-test("exec with --listen says what it exposes", async () => {
+test("exec with --listen says what it exposes", { tags: "thorough" }, async () => {
   const print = ["--", process.execPath, "-p", "process.env.ROUTING_API_URL"];
   const { stderr, stdout } = await promisify(execFile)(
     process.execPath,

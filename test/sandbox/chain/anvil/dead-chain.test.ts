@@ -40,6 +40,7 @@ test.each([
   ["POST", "/mining", '{"every":"never"}'],
 ])(
   "%s %s of the control API says 503 and what to do when Anvil has ended, without its address",
+  { tags: "thorough" },
   async (method, path, body) => {
     const { description } = await openDead();
     const answer = await ask(description.urls.control + path, {
@@ -105,7 +106,7 @@ test.each([
   ["anvil_setNonce", [`0x${"11".repeat(20)}`, "0x1"]],
   ["evm_mine", []],
   ["anvil_reorg", [1, []]],
-])("%s over the chain RPC is answered when Anvil has ended", async (method, params) => {
+])("%s over the chain RPC is answered when Anvil has ended", { tags: "thorough" }, async (method, params) => {
   const { description } = await openDead();
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   const answer = await ask(description.urls.rpc, { method: "POST", headers: json, body });
@@ -113,7 +114,7 @@ test.each([
   expect(error.message).toMatch(/See whether the sandbox still runs|Look at the chain/);
 });
 
-test("a change over the chain RPC is answered while Anvil is replaced", async () => {
+test("a change over the chain RPC is answered while Anvil is replaced", { tags: "thorough" }, async () => {
   await using sandbox = await createSandbox({ dataDirectory: await temporaryFolder() });
   const { urls } = sandbox.description;
   const address = `0x${"11".repeat(20)}`;
@@ -142,6 +143,7 @@ test("a sandbox whose Anvil has panicked reports the panic's message, and closes
 
 test.each(["SIGKILL", "SIGTERM"] as const)(
   "the last line of a start whose Anvil got %s, and whose chain cannot be rebuilt, says why and what to do, and no key is printed",
+  { tags: "thorough" },
   async (signal) => {
     const dataDirectory = join(await temporaryFolder(), "data");
     const ports = ["api", "docs", "control", "rpc"].flatMap((name) => [`--${name}-port`, "0"]);

@@ -129,7 +129,7 @@ describe("the gas of a call:", () => {
     expect(simulated.reduce((sum, { gasUsed }) => sum + BigInt(gasUsed), 0n)).toBe(most);
   });
 
-  test("debug_traceCall ends at less gas", async () => {
+  test("debug_traceCall ends at less gas", { tags: "thorough" }, async () => {
     const params = [{ to: looping, gas: hugeGas }, "latest", { tracer: "callTracer" }];
     const [answer] = await Promise.all([call("debug_traceCall", params), expectAlive()]);
     expect(answer.result).toMatchObject({ gasUsed: "0x493e0", error: "out of gas" });

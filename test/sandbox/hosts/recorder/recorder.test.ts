@@ -144,7 +144,7 @@ test.for<[string, Asked, number, object]>([
   ],
   ["the header content-encoding: identity", { headers: { "content-encoding": "identity" } }, 201, {}],
   ["an unknown credential", { headers: { authorization: "BEARER  abc" } }, 401, { bearer: "abc" }],
-])("a request with %s is repeated", async ([_, asked, status, step]) => {
+])("a request with %s is repeated", { tags: "thorough" }, async ([_, asked, status, step]) => {
   const sandbox = await freshSandbox();
   expect(await recordOne(sandbox, asked)).toBe(status);
   const scenario = await sandbox.stopRecording();

@@ -336,6 +336,7 @@ describe("faults that can never act:", () => {
 describe("a transaction that reorgs remove again and again:", () => {
   test.each(["after_mined", "after_confirmed"] as const)(
     "at %s, the relayer ends without a success, and the write succeeds once the fault is gone",
+    { tags: "thorough" },
     async (point) => {
       const { purchase } = await sandbox.given.purchase({ state: "created" });
       const post = async () =>

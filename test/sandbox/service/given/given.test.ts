@@ -40,7 +40,7 @@ async function transactionHashes({ chain }: Sandbox) {
   return hashes;
 }
 
-test("equal seeds give equal transactions, ids and fingerprints", async () => {
+test("equal seeds give equal transactions, ids and fingerprints", { tags: "thorough" }, async () => {
   const give = async (seed: string) => {
     await using sandbox = await createSandbox({ seed });
     const { given } = sandbox;
@@ -221,7 +221,9 @@ test("given states wait for as many confirmations as the sandbox requires", asyn
   }
 });
 
-test("states can be given in a data directory that an earlier process used", async () => {
+test("states can be given in a data directory that an earlier process used", {
+  tags: "thorough",
+}, async () => {
   const dataDirectory = join(await temporaryFolder(), "kept");
   const give = async () => {
     await using sandbox = await createSandbox({ dataDirectory });
@@ -243,7 +245,9 @@ test("calls at once run one after the other", async () => {
   ]);
 });
 
-test("a scenario records a given state as what makes it, and can be played", async () => {
+test("a scenario records a given state as what makes it, and can be played", {
+  tags: "thorough",
+}, async () => {
   await using sandbox = await createSandbox({ seed: "given-scenario" });
   await sandbox.record("A refund that is due");
   const { urls } = sandbox.description;
@@ -351,7 +355,9 @@ test("a transaction that reverts and a refusal of the API are thrown with their 
   });
 });
 
-test("a given state whose transaction is held again and again is refused with what to do", async () => {
+test("a given state whose transaction is held again and again is refused with what to do", {
+  tags: "thorough",
+}, async () => {
   const sandbox = await freshSandbox();
   await sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "hold", count: null });
   await expect(sandbox.given.purchase({ state: "active" })).rejects.toMatchObject({

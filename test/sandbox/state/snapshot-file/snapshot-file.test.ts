@@ -150,7 +150,9 @@ test("a file whose state is not what its fingerprint says is refused, though its
   await expect(stat(dataDirectory)).rejects.toThrow("ENOENT");
 });
 
-test("a load that is killed, or whose port is in use, leaves a directory that can be loaded into", async () => {
+test("a load that is killed, or whose port is in use, leaves a directory that can be loaded into", {
+  tags: "thorough",
+}, async () => {
   const file = join(await temporaryFolder(), "saved.snapshot");
   await sandbox.save(file);
   const [, port = ""] = /:(\d+)$/.exec(sandbox.description.urls.control) ?? [];
@@ -209,7 +211,7 @@ function sealed(whole: Buffer, change: object, changed?: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${JSON.stringify({ ...kept, sha256 })}\n`), body]);
 }
 
-test("two sandboxes that did the same on the same ports save equal bytes", async () => {
+test("two sandboxes that did the same on the same ports save equal bytes", { tags: "thorough" }, async () => {
   const folder = await temporaryFolder();
   const run = async (file: string, ports: SandboxOptions["ports"]) => {
     await using equal = await createSandbox({ seed: "equal", ...(ports === undefined ? {} : { ports }) });
