@@ -135,6 +135,12 @@ test.for<[string, Asked, number, object]>([
   ["neither body nor content type", { body: "", headers: { "content-type": undefined } }, 201, {}],
   ["a body that is too large", { body: "x".repeat(40_000) }, 413, {}],
   ["a body that is no JSON", { body: "{ü" }, 400, { raw_body: "{ü" }],
+  [
+    "a body that has a field twice",
+    { body: '{"terms":null, "terms":null}' },
+    400,
+    { raw_body: '{"terms":null, "terms":null}' },
+  ],
   ["a body of many levels", { body: "[".repeat(10_000) + "]".repeat(10_000) }, 400, {}],
   [
     "a content type and the method GET",
@@ -144,7 +150,7 @@ test.for<[string, Asked, number, object]>([
   ],
   ["the header content-encoding: identity", { headers: { "content-encoding": "identity" } }, 201, {}],
   ["an unknown credential", { headers: { authorization: "BEARER  abc" } }, 401, { bearer: "abc" }],
-])("a request with %s is repeated", { tags: "thorough" }, async ([_, asked, status, step]) => {
+])("a request with %s is repeated", async ([_, asked, status, step]) => {
   const sandbox = await freshSandbox();
   expect(await recordOne(sandbox, asked)).toBe(status);
   const scenario = await sandbox.stopRecording();

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { encodeFunctionData } from "viem";
 import { expect, expectTypeOf, test } from "vitest";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../../../protocol/abi.generated.ts";
 import { decodeCall } from "../../../../protocol/call.ts";
@@ -211,6 +212,15 @@ test("a merchant that is passed is funded only where the state needs it", async 
   expect(await allowance()).toBe(0n);
   await given.purchase({ state: "refunded", merchant });
   expect(await allowance()).toBe(BigInt(merchant.funding.cap) - 25_000_000n);
+});
+
+test("a merchant whose wallet has approved less than its cap is not funded yet", async () => {
+  const { given, wallets, description } = await freshSandbox();
+  const { token, funding_source } = description.contracts;
+  const approve = { abi: testUsdcAbi, functionName: "approve", args: [funding_source, 1n] } as const;
+  await wallets.merchant.send({ to: token, data: encodeFunctionData(approve) });
+  const { merchant } = await given.merchant({ state: "funded" });
+  expect(merchant.funding.allowance).toBe(merchant.funding.cap);
 });
 
 test("given states wait for as many confirmations as the sandbox requires", async () => {
