@@ -1,5 +1,6 @@
 import { CommanderError } from "commander";
-import { messageOf } from "../protocol/coded-error.ts";
+import { isError, messageOf } from "../protocol/coded-error.ts";
+import { isLostConnection } from "../sandbox/lib/errors/is-lost-connection.ts";
 import { inFlags } from "./flag-names.ts";
 import { createProgram } from "./program.ts";
 import type { Terminal } from "./terminal.ts";
@@ -23,7 +24,7 @@ export async function runCommand(terminal: Terminal, words: readonly string[]): 
     if (error instanceof CommanderError) terminal.exitCode = error.exitCode;
     else {
       terminal.stderr.write(`${isLost(error) ? lost : inFlags(messageOf(error))}\n`);
-      terminal.exitCode = error instanceof Error && "exitCode" in error ? Number(error.exitCode) : 1;
+      terminal.exitCode = isError(error) && "exitCode" in error ? Number(error.exitCode) : 1;
     }
   }
 }
@@ -31,9 +32,9 @@ export async function runCommand(terminal: Terminal, words: readonly string[]): 
 const lost =
   "The sandbox ended, or closed the connection, before its response was complete. See routing-sandbox status, and run the command again if it has not taken effect.";
 
-/** Returns whether a connection was lost: fetch throws a TypeError, with its cause. */
+/** Returns whether a connection was lost, which has a cause. */
 function isLost(error: unknown): boolean {
-  return error instanceof TypeError && error.cause instanceof Error;
+  return isLostConnection(error) && isError(error.cause);
 }
 
 /** Ignores that the reader of stdout has gone, as with `| head`. Any other error, such as a full disk, is a failure. */

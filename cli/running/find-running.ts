@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { z } from "zod";
+import { fetchDirect } from "../../sandbox/lib/http/direct/fetch-direct.ts";
 import { isCopy } from "../../sandbox/state/data-directory/lock.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { readText } from "../../server/lib/file-kind.ts";
@@ -18,7 +19,7 @@ export async function findRunning(directory: string): Promise<SandboxDescription
   const text = await readText(join(directory, "sandbox.json"));
   const description = text === null ? null : parseDescription(text);
   if (description === null || (await isCopy(directory))) return null;
-  const answer = await fetch(`${description.urls.control}/status`, {
+  const answer = await fetchDirect(`${description.urls.control}/status`, {
     signal: AbortSignal.timeout(answerTimeoutMs),
   })
     .then(async (response) => await response.json())

@@ -1,7 +1,9 @@
+import { performance } from "node:perf_hooks";
 import { Mutex } from "async-mutex";
 import { awaitAutomine } from "../../../relayer/node/automine.ts";
 import { toNode } from "../../../relayer/node/node.ts";
 import { freshReading } from "../../lib/reading/fresh-reading.ts";
+import { machineClock } from "../../lib/time/timers.ts";
 import type { ChainClient } from "../client/chain-client.ts";
 import { raiseOffset } from "./anvil-offset.ts";
 import { ClockError } from "./clock-error.ts";
@@ -142,7 +144,7 @@ function liveClock(client: ChainClient, kept: KeptOffset) {
   /** The latest time that was returned. */
   let told = 0;
   const turns = new Mutex();
-  const read = () => Math.floor(Date.now() / 1_000) + travelled + setBack;
+  const read = () => Math.floor(machineClock.now() / 1_000) + travelled + setBack;
   // Chain and API continue from the latest answered time when the machine's clock is set back: a transaction that came after what it serves would be refused as older.
   const findSetBack = () => {
     const { wall, steady } = readClocks();
@@ -221,7 +223,7 @@ function liveClock(client: ChainClient, kept: KeptOffset) {
 
 /** The machine's clock, and one that cannot be set, in milliseconds. */
 function readClocks(): { wall: number; steady: number } {
-  return { wall: Date.now(), steady: performance.now() };
+  return { wall: machineClock.now(), steady: performance.now() };
 }
 
 /** Makes a block of a time, unless the chain has reached that time meanwhile. @returns the time of the chain. */

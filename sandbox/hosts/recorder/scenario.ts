@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { jsonSchema } from "../../../server/api/schemas/primitives.ts";
-import { programSettingSchema } from "../../options/programs.ts";
+import { accountSettingSchema, programSettingSchema } from "../../options/programs.ts";
 
 const hex = z.string().regex(/^0x[0-9a-f]*$/);
 const title = z.string().min(1);
@@ -95,6 +95,7 @@ export const scenarioSchema = z.strictObject({
   title,
   seed: z.string(),
   programs: z.array(programSettingSchema).min(1),
+  accounts: z.array(accountSettingSchema).optional(),
   confirmations: z.int().positive(),
   gas_budget_wei: z.string().regex(/^\d+$/),
   steps: z.array(step),

@@ -2,8 +2,12 @@ import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { z } from "zod";
+import { codeOf, isError } from "../../../protocol/coded-error.ts";
+import { AbortSignal } from "../../../protocol/globals.ts";
 import type { DeliveryOutcome } from "../../../server/services.ts";
 import { unlessAborted } from "../time/deadline.ts";
+import { abortAfter } from "../time/timers.ts";
+import { DirectAgent } from "./direct/connect-direct.ts";
 import { bareHost, type PinnedReceiver } from "./pin-receiver.ts";
 
 /** The number of bytes of an answer that are read and kept; more than a delivery receipt has. */
@@ -46,7 +50,7 @@ async function exchange(
   body: Buffer,
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
 ): Promise<ReceiverAnswer> {
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const timeout = abortAfter(timeoutMs);
   const end = AbortSignal.any([timeout, signal]);
   try {
     // The time is up also when the other side brings Node to forget about a request that is aborted.
@@ -84,7 +88,7 @@ async function post(
     path: `${url.pathname}${url.search}`,
     headers: { ...headers, host: url.host, "content-length": body.length, "user-agent": "routing-sandbox" },
     // A connection of its own each time: none is kept, and no proxy of the environment takes it elsewhere.
-    agent: false,
+    agent: url.protocol === "https:" ? false : new DirectAgent(),
     lookup,
     ...connecting,
     signal,
@@ -135,9 +139,9 @@ const connectionErrors = z.array(z.object({ code: z.string(), address: z.string(
 
 /** A sentence without the port, which is another one in each run. */
 function reasonOf(error: unknown): string {
-  const failed = connectionErrors.safeParse(error instanceof AggregateError ? error.errors : [error]);
+  const failed = connectionErrors.safeParse(isError(error) && "errors" in error ? error.errors : [error]);
   if (failed.success) return failed.data.map(reasonOfAddress).join(", ");
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = codeOf(error) ?? "";
   if (code === "ECONNRESET" || code === "EPIPE") return "connection dropped";
   return code === "" ? "the delivery failed" : `the delivery failed (${code})`;
 }

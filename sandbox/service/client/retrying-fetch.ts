@@ -1,7 +1,10 @@
 import { CodedError } from "../../../protocol/coded-error.ts";
+import { AbortSignal } from "../../../protocol/globals.ts";
 import { readRetryAfter } from "../../../protocol/values/retry-after.ts";
+import { isLostConnection } from "../../lib/errors/is-lost-connection.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
+import { clearTimeout, machineClock, setTimeout } from "../../lib/time/timers.ts";
 
 /** The reason why a request waits before it is repeated. */
 export interface Wait {
@@ -113,12 +116,15 @@ function isRepeatable({ method, headers }: Request): boolean {
 /** Sends a copy of a request and reads the whole answer, which a lost connection can truncate. */
 async function attemptOnce(request: Request, send: Send): Promise<SendResult> {
   try {
-    const { status, statusText, headers, body } = await send(request.clone());
-    const bytes = body === null ? null : await new Response(body).arrayBuffer();
-    return { answer: new Response(bytes, { status, statusText, headers }) };
+    const answer = await send(request.clone());
+    const { status, statusText, headers } = answer;
+    const bytes = await answer.arrayBuffer();
+    // A response of a status such as 204 must be made of no body.
+    const body = bytes.byteLength === 0 ? null : bytes;
+    return { answer: new Response(body, { status, statusText, headers }) };
   } catch (error) {
-    // A request that the caller aborted is not sent again; fetch throws a TypeError for every lost connection.
-    if (request.signal.aborted || !(error instanceof TypeError)) throw error;
+    // A request that the caller aborted is not sent again.
+    if (request.signal.aborted || !isLostConnection(error)) throw error;
     return { lost: error };
   }
 }
@@ -132,7 +138,7 @@ async function reasonOf(attempt: SendResult): Promise<Pick<Wait, "seconds" | "is
   const { answer } = attempt;
   const asked = answer.headers.get("Retry-After") ?? "";
   const answered = Date.parse(answer.headers.get("Date") ?? "");
-  const now = (Number.isNaN(answered) ? Date.now() : answered) / 1_000;
+  const now = (Number.isNaN(answered) ? machineClock.now() : answered) / 1_000;
   const code = answer.status === 409 ? await codeOf(answer) : undefined;
   return {
     seconds: readRetryAfter(asked, now) ?? undefined,

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress, constants } from "node:zlib";
 import { z } from "zod";
+import { codeOf } from "../../../protocol/coded-error.ts";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { describeFileError } from "../../../server/lib/describe-file-error.ts";
 import { replaceNamedFile } from "../../../server/lib/replace-file.ts";
@@ -66,7 +67,7 @@ export async function writeSnapshot(file: string, content: Uint8Array): Promise<
   try {
     await replaceNamedFile(file, content, 0o600);
   } catch (cause) {
-    const hasNoDirectory = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+    const hasNoDirectory = codeOf(cause) === "ENOENT";
     const reason = hasNoDirectory ? "its directory does not exist" : describeFileError(cause);
     const remedy = hasNoDirectory
       ? "Make the directory"

@@ -1,6 +1,8 @@
 import { readIssued } from "../../../sandbox/hosts/recorder/describe-request.ts";
 import type { ExpectingStep, RequestStep } from "../../../sandbox/hosts/recorder/scenario.ts";
-import { givenAccounts } from "../../../sandbox/service/keys/keys.ts";
+import { isLostConnection } from "../../../sandbox/lib/errors/is-lost-connection.ts";
+import { fetchDirect } from "../../../sandbox/lib/http/direct/fetch-direct.ts";
+import { ownAccounts } from "../../../sandbox/service/keys/keys.ts";
 import type { SandboxDescription } from "../../../sandbox/state/description.ts";
 
 /** A request of a scenario, without what it must be answered. */
@@ -29,8 +31,8 @@ export class RequestSender {
 
   constructor({ seed, accounts, urls }: SandboxDescription) {
     this.#urls = urls;
-    const given = givenAccounts(seed, accounts);
-    this.#secrets = new Map([...accounts, ...given].map(({ id, key }) => [id, key]));
+    const own = ownAccounts(seed, accounts);
+    this.#secrets = new Map([...accounts, ...own].map(({ id, key }) => [id, key]));
   }
 
   /**
@@ -55,7 +57,7 @@ export class RequestSender {
     if (type !== undefined) headers.set("Content-Type", type);
     // As bytes, to which fetch adds no content type of its own.
     const sent = body === undefined ? {} : { body: new TextEncoder().encode(body) };
-    const answer = await receive(fetch(base + path, { method, headers, ...sent }));
+    const answer = await receive(fetchDirect(base + path, { method, headers, ...sent }));
     const issued = answer && readIssued(answer.text);
     if (issued !== null) this.#secrets.set(issued.credential_id, issued.credential);
     return answer;
@@ -68,7 +70,7 @@ async function receive(sending: Promise<Response>): Promise<StepAnswer | null> {
     return { status: response.status, text: await response.text() };
   } catch (error) {
     // fetch throws a TypeError for every lost connection.
-    if (error instanceof TypeError) return null;
+    if (isLostConnection(error)) return null;
     throw error;
   }
 }

@@ -5,10 +5,16 @@ import { fromTimestamp } from "../../../../protocol/values/time.ts";
 import { createClock } from "../../../../sandbox/chain/clock/clock.ts";
 import type { ChainNode } from "../../../../sandbox/chain/start-chain.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import { machineClock } from "../../../../sandbox/lib/time/timers.ts";
 import { day } from "../../../../server/api/default-deadlines.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
 import { tearWrites } from "../../../server/store/directory/held-disk.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
+
+/** Sets the machine's clock ahead of the real one, or behind it, by a number of milliseconds. */
+function setMachineClock(ahead: number): void {
+  vi.spyOn(machineClock, "now").mockImplementation(() => Date.now() + ahead);
+}
 
 /**
  * A chain whose Anvil reads the wall clock so many seconds after it was asked: it gets a time that lies so much further back, and has
@@ -70,9 +76,9 @@ test("time continues for chain and API when the machine's clock is set back", as
   const { chain, clock } = kit.sandbox;
   const merchant = await kit.createMerchant();
   const told = await clock.now();
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 3_600_000 });
+  setMachineClock(-3_600_000);
   onTestFinished(() => {
-    vi.useRealTimers();
+    vi.restoreAllMocks();
   });
   const { text } = await kit.get("/v1/routing/capabilities");
   expect(Date.parse(JSON.parse(text).now) / 1_000).toBeGreaterThanOrEqual(told);
@@ -85,7 +91,7 @@ test("time continues for chain and API when the machine's clock is set back", as
   expect(Date.parse(merchant.created_at) / 1_000).toBeLessThanOrEqual(Number(timestamp));
 });
 
-/** A machine whose clock is set, for this process and its Anvils. For this process it does not move then. */
+/** A machine whose clock is set, for this process and its Anvils. */
 class Machine {
   #chains: ChainNode[] = [];
   /** By how many seconds the clock is ahead of the right time. */
@@ -106,25 +112,23 @@ class Machine {
     return adapted;
   };
 
-  /** Sets the clock. @returns its time, in Unix seconds. */
-  async set(ahead: number): Promise<number> {
+  /** Sets the clock ahead of the right time, or behind it, by a number of seconds. */
+  async set(ahead: number): Promise<void> {
     for (const chain of this.#chains.filter(({ anvil }) => anvil.isRunning)) {
       const time = Math.floor(rightNow()) + Number(await anvilOffset(chain)) + ahead - this.#ahead;
       await chain.client.request({ method: "evm_setTime", params: [time] });
     }
     this.#ahead = ahead;
-    const now = rightNow() + ahead;
-    vi.useFakeTimers({ toFake: ["Date"], now: now * 1_000 });
-    return now;
+    setMachineClock(ahead * 1_000);
   }
 
   [Symbol.dispose](): void {
-    vi.useRealTimers();
+    vi.restoreAllMocks();
   }
 }
 
 function rightNow(): number {
-  return (performance.timeOrigin + performance.now()) / 1_000;
+  return Date.now() / 1_000;
 }
 
 /** By how many seconds the sandbox's next block is ahead of the right time. */
@@ -150,15 +154,14 @@ test.for<{ steps: number[]; travelled?: number }>([
     const { clock } = sandbox;
     if (travelled > 0) await clock.travel(travelled);
     let before = await clock.now();
-    let set = 0;
     for (const step of steps) {
-      set = await machine.set(step);
+      await machine.set(step);
       const time = await clock.now();
       expect(time).toBeGreaterThanOrEqual(before);
       expect((await aheadOf(sandbox)) - travelled).toBeLessThanOrEqual(rounded);
       before = time;
     }
-    expect(before - set - travelled).toBeLessThanOrEqual(rounded);
+    expect((await clock.now()) - rightNow() - travelled).toBeLessThanOrEqual(rounded);
     expect(clock.offset()).toBe(travelled);
   },
 );
@@ -188,14 +191,14 @@ test.for(["in the next run", "from a snapshot file", "after a restore"])(
     const snapshot = await before.snapshot();
     await before.save(file);
     if (how === "in the next run") await before.close();
-    const set = await machine.set(0);
+    await machine.set(0);
     if (how === "after a restore") await snapshot.restore();
     await using after = await createSandbox({
       ...(how === "in the next run" ? { mode: "live", dataDirectory } : { from: file }),
       adaptChain,
     });
     const continued = how === "after a restore" ? before : after;
-    expect((await continued.clock.now()) - set).toBeLessThanOrEqual(rounded);
+    expect((await continued.clock.now()) - rightNow()).toBeLessThanOrEqual(rounded);
     expect(await aheadOf(continued)).toBeLessThanOrEqual(rounded);
   },
 );
@@ -206,15 +209,15 @@ test.for(["in the next run", "from a snapshot file", "from a snapshot file, in a
     const dataDirectory = await temporaryFolder();
     const file = join(await temporaryFolder(), "saved.snapshot.gz");
     onTestFinished(() => {
-      vi.useRealTimers();
+      vi.restoreAllMocks();
     });
     const before = await createSandbox({ mode: "live", dataDirectory });
     const { merchant } = await before.given.merchant({ state: "enrolled" });
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 600_000 });
+    setMachineClock(600_000);
     const { purchase } = await before.given.purchase({ state: "created", merchant });
     await before.save(file);
     await before.close();
-    vi.useRealTimers();
+    vi.restoreAllMocks();
 
     const isFile = how !== "in the next run";
     await using sandbox = await createSandbox({
