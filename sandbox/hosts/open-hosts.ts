@@ -32,7 +32,7 @@ export function openHosts(
 ): Pick<Explorer, "makeTrace"> {
   const { services, chain, gate, receiver, recorder, watch } = sandbox;
   const refusals = problemRefusals(services);
-  const api = createApp(services, operations, discoveryResources(services, operations), apiPages(services));
+  const api = createApp(services, operations, discoveryResources(services, operations), apiPages);
   listeners.api.serve({ handle: watch.requests.guard(receiver.guard(recorder.guard(api))), refusals });
   listeners.docs.serve({ handle: createDocumentationHost(services, operations), refusals });
   const front = openRpcFront(chain, gate);

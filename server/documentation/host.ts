@@ -16,6 +16,7 @@ import { referencePath } from "../pages/api-pages.ts";
 import { withEtag } from "../pages/assets.ts";
 import { pageRoutes } from "../pages/page-routes.ts";
 import { assetHeaders, pageHeaders } from "../pages/security-headers.ts";
+import { urlsAt } from "../pages/urls-at.ts";
 import type { Services } from "../services.ts";
 import { type DocumentSite, documentSite, isPicture, searchPath } from "./documents/document-site.ts";
 import { errorIndex, errorPage } from "./error-page.ts";
@@ -59,14 +60,15 @@ export function createDocumentationHost(services: Services, operations: readonly
   app.disable("etag");
   app.set("case sensitive routing", true);
   app.set("strict routing", true);
-  app.use((_request, response, next) => {
+  const { urls } = services.settings;
+  app.use(({ hostname }, response, next) => {
     response.set("X-Request-Id", nextRequestId());
     // The API's reference reads this host's description and tries its resources.
-    response.set("Access-Control-Allow-Origin", services.settings.urls.api);
+    response.set("Access-Control-Allow-Origin", urlsAt(hostname, urls).api);
     next();
   });
-  app.get("/reference/", (_request, response) => {
-    response.redirect(308, `${services.settings.urls.api}${referencePath}`);
+  app.get("/reference/", ({ hostname }, response) => {
+    response.redirect(308, `${urlsAt(hostname, urls).api}${referencePath}`);
   });
   app.get(["/portal", "/portal/"], (_request, response) => {
     response.redirect(308, "/");

@@ -24,7 +24,7 @@ export interface Resource {
 /**
  * Builds the API: every operation of the table, every resource and the pages, with the checks in the order of the design.
  *
- * @example createApp(services, operations, resources, apiPages(services)).listen(4020, "127.0.0.1")
+ * @example createApp(services, operations, resources, apiPages).listen(4020, "127.0.0.1")
  */
 export function createApp(
   services: Services,

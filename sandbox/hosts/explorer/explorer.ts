@@ -1,6 +1,6 @@
 import type { Router } from "express";
 import { pageRoutes } from "../../../server/pages/page-routes.ts";
-import type { Services } from "../../../server/services.ts";
+import type { Services, Urls } from "../../../server/services.ts";
 import type { ChainNode } from "../../chain/start-chain.ts";
 import type { SandboxFaults } from "../../service/faults/faults.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
@@ -41,7 +41,7 @@ export function openExplorer(parts: {
   const { feed, refusals, requests } = watch;
   const stream = new EventStream(feed, heartbeatMs);
   const connected = connectNode(read.chain);
-  const page = { file: "explorer/page.html", values: { docs_url: read.description.urls.docs } };
+  const page = ({ docs }: Urls) => ({ file: "explorer/page.html", values: { docs_url: docs } });
   const sources = {
     ...read,
     refusals,
