@@ -105,9 +105,6 @@ export const passedMethods: readonly PassedMethods[] = [
       "eth_getFilterLogs",
       "eth_uninstallFilter",
       "eth_hashrate",
-      "eth_getWork",
-      "eth_submitWork",
-      "eth_submitHashrate",
       "txpool_status",
       "txpool_inspect",
       "txpool_content",
@@ -120,7 +117,6 @@ export const passedMethods: readonly PassedMethods[] = [
     methods: [
       "debug_getRawTransaction",
       "debug_codeByHash",
-      "debug_dbGet",
       "trace_transaction",
       "trace_block",
       "trace_filter",
@@ -154,14 +150,7 @@ export const passedMethods: readonly PassedMethods[] = [
     effect: "send a transaction; a gas limit above the block's is refused",
   },
   {
-    methods: [
-      "eth_sign",
-      "eth_signTransaction",
-      "eth_signTypedData",
-      "eth_signTypedData_v3",
-      "eth_signTypedData_v4",
-      "personal_sign",
-    ],
+    methods: ["eth_sign", "eth_signTransaction", "eth_signTypedData_v4", "personal_sign"],
     effect: "sign with the test wallets",
   },
   {
@@ -288,6 +277,21 @@ export const refusedMethods: readonly RefusedMethods[] = [
     methods: ["anvil_setFeeToken", "anvil_setValidatorFeeToken", "anvil_setFeeAmmLiquidity"],
     why: "Anvil supports it only on Tempo networks, a different kind of chain",
     instead: "Pay fees in ether.",
+  },
+  {
+    methods: ["eth_signTypedData", "eth_signTypedData_v3"],
+    why: "Anvil does not implement it",
+    instead: "Sign typed data with eth_signTypedData_v4.",
+  },
+  {
+    methods: ["eth_getWork", "eth_submitWork", "eth_submitHashrate"],
+    why: "Anvil does not implement it, because its chain has no proof of work",
+    instead: "Mine blocks with anvil_mine.",
+  },
+  {
+    methods: ["debug_dbGet"],
+    why: "Anvil takes no list of parameters for it",
+    instead: "Read state with eth_getProof, eth_getStorageAt or eth_getCode.",
   },
 ];
 

@@ -81,15 +81,17 @@ export function planCall(call: RpcCall): CallPlan {
   }
 }
 
-/** viem sends an interval of zero when none is asked for. */
+/** Mining sets no time of its own with an interval of zero, which viem sends when none is asked for. */
 const noTime = z.union([quantity.refine((value) => value === 0n), z.null()]).optional();
+/** Nor with one of a second, which Hardhat's `networkHelpers.mine()` sends: it is the interval of blocks in `deterministic` mode. */
+const usualInterval = z.union([quantity.refine((value) => value <= 1n), z.null()]).optional();
 const numberOfBlocks = quantity.nullish();
 const mineOptions = z.looseObject({ timestamp: z.unknown().optional(), blocks: z.unknown().optional() });
 
 function planMining({ method, params }: RpcCall): CallPlan {
   const countsFirst = method === "anvil_mine" || method === "hardhat_mine";
   const { time, count } = countsFirst ? readCount(params) : readOptions(params);
-  if (!noTime.safeParse(time).success)
+  if (!(countsFirst ? usualInterval : noTime).safeParse(time).success)
     return refuse(
       method,
       `it would also set the time (params are ${countsFirst ? '["0x2"]' : '[{"blocks": 2}]'} or none)`,
