@@ -1,6 +1,6 @@
 import { getAddress, isAddress } from "viem";
 import { z } from "zod";
-import { amountDigits, amountPattern, isAmount } from "../../../protocol/values/amount.ts";
+import { amountDigits, amountPattern, isAmount, maxAmount } from "../../../protocol/values/amount.ts";
 import type { IdPrefix } from "../../../protocol/values/id.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import { requireThat } from "../../http/request/describe-issue.ts";
@@ -22,6 +22,21 @@ function wanting(wanted: string) {
   };
 }
 
+/** Returns the pattern of decimal strings without leading zeros, from zero or one up to a largest number. */
+function decimalsUpTo(largest: bigint, from: 0 | 1): string {
+  const digits = [...String(largest)];
+  // Equal to the largest number up to a digit, which is smaller: the digits after it are free.
+  const smaller = digits.flatMap((digit, place) => {
+    const least = place === 0 ? 1 : 0;
+    const rest = digits.length - place - 1;
+    return Number(digit) > least
+      ? [`${digits.slice(0, place).join("")}[${least}-${Number(digit) - 1}][0-9]{${rest}}`]
+      : [];
+  });
+  const shorter = `[1-9][0-9]{0,${digits.length - 2}}`;
+  return `^(${[...(from === 0 ? ["0"] : []), shorter, ...smaller, digits.join("")].join("|")})$`;
+}
+
 function amountText() {
   return z
     .string(wanting('a decimal string of base units, such as "25000000"'))
@@ -35,18 +50,29 @@ function amountText() {
 /** An amount in base units of the token, as a decimal string. */
 export const amountSchema = amountText().meta({
   id: "Amount",
-  description: "Base units of the token (6 decimals), as a decimal string.",
+  description: "Base units of the token (6 decimals), as a decimal string; at most 2^128 - 1.",
   example: "25000000",
+  pattern: decimalsUpTo(maxAmount, 0),
 });
+
+/** An amount that only the token bounds, such as an allowance without a limit. */
+export const tokenAmountSchema = z
+  .string()
+  .regex(/^(0|[1-9][0-9]{0,77})$/)
+  .meta({
+    id: "TokenAmount",
+    description: "Base units of the token (6 decimals), as a decimal string; at most 2^256 - 1.",
+    example: "25000000",
+  });
 
 /** An amount above zero. */
 export const positiveAmountSchema = amountText()
   .refine((amount) => amount !== "0", "must be above zero")
   .meta({
     id: "PositiveAmount",
-    description: "Base units of the token, above zero.",
+    description: "Base units of the token, above zero; at most 2^128 - 1.",
     example: "25000000",
-    pattern: `^[1-9][0-9]{0,${amountDigits - 1}}$`,
+    pattern: decimalsUpTo(maxAmount, 1),
   });
 
 /** An account address: checksummed (EIP-55) or all lower case in, checksummed out. */
@@ -110,9 +136,11 @@ export const timestampSchema = z
   .refine(isDate, "must be a date of the calendar")
   .meta({
     id: "Timestamp",
-    description: "RFC 3339, UTC.",
+    description: "RFC 3339, UTC, without leap seconds.",
     example: "2026-01-01T00:00:00Z",
     format: "date-time",
+    // The days of each month are the format's.
+    pattern: "^\\d{4}-\\d{2}-\\d{2}T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?Z$",
   });
 
 /** A second on chain. */

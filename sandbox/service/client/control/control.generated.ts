@@ -630,8 +630,8 @@ export interface components {
         remaining: components["schemas"]["Amount"];
         valid_until: components["schemas"]["UnixTime"];
         /** The wallet's allowance to the funding source. */
-        allowance: components["schemas"]["Amount"];
-        balance: components["schemas"]["Amount"];
+        allowance: components["schemas"]["TokenAmount"];
+        balance: components["schemas"]["TokenAmount"];
       };
       wallet_url: string;
       created_at: components["schemas"]["Timestamp"];
@@ -673,12 +673,14 @@ export interface components {
       /** The arguments by name; integers as decimal strings. */
       args: components["schemas"]["JsonObject"];
     };
-    /** RFC 3339, UTC. */
+    /** RFC 3339, UTC, without leap seconds. */
     Timestamp: string;
-    /** Base units of the token, above zero. */
+    /** Base units of the token, above zero; at most 2^128 - 1. */
     PositiveAmount: string;
-    /** Base units of the token (6 decimals), as a decimal string. */
+    /** Base units of the token (6 decimals), as a decimal string; at most 2^128 - 1. */
     Amount: string;
+    /** Base units of the token (6 decimals), as a decimal string; at most 2^256 - 1. */
+    TokenAmount: string;
     EventId: string;
     GivenPurchase: {
       merchant: components["schemas"]["Merchant"];
@@ -695,7 +697,7 @@ export interface components {
       status: "created" | "active" | "claimed" | "approved" | "denied" | "refund_due" | "refunded";
       route: ("registrar_offer" | "merchant_direct" | null);
       payment_status: "unpaid" | "partially_paid" | "paid";
-      /** Whether the offer deadline passed before the purchase was active, or the pay deadline passed without a payment. */
+      /** Whether the next block would be too late to bring the purchase on the chain or, while nothing is paid, to pay it. */
       expired: boolean;
       /** Whether the operator has withdrawn the offer on the chain, so that no more payments are accepted. */
       withdrawn: boolean;
@@ -718,7 +720,7 @@ export interface components {
       figures: {
         amount: components["schemas"]["PositiveAmount"];
         /** The buyer's allowance to the registrar contract. */
-        approved: components["schemas"]["Amount"];
+        approved: components["schemas"]["TokenAmount"];
         paid: components["schemas"]["Amount"];
         outstanding: components["schemas"]["Amount"];
         refunded: components["schemas"]["Amount"];
@@ -1427,13 +1429,17 @@ export interface components {
         }) } };
     UnprocessableEntity4: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
-          code: ("validation_failed" | "time_invalid");
+          code: ("retry_limit");
         }) } };
     UnprocessableEntity5: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
-          code: ("validation_failed");
+          code: ("validation_failed" | "time_invalid");
         }) } };
     UnprocessableEntity6: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+          status: 422;
+          code: ("validation_failed");
+        }) } };
+    UnprocessableEntity7: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("validation_failed" | "fault_invalid");
         }) } };
@@ -1441,15 +1447,15 @@ export interface components {
           status: 503;
           code: ("rpc_unavailable" | "chain_mismatch" | "storage_unavailable" | "snapshot_timeout");
         }) } };
-    UnprocessableEntity7: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity8: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("sandbox_shared" | "part_failed" | "snapshot_refused");
         }) } };
-    UnprocessableEntity8: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity9: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("sandbox_shared" | "part_failed");
         }) } };
-    UnprocessableEntity9: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity10: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("sandbox_shared" | "part_failed" | "stale_snapshot");
         }) } };
@@ -1457,19 +1463,19 @@ export interface components {
           status: 404;
           code: ("not_found");
         }) } };
-    UnprocessableEntity10: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity11: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("validation_failed" | "scenario_refused");
         }) } };
-    UnprocessableEntity11: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity12: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("scenario_refused");
         }) } };
-    UnprocessableEntity12: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity13: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("validation_failed" | "receiver_invalid" | "receiver_unresolved" | "receiver_pinned");
         }) } };
-    UnprocessableEntity13: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity14: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("validation_failed" | "operation_unknown" | "operation_not_resumable" | "operation_not_abandonable");
         }) } };
@@ -1690,6 +1696,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
+        422: components["responses"]["UnprocessableEntity4"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1713,7 +1720,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity4"];
+        422: components["responses"]["UnprocessableEntity5"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1737,7 +1744,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1761,7 +1768,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1795,7 +1802,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity6"];
+        422: components["responses"]["UnprocessableEntity7"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1827,7 +1834,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: never };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity7"];
+        422: components["responses"]["UnprocessableEntity8"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable3"];
       };
@@ -1863,7 +1870,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity8"];
+        422: components["responses"]["UnprocessableEntity9"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable3"];
       };
@@ -1888,7 +1895,7 @@ export interface paths {
         404: components["responses"]["NotFound"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity9"];
+        422: components["responses"]["UnprocessableEntity10"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable3"];
       };
@@ -1922,7 +1929,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity10"];
+        422: components["responses"]["UnprocessableEntity11"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1936,7 +1943,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity11"];
+        422: components["responses"]["UnprocessableEntity12"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1980,7 +1987,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity12"];
+        422: components["responses"]["UnprocessableEntity13"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2029,7 +2036,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2053,7 +2060,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity13"];
+        422: components["responses"]["UnprocessableEntity14"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2095,7 +2102,7 @@ export interface paths {
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2140,7 +2147,7 @@ export interface paths {
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2163,7 +2170,7 @@ export interface paths {
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2186,7 +2193,7 @@ export interface paths {
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2208,7 +2215,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["RefusalViews"] } };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2230,7 +2237,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["BlockViews"] } };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2252,7 +2259,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["SearchResults"] } };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2274,7 +2281,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["RequestViews"] } };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2296,7 +2303,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: never };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2343,7 +2350,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2367,7 +2374,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
