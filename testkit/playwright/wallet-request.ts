@@ -35,7 +35,7 @@ const chainId = z
   .transform((id) => numberToHex(BigInt(id)));
 const chainParams = z.tuple([z.object({ chainId, rpcUrls: z.array(z.string()).optional() })]);
 
-/** What signs or sends without its owner's consent if a node gets it, and a wallet's own methods that this one does not have. */
+/** Methods by which a node would sign or send without its owner's consent, and a wallet's own methods that this one does not have. */
 const unsupported = /^(?:eth_sign|eth_send(?!RawTransaction)|personal_|wallet_)/;
 
 /** A decoded request of a page. */

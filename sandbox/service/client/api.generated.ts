@@ -26,8 +26,8 @@ export interface components {
       /** Your own reference. It is stored and returned, and not interpreted. */
       reference?: string;
     };
-    /** Base units of the token, above zero; at most 2^128 - 1. */
-    PositiveAmount: string;
+    /** Base units of the token, above zero. */
+    PositiveAmount: (components["schemas"]["Amount"]);
     /** Unix time in seconds. */
     UnixTime: number;
     MerchantId: string;

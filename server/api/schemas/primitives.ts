@@ -22,19 +22,18 @@ function wanting(wanted: string) {
   };
 }
 
-/** Returns the pattern of decimal strings without leading zeros, from zero or one up to a largest number. */
-function decimalsUpTo(largest: bigint, from: 0 | 1): string {
-  const digits = [...String(largest)];
-  // Equal to the largest number up to a digit, which is smaller: the digits after it are free.
-  const smaller = digits.flatMap((digit, place) => {
+/** Returns the pattern of decimal strings without leading zeros up to a largest number. It shares the digits that are equal, so that it is short. */
+function decimalsUpTo(largest: bigint): string {
+  const digits = [...String(largest)].map(Number);
+  const endingAt = (place: number): string => {
+    const digit = digits[place];
+    if (digit === undefined) return "";
     const least = place === 0 ? 1 : 0;
-    const rest = digits.length - place - 1;
-    return Number(digit) > least
-      ? [`${digits.slice(0, place).join("")}[${least}-${Number(digit) - 1}][0-9]{${rest}}`]
-      : [];
-  });
-  const shorter = `[1-9][0-9]{0,${digits.length - 2}}`;
-  return `^(${[...(from === 0 ? ["0"] : []), shorter, ...smaller, digits.join("")].join("|")})$`;
+    const same = `${digit}${endingAt(place + 1)}`;
+    // The digits after a smaller one are free.
+    return digit > least ? `([${least}-${digit - 1}]\\d{${digits.length - place - 1}}|${same})` : same;
+  };
+  return `^(0|[1-9]\\d{0,${digits.length - 2}}|${endingAt(0)})$`;
 }
 
 function amountText() {
@@ -52,13 +51,13 @@ export const amountSchema = amountText().meta({
   id: "Amount",
   description: "Base units of the token (6 decimals), as a decimal string; at most 2^128 - 1.",
   example: "25000000",
-  pattern: decimalsUpTo(maxAmount, 0),
+  pattern: decimalsUpTo(maxAmount),
 });
 
 /** An amount that only the token bounds, such as an allowance without a limit. */
 export const tokenAmountSchema = z
   .string()
-  .regex(/^(0|[1-9][0-9]{0,77})$/)
+  .regex(/^(0|[1-9]\d{0,77})$/)
   .meta({
     id: "TokenAmount",
     description: "Base units of the token (6 decimals), as a decimal string; at most 2^256 - 1.",
@@ -70,9 +69,10 @@ export const positiveAmountSchema = amountText()
   .refine((amount) => amount !== "0", "must be above zero")
   .meta({
     id: "PositiveAmount",
-    description: "Base units of the token, above zero; at most 2^128 - 1.",
+    description: "Base units of the token, above zero.",
     example: "25000000",
-    pattern: decimalsUpTo(maxAmount, 1),
+    pattern: "^[1-9]",
+    allOf: [{ $ref: "#/components/schemas/Amount" }],
   });
 
 /** An account address: checksummed (EIP-55) or all lower case in, checksummed out. */

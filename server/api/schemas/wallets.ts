@@ -82,17 +82,26 @@ const purchaseFields = z.strictObject({
 
 /** A JSON Schema of the bodies that have a field too many for their action, or that lack one. */
 function refusedForms(fields: z.ZodObject, forms: readonly z.ZodObject[]) {
-  const has = (name: string) => ({ required: [name] });
+  const having = (name: string) => ({ required: [name] });
+  /** The actions of the forms for which a condition holds, as a schema of such bodies with more; none for no form. */
+  const where = (holds: (shape: z.ZodRawShape) => boolean, more: object) => {
+    const found = forms.map(({ shape }) => shape).filter(holds);
+    const actions = found.map(({ action }) => (action instanceof z.ZodLiteral ? action.value : null));
+    return actions.length === 0 ? [] : [{ properties: { action: { enum: actions } }, ...more }];
+  };
+  const isNeeded = (shape: z.ZodRawShape, name: string) =>
+    shape[name] !== undefined && !z.safeParse(shape[name], undefined).success;
+  const evidence = Object.keys(evidenceOf(""));
   return {
-    anyOf: forms.flatMap(({ shape: { action, ...used } }) => {
-      const unused = Object.keys(fields.shape).filter((name) => name !== "action" && !(name in used));
-      const needed = Object.keys(used).filter((name) => !used[name]?.safeParse(undefined).success);
-      const lacking = needed.length > 0 ? needed.map(has) : [{ anyOf: Object.keys(evidenceOf("")).map(has) }];
-      return [...unused.map(has), ...lacking.map((form) => ({ not: form }))].map((form) => ({
-        properties: { action: { const: action instanceof z.ZodLiteral ? action.value : null } },
-        ...form,
-      }));
-    }),
+    anyOf: [
+      ...Object.keys(fields.shape).flatMap((name) => [
+        ...where((shape) => !(name in shape), having(name)),
+        ...(name === "action" ? [] : where((shape) => isNeeded(shape, name), { not: having(name) })),
+      ]),
+      ...where((shape) => !evidence.some((name) => isNeeded(shape, name)), {
+        not: { anyOf: evidence.map(having) },
+      }),
+    ],
   };
 }
 

@@ -65,7 +65,7 @@ export async function findNonce(
   return null;
 }
 
-/** What is known of a permit. */
+/** A permit as the token and its signature tell it. */
 export interface FoundPermit {
   /** Its nonce, null where its owner has not signed it. */
   nonce: bigint | null;

@@ -675,8 +675,8 @@ export interface components {
     };
     /** RFC 3339, UTC, without leap seconds. */
     Timestamp: string;
-    /** Base units of the token, above zero; at most 2^128 - 1. */
-    PositiveAmount: string;
+    /** Base units of the token, above zero. */
+    PositiveAmount: (components["schemas"]["Amount"]);
     /** Base units of the token (6 decimals), as a decimal string; at most 2^128 - 1. */
     Amount: string;
     /** Base units of the token (6 decimals), as a decimal string; at most 2^256 - 1. */
