@@ -2,8 +2,9 @@ import { CommanderError } from "commander";
 import { messageOf } from "../protocol/coded-error.ts";
 import { inFlags } from "./flag-names.ts";
 import { createProgram } from "./program.ts";
+import type { Terminal } from "./terminal.ts";
 
-/** Runs the command of this process. A failure is reported on stderr and by the exit code. */
+/** Runs the command of this process. */
 export async function runCommandLine(): Promise<void> {
   process.stdout.on("error", noteUnwritten);
   // An error of stderr cannot be reported anywhere.
@@ -11,13 +12,18 @@ export async function runCommandLine(): Promise<void> {
   // Node stops listening to signals before it writes its compile cache, unless the exit is asked for: a limit on the size of files would
   // end the process instead of being ignored.
   process.once("beforeExit", () => process.exit());
+  await runCommand(process, process.argv.slice(2));
+}
+
+/** Runs a command. A failure is reported on stderr and by the exit code. */
+export async function runCommand(terminal: Terminal, words: readonly string[]): Promise<void> {
   try {
-    await createProgram().exitOverride().parseAsync();
+    await createProgram(terminal).parseAsync(words, { from: "user" });
   } catch (error) {
-    if (error instanceof CommanderError) process.exitCode = error.exitCode;
+    if (error instanceof CommanderError) terminal.exitCode = error.exitCode;
     else {
-      process.stderr.write(`${isLost(error) ? lost : inFlags(messageOf(error))}\n`);
-      process.exitCode = error instanceof Error && "exitCode" in error ? Number(error.exitCode) : 1;
+      terminal.stderr.write(`${isLost(error) ? lost : inFlags(messageOf(error))}\n`);
+      terminal.exitCode = error instanceof Error && "exitCode" in error ? Number(error.exitCode) : 1;
     }
   }
 }

@@ -149,8 +149,8 @@ export const contractWalletReason =
   "The bound wallet is a contract. Only an account with a key of its own can send the transaction.";
 
 /**
- * Checks that the bound wallet signed and sent the transaction itself. The code that an account delegates to (EIP-7702) does not
- * run in a transaction that it sends to another contract, so a delegation is no reason to refuse it.
+ * Checks that the bound wallet signed and sent the transaction itself. The code that an account delegates to (EIP-7702) does
+ * not run in a transaction that it sends to another contract, so a delegation is no reason to refuse it.
  */
 function wallet(observed: ObservedTransaction, expected: ExpectedTransaction): Judgement {
   const address = observed.envelope?.sender ?? null;

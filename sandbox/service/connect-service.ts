@@ -69,6 +69,7 @@ export interface ServiceProcess {
  *
  * Nothing is started yet: the relayer does nothing before it is asked.
  */
+// Long: one list of what the service uses.
 export function connectService(process: ServiceProcess): ConnectedService {
   const { settings, log, chain, store, urls, receiver, gate, requests, forwardToLeader } = process;
   const { faults, waits, closing, refused, answered } = process;

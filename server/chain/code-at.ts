@@ -1,4 +1,5 @@
-import { type Address, BaseError, type Hex, type PublicClient, RpcRequestError } from "viem";
+import type { Address, Hex, PublicClient } from "viem";
+import { isStateGone } from "./head-reader.ts";
 
 /**
  * Reads the code of an account as it is after a block.
@@ -20,10 +21,4 @@ export async function codeAt(
     if (!isStateGone(error)) throw error;
   }
   return await client.getCode({ address });
-}
-
-/** Returns whether Anvil has dropped the state of the block; every invalid parameter has the same error code. */
-function isStateGone(error: unknown): boolean {
-  const answer = error instanceof BaseError ? error.walk((cause) => cause instanceof RpcRequestError) : null;
-  return answer instanceof RpcRequestError && /BlockOutOfRange/.test(answer.details);
 }

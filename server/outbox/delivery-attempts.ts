@@ -1,4 +1,5 @@
 import { sha256Hex } from "../../protocol/values/canonical-json.ts";
+import { readRetryAfter } from "../../protocol/values/retry-after.ts";
 
 /** The greatest number of attempts to deliver a notification. */
 export const maxDeliveryAttempts = 5;
@@ -34,28 +35,13 @@ export function pauseAfter(
 }
 
 /**
- * Reads the header Retry-After (RFC 9110): a number of seconds, of any length, or a date.
- *
- * @param now - the time of the response, in Unix seconds.
- * @returns seconds from 0; null when the header is absent or is neither.
- * @example readRetryAfter("120", now) // 120
- */
-export function readRetryAfter(header: string | null, now: number): number | null {
-  if (header === null) return null;
-  if (/^\d+$/.test(header)) return Number(header);
-  // Of the three forms of a date, that of asctime has no zone.
-  const due = /^[A-Z][a-z]{2}/.test(header) ? Date.parse(header.replace(/(?: GMT)?$/, " GMT")) : Number.NaN;
-  return Number.isNaN(due) ? null : Math.max(0, Math.ceil(due / 1_000 - now));
-}
-
-/**
- * Returns the pause that a receiver asks for with Retry-After, within bounds.
+ * Returns the pause that the header Retry-After of a receiver's response asks for.
  *
  * @param now - Unix seconds.
  * @returns whole seconds from 0 to {@link longestRetryAfter}; null when the header is absent or says nothing.
- * @example askedPause("120", now) // 10
+ * @example readAskedPause("120", now) // 10
  */
-export function askedPause(header: string | null, now: number): number | null {
-  const seconds = readRetryAfter(header, now);
+export function readAskedPause(header: string | null, now: number): number | null {
+  const seconds = header === null ? null : readRetryAfter(header, now);
   return seconds === null ? null : Math.min(seconds, longestRetryAfter);
 }

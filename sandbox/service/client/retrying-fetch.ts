@@ -1,5 +1,5 @@
 import { CodedError } from "../../../protocol/coded-error.ts";
-import { readRetryAfter } from "../../../server/outbox/delivery-attempts.ts";
+import { readRetryAfter } from "../../../protocol/values/retry-after.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
 
@@ -130,11 +130,12 @@ function isKnown({ status, headers }: Pick<Response, "status" | "headers">): boo
 async function reasonOf(attempt: SendResult): Promise<Pick<Wait, "seconds" | "isEarly">> {
   if (!("answer" in attempt)) return { seconds: undefined, isEarly: false };
   const { answer } = attempt;
+  const asked = answer.headers.get("Retry-After") ?? "";
   const answered = Date.parse(answer.headers.get("Date") ?? "");
-  const now = Number.isNaN(answered) ? Date.now() : answered;
+  const now = (Number.isNaN(answered) ? Date.now() : answered) / 1_000;
   const code = answer.status === 409 ? await codeOf(answer) : undefined;
   return {
-    seconds: readRetryAfter(answer.headers.get("Retry-After"), now / 1_000) ?? undefined,
+    seconds: readRetryAfter(asked, now) ?? undefined,
     isEarly: answer.status < 500 && code !== "idempotency_in_flight",
   };
 }

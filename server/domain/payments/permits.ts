@@ -65,7 +65,7 @@ export async function findNonce(
   return null;
 }
 
-/** A permit as the token and its signature tell it. */
+/** The facts about a permit. */
 export interface FoundPermit {
   /** Its nonce, null where its owner has not signed it. */
   nonce: bigint | null;

@@ -1,6 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formatsPlugin from "ajv-formats";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { type Answer, problem } from "../../../kit/answer.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
 import { escapePart } from "./fuzz/answer-check.ts";
@@ -47,7 +47,7 @@ let kit: TestKit;
 let isDescribed: (operation: string, body: object) => boolean;
 
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "field-bounds" });
+  kit = await TestKit.shared();
   const description = parseDescription((await kit.raw("/v1/routing/openapi.json")).text);
   const ajv = formatsPlugin.default(new Ajv2020({ strict: false }));
   ajv.addSchema({ ...description, $id: "api" });
@@ -64,7 +64,6 @@ beforeAll(async () => {
     return validate(body);
   };
 });
-afterAll(async () => await kit[Symbol.asyncDispose]());
 
 async function send(write: Write, change: object): Promise<Answer & { isDescribed: boolean }> {
   const [path, usual] = writes[write];

@@ -16,7 +16,7 @@ const again = "then send the identical request again.";
 let kit: TestKit;
 
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "relayed refusals", receiptTimeoutMs: 30_000 });
+  kit = await TestKit.shared({ receiptTimeoutMs: 30_000 });
   return kit;
 });
 

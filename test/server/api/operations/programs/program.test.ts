@@ -10,7 +10,7 @@ import { TestKit } from "../../../../kit/test-kit.ts";
 let kit: TestKit;
 
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "program" });
+  kit = await TestKit.shared();
   return kit;
 });
 

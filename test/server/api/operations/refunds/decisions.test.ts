@@ -9,7 +9,7 @@ let kit: TestKit;
 let merchant: Schema<"Merchant">;
 
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "decisions" });
+  kit = await TestKit.shared();
   merchant = await kit.enrolledMerchant();
   return kit;
 });

@@ -15,7 +15,7 @@ let kit: TestKit;
 let merchant: Merchant;
 
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "wallet actions" });
+  kit = await TestKit.shared();
   merchant = await kit.enrolledMerchant();
   return kit;
 });

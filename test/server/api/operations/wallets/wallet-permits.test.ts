@@ -24,7 +24,7 @@ let merchant: Schema<"Merchant">;
 let purchase: Purchase;
 
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "wallet permits" });
+  kit = await TestKit.shared();
   merchant = await kit.enrolledMerchant();
   purchase = await kit.activePurchase(merchant);
   return kit;
