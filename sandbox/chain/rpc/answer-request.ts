@@ -112,6 +112,8 @@ export class RequestAnswerer {
           async () =>
             await this.#kept(async () => await this.#chain.mineBy(async () => await this.#ask(group))),
         );
+      case "nothing":
+        return writeResult(id, null);
       case "interval":
         return await runShared(async () => writeResult(id, await this.#chain.interval()));
       case "reorg":

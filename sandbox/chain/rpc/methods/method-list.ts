@@ -4,6 +4,7 @@ import {
   gasMethods,
   impersonationMethods,
   nonceMethods,
+  signatureMethod,
 } from "../../journal/changing-methods.ts";
 
 /** Methods that the front passes on, and what they do to the sandbox. */
@@ -47,6 +48,9 @@ export const replayMethods = [
   "debug_traceBlockByNumber",
   "trace_replayBlockTransactions",
 ] as const;
+
+/** Calls that are answered without Anvil, whose log would go on in the next test. */
+export const loggingMethods = ["anvil_setLoggingEnabled", "hardhat_setLoggingEnabled"] as const;
 
 /** Calls that belong to one WebSocket. */
 export const subscriptionMethods = ["eth_subscribe", "eth_unsubscribe"] as const;
@@ -181,7 +185,7 @@ export const passedMethods: readonly PassedMethods[] = [
   {
     methods: impersonationMethods,
     effect:
-      "impersonate addresses: transactions from them need no key until you stop the impersonation. A restore does not stop it. These transactions have no signature, so no step of the API accepts them",
+      "impersonate addresses: transactions from them need no key until you stop the impersonation. A restore brings back the impersonated addresses of the snapshot. These transactions have no signature, so no step of the API accepts them",
   },
   {
     methods: ["anvil_reorg"],
@@ -211,8 +215,8 @@ export const passedMethods: readonly PassedMethods[] = [
     effect: "read data of Anvil itself",
   },
   {
-    methods: ["anvil_setLoggingEnabled", "hardhat_setLoggingEnabled"],
-    effect: "change Anvil's log, which the sandbox does not show",
+    methods: loggingMethods,
+    effect: "do nothing: the sandbox does not show Anvil's log",
   },
 ];
 
@@ -258,6 +262,12 @@ export const refusedMethods: readonly RefusedMethods[] = [
     methods: ["anvil_setCoinbase", "hardhat_setCoinbase"],
     why: "a restore cannot undo it, so equal runs would differ",
     instead: "Leave the coinbase as it is.",
+  },
+  {
+    methods: [signatureMethod],
+    why: "a restore cannot undo it, so the next test would accept the signature, too",
+    instead:
+      "Sign with the account's own key, or send the transaction from the account: anvil_impersonateAccount.",
   },
   {
     methods: ["evm_setAutomine", "anvil_setAutomine", "evm_setIntervalMining", "anvil_setIntervalMining"],

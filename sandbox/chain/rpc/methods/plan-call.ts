@@ -9,6 +9,7 @@ import {
   executionMethods,
   findRefused,
   isPassed,
+  loggingMethods,
   miningMethods,
   replayMethods,
   subscriptionMethods,
@@ -31,6 +32,8 @@ export type CallPlan =
   | { kind: "awaits_block"; params: readonly unknown[] }
   /** Not to Anvil, whose own interval is off: its answer is what the sandbox mines by. */
   | { kind: "interval" }
+  /** Not to Anvil: it does nothing here. */
+  | { kind: "nothing" }
   /** While nothing else happens to the chain, and if that can go back the given number of blocks. */
   | { kind: "reorg"; params: readonly unknown[] }
   /** So many blocks, in portions. */
@@ -45,6 +48,7 @@ export type CallPlan =
 const runs = new Set<string>([...executionMethods, ...replayMethods]);
 const mines = new Set<string>(miningMethods);
 const subscribes = new Set<string>(subscriptionMethods);
+const logs = new Set<string>(loggingMethods);
 
 /**
  * Decides what becomes of a call: what is not on the list of passed methods is refused.
@@ -66,6 +70,7 @@ export function planCall(call: RpcCall): CallPlan {
   try {
     if (mines.has(method)) return planMining(call);
     if (method === "anvil_getIntervalMining") return { kind: "interval" };
+    if (logs.has(method)) return { kind: "nothing" };
     if (method === "anvil_reorg") return planReorg(params);
     const bounded = bounders.get(method)?.(params) ?? params;
     if (subscribes.has(method)) return { kind: "subscribe", params: bounded };
