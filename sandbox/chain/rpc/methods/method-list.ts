@@ -52,6 +52,59 @@ export const replayMethods = [
 /** Calls that are answered without Anvil, whose log would go on in the next test. */
 export const loggingMethods = ["anvil_setLoggingEnabled", "hardhat_setLoggingEnabled"] as const;
 
+/** Calls that make a filter. */
+export const filterMethods = [
+  "eth_newFilter",
+  "eth_newBlockFilter",
+  "eth_newPendingTransactionFilter",
+] as const;
+
+/**
+ * Calls whose answers are small, whatever is on the chain: many of them go to Anvil in one message. Of the others, a message with many would
+ * have Anvil hold all of its answers, each of which may have many megabytes.
+ */
+export const smallMethods = [
+  "web3_clientVersion",
+  "web3_sha3",
+  "net_version",
+  "net_listening",
+  "eth_networkId",
+  "eth_protocolVersion",
+  "eth_chainId",
+  "eth_accounts",
+  "eth_requestAccounts",
+  "eth_coinbase",
+  "eth_syncing",
+  "eth_config",
+  "eth_blockNumber",
+  "eth_gasPrice",
+  "eth_maxPriorityFeePerGas",
+  "eth_blobBaseFee",
+  "eth_getBalance",
+  "eth_getAccount",
+  "eth_getStorageAt",
+  "eth_getTransactionCount",
+  "eth_getBlockTransactionCountByHash",
+  "eth_getBlockTransactionCountByNumber",
+  "eth_getUncleCountByBlockHash",
+  "eth_getUncleCountByBlockNumber",
+  "eth_uninstallFilter",
+  "eth_sendTransaction",
+  "eth_sendUnsignedTransaction",
+  "eth_sign",
+  "eth_signTransaction",
+  "eth_signTypedData",
+  "eth_signTypedData_v3",
+  "eth_signTypedData_v4",
+  "personal_sign",
+  "txpool_status",
+  "erigon_getHeaderByNumber",
+  "anvil_getAutomine",
+  "hardhat_getAutomine",
+  "anvil_getGenesisTime",
+  "anvil_nodeInfo",
+] as const;
+
 /** Calls that belong to one WebSocket. */
 export const subscriptionMethods = ["eth_subscribe", "eth_unsubscribe"] as const;
 

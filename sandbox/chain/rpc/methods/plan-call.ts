@@ -7,19 +7,25 @@ import { bounders, mostDetailedBlocks, ParamsError, quantity, requireNoBlobs } f
 import { measuringParams } from "./measure-trace.ts";
 import {
   executionMethods,
+  filterMethods,
   findRefused,
   isPassed,
   loggingMethods,
   miningMethods,
   replayMethods,
+  smallMethods,
   subscriptionMethods,
   timeInstead,
 } from "./method-list.ts";
 
 /** The plan for passing on a call. */
 export type CallPlan =
-  /** As it is. */
+  /** As it is, with others whose answers are small. */
   | { kind: "ask"; params: readonly unknown[] }
+  /** As it is, and alone: its answer may be large. */
+  | { kind: "ask_alone"; params: readonly unknown[] }
+  /** As it is, and alone, if there is room for one more filter. */
+  | { kind: "filter"; params: readonly unknown[] }
   /** As it is, and alone: a signed transaction. */
   | { kind: "send"; params: readonly unknown[] }
   /** As it is, and alone: it changes the chain between blocks. */
@@ -49,6 +55,8 @@ const runs = new Set<string>([...executionMethods, ...replayMethods]);
 const mines = new Set<string>(miningMethods);
 const subscribes = new Set<string>(subscriptionMethods);
 const logs = new Set<string>(loggingMethods);
+const filters = new Set<string>(filterMethods);
+const small = new Set<string>(smallMethods);
 
 /**
  * Decides what becomes of a call: what is not on the list of passed methods is refused.
@@ -78,12 +86,20 @@ export function planCall(call: RpcCall): CallPlan {
       return { kind: "trace", measuring: measuringParams(bounded), params: bounded };
     if (method === "eth_sendRawTransaction") return { kind: "send", params: bounded };
     if (isChanging(method)) return { kind: "change", params: bounded };
-    return { kind: runs.has(method) ? "run" : "ask", params: bounded };
+    if (filters.has(method)) return { kind: "filter", params: bounded };
+    if (runs.has(method)) return { kind: "run", params: bounded };
+    return { kind: isSmall(method, bounded) ? "ask" : "ask_alone", params: bounded };
   } catch (error) {
     if (error instanceof ParamsError)
       return { kind: "error", error: { code: rpcErrorCodes.invalidParams, message: error.message } };
     throw error;
   }
+}
+
+/** A block is small unless it has its transactions as a whole. */
+function isSmall(method: string, params: readonly unknown[]): boolean {
+  if (method === "eth_getBlockByHash" || method === "eth_getBlockByNumber") return params[1] !== true;
+  return small.has(method);
 }
 
 /** viem sends an interval of zero when none is asked for. */

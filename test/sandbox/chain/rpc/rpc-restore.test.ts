@@ -8,7 +8,11 @@ import {
   impersonationMethods,
   nonceMethods,
 } from "../../../../sandbox/chain/journal/changing-methods.ts";
-import { loggingMethods, miningMethods, passedMethods } from "../../../../sandbox/chain/rpc/methods/method-list.ts";
+import {
+  loggingMethods,
+  miningMethods,
+  passedMethods,
+} from "../../../../sandbox/chain/rpc/methods/method-list.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { ask } from "../../../ask.ts";
@@ -26,7 +30,10 @@ beforeEach(async () => await start.restore());
 
 afterAll(async () => await sandbox.close());
 
-const response = z.object({ result: z.unknown().optional(), error: z.object({ message: z.string() }).optional() });
+const response = z.object({
+  result: z.unknown().optional(),
+  error: z.object({ message: z.string() }).optional(),
+});
 
 async function call(method: string, params: readonly unknown[] = [], { description } = sandbox) {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
@@ -146,22 +153,26 @@ describe("a restore brings back everything that a caller can tell of the node", 
     expect(await probe()).toEqual(before);
   });
 
-  test.each(["keyless", "keyless in upper case"])("as it was at the snapshot: who is impersonated, %s", async (how) => {
-    const account = how === "keyless" ? keyless : keyless.toUpperCase().replace("0X", "0x");
-    const send = async (from: string) => (await call("eth_sendTransaction", [{ from, to: other, value: "0x0" }])).error;
-    await call("anvil_setBalance", [keyless, toHex(10n ** 18n)]);
-    await call("anvil_setBalance", [other, toHex(10n ** 18n)]);
-    await call("anvil_impersonateAccount", [account]);
-    const snapshot = await sandbox.snapshot();
-    await call("hardhat_stopImpersonatingAccount", [keyless]);
-    await call("hardhat_autoImpersonateAccount", [true]);
-    expect(await send(other)).toBeUndefined();
-    for (let times = 0; times < 2; times += 1) {
-      await snapshot.restore();
-      expect(await send(keyless)).toBeUndefined();
-      expect(await send(other)).toMatchObject({ message: "No Signer available" });
-    }
-  });
+  test.each(["keyless", "keyless in upper case"])(
+    "as it was at the snapshot: who is impersonated, %s",
+    async (how) => {
+      const account = how === "keyless" ? keyless : keyless.toUpperCase().replace("0X", "0x");
+      const send = async (from: string) =>
+        (await call("eth_sendTransaction", [{ from, to: other, value: "0x0" }])).error;
+      await call("anvil_setBalance", [keyless, toHex(10n ** 18n)]);
+      await call("anvil_setBalance", [other, toHex(10n ** 18n)]);
+      await call("anvil_impersonateAccount", [account]);
+      const snapshot = await sandbox.snapshot();
+      await call("hardhat_stopImpersonatingAccount", [keyless]);
+      await call("hardhat_autoImpersonateAccount", [true]);
+      expect(await send(other)).toBeUndefined();
+      for (let times = 0; times < 2; times += 1) {
+        await snapshot.restore();
+        expect(await send(keyless)).toBeUndefined();
+        expect(await send(other)).toMatchObject({ message: "No Signer available" });
+      }
+    },
+  );
 
   test("as it was at the snapshot: the gas limit of the next block", async () => {
     const next = async () => (await sandbox.chain.client.getBlock({ blockTag: "pending" })).gasLimit;
@@ -180,7 +191,8 @@ test("whom the node impersonates is what a restore brought back, also in the nex
     (await call("eth_sendTransaction", [{ from, to: other, value: "0x0" }], running)).error;
   {
     await using first = await createSandbox({ dataDirectory });
-    for (const account of [keyless, other]) await call("anvil_setBalance", [account, toHex(10n ** 18n)], first);
+    for (const account of [keyless, other])
+      await call("anvil_setBalance", [account, toHex(10n ** 18n)], first);
     await call("anvil_impersonateAccount", [keyless], first);
     const snapshot = await first.snapshot();
     await call("anvil_autoImpersonateAccount", [true], first);
