@@ -37,7 +37,7 @@ interface PlannedCall {
 export interface RpcCaller {
   /** Those of the WebSocket that asks; null over HTTP. */
   subscriptions: Subscriptions | null;
-  /** Aborts when nobody waits for the responses any more: calls that have not begun are then not run. */
+  /** Aborts when the caller has disconnected: calls that have not begun are then not run. */
   gone: AbortSignal;
   /** Counts the responses until the caller has taken them. */
   held: HeldAnswer;
@@ -187,7 +187,7 @@ export class RequestAnswerer {
         async () => await this.#ask([call], caller, gone),
       );
     };
-    // Nobody else should wait for the block that such a call waits for.
+    // Other callers must not wait for the block that such a call waits for.
     return await (awaitsBlock(call) ? ask() : this.#large.runExclusive(ask));
   }
 

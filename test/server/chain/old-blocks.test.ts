@@ -75,7 +75,7 @@ test("a request that reads while blocks are made reads at a newer block, if the 
   const { id, buyer, beneficiary } = await kit.activePurchase(merchant);
   const { sandbox } = kit;
   const snapshot = await sandbox.snapshot();
-  // Anvil counts the state of the snapshot's block anew each time, and drops the one state that it has of it with the first.
+  // Anvil counts the state of the snapshot's block again each time, and drops the one state that it has of it with the first.
   for (let restores = 0; restores < beyondKept; restores += 1) {
     await sandbox.chain.client.mine({ blocks: 1 });
     await snapshot.restore();

@@ -49,7 +49,7 @@ export const replayMethods = [
   "trace_replayBlockTransactions",
 ] as const;
 
-/** Calls that are answered without Anvil, whose log would go on in the next test. */
+/** Calls that are answered without Anvil, whose log would continue in the next test. */
 export const loggingMethods = ["anvil_setLoggingEnabled", "hardhat_setLoggingEnabled"] as const;
 
 /** Calls that make a filter. */

@@ -42,7 +42,7 @@ async function call(method: string, params: readonly unknown[] = [], { descripti
   return response.parse(JSON.parse(text));
 }
 
-/** An account whose key nobody has. */
+/** An account without a known key. */
 const keyless = "0x00000000000000000000000000000000000a11ce";
 const other = "0x0000000000000000000000000000000000000b0b";
 /** The input of ecrecover: a digest, and a signature of no key. */
