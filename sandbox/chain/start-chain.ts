@@ -6,6 +6,7 @@ import { AnvilError } from "./anvil/anvil-error.ts";
 import { ReplaceableAnvil } from "./anvil/replaceable-anvil.ts";
 import { type AnvilOptions, type AnvilProcess, startAnvil } from "./anvil/start-anvil.ts";
 import { type ChainClient, createChainClient } from "./client/chain-client.ts";
+import { Impersonation } from "./client/impersonation.ts";
 import { IntervalMiner } from "./client/interval-miner.ts";
 import { nodeSocket } from "./client/node-socket.ts";
 import { guardReorgs, MiningGate } from "./client/reorg.ts";
@@ -78,6 +79,8 @@ export interface ChainNode extends AsyncDisposable {
   readonly clock: SandboxClock;
   /** Through which every request of `client` goes. */
   readonly gate: MiningGate;
+  /** Whom the node impersonates. */
+  readonly impersonation: Impersonation;
   readonly deployment: DeploymentRecord;
   readonly accounts: Accounts;
   /** Whether the chain continues where an earlier run stopped. */
@@ -186,7 +189,9 @@ async function start(
             },
           };
     const guarded = guardReorgs(transport, { mode, beginning, gate, ...recorded });
-    const client = createChainClient(anvil.url, guarded);
+    const impersonation = new Impersonation();
+    for (const change of kept?.changes ?? []) if (change.kind === "call") impersonation.note(change);
+    const client = createChainClient(anvil.url, impersonation.watch(guarded));
     const request: EIP1193RequestFn = client.request;
     const clock = keepTravels(await createClock(client, mode, journal?.offset), journal);
     // A node that does not answer is asked again.
@@ -194,7 +199,7 @@ async function start(
     const record = await prepare(client, clock);
     epochBlock = record.deployment.epochBlock.number;
     if (kept !== undefined) await resumeMining(client, kept.changes);
-    const node = { anvil, client, request, clock, gate, journal, stateFile, ...record };
+    const node = { anvil, client, request, clock, gate, impersonation, journal, stateFile, ...record };
     return { ...node, resumed: kept !== undefined, stop, [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();

@@ -49,7 +49,7 @@ export function openHosts(
 }
 
 function openRpcFront(chain: ChainNode, gate: RequestGate): RpcFront {
-  const { anvil, client, request, journal, gate: miningGate } = chain;
+  const { anvil, client, request, journal, impersonation, gate: miningGate } = chain;
   const node = toNode(request);
   return new RpcFront(() => anvil.url, gate, {
     interval: async () => await client.request({ method: "anvil_getIntervalMining" }),
@@ -69,8 +69,13 @@ function openRpcFront(chain: ChainNode, gate: RequestGate): RpcFront {
     send: async (transaction, run, isDone) =>
       await (journal === null ? run() : journal.send(transaction, run, isDone)),
     change: async (call, run, isDone) => {
-      if (journal === null) return await run();
-      const record = async () => await journal.call(call, run, isDone);
+      const make = async () => {
+        const answer = await run();
+        if (isDone(answer)) impersonation.note(call);
+        return answer;
+      };
+      if (journal === null) return await make();
+      const record = async () => await journal.call(call, make, isDone);
       return isPlaced(call.method) ? await miningGate.runExclusive(record) : await record();
     },
   });

@@ -4,6 +4,7 @@ import {
   gasMethods,
   impersonationMethods,
   nonceMethods,
+  signatureMethod,
 } from "../../journal/changing-methods.ts";
 
 /** Methods that the front passes on, and what they do to the sandbox. */
@@ -46,6 +47,62 @@ export const replayMethods = [
   "debug_traceBlockByHash",
   "debug_traceBlockByNumber",
   "trace_replayBlockTransactions",
+] as const;
+
+/** Calls that are answered without Anvil, whose log would continue in the next test. */
+export const loggingMethods = ["anvil_setLoggingEnabled", "hardhat_setLoggingEnabled"] as const;
+
+/** Calls that make a filter. */
+export const filterMethods = [
+  "eth_newFilter",
+  "eth_newBlockFilter",
+  "eth_newPendingTransactionFilter",
+] as const;
+
+/**
+ * Calls whose answers are small, whatever is on the chain: many of them go to Anvil in one message. Of the others, a message with many would
+ * have Anvil hold all of its answers, each of which may have many megabytes.
+ */
+export const smallMethods = [
+  "web3_clientVersion",
+  "web3_sha3",
+  "net_version",
+  "net_listening",
+  "eth_networkId",
+  "eth_protocolVersion",
+  "eth_chainId",
+  "eth_accounts",
+  "eth_requestAccounts",
+  "eth_coinbase",
+  "eth_syncing",
+  "eth_config",
+  "eth_blockNumber",
+  "eth_gasPrice",
+  "eth_maxPriorityFeePerGas",
+  "eth_blobBaseFee",
+  "eth_getBalance",
+  "eth_getAccount",
+  "eth_getStorageAt",
+  "eth_getTransactionCount",
+  "eth_getBlockTransactionCountByHash",
+  "eth_getBlockTransactionCountByNumber",
+  "eth_getUncleCountByBlockHash",
+  "eth_getUncleCountByBlockNumber",
+  "eth_uninstallFilter",
+  "eth_sendTransaction",
+  "eth_sendUnsignedTransaction",
+  "eth_sign",
+  "eth_signTransaction",
+  "eth_signTypedData",
+  "eth_signTypedData_v3",
+  "eth_signTypedData_v4",
+  "personal_sign",
+  "txpool_status",
+  "erigon_getHeaderByNumber",
+  "anvil_getAutomine",
+  "hardhat_getAutomine",
+  "anvil_getGenesisTime",
+  "anvil_nodeInfo",
 ] as const;
 
 /** Calls that belong to one WebSocket. */
@@ -170,7 +227,7 @@ export const passedMethods: readonly PassedMethods[] = [
   {
     methods: impersonationMethods,
     effect:
-      "impersonate addresses: transactions from them need no key until you stop the impersonation. A restore does not stop it. These transactions have no signature, so no step of the API accepts them",
+      "impersonate addresses: transactions from them need no key until you stop the impersonation. A restore brings back the impersonated addresses of the snapshot. These transactions have no signature, so no step of the API accepts them",
   },
   {
     methods: ["anvil_reorg"],
@@ -200,8 +257,8 @@ export const passedMethods: readonly PassedMethods[] = [
     effect: "read data of Anvil itself",
   },
   {
-    methods: ["anvil_setLoggingEnabled", "hardhat_setLoggingEnabled"],
-    effect: "change Anvil's log, which the sandbox does not show",
+    methods: loggingMethods,
+    effect: "do nothing: the sandbox does not show Anvil's log",
   },
 ];
 
@@ -247,6 +304,12 @@ export const refusedMethods: readonly RefusedMethods[] = [
     methods: ["anvil_setCoinbase", "hardhat_setCoinbase"],
     why: "a restore cannot undo it, so equal runs would differ",
     instead: "Leave the coinbase as it is.",
+  },
+  {
+    methods: [signatureMethod],
+    why: "a restore cannot undo it, so the next test would accept the signature, too",
+    instead:
+      "Sign with the account's own key, or send the transaction from the account: anvil_impersonateAccount.",
   },
   {
     methods: ["evm_setAutomine", "anvil_setAutomine", "evm_setIntervalMining", "anvil_setIntervalMining"],

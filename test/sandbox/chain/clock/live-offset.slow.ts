@@ -85,7 +85,7 @@ test("time continues for chain and API when the machine's clock is set back", as
   expect(Date.parse(merchant.created_at) / 1_000).toBeLessThanOrEqual(Number(timestamp));
 });
 
-/** A machine whose clock is set, for this process and its Anvils. For this process it does not move then. */
+/** A machine whose clock is set, for this process and its Anvils; for this process it then stops. */
 class Machine {
   #chains: ChainNode[] = [];
   /** By how many seconds the clock is ahead of the right time. */
@@ -163,7 +163,7 @@ test.for<{ steps: number[]; travelled?: number }>([
   },
 );
 
-test("the chain follows the machine's clock although the API is not asked for the time", async () => {
+test("the chain follows the machine's clock without a request to the API", async () => {
   using machine = new Machine();
   await using sandbox = await createSandbox({ mode: "live" });
   await sandbox.clock.now();
