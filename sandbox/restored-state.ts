@@ -21,7 +21,7 @@ import { storePart } from "./state/store-part.ts";
  * @throws SandboxError option_invalid when two have the same name.
  */
 export function listParts(
-  { client, journal, impersonation }: ChainNode,
+  { client, journal, impersonation, filters }: ChainNode,
   { services, store, requests, faults }: StartedService,
   own: {
     access: LazyAccess;
@@ -38,6 +38,7 @@ export function listParts(
     faults,
     miningPart(client, journal),
     impersonation.part(client),
+    filters.part,
     requests,
     rateLimitPart(services.rateLimiter),
     own.access,

@@ -23,6 +23,7 @@ import { isPlaced } from "./journal/changing-methods.ts";
 import { recordCalls } from "./journal/record-calls.ts";
 import { replay, resumeMining } from "./journal/replay.ts";
 import type { Registrar } from "./registrar/registrar.ts";
+import { Filters } from "./rpc/filters.ts";
 
 /** The options of a chain's start. */
 export interface ChainOptions extends EpochOptions {
@@ -81,6 +82,8 @@ export interface ChainNode extends AsyncDisposable {
   readonly gate: MiningGate;
   /** Whom the node impersonates. */
   readonly impersonation: Impersonation;
+  /** The filters that callers of the chain RPC have made. */
+  readonly filters: Filters;
   readonly deployment: DeploymentRecord;
   readonly accounts: Accounts;
   /** Whether the chain continues where an earlier run stopped. */
@@ -200,7 +203,7 @@ async function start(
     epochBlock = record.deployment.epochBlock.number;
     if (kept !== undefined) await resumeMining(client, kept.changes);
     const node = { anvil, client, request, clock, gate, impersonation, journal, stateFile, ...record };
-    return { ...node, resumed: kept !== undefined, stop, [Symbol.asyncDispose]: stop };
+    return { ...node, filters: new Filters(), resumed: kept !== undefined, stop, [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();
     throw error;

@@ -49,9 +49,10 @@ export function openHosts(
 }
 
 function openRpcFront(chain: ChainNode, gate: RequestGate): RpcFront {
-  const { anvil, client, request, journal, impersonation, gate: miningGate } = chain;
+  const { anvil, client, request, journal, impersonation, filters, gate: miningGate } = chain;
   const node = toNode(request);
   return new RpcFront(() => anvil.url, gate, {
+    filters,
     interval: async () => await client.request({ method: "anvil_getIntervalMining" }),
     async mineBy(run) {
       await awaitAutomine(node);

@@ -22,7 +22,8 @@ export class Impersonation {
   /** Notes a call; one that does not change whom the node impersonates changes nothing. */
   note({ method, params }: { method: string; params?: unknown }): void {
     const [first]: readonly unknown[] = Array.isArray(params) ? params : [];
-    const account = String(first).toLowerCase();
+    // The node takes an account without 0x, too.
+    const account = `0x${String(first).toLowerCase().replace(/^0x/, "")}`;
     switch (method.replace(/^(?:anvil|hardhat)_/, "")) {
       case "impersonateAccount":
         this.#accounts.add(account);

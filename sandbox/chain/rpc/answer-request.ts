@@ -9,7 +9,7 @@ import { awaitsBlock } from "../client/node-socket.ts";
 import { ChainUnreadError, NotDurableError } from "../journal/not-durable-error.ts";
 import { type AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { rpcErrorCodes } from "./error-codes.ts";
-import { Filters, mostFilters } from "./filters.ts";
+import { type Filters, mostFilters } from "./filters.ts";
 import { AnswerLimitError, type HeldAnswer } from "./held-answers.ts";
 import { mostGas } from "./methods/bound-call.ts";
 import { judgeMeasurement } from "./methods/measure-trace.ts";
@@ -45,6 +45,8 @@ export interface RpcCaller {
 
 /** The methods of the chain that the front needs besides answers. */
 export interface FrontedChain {
+  /** The filters that the chain has. */
+  filters: Filters;
   /** Reads how many seconds apart blocks are made; null when they are not made by interval. */
   interval: () => Promise<number | null>;
   /** Makes a call that mines, when no block is being made. @throws StoreUnavailableError when its blocks cannot be kept. */
@@ -75,12 +77,13 @@ export class RequestAnswerer {
   /** Anvil makes no block while it runs a call, so that calls run one at a time. */
   readonly #running = new Mutex();
   readonly #large = new Semaphore(mostLarge);
-  readonly #filters = new Filters();
+  readonly #filters: Filters;
 
   constructor(anvil: AnvilHttp, gate: Gate, chain: FrontedChain) {
     this.#anvil = anvil;
     this.#gate = gate;
     this.#chain = chain;
+    this.#filters = chain.filters;
   }
 
   /**
@@ -196,7 +199,16 @@ export class RequestAnswerer {
   }
 
   async #makeFilter(call: PlannedCall, caller: RpcCaller): Promise<RpcResponse> {
-    if (!this.#filters.hasRoom()) return writeError(call.id, filterLimit);
+    if (!this.#filters.hasRoom()) {
+      const unused = this.#filters.takeUnused();
+      if (unused === undefined) return writeError(call.id, filterLimit);
+      const removal = {
+        ...call,
+        method: "eth_uninstallFilter",
+        plan: { kind: "ask" as const, params: [unused] },
+      };
+      await this.#gate.runShared(nameCall(call.method), async () => await this.#ask([removal], caller));
+    }
     const answer = await this.#askAlone(call, caller);
     this.#filters.add(answer);
     return answer;

@@ -257,6 +257,21 @@ describe("the number of what a caller keeps in Anvil:", () => {
     await call("eth_uninstallFilter", [result]);
   });
 
+  test("filters that are not used after a restore make room for others", async () => {
+    const make = async () => await call("eth_newBlockFilter", []);
+    const made: unknown[] = [];
+    while (made.length < 200) made.push((await make()).result);
+    expect((await make()).error?.code).toBe(-32_005);
+    await start.restore();
+    const [used, unused] = made;
+    expect((await call("eth_getFilterChanges", [used])).error).toBeUndefined();
+    for (let more = 0; more < 199; more += 1) expect((await make()).error).toBeUndefined();
+    expect((await make()).error?.code).toBe(-32_005);
+    expect((await call("eth_getFilterChanges", [used])).error).toBeUndefined();
+    expect((await call("eth_getFilterChanges", [unused])).error?.message).toBe("filter not found");
+    await start.restore();
+  });
+
   const slots = (length: number) =>
     Array.from({ length }, (_, slot) => `0x${slot.toString(16).padStart(64, "0")}`);
   test.each<[string, unknown[], string]>([

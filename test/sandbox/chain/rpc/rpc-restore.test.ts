@@ -153,10 +153,9 @@ describe("a restore brings back everything that a caller can tell of the node", 
     expect(await probe()).toEqual(before);
   });
 
-  test.each(["keyless", "keyless in upper case"])(
-    "as it was at the snapshot: who is impersonated, %s",
-    async (how) => {
-      const account = how === "keyless" ? keyless : keyless.toUpperCase().replace("0X", "0x");
+  test.each([keyless, keyless.toUpperCase().replace("0X", "0x"), keyless.slice(2)])(
+    "as it was at the snapshot: who is impersonated, named as %s",
+    async (account) => {
       const send = async (from: string) =>
         (await call("eth_sendTransaction", [{ from, to: other, value: "0x0" }])).error;
       await call("anvil_setBalance", [keyless, toHex(10n ** 18n)]);
