@@ -133,6 +133,18 @@ test.each(["sandbox", "localhost", "127.0.0.1"])(
       at("api"),
     );
     expect((await page("docs", "/reference/")).headers["location"]).toBe(`${at("api")}/reference/`);
+    expect((await page("api", "/")).headers["location"]).toBe(`${at("docs")}/`);
+    for (const path of ["/", "/portal/docs.md", "/errors", "/errors/rpc_unavailable", "/nothing"]) {
+      const { text } = await page("docs", path);
+      const own = parts.flatMap(
+        (part) => text.match(new RegExp(`http://[^/"<:]*:${portOf(part)}`, "g")) ?? [],
+      );
+      expect(own.length, path).toBeGreaterThan(0);
+      expect(
+        own.filter((url) => !url.startsWith(`http://${name}:`)),
+        path,
+      ).toEqual([]);
+    }
   },
 );
 

@@ -173,32 +173,7 @@ describe("the gas of a call:", () => {
   });
 });
 
-describe("the size of responses:", () => {
-  /** Block 1 has a contract's creation. */
-  const large = ["eth_getBlockByNumber", ["0x1", true]] as const;
-
-  test("of a batch, the calls whose responses exceed the limit together get an error, and so do those after them that may be large", async () => {
-    const size = JSON.stringify(await call(...large)).length;
-    const fitting = Math.floor((64 * 1024 * 1024) / size);
-    const methods = Array.from({ length: fitting + 200 }, (_, id) => callOf(...large, id));
-    const answers = z.array(response).parse(await post([...methods, callOf("eth_chainId", [], -1)]));
-    expect(answers.map(({ id }) => id)).toEqual([...methods.map(({ id }) => id), -1]);
-    const first = answers.findIndex(({ error }) => error !== undefined);
-    expect(first).toBeGreaterThan(fitting - 20);
-    expect(answers[first]?.error).toEqual({
-      code: -32_005,
-      message:
-        "The responses to one request may have 67108864 bytes together. Ask for less: fewer calls, blocks, logs or traces.",
-    });
-    for (const { error } of answers.slice(first + 1, -1))
-      expect(error).toEqual({
-        code: -32_005,
-        message:
-          "Not run: the response to an earlier call of this request was too large. Ask for less at once.",
-      });
-    expect(answers.at(-1)?.result).toBe("0x7a69");
-  });
-
+describe("a request of many calls:", () => {
   test("calls of a batch that have not begun are not run once its caller has disconnected", async () => {
     const height = async () => Number((await call("eth_blockNumber")).result);
     const before = await height();
@@ -238,12 +213,20 @@ describe("the number of what a caller keeps in Anvil:", () => {
     expect(again.map(({ error }) => error)).toEqual([undefined, undefined]);
   });
 
+  const all = async (method: string, params: readonly (readonly unknown[])[]) =>
+    z.array(response).parse(await post(params.map((each, id) => callOf(method, each, id))));
+  const make = async (count: number) =>
+    await all(
+      "eth_newFilter",
+      Array.from({ length: count }, () => [{ fromBlock: "0x0" }]),
+    );
+  const results = (answers: readonly Response[]) =>
+    answers.flatMap(({ error, result }) => (error === undefined ? [result] : []));
+
   test("there are at most 200 filters, and others when some are removed", async () => {
-    const made: unknown[] = [];
-    const make = async () => await call("eth_newFilter", [{ fromBlock: "0x0" }]);
-    let last = await make();
-    for (; last.error === undefined && made.length < 300; last = await make()) made.push(last.result);
-    expect([made.length, last.error]).toEqual([
+    const answers = await make(201);
+    const made = results(answers);
+    expect([made.length, answers.at(-1)?.error]).toEqual([
       200,
       {
         code: -32_005,
@@ -251,25 +234,22 @@ describe("the number of what a caller keeps in Anvil:", () => {
           "There are 200 filters. Remove those that are no longer used (eth_uninstallFilter), or subscribe over a WebSocket.",
       },
     ]);
-    for (const id of made) expect((await call("eth_uninstallFilter", [id])).result).toBe(true);
-    const { result } = await make();
-    expect((await call("eth_getFilterChanges", [result])).error).toBeUndefined();
-    await call("eth_uninstallFilter", [result]);
+    const removed = await all(
+      "eth_uninstallFilter",
+      made.map((id) => [id]),
+    );
+    expect(results(removed)).toEqual(made.map(() => true));
+    const [more] = results(await make(1));
+    expect((await call("eth_getFilterChanges", [more])).error).toBeUndefined();
   });
 
   test("filters that are not used after a restore make room for others", async () => {
-    const make = async () => await call("eth_newBlockFilter", []);
-    const made: unknown[] = [];
-    while (made.length < 200) made.push((await make()).result);
-    expect((await make()).error?.code).toBe(-32_005);
+    const [used, unused] = results(await make(200));
     await start.restore();
-    const [used, unused] = made;
     expect((await call("eth_getFilterChanges", [used])).error).toBeUndefined();
-    for (let more = 0; more < 199; more += 1) expect((await make()).error).toBeUndefined();
-    expect((await make()).error?.code).toBe(-32_005);
+    expect(results(await make(200))).toHaveLength(199);
     expect((await call("eth_getFilterChanges", [used])).error).toBeUndefined();
     expect((await call("eth_getFilterChanges", [unused])).error?.message).toBe("filter not found");
-    await start.restore();
   });
 
   const slots = (length: number) =>

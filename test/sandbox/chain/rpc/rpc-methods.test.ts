@@ -102,30 +102,6 @@ describe("every method of Anvil is on one list", () => {
     }
   });
 
-  test("which passes on none that Anvil does not implement", async () => {
-    const { buyer } = sandbox.wallets;
-    const { token } = sandbox.description.contracts;
-    const hash = `0x${"00".repeat(32)}`;
-    const typedData = { types: { EIP712Domain: [] }, domain: {}, primaryType: "EIP712Domain", message: {} };
-    const someParams = [
-      [],
-      ["0x0000000000000001", hash, hash],
-      [hash, hash],
-      [buyer.address, typedData],
-      [buyer.address, "0x1234"],
-      ["0x1234", buyer.address],
-      [token, "latest"],
-      [{ from: buyer.address, to: token, gas: "0x5208" }],
-    ];
-    const notImplemented = [];
-    for (const method of passedMethods.flatMap(({ methods }) => methods))
-      for (const params of someParams) {
-        const { error } = await answerTo(call(method, `,"params":${JSON.stringify(params)}`));
-        if (/implement|invalid type: sequence/i.test(error?.message ?? "")) notImplemented.push(method);
-      }
-    expect(notImplemented).toEqual([]);
-  });
-
   // Where the names are in the binary is the compiler's choice.
   test.runIf(process.platform === "linux" && process.arch === "x64")(
     "and the names that are together in its binary are all among them",
