@@ -93,8 +93,6 @@ export const smallMethods = [
   "eth_sendUnsignedTransaction",
   "eth_sign",
   "eth_signTransaction",
-  "eth_signTypedData",
-  "eth_signTypedData_v3",
   "eth_signTypedData_v4",
   "personal_sign",
   "txpool_status",
