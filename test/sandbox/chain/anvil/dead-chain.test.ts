@@ -19,9 +19,10 @@ const described = z.object({
 });
 
 /** A sandbox whose Anvil has been killed. */
-async function openDead(): Promise<Sandbox> {
+async function openDead(prepare = async (_: Sandbox): Promise<unknown> => undefined): Promise<Sandbox> {
   const sandbox = await createSandbox({ seed: "dead-chain" });
   onTestFinished(async () => await sandbox.close());
+  await prepare(sandbox);
   process.kill(sandbox.chain.anvil.pid, "SIGKILL");
   await sandbox.chain.anvil.exited;
   return sandbox;
@@ -61,6 +62,22 @@ test.each([
     });
   },
 );
+
+test("POST /deliver of the control API answers with the failure of the routing API when Anvil has ended, as it is described", async () => {
+  const { description } = await openDead(async ({ given }) => await given.merchant({ state: "enrolled" }));
+  const { control } = description.urls;
+  const answer = await ask(`${control}/deliver`, { method: "POST" });
+  expect([answer.status, answer.headers["retry-after"]]).toEqual([503, "1"]);
+  expect(JSON.parse(answer.text)).toMatchObject({
+    status: 503,
+    code: "rpc_unavailable",
+    problem: { status: 503 },
+  });
+  const described = JSON.parse((await ask(`${control}/openapi.json`)).text);
+  expect(Object.keys(described.paths["/deliver"].post.responses)).toEqual(
+    expect.arrayContaining(["422", "503"]),
+  );
+});
 
 test("explain of a sandbox whose Anvil has ended is refused with the code that the API has for it", async () => {
   const sandbox = await openDead();

@@ -166,7 +166,7 @@ test.for<{ steps: number[]; travelled?: number }>([
   },
 );
 
-test("the chain follows the machine's clock although the API is not asked for the time", async () => {
+test("the chain follows the machine's clock without a request to the API", async () => {
   using machine = new Machine();
   await using sandbox = await createSandbox({ mode: "live" });
   await sandbox.clock.now();
