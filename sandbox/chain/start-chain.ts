@@ -182,16 +182,7 @@ async function start(
     const journal = journaled ? await openJournal(bare, anvil, kept) : null;
     const gate = new MiningGate(toNode(bare.request));
     miner.makeWithin(async (make) => await gate.runShared(make));
-    const recorded =
-      journal === null
-        ? {}
-        : {
-            recorded: {
-              transport: recordCalls(transport, journal),
-              call: journal.call.bind(journal),
-              isBetween: isPlaced,
-            },
-          };
+    const recorded = journal === null ? {} : { recorded: recordIn(journal, transport) };
     const guarded = guardReorgs(transport, { mode, beginning, gate, ...recorded });
     const impersonation = new Impersonation();
     for (const change of kept?.changes ?? []) if (change.kind === "call") impersonation.note(change);
@@ -215,6 +206,11 @@ async function start(
     await stop();
     throw error;
   }
+}
+
+/** Records what is called of a chain with a journal. */
+function recordIn(journal: ChainJournal, transport: IntervalMiner["transport"]) {
+  return { transport: recordCalls(transport, journal), call: journal.call.bind(journal), isBetween: isPlaced };
 }
 
 /** How often a chain follows the machine's clock, in milliseconds. */
