@@ -15,7 +15,7 @@ import { type FrontedChain, RequestAnswerer, type RpcCaller, silence } from "./a
 import { AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { allowPage, answerPreflight } from "./cors.ts";
 import { rpcErrorCodes } from "./error-codes.ts";
-import { HeldAnswers } from "./held-answers.ts";
+import { HeldAnswers, mostHeld } from "./held-answers.ts";
 import { readRequest } from "./read-request.ts";
 import { largestBacklog, Subscriptions } from "./subscriptions.ts";
 import { writeError } from "./write-response.ts";
@@ -131,7 +131,9 @@ export class RpcFront {
   }
 
   #connect(client: WebSocket): void {
-    const subscriptions = new Subscriptions(this.#urlNow().replace(/^http/, "ws"), client);
+    // The notifications that nobody reads are bounded together, too.
+    const mostBacklog = () => Math.min(largestBacklog, mostHeld / this.#sockets.clients.size);
+    const subscriptions = new Subscriptions(this.#urlNow().replace(/^http/, "ws"), client, mostBacklog);
     const gone = new AbortController();
     let underWay = 0;
     let bytes = 0;

@@ -15,6 +15,7 @@ const outcomeSchema = z.object({ result: z.union([z.string(), z.literal(true)]) 
 export class Subscriptions {
   readonly #client: WebSocket;
   readonly #chain: WebSocket;
+  readonly #mostBacklog: () => number;
   readonly #asked = new Map<number, (answer: string) => void>();
   #count = 0;
   #held: string[] = [];
@@ -22,8 +23,10 @@ export class Subscriptions {
   #holders = 0;
   #subscribed = 0;
 
-  constructor(url: string, client: WebSocket) {
+  /** @param mostBacklog - returns the largest backlog of the client now, in bytes. */
+  constructor(url: string, client: WebSocket, mostBacklog: () => number) {
     this.#client = client;
+    this.#mostBacklog = mostBacklog;
     this.#chain = openDirectSocket(url);
     this.#chain.on("message", (data) => this.#take(data));
     // A close follows.
@@ -90,12 +93,12 @@ export class Subscriptions {
 
   #hold(message: string): void {
     this.#heldBytes += message.length;
-    if (this.#heldBytes > largestBacklog) this.#client.terminate();
+    if (this.#heldBytes > this.#mostBacklog()) this.#client.terminate();
     else this.#held.push(message);
   }
 
   #notify(message: string): void {
-    if (this.#client.bufferedAmount > largestBacklog) this.#client.terminate();
+    if (this.#client.bufferedAmount > this.#mostBacklog()) this.#client.terminate();
     else if (this.#client.readyState === WebSocket.OPEN) this.#client.send(message);
   }
 }
