@@ -1,6 +1,5 @@
 import { CommanderError } from "commander";
-import { messageOf } from "../protocol/coded-error.ts";
-import { inFlags } from "./flag-names.ts";
+import { printFailure } from "./print.ts";
 import { createProgram } from "./program.ts";
 
 /** Runs the command of this process. A failure is reported on stderr and by the exit code. */
@@ -16,18 +15,10 @@ export async function runCommandLine(): Promise<void> {
   } catch (error) {
     if (error instanceof CommanderError) process.exitCode = error.exitCode;
     else {
-      process.stderr.write(`${isLost(error) ? lost : inFlags(messageOf(error))}\n`);
+      printFailure(error);
       process.exitCode = error instanceof Error && "exitCode" in error ? Number(error.exitCode) : 1;
     }
   }
-}
-
-const lost =
-  "The sandbox ended, or closed the connection, before its response was complete. See routing-sandbox status, and run the command again if it has not taken effect.";
-
-/** Returns whether a connection was lost: fetch throws a TypeError, with its cause. */
-function isLost(error: unknown): boolean {
-  return error instanceof TypeError && error.cause instanceof Error;
 }
 
 /** Ignores that the reader of stdout has gone, as with `| head`. Any other error, such as a full disk, is a failure. */

@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import addCompletion from "@bomb.sh/tab/commander";
 import { type Argument, Command, Help, type Option } from "commander";
 import { z } from "zod";
+import { forTerminal } from "../server/lib/escape-controls.ts";
 import { checkContractCommand } from "./commands/check-contract.ts";
 import { dataCommand } from "./commands/data.ts";
 import { deliverCommand } from "./commands/deliver.ts";
@@ -165,7 +166,7 @@ function writeError(message: string, write: (text: string) => void): void {
     /^error: command-argument value '(.*)' is invalid for argument '(.*?)'\./s,
     'error: $2 "$1" is invalid.',
   );
-  write(unexplained.test(named) ? `${named}Run with --help to list the options.\n` : named);
+  write(forTerminal(unexplained.test(named) ? `${named}Run with --help to list the options.\n` : named));
 }
 
 /** Errors of commander that say only what is wrong. */

@@ -21,7 +21,18 @@ export function causesOf(error: unknown): Error[] {
   return causes;
 }
 
-/** Returns an error's message; for a value that is not an error, its text. */
+/**
+ * Returns the error that came first, where others were thrown while what it had opened was closed: the SuppressedError of `await using` hides it.
+ *
+ * @example firstError(error) // of `await using` blocks, the error of the block
+ */
+export function firstError(error: unknown): unknown {
+  const first: unknown = Reflect.get(Object(error), "suppressed");
+  return first === undefined ? error : firstError(first);
+}
+
+/** Returns the message of {@link firstError}; for a value that is not an error, its text. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const first = firstError(error);
+  return first instanceof Error ? first.message : String(first);
 }

@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import type { CheckProgress, ContractReport } from "../../check-contract/check-contract.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
+import { escapeControls, forTerminal } from "../../server/lib/escape-controls.ts";
 import { print } from "../print.ts";
 import { requireReportFile, writeReport } from "../running/write-report.ts";
 import { addRequiredOption, jsonOption } from "../shared-options.ts";
@@ -46,7 +47,7 @@ export function checkContractCommand(): Command {
         reports.push(report);
         if (!json) print({}, report, renderReport(report, color));
       }
-      if (json) process.stdout.write(`${JSON.stringify(reports)}\n`);
+      if (json) process.stdout.write(forTerminal(`${JSON.stringify(reports)}\n`));
       if (junit !== undefined) await writeReport(junit, toJunit(reports));
       if (reports.some(({ passed }) => !passed)) process.exitCode = 1;
     });
@@ -57,6 +58,8 @@ function showProgress(contract: string): CheckProgress {
   const { stderr } = process;
   if (!stderr.isTTY) return () => {};
   return (_result, done, total) => {
-    stderr.write(done === total ? "\r\u001b[K" : `\r\u001b[KChecking ${contract}: ${done} of ${total}`);
+    stderr.write(
+      done === total ? "\r\u001b[K" : `\r\u001b[KChecking ${escapeControls(contract)}: ${done} of ${total}`,
+    );
   };
 }

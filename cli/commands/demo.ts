@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { forTerminal } from "../../server/lib/escape-controls.ts";
 import { requireRunning } from "../running/call-control.ts";
 import { findRunning } from "../running/find-running.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../shared-options.ts";
@@ -18,7 +19,7 @@ export function demoCommand(): Command {
     .action(async ({ dataDir, json }: SandboxFlags, command: Command) => {
       const { jsonPrinter, terminalPrinter } = await import("../../testkit/demo/printer.ts");
       const { runDemo } = await import("../../testkit/demo/run-demo.ts");
-      const write = (line: string) => process.stdout.write(`${line}\n`);
+      const write = (line: string) => process.stdout.write(forTerminal(`${line}\n`));
       const say = json ? () => {} : write;
       const printer = json ? jsonPrinter(write) : terminalPrinter(write);
       const isNamed = command.getOptionValueSource("dataDir") === "cli";

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { access, constants } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Command, CommanderError } from "commander";
-import { messageOf } from "../../protocol/coded-error.ts";
-import { inFlags } from "../flag-names.ts";
+import { describeFileError } from "../../server/lib/describe-file-error.ts";
+import { forTerminal } from "../../server/lib/escape-controls.ts";
+import { printFailure } from "../print.ts";
 import { refuseProgram } from "../running/find-program.ts";
 import { exitCodeOf, GuardedCommand } from "../running/guarded-command.ts";
 import { addStartOptions, type StartFlags, startSandbox } from "../running/start-sandbox.ts";
@@ -48,18 +50,28 @@ export function execCommand(): Command {
 async function exec(words: readonly string[], flags: ExecFlags): Promise<number> {
   const refusal = await refuseProgram(words[0] ?? "");
   if (refusal !== null) {
-    process.stderr.write(`${refusal.message}\n`);
+    process.stderr.write(forTerminal(`${refusal.message}\n`));
     return refusal.exitCode;
   }
   try {
     return await runWithSandbox(words, flags);
   } catch (error) {
-    process.stderr.write(`${inFlags(messageOf(error))}\n`);
+    printFailure(error);
     return sandboxFailed;
   }
 }
 
+/** @throws Error unless this user can make folders in the folder for temporary files. */
+async function requireTemporary(): Promise<void> {
+  await access(`${tmpdir()}/.`, constants.W_OK | constants.X_OK).catch((error: unknown) => {
+    throw new Error(
+      `The folder for temporary files ${tmpdir()} cannot be used: ${describeFileError(error)}. Set TMPDIR to a folder that you may write to, or choose one with --data-dir.`,
+    );
+  });
+}
+
 async function runWithSandbox(words: readonly string[], { dataDir, ...flags }: ExecFlags): Promise<number> {
+  if (dataDir === undefined) await requireTemporary();
   const folder = dataDir ?? join(tmpdir(), `routing-sandbox-${randomUUID()}`);
   await using command = new GuardedCommand(dataDir === undefined ? folder : null);
   let first: NodeJS.Signals | undefined;
@@ -80,8 +92,8 @@ async function runWithSandbox(words: readonly string[], { dataDir, ...flags }: E
     ROUTING_CONTROL_URL: urls.control,
     ROUTING_SANDBOX_FILE: resolve(folder, "sandbox.json"),
   });
-  const chainEnded = sandbox.chain.anvil.exited.then(({ failure }) => {
-    throw new Error(`The sandbox ended because its chain ended: ${failure ?? "Anvil has ended."}`);
+  const sandboxEnded = sandbox.ended.then((reason) => {
+    throw new Error(reason);
   });
-  return await Promise.race([ended, chainEnded]);
+  return await Promise.race([ended, sandboxEnded]);
 }

@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
-import { text } from "node:stream/consumers";
 import { Command } from "commander";
-import { messageOf } from "../../protocol/coded-error.ts";
+import { explainBytes } from "../../sandbox/lib/http/connection-limits.ts";
+import { describeFileError } from "../../server/lib/describe-file-error.ts";
+import { readInput } from "../../server/lib/file-kind.ts";
 import { print } from "../print.ts";
 import { callControl } from "../running/call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../shared-options.ts";
@@ -107,13 +107,13 @@ async function askDecision(file: string, about: object, dataDir: string, color: 
 /** Reads JSON from a file, or from standard input for `-`. */
 async function readJson(flag: string, file: string): Promise<unknown> {
   const source = file === "-" ? "standard input" : file;
-  const json = await (file === "-" ? text(process.stdin) : readFile(file, "utf8")).catch((error) => {
+  const bytes = await readInput(file === "-" ? process.stdin : file, explainBytes).catch((error) => {
     throw new Error(
-      `${flag} ${file} cannot be read (${messageOf(error)}). Name a file, or - for standard input.`,
+      `${flag} ${file} cannot be read: ${describeFileError(error)}. Name a file, or - for standard input.`,
     );
   });
   try {
-    return JSON.parse(json);
+    return JSON.parse(bytes.toString());
   } catch {
     throw new Error(`${flag} ${file}: ${source} is not JSON. Write the JSON object there that is signed.`);
   }

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { messageOf } from "../../protocol/coded-error.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
+import { forTerminal } from "../../server/lib/escape-controls.ts";
 import { poolLimits } from "../../testkit/pool/served/pool-limits.ts";
 import { inFlags } from "../flag-names.ts";
 import { interruption } from "../interruption.ts";
@@ -79,7 +80,8 @@ async function servePool(flags: PoolFlags): Promise<void> {
     leaseSeconds: lease,
     waitMs: wait * 1_000,
     sandbox: definedOnly({ seed: flags.seed, mode: flags.mode }),
-    failed: (error) => process.stderr.write(`A sandbox did not start: ${inFlags(messageOf(error))}\n`),
+    failed: (error) =>
+      process.stderr.write(forTerminal(`A sandbox did not start: ${inFlags(messageOf(error))}\n`)),
   });
   const { url } = listener;
   listener.serve({ handle: createPoolHost(pool, url) });

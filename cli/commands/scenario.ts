@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import { Command } from "commander";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
+import { escapeControls, forTerminal } from "../../server/lib/escape-controls.ts";
 import { interruption } from "../interruption.ts";
 import { print } from "../print.ts";
 import { callControl } from "../running/call-control.ts";
@@ -80,15 +81,15 @@ async function playFile(file: string, flags: { json?: boolean | undefined }, sui
   const { playScenario } = await import("../../testkit/scenario/play-scenario.ts");
   const { readScenario } = await import("../../sandbox/hosts/recorder/scenario-file.ts");
   const scenario = await readScenario(file);
-  const { redact } = await import("../../sandbox/hosts/requests/redact.ts");
-  const say = (line: string) => flags.json || process.stdout.write(`${redact(line)}\n`);
-  say(scenario.title);
+  const { redact } = await import("../../server/http/redact.ts");
+  const say = (line: string) => flags.json || process.stdout.write(forTerminal(`${redact(line)}\n`));
+  say(escapeControls(scenario.title));
   const durations: number[] = [];
   let stepBegan = performance.now();
   const onStep = (number: number, { title }: { title: string }) => {
     durations.push(performance.now() - stepBegan);
     stepBegan = performance.now();
-    say(`  ${String(number).padStart(3)}  ${title}`);
+    say(`  ${String(number).padStart(3)}  ${escapeControls(title)}`);
   };
   try {
     await playScenario(scenario, { onStep });

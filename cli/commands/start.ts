@@ -3,6 +3,7 @@ import { Command, Option } from "commander";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import { forTerminal } from "../../server/lib/escape-controls.ts";
 import { inFlags } from "../flag-names.ts";
 import { interruption } from "../interruption.ts";
 import { print } from "../print.ts";
@@ -122,22 +123,23 @@ function tellOfReplay(began: number): (made: number, all: number) => void {
   };
 }
 
-/** Resolves when a signal, or the end of the chain, has stopped the sandbox. */
+/** Resolves when a signal has stopped the sandbox, or when it cannot go on. */
 async function stopOnSignal(
   sandbox: Sandbox,
   interrupted: ReturnType<typeof interruption>,
   quiet: boolean,
 ): Promise<void> {
-  const reason = await Promise.race([interrupted, sandbox.chain.anvil.exited]);
-  const hasEnded = typeof reason === "object";
-  if (!quiet) process.stdout.write(`\nStopping after ${hasEnded ? "the end of the chain" : reason} …\n`);
-  await sandbox.close();
-  if (!hasEnded) return;
-  const { failure } = reason;
-  const next =
-    failure === undefined ? "Start the sandbox again." : `The chain cannot be rebuilt: ${inFlags(failure)}`;
-  process.stderr.write(`Anvil has ended, and the sandbox with it. ${next}\n`);
+  const ended = sandbox.ended.then((reason) => ({ reason }));
+  const end = await Promise.race([interrupted, ended]);
+  if (typeof end === "string") {
+    if (!quiet) process.stdout.write(`\nStopping after ${end} …\n`);
+    await sandbox.close();
+    return;
+  }
+  process.stderr.write(forTerminal(`${inFlags(end.reason)}\n`));
   process.exitCode = 1;
+  // It has been said why the data directory cannot be closed.
+  await sandbox.close().catch(() => undefined);
 }
 
 function welcome(

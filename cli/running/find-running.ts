@@ -1,28 +1,49 @@
 import { join } from "node:path";
 import { z } from "zod";
+import { causesOf } from "../../protocol/coded-error.ts";
+import { describeFileError } from "../../server/lib/describe-file-error.ts";
+import { readBytes } from "../../sandbox/lib/http/read-bytes.ts";
+import { sendDirectly } from "../../sandbox/lib/http/send-directly.ts";
+import { readJson } from "../../sandbox/lib/read-json.ts";
 import { isCopy } from "../../sandbox/state/data-directory/lock.ts";
+import { readOwn } from "../../sandbox/state/data-directory/sandbox-file.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
-import { readText } from "../../server/lib/file-kind.ts";
 
 /** The longest time for a sandbox to identify itself, in milliseconds. */
 const answerTimeoutMs = 10_000;
+
+/** The longest answer that is read, in bytes: the port may be another server's by now. */
+const mostAnswerBytes = 1024 * 1024;
+
+/** The codes of the system when this process may not connect: whether a sandbox runs is not known then. */
+const refusals = ["EMFILE", "ENFILE", "EACCES", "EPERM"];
 
 const described = z.looseObject({ pid: z.int(), urls: z.looseObject({ control: z.url() }) });
 
 /**
  * Finds the sandbox that runs in a data directory.
  *
+ * @throws StoreUnavailableError when this user may not read what a sandbox has written there.
  * @returns null when no sandbox answers, when another one answers at its URL, and for a copy of a directory in which one runs.
  */
 export async function findRunning(directory: string): Promise<SandboxDescription | null> {
-  const text = await readText(join(directory, "sandbox.json"));
+  const text = await readOwn(join(directory, "sandbox.json"));
   const description = text === null ? null : parseDescription(text);
   if (description === null || (await isCopy(directory))) return null;
-  const answer = await fetch(`${description.urls.control}/status`, {
+  const answer = await sendDirectly(`${description.urls.control}/status`, {
     signal: AbortSignal.timeout(answerTimeoutMs),
   })
-    .then(async (response) => await response.json())
-    .catch(() => null);
+    .then(async ({ body }) =>
+      body === null ? null : readJson(String(await readBytes(body, mostAnswerBytes))),
+    )
+    .catch((error: unknown) => {
+      const refusal = causesOf(error).find((cause) => refusals.includes(String(Reflect.get(cause, "code"))));
+      if (refusal === undefined) return null;
+      throw new Error(
+        `The system refused a connection to the sandbox: ${describeFileError(refusal)}. Correct this, and run the command again.`,
+        { cause: error },
+      );
+    });
   // A port that a killed sandbox had may be anyone's by now.
   const { data } = described.safeParse(answer);
   return data?.pid === description.pid && data.urls.control === description.urls.control ? description : null;

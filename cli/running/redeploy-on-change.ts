@@ -2,6 +2,7 @@ import { unwatchFile, watchFile } from "node:fs";
 import { messageOf } from "../../protocol/coded-error.ts";
 import type { Registrar } from "../../sandbox/chain/registrar/registrar.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import { escapeControls, forTerminal } from "../../server/lib/escape-controls.ts";
 import { inFlags } from "../flag-names.ts";
 import { registrarOf } from "../shared-options.ts";
 import { type StartFlags, startSandbox } from "./start-sandbox.ts";
@@ -15,7 +16,7 @@ const interval = 100;
  *
  * @param ended - resolves when the sandbox has to stop.
  * @param show - prints a new sandbox, and how many milliseconds it took.
- * @returns the last sandbox, once `ended` resolves or its chain has ended.
+ * @returns the last sandbox, once `ended` resolves or it cannot go on.
  * @throws as createSandbox does.
  */
 export async function redeployOnChange(
@@ -29,14 +30,14 @@ export async function redeployOnChange(
   const artifact = new ArtifactChanges(flags.registrar ?? "");
   try {
     for (;;) {
-      const stopped = Promise.race([ended, sandbox.chain.anvil.exited]).then(() => true);
+      const stopped = Promise.race([ended, sandbox.ended]).then(() => true);
       if (await Promise.race([stopped, artifact.next().then(() => false)])) return sandbox;
       const began = performance.now();
       const registrar = await prepare(flags);
       if (registrar === null || registrar.digest === digest) continue;
       digest = registrar.digest;
       process.stderr.write(
-        `${registrar.name} has changed. The sandbox is deleted, and a fresh one starts with the new contract on the same ports.\n`,
+        `${escapeControls(registrar.name)} has changed. The sandbox is deleted, and a fresh one starts with the new contract on the same ports.\n`,
       );
       const next = sameSandbox(sandbox, flags);
       await sandbox.close();
@@ -59,7 +60,9 @@ async function prepare(flags: StartFlags): Promise<Registrar | null> {
     await loadRegistrarGenesis(registrar);
     return registrar;
   } catch (error) {
-    process.stderr.write(`${inFlags(messageOf(error))}\nThe sandbox still runs with the earlier contract.\n`);
+    process.stderr.write(
+      forTerminal(`${inFlags(messageOf(error))}\nThe sandbox still runs with the earlier contract.\n`),
+    );
     return null;
   }
 }

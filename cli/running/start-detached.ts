@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { type FileHandle, open, rm, rmdir } from "node:fs/promises";
+import { type FileHandle, rm, rmdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { lockForChild } from "../../sandbox/state/data-directory/lock.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
+import { openFile } from "../../server/lib/file-kind.ts";
 import { makeDirectory } from "../../server/lib/make-directory.ts";
 import { interruption } from "../interruption.ts";
 import { exitCodeOf } from "./guarded-command.ts";
@@ -27,7 +28,9 @@ export async function startDetached(logFile: string, directory: string): Promise
   const made = await makeDirectory(dirname(resolve(logFile))).catch((cause: unknown) =>
     refuseFile(logFile, cause),
   );
-  await using log = await open(logFile, "a+", 0o600).catch((cause: unknown) => refuseFile(logFile, cause));
+  await using log = await openFile(logFile, "a+", 0o600).catch((cause: unknown) =>
+    refuseFile(logFile, cause),
+  );
   const { size: before } = await log.stat();
   const interrupted = interruption();
   const hold = await holdDirectory(directory);

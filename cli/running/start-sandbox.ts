@@ -4,6 +4,7 @@ import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
 import { defaultConfirmations, defaultGasBudgetWei } from "../../sandbox/options/defaults.ts";
 import type { ProgramOption } from "../../sandbox/options/programs.ts";
+import { forTerminal } from "../../server/lib/escape-controls.ts";
 import {
   addPortOptions,
   addRegistrarOptions,
@@ -117,7 +118,7 @@ export async function startSandbox(
   const { createSandbox } = await import("../../sandbox/create-sandbox.ts");
   const log = pino(
     { level: "error", redact: ["req.headers.authorization", "signature"] },
-    pino.destination(2),
+    { write: (line) => process.stderr.write(forTerminal(line)) },
   );
   const { seed, mode = await modeFor(flags), program: programs, from } = flags;
   const {

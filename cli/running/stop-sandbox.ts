@@ -56,7 +56,7 @@ export async function stopAt(control: string, timeoutMs: number): Promise<Stop> 
   // In another container, the id that it has there may be that of any process here.
   if (data === undefined || listener?.pid !== data.pid)
     throw new Error(
-      `${control} is not the control API of a sandbox that runs as a process here. Stop it where it runs.`,
+      `${control} is not the control API of a sandbox that this user runs on this machine. Stop it where it runs, as the user who has started it.`,
     );
   await end(recordProcess(data.pid), timeoutMs);
   return { pid: data.pid, removed: null };
@@ -64,7 +64,14 @@ export async function stopAt(control: string, timeoutMs: number): Promise<Stop> 
 
 async function end(owner: ProcessRecord, timeoutMs: number): Promise<void> {
   const deadline = performance.now() + timeoutMs;
-  signalProcess(owner.pid, "SIGTERM");
+  try {
+    signalProcess(owner.pid, "SIGTERM");
+  } catch (cause) {
+    throw new Error(
+      `Process ${owner.pid} runs the sandbox as another user. Stop it as the user who has started it.`,
+      { cause },
+    );
+  }
   while (isRunning(owner)) {
     if (performance.now() > deadline)
       throw new Error(

@@ -30,6 +30,9 @@ export type ProgramSetting = z.infer<typeof programSettingSchema>;
 /** The most programs of a sandbox. */
 const mostPrograms = 100;
 
+/** The programs of a sandbox in a file. */
+export const programsSchema = z.array(programSettingSchema).min(1).max(mostPrograms);
+
 /** The programs of a sandbox by default. */
 export const defaultPrograms: readonly ProgramSetting[] = resolvePrograms(programRoles.map(({ id }) => id));
 

@@ -1,3 +1,5 @@
+import { sendDirectly } from "../lib/http/send-directly.ts";
+
 /** A method that the control API takes. */
 export type ControlMethod = "GET" | "POST" | "DELETE";
 
@@ -16,5 +18,5 @@ export async function askControl(
 ): Promise<Response> {
   const content =
     body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
-  return await fetch(new URL(path, controlUrl), { method, ...content });
+  return await sendDirectly(new URL(path, controlUrl), { method, ...content });
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import type { TraceFailure } from "../../sandbox/hosts/trace/trace-view.ts";
-import { escapeControls } from "../../server/lib/escape-controls.ts";
+import { escapeLines } from "../../server/lib/escape-controls.ts";
 
 /** The number of lines before and after the line that failed. */
 const linesAround = 5;
@@ -72,5 +72,5 @@ function readLines(file: string): string[] {
 
 /** A text without the colors of a terminal. */
 export function withoutColors(text: string): string {
-  return stripVTControlCharacters(text).split("\n").map(escapeControls).join("\n");
+  return escapeLines(stripVTControlCharacters(text));
 }

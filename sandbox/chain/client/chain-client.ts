@@ -11,6 +11,7 @@ import {
   type Transport,
   testActions,
 } from "viem";
+import { sendDirectly } from "../../lib/http/send-directly.ts";
 
 /** Anvil's methods that viem has no action for, or an action that hides the answer. */
 type AnvilMethods = [
@@ -55,7 +56,7 @@ type AnvilMethods = [
  */
 export function createChainClient(
   url: string,
-  transport: Transport = http(url, { retryCount: 0 }),
+  transport: Transport = http(url, { retryCount: 0, fetchFn: sendDirectly }),
 ): ChainClient {
   return createPublicClient({
     transport,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { jsonSchema } from "../../../server/api/schemas/primitives.ts";
-import { programSettingSchema } from "../../options/programs.ts";
+import { confirmationsSchema, seedSchema } from "../../options/defaults.ts";
+import { programsSchema } from "../../options/programs.ts";
 
 const hex = z.string().regex(/^0x[0-9a-f]*$/);
 const title = z.string().min(1);
@@ -87,10 +88,10 @@ export const scenarioSchema = z.strictObject({
   format: z.literal("routing-sandbox-scenario"),
   version: z.literal(1),
   title,
-  seed: z.string(),
-  programs: z.array(programSettingSchema).min(1),
-  confirmations: z.int().positive(),
-  gas_budget_wei: z.string().regex(/^\d+$/),
+  seed: seedSchema,
+  programs: programsSchema,
+  confirmations: confirmationsSchema,
+  gas_budget_wei: z.string().regex(/^\d{1,78}$/),
   steps: z.array(step),
   /** The final state of the sandbox. A scenario that only has `expect` can leave it out. */
   end: z

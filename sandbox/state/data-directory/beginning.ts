@@ -9,15 +9,16 @@ import { type RegistrarIdentity, registrarIdentity } from "../../chain/registrar
 import { chainRecord } from "../../chain/start-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { readJson } from "../../lib/read-json.ts";
-import { defaultPrograms, programSettingSchema } from "../../options/programs.ts";
+import { seedSchema } from "../../options/defaults.ts";
+import { defaultPrograms, programsSchema } from "../../options/programs.ts";
 import { differingSettings } from "./differing-settings.ts";
 
 /** The settings that a sandbox was made with; it cannot continue with any others. */
 export const keptSettings = z.object({
   version: z.literal(1),
-  seed: z.string(),
+  seed: seedSchema,
   mode: z.enum(["deterministic", "live"]),
-  programs: z.array(programSettingSchema).default([...defaultPrograms]),
+  programs: programsSchema.default([...defaultPrograms]),
   /** The registrar contract, unless it is the sandbox's own one. */
   registrar: registrarIdentity.optional(),
   /** Whether the records are in a database, and only the chain is here. */

@@ -1,5 +1,6 @@
 import { readIssued } from "../../../sandbox/hosts/recorder/describe-request.ts";
 import type { ExpectingStep, RequestStep } from "../../../sandbox/hosts/recorder/scenario.ts";
+import { sendDirectly } from "../../../sandbox/lib/http/send-directly.ts";
 import { givenAccounts } from "../../../sandbox/service/keys/keys.ts";
 import type { SandboxDescription } from "../../../sandbox/state/description.ts";
 
@@ -53,9 +54,9 @@ export class RequestSender {
     const body = request.body === undefined ? request.raw_body : JSON.stringify(request.body);
     const type = request.content_type ?? (request.body === undefined ? undefined : "application/json");
     if (type !== undefined) headers.set("Content-Type", type);
-    // As bytes, to which fetch adds no content type of its own.
+    // As bytes, to which a request adds no content type of its own.
     const sent = body === undefined ? {} : { body: new TextEncoder().encode(body) };
-    const answer = await receive(fetch(base + path, { method, headers, ...sent }));
+    const answer = await receive(sendDirectly(base + path, { method, headers, ...sent }));
     const issued = answer && readIssued(answer.text);
     if (issued !== null) this.#secrets.set(issued.credential_id, issued.credential);
     return answer;
@@ -67,7 +68,7 @@ async function receive(sending: Promise<Response>): Promise<StepAnswer | null> {
     const response = await sending;
     return { status: response.status, text: await response.text() };
   } catch (error) {
-    // fetch throws a TypeError for every lost connection.
+    // sendDirectly throws a TypeError for every lost connection.
     if (error instanceof TypeError) return null;
     throw error;
   }

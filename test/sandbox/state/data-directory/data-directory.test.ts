@@ -281,30 +281,3 @@ test("a start that is refused removes the files that a killed sandbox has left",
   await expect(createSandbox({ dataDirectory, ports: { api: port } })).rejects.toThrow(`Port ${port}`);
   expect(await readdir(dataDirectory)).toEqual([]);
 });
-
-describe("files that are removed while the sandbox runs", () => {
-  const isWritten = async (sandbox: Awaited<ReturnType<typeof createSandbox>>) =>
-    await sandbox.given.merchant({ state: "pending" }).then(
-      () => true,
-      () => false,
-    );
-
-  test("a missing journal is written again by the next write", async () => {
-    const dataDirectory = await temporaryFolder();
-    const sandbox = await createSandbox({ dataDirectory });
-    await rm(join(dataDirectory, "store", "store.journal"));
-    const { merchant } = await sandbox.given.merchant({ state: "enrolled" });
-    await sandbox.close();
-    await using next = await createSandbox({ dataDirectory });
-    expect(await next.store.get("merchants", merchant.id)).toBeDefined();
-  });
-
-  test("without the store, writes are refused, and a stop says so", async () => {
-    const dataDirectory = await temporaryFolder();
-    const sandbox = await createSandbox({ dataDirectory });
-    await rm(join(dataDirectory, "store"), { recursive: true });
-    expect(await isWritten(sandbox)).toBe(false);
-    await expect(sandbox.close()).rejects.toThrow("was removed while it was in use");
-    expect(await readdir(dataDirectory)).toEqual([]);
-  });
-});
