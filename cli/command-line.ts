@@ -7,9 +7,6 @@ export async function runCommandLine(): Promise<void> {
   process.stdout.on("error", noteUnwritten);
   // An error of stderr cannot be reported anywhere.
   process.stderr.on("error", () => {});
-  // Node stops listening to signals before it writes its compile cache, unless the exit is asked for: a limit on the size of files would
-  // end the process instead of being ignored.
-  process.once("beforeExit", () => process.exit());
   try {
     await createProgram().exitOverride().parseAsync();
   } catch (error) {

@@ -1,4 +1,5 @@
-import { firstError, messageOf } from "../protocol/coded-error.ts";
+import { causesOf, firstError, messageOf } from "../protocol/coded-error.ts";
+import { describeFileError } from "../server/lib/describe-file-error.ts";
 import { forTerminal } from "../server/lib/escape-controls.ts";
 import { inFlags } from "./flag-names.ts";
 
@@ -18,5 +19,10 @@ function describeFailure(error: unknown): string {
     return "The sandbox ended, or closed the connection, before its response was complete. See routing-sandbox status, and run the command again if it has not taken effect.";
   if (Reflect.get(Object(error), "syscall") === "uv_cwd")
     return "The current folder was removed. Change to another folder, and run the command again.";
+  const limit = causesOf(error).find((cause) =>
+    ["EMFILE", "ENFILE"].includes(String(Reflect.get(cause, "code"))),
+  );
+  if (limit !== undefined)
+    return `The command cannot continue: ${describeFileError(limit)}. Allow more of them (ulimit -n), and run the command again.`;
   return inFlags(messageOf(error));
 }

@@ -10,7 +10,7 @@ import { Recorder } from "./hosts/recorder/recorder.ts";
 import type { RequestLog } from "./hosts/requests/request-log.ts";
 import type { FaultLog } from "./hosts/trace/fault-log.ts";
 import { closedError } from "./lib/errors/closed-error.ts";
-import { sendDirectly } from "./lib/http/send-directly.ts";
+import { fetchDirect } from "./lib/http/direct/fetch-direct.ts";
 import { restoreParts } from "./lib/part.ts";
 import { listParts } from "./restored-state.ts";
 import { lazyAccess } from "./service/client/access/lazy-access.ts";
@@ -109,7 +109,7 @@ function openState(
   let isClosed = false;
   const send: SendRequest = async (request) => {
     if (isClosed) throw closedError();
-    return await sendDirectly(request);
+    return await fetchDirect(request);
   };
   const access = lazyAccess(urls.api, account?.key ?? "");
   const accounts = givenAccounts(settings.seed, keys.accounts);

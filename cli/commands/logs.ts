@@ -1,9 +1,10 @@
 import { Command } from "commander";
 import type { RequestView, RequestViews } from "../../sandbox/hosts/explorer/views.ts";
+import { streamDirect } from "../../sandbox/lib/http/direct/stream-direct.ts";
 import { escapeControls } from "../../server/lib/escape-controls.ts";
 import { interruption } from "../interruption.ts";
 import { print } from "../print.ts";
-import { ControlRefusedError, callControl, fetchControl } from "../running/call-control.ts";
+import { ControlRefusedError, callControl, requireRunning } from "../running/call-control.ts";
 import {
   dataDirectoryOption,
   jsonOption,
@@ -53,16 +54,13 @@ export function logsCommand(): Command {
 
 /** Prints requests as they are answered, until Ctrl-C or the end of the sandbox. */
 async function follow(flags: LogsFlags, printedUpTo: number): Promise<void> {
-  const changes = await fetchControl(flags.dataDir, "GET", "/stream");
-  const reader = changes.body?.getReader();
-  void interruption().then(async () => await reader?.cancel());
+  const { urls } = await requireRunning(flags.dataDir);
+  const stop = new AbortController();
+  void interruption().then(() => stop.abort());
   let seen = printedUpTo;
-  for (;;) {
-    // The first message says that the stream is ready: what came before it is read then.
-    const read = await reader?.read().catch(() => undefined);
-    if (read === undefined || read.done) return;
+  // The first part says that the stream is ready: what came before it is read then.
+  for await (const _ of streamDirect(`${urls.control}/stream`, stop.signal))
     seen = await printNew(flags, seen);
-  }
 }
 
 async function printNew(flags: LogsFlags, seen: number): Promise<number> {

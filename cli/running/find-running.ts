@@ -1,19 +1,14 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { causesOf } from "../../protocol/coded-error.ts";
-import { describeFileError } from "../../server/lib/describe-file-error.ts";
-import { readBytes } from "../../sandbox/lib/http/read-bytes.ts";
-import { sendDirectly } from "../../sandbox/lib/http/send-directly.ts";
-import { readJson } from "../../sandbox/lib/read-json.ts";
+import { fetchDirect } from "../../sandbox/lib/http/direct/fetch-direct.ts";
 import { isCopy } from "../../sandbox/state/data-directory/lock.ts";
 import { readOwn } from "../../sandbox/state/data-directory/sandbox-file.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import { describeFileError } from "../../server/lib/describe-file-error.ts";
 
 /** The longest time for a sandbox to identify itself, in milliseconds. */
 const answerTimeoutMs = 10_000;
-
-/** The longest answer that is read, in bytes: the port may be another server's by now. */
-const mostAnswerBytes = 1024 * 1024;
 
 /** The codes of the system when this process may not connect: whether a sandbox runs is not known then. */
 const refusals = ["EMFILE", "ENFILE", "EACCES", "EPERM"];
@@ -30,12 +25,10 @@ export async function findRunning(directory: string): Promise<SandboxDescription
   const text = await readOwn(join(directory, "sandbox.json"));
   const description = text === null ? null : parseDescription(text);
   if (description === null || (await isCopy(directory))) return null;
-  const answer = await sendDirectly(`${description.urls.control}/status`, {
+  const answer = await fetchDirect(`${description.urls.control}/status`, {
     signal: AbortSignal.timeout(answerTimeoutMs),
   })
-    .then(async ({ body }) =>
-      body === null ? null : readJson(String(await readBytes(body, mostAnswerBytes))),
-    )
+    .then(async (response) => await response.json())
     .catch((error: unknown) => {
       const refusal = causesOf(error).find((cause) => refusals.includes(String(Reflect.get(cause, "code"))));
       if (refusal === undefined) return null;

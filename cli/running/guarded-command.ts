@@ -117,7 +117,7 @@ export function exitCodeOf(signal: NodeJS.Signals): ExitCode {
 
 function refused(cause: unknown): Error {
   return new Error(
-    `The system refused to start the command: ${describeFileError(cause)}. Give this user more open files and processes (ulimit -n, ulimit -u), and run exec again.`,
+    `The system refused to start the command: ${describeFileError(cause)}. Allow more open files and processes (ulimit -n, ulimit -u), and run exec again.`,
     { cause },
   );
 }

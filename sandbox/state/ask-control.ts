@@ -1,5 +1,5 @@
-import { sendDirectly } from "../lib/http/send-directly.ts";
-
+import { URL } from "../../protocol/globals.ts";
+import { fetchDirect } from "../lib/http/direct/fetch-direct.ts";
 /** A method that the control API takes. */
 export type ControlMethod = "GET" | "POST" | "DELETE";
 
@@ -18,5 +18,5 @@ export async function askControl(
 ): Promise<Response> {
   const content =
     body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
-  return await sendDirectly(new URL(path, controlUrl), { method, ...content });
+  return await fetchDirect(new URL(path, controlUrl), { method, ...content });
 }

@@ -1,5 +1,5 @@
-/** Controls of both sets, characters without a form (directions of writing, joiners, soft hyphens), separators of lines, and halves of pairs. */
-const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+/** Controls of both sets, characters without a form (directions of writing, joiners, soft hyphens), separators of lines, halves of pairs, and what XML cannot have. */
+const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\ufffe\uffff]/gu;
 
 /** What the sandbox itself writes to a terminal between its words: line feeds, tabs, and the colors and weights of `styleText`. */
 const ownControls = new RegExp(`(\\n|\\t|${String.fromCharCode(27)}\\[(?:1|2|7|22|27|3[1-6]|39)m)`);

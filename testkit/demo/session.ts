@@ -1,4 +1,3 @@
-import { sendDirectly } from "../../sandbox/lib/http/send-directly.ts";
 import { type ApiClient, createApiClient } from "../../sandbox/service/client/api-client.ts";
 import { isProblem, ProblemError, unwrap } from "../../sandbox/service/client/problem-error.ts";
 import type { SentCall } from "../../sandbox/service/wallets/test-wallet.ts";
@@ -32,7 +31,7 @@ export class Session {
   }) {
     const { actors, access, printer, requests } = session;
     this.actors = actors;
-    this.api = requests.of(createApiClient(actors.apiUrl, access.credential, { fetch: sendDirectly }));
+    this.api = requests.of(createApiClient(actors.apiUrl, access.credential));
     this.credential = access.credential;
     this.#credentialId = access.credential_id;
     this.printer = printer;
@@ -42,7 +41,7 @@ export class Session {
   /** Issues access with every scope; an earlier credential is revoked. */
   static async open(actors: Actors, printer: Printer): Promise<Session> {
     const requests = new SentRequests();
-    const account = requests.of(createApiClient(actors.apiUrl, actors.accountKey, { fetch: sendDirectly }));
+    const account = requests.of(createApiClient(actors.apiUrl, actors.accountKey));
     const answer = await account.POST("/v1/routing/access", { body: {} });
     const access = unwrap(answer);
     const session = new Session({ actors, access, printer, requests });

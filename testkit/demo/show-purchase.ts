@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { type components, unwrap } from "../../sandbox/service/client/api-client.ts";
+import { type components, createApiClient, unwrap } from "../../sandbox/service/client/api-client.ts";
 import { signVerdict } from "../../sandbox/service/given/actors/reviewer.ts";
 import type { TestWallet } from "../../sandbox/service/wallets/test-wallet.ts";
 import type { Session } from "./session.ts";
@@ -127,7 +127,7 @@ async function claim(session: Session, purchase: DemoPurchase, amount: bigint) {
 
 /** The designated reviewer decides with its Ed25519 key. */
 async function decide(session: Session, purchase: DemoPurchase, filed: Schemas["Claim"], award: bigint) {
-  const { now } = unwrap(await session.api.GET("/v1/routing/capabilities"));
+  const { now } = unwrap(await createApiClient(session.actors.apiUrl).GET("/v1/routing/capabilities"));
   const verdict = { award: award.toString(), decidedAt: now };
   const body = signVerdict(session.actors.reviewers, purchase, filed, verdict);
   return session.report(

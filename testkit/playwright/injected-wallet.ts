@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Hex, numberToHex } from "viem";
-import { sendDirectly } from "../../sandbox/lib/http/send-directly.ts";
+import { fetchDirect } from "../../sandbox/lib/http/direct/fetch-direct.ts";
 import { wait } from "../../sandbox/lib/time/wait.ts";
 import type { Wallet } from "../../sandbox/service/wallets/wallet.ts";
 import { announceProvider, emitEvent, type PageAnswer, type WalletPage } from "./page-provider.ts";
@@ -238,7 +238,7 @@ function toRefusal(error: unknown): { code: number; message: string } {
 
 async function readFrom(url: string, method: string, params: unknown): Promise<unknown> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-  const response = await sendDirectly(url, {
+  const response = await fetchDirect(url, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body,

@@ -124,7 +124,7 @@ async function pidOf(guard: ChildProcess): Promise<number> {
   await once(guard, "spawn").catch((cause: unknown) => {
     throw new AnvilError(
       "start_failed",
-      `The system refused to start Anvil: ${describeFileError(cause)}. Give this user more open files and processes (ulimit -n, ulimit -u), and start again.`,
+      `The system refused to start Anvil: ${describeFileError(cause)}. Allow more open files and processes (ulimit -n, ulimit -u), and start again.`,
       { cause },
     );
   });

@@ -11,7 +11,7 @@ import {
   type Transport,
   testActions,
 } from "viem";
-import { sendDirectly } from "../../lib/http/send-directly.ts";
+import { fetchDirect } from "../../lib/http/direct/fetch-direct.ts";
 
 /** Anvil's methods that viem has no action for, or an action that hides the answer. */
 type AnvilMethods = [
@@ -56,7 +56,7 @@ type AnvilMethods = [
  */
 export function createChainClient(
   url: string,
-  transport: Transport = http(url, { retryCount: 0, fetchFn: sendDirectly }),
+  transport: Transport = http(url, { retryCount: 0, fetchFn: fetchDirect }),
 ): ChainClient {
   return createPublicClient({
     transport,

@@ -2,7 +2,7 @@ import { createPublicClient, type HttpTransport, http, type PublicClient } from 
 import { HeadReader } from "../../../server/chain/head-reader.ts";
 import type { Services } from "../../../server/services.ts";
 import type { ChainNode } from "../../chain/start-chain.ts";
-import { sendDirectly } from "../../lib/http/send-directly.ts";
+import { fetchDirect } from "../../lib/http/direct/fetch-direct.ts";
 import type { SandboxFaults } from "../../service/faults/faults.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
 import type { SandboxDescription } from "../../state/description.ts";
@@ -38,7 +38,7 @@ export function connectNode({ anvil }: ChainNode): () => ConnectedNode {
     const { url } = anvil;
     if (connected?.url === url) return connected;
     // viem joins the batches of one URL: the query keeps these apart from the relayer's, which must not wait for them.
-    const transport = http(`${url}/?explorer`, { retryCount: 0, batch: { wait: 0 }, fetchFn: sendDirectly });
+    const transport = http(`${url}/?explorer`, { retryCount: 0, batch: { wait: 0 }, fetchFn: fetchDirect });
     const node = createPublicClient({ transport, cacheTime: 0 });
     connected = { url, node, reader: new HeadReader(node) };
     return connected;

@@ -42,10 +42,13 @@ export async function readScenario(file: string): Promise<Scenario> {
 /** Returns the value of a document, whose aliases may not make it much longer than its text. */
 function readValue(document: Document, refused: (reason: string, cause: unknown) => SandboxError): unknown {
   try {
-    return document.toJS({ maxAliasCount: mostAliased });
+    const value: unknown = document.toJS({ maxAliasCount: mostAliased });
+    // Fails for a value that is in itself.
+    JSON.stringify(value);
+    return value;
   } catch (cause) {
     throw refused(
-      `has aliases (*name) that have no anchor (&name), or that stand for more than ${mostAliased} values. Write the values out.`,
+      `has aliases (*name) that have no anchor (&name), are a part of it, or stand for more than ${mostAliased} values. Write the values out.`,
       cause,
     );
   }

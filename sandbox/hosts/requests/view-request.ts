@@ -6,7 +6,7 @@ import type { Json } from "../../../protocol/values/json.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
 import { jsonSchema } from "../../../server/api/schemas/primitives.ts";
 import type { Deployment } from "../../../server/chain/deployment.ts";
-import { redact, redactPath } from "../../../server/http/redact.ts";
+import { redact } from "../../../server/http/redact.ts";
 import { shortenArgument } from "../../lib/errors/shorten-argument.ts";
 import { readJson } from "../../lib/read-json.ts";
 import { contractAt } from "../explain/address-book.ts";
@@ -62,7 +62,7 @@ export function viewOpen(
 ): OpenRequestView {
   return {
     method,
-    path: redactPath(path),
+    path: redact(path),
     received: new Date(performance.timeOrigin + startedAt).toISOString(),
     calls: calls.map((call) => viewCall(call, deployment)),
   };

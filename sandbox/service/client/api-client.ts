@@ -1,5 +1,7 @@
+import { randomUUID } from "node:crypto";
 import createClient, { type Client, type Middleware } from "openapi-fetch";
 import { definedOnly } from "../../lib/defined-only.ts";
+import { fetchFromSandbox } from "../../lib/http/direct/fetch-direct.ts";
 import type { paths } from "./api.generated.ts";
 import { requireFilledPath } from "./control/filled-path.ts";
 import { type LifecycleWrites, lifecycleWrites } from "./lifecycle-writes.ts";
@@ -32,7 +34,7 @@ export type OpenClientUntil = (end: AbortSignal) => ApiClient;
 export interface ApiClientOptions extends Partial<RetryPolicy> {
   /** Returns a unique idempotency key for a write of `retrying`; by default a random UUID. */
   nextKey?: (send: SendRequest) => Promise<string>;
-  /** Sends each request; by default the global `fetch`. */
+  /** Sends each request; by default the global `fetch`, and for a sandbox on this machine a function that no stub and no proxy takes the place of. */
   fetch?: SendRequest;
 }
 
@@ -52,7 +54,7 @@ export interface ApiClientOptions extends Partial<RetryPolicy> {
  * const refund = await api.retrying.refund(purchase, decision);
  */
 export function createApiClient(baseUrl: string, bearer?: string, options: ApiClientOptions = {}): ApiClient {
-  const { nextKey = async () => crypto.randomUUID(), fetch: send = fetch, ...policy } = options;
+  const { nextKey = async () => randomUUID(), fetch: send = fetchFromSandbox, ...policy } = options;
   const common = {
     baseUrl,
     ...(bearer === undefined ? {} : { headers: { Authorization: `Bearer ${bearer}` } }),

@@ -2,7 +2,7 @@ import type { Answer } from "../../../server/http/answers/answer.ts";
 import type { ForwardedRequest, Services } from "../../../server/services.ts";
 import type { ClusterMember } from "../../../server/store/postgres/cluster-member.ts";
 import { StoreUnavailableError } from "../../../server/store/store.ts";
-import { sendDirectly } from "../../lib/http/send-directly.ts";
+import { fetchDirect } from "../../lib/http/direct/fetch-direct.ts";
 import { wait } from "../../lib/time/wait.ts";
 
 /** The longest time that a request waits for a process to lead, in milliseconds. */
@@ -40,7 +40,7 @@ export function forwardingTo(
 /** @returns null when no process answers. */
 async function ask(url: string, { method, path, headers, body }: ForwardedRequest): Promise<Answer | null> {
   try {
-    const response = await sendDirectly(new URL(path, url), { method, headers, body: new Uint8Array(body) });
+    const response = await fetchDirect(new URL(path, url), { method, headers, body: new Uint8Array(body) });
     const passed = passedOn.flatMap((name) => {
       const value = response.headers.get(name);
       return value === null ? [] : [[name, value] as const];

@@ -4,7 +4,7 @@ import type { KeyRing } from "../../../server/keys/key-ring.ts";
 import { closedError } from "../../lib/errors/closed-error.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
-import { sendDirectly } from "../../lib/http/send-directly.ts";
+import { fetchDirect } from "../../lib/http/direct/fetch-direct.ts";
 import { ownState, type Part } from "../../lib/part.ts";
 import { endsWithin } from "../../lib/time/deadline.ts";
 import type { Waits } from "../../lib/time/waits.ts";
@@ -167,14 +167,14 @@ export class SandboxReceiver implements Part<ReceiverState> {
     const { headers, body } = delivery;
     const { "content-type": type = "application/json" } = headers;
     try {
-      const response = await sendDirectly(this.#pin.own, {
+      const response = await fetchDirect(this.#pin.own, {
         method: "POST",
         headers: { "content-type": type, ...webhookHeadersOf(headers) },
         body,
       });
       return { status: response.status, body: await response.text() };
     } catch (error) {
-      // sendDirectly throws a TypeError for every lost connection.
+      // fetchDirect throws a TypeError for every lost connection.
       if (error instanceof TypeError) return { status: null, body: "" };
       throw error;
     }

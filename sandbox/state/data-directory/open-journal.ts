@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { toJson } from "../../../protocol/values/json.ts";
@@ -23,7 +23,7 @@ import {
   removeFirstVersion,
   stateIn,
 } from "./beginning.ts";
-import { findCheckpoint, removeOthers, writeState } from "./checkpoint-files.ts";
+import { digestOf, findCheckpoint, removeOthers, writeState } from "./checkpoint-files.ts";
 import type { DirectoryLock } from "./lock.ts";
 
 /** The journal of a data directory, in which chain and records are kept. */
@@ -70,7 +70,7 @@ export async function openJournal(
 ): Promise<SandboxJournal> {
   const begun = fresh ? null : await readBeginning(directory);
   if (begun === null) return await newJournal(directory, settings, lock);
-  const state = keepShort(await readFile(await requireState(directory, begun)));
+  const state = await readShort(await requireState(directory, begun));
   const confirm = async () => await lock.confirm();
   const store = await openDirectoryStore(journalIn(directory), smallestCompaction, storageSizes, confirm);
   lock.follow({ directory: journalIn(directory), isUntouched: () => store.isUntouched });
@@ -87,9 +87,9 @@ export async function openJournal(
  */
 export async function requireState(directory: string, begun: Beginning): Promise<string> {
   const file = stateIn(readable(journalIn(directory)));
-  const state = await readFile(file).catch(() => null);
-  if (state !== null && digestOf(state) === begun.state) return file;
-  const what = state === null ? "is missing" : "does not match its checksum";
+  const digest = await digestOf(file);
+  if (digest === begun.state) return file;
+  const what = digest === null ? "is missing" : "does not match its checksum";
   throw new StoreDamagedError(
     `${file} ${what}: it is the state that the chain came from. Restore the data directory from a backup, or choose another one with the option dataDirectory.`,
   );
@@ -139,8 +139,8 @@ function mending(
   };
 }
 
-function keepShort(state: Uint8Array): Uint8Array | null {
-  return state.length > mostKeptBytes ? null : state;
+async function readShort(file: string): Promise<Uint8Array | null> {
+  return (lengthOf(file) ?? 0) > mostKeptBytes ? null : await readFile(file);
 }
 
 async function newJournal(
@@ -169,19 +169,15 @@ async function newJournal(
     async begin({ deployment, accounts, stateFile }) {
       const state = await readFile(stateFile);
       const chain: ChainRecord = { deployment, accounts };
-      const encoded = z.encode(beginning, { settings, chain, state: digestOf(state) });
+      const encoded = z.encode(beginning, { settings, chain, state: hash("sha256", state) });
       await begin(toJson(encoded), async (folder) => {
         // The folder gets its name only once everything in it is on disk, so this file need not replace another one.
         await using file = await openFile(stateIn(folder), "w", 0o600);
         await file.writeFile(state);
         await file.sync();
       });
-      kept = keepShort(state);
+      kept = state.length > mostKeptBytes ? null : state;
       lock.follow({ directory: journal, isUntouched: () => store.isUntouched });
     },
   };
-}
-
-function digestOf(state: Uint8Array): string {
-  return createHash("sha256").update(state).digest("hex");
 }

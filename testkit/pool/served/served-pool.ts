@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { CodedError } from "../../../protocol/coded-error.ts";
-import { sendDirectly } from "../../../sandbox/lib/http/send-directly.ts";
+import { fetchDirect } from "../../../sandbox/lib/http/direct/fetch-direct.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";
 import type { SandboxDescription } from "../../../sandbox/state/description.ts";
 import { Problem } from "../../../server/api/errors/problem.ts";
@@ -326,7 +326,7 @@ export class ServedPool {
 async function works({ lease }: Slot): Promise<boolean> {
   if (lease === null) return false;
   const url = `${lease.sandbox.description.urls.control}/health`;
-  return await sendDirectly(url, { signal: AbortSignal.timeout(healthTimeoutMs) })
+  return await fetchDirect(url, { signal: AbortSignal.timeout(healthTimeoutMs) })
     .then(async (response) => {
       await response.text();
       return response.ok;

@@ -1,6 +1,6 @@
 import { readIssued } from "../../../sandbox/hosts/recorder/describe-request.ts";
 import type { ExpectingStep, RequestStep } from "../../../sandbox/hosts/recorder/scenario.ts";
-import { sendDirectly } from "../../../sandbox/lib/http/send-directly.ts";
+import { fetchDirect } from "../../../sandbox/lib/http/direct/fetch-direct.ts";
 import { givenAccounts } from "../../../sandbox/service/keys/keys.ts";
 import type { SandboxDescription } from "../../../sandbox/state/description.ts";
 
@@ -56,7 +56,7 @@ export class RequestSender {
     if (type !== undefined) headers.set("Content-Type", type);
     // As bytes, to which a request adds no content type of its own.
     const sent = body === undefined ? {} : { body: new TextEncoder().encode(body) };
-    const answer = await receive(sendDirectly(base + path, { method, headers, ...sent }));
+    const answer = await receive(fetchDirect(base + path, { method, headers, ...sent }));
     const issued = answer && readIssued(answer.text);
     if (issued !== null) this.#secrets.set(issued.credential_id, issued.credential);
     return answer;
@@ -68,7 +68,7 @@ async function receive(sending: Promise<Response>): Promise<StepAnswer | null> {
     const response = await sending;
     return { status: response.status, text: await response.text() };
   } catch (error) {
-    // sendDirectly throws a TypeError for every lost connection.
+    // fetchDirect throws a TypeError for every lost connection.
     if (error instanceof TypeError) return null;
     throw error;
   }

@@ -10,7 +10,7 @@ import { messageOf } from "../../../../protocol/coded-error.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { Scenario } from "../../../../sandbox/hosts/recorder/scenario.ts";
 import { readScenario, writeScenario } from "../../../../sandbox/hosts/recorder/scenario-file.ts";
-import { redactPath } from "../../../../server/http/redact.ts";
+import { redact } from "../../../../server/http/redact.ts";
 import { playScenario } from "../../../../testkit/scenario/play-scenario.ts";
 import { cli } from "../../../cli/program.ts";
 import { shareSandbox } from "../../../kit/share-sandbox.ts";
@@ -202,7 +202,7 @@ test.for<[string, Asked, number]>([
   const stopped = sandbox.stopRecording();
   await expect(stopped).rejects.toMatchObject({ code: "scenario_refused" });
   const { line = "POST /v1/routing/access" } = asked;
-  await expect(stopped).rejects.toThrow(`Step 1, ${redactPath(line)}, cannot be repeated: `);
+  await expect(stopped).rejects.toThrow(`Step 1, ${redact(line)}, cannot be repeated: `);
   await expect(stopped).rejects.toThrow(`${reason}.`);
 });
 
@@ -240,10 +240,15 @@ test("a scenario file that takes more than its length to read, or has values tha
       (error: unknown) => messageOf(error),
     );
   };
-  const levels = ["&a [x, x, x]", "&b [*a, *a, *a, *a, *a, *a, *a]", "&c [*b, *b, *b, *b, *b, *b, *b]"];
+  const levels = [
+    "&a [x, x, x]",
+    "&b [*a, *a, *a, *a, *a, *a, *a]",
+    "&c [*b, *b, *b, *b, *b, *b, *b]",
+    "[*c, *c]",
+  ];
   for (const aliased of [levels.map((level) => `- ${level}\n`).join(""), "- *missing\n", "- &a [*a]\n"])
     expect(await refusal(aliased)).toBe(
-      `${file} has aliases (*name) that have no anchor (&name), or that stand for more than 100 values. Write the values out.`,
+      `${file} has aliases (*name) that have no anchor (&name), are a part of it, or stand for more than 100 values. Write the values out.`,
     );
   expect(await refusal("x".repeat(4 * 2 ** 20 + 1))).toBe(
     `${file} cannot be read: it has more than 4 MiB. Name a scenario file.`,

@@ -61,7 +61,13 @@ describe("the request log", () => {
       headers: { Authorization: `Bearer ${account?.key}`, "Content-Type": "application/json" },
       body: "{}",
     });
-    const { credential } = z.object({ credential: z.string() }).parse(await response.json());
+    await response.text();
+    const issued = await fetch(`${sandbox.description.urls.api}/v1/routing/access`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${account?.key}`, "Content-Type": "application/json" },
+      body: "{}",
+    });
+    const { credential } = z.object({ credential: z.string() }).parse(await issued.json());
     await sandbox.client.GET("/v1/routing/programs/{program}", { params: { path: { program: "prg_demo" } } });
     const send = async (path: string, body: string) => {
       const headers = { "Idempotency-Key": `key-${credential}`, "Content-Type": "application/json" };
@@ -72,13 +78,13 @@ describe("the request log", () => {
     await send(`/v1/routing/${credential.replace("_", "%5F")}/%ff`, `{"a": ${credential}`);
     await send(`/v1/routing/${credential.replace("_", "%5F")}`, "");
     const log = await read();
-    expect(log.data).toHaveLength(7);
+    expect(log.data).toHaveLength(8);
     const text = JSON.stringify(log);
     expect(text.match(/rs[ck](?:_|%5f)(?!redacted_[0-9a-f]{8})/i)).toBeNull();
     // Equal ones can be recognized.
     const name = redact(credential);
     expect(log.data.filter(({ idempotency_key }) => idempotency_key === `key-${name}`)).toHaveLength(4);
-    expect(log.data.at(-1)).toMatchObject({ answer: { credential: name } });
+    expect(log.data.at(-2)).toMatchObject({ answer: { credential: name } });
     const trace = await (await fetch(`${sandbox.description.urls.control}/trace`)).text();
     expect(trace).toContain(name);
     expect(trace).not.toContain(credential.slice(4));

@@ -1,0 +1,58 @@
+import type { IncomingMessage } from "node:http";
+import { URL } from "../../../../protocol/globals.ts";
+import { readBytes } from "../read-bytes.ts";
+import { DirectAgent, requestDirect } from "./connect-direct.ts";
+
+// It keeps no connection: one that the server closes as the next request is sent would be taken for a lost response.
+const agent = new DirectAgent();
+
+/** The hosts of this machine's loopback. */
+const loopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** The statuses of responses without a body (RFC 9110), to which `Response` accepts none. */
+const bodiless = [204, 205, 304];
+
+/**
+ * Sends a request to a sandbox as `fetch` would, and reads the whole response. It uses neither the process's `fetch`, which tests replace, nor
+ * the proxy of the environment. It follows no redirect.
+ *
+ * @throws TypeError as `fetch` does when the connection is lost; the reason of a signal that aborts the request.
+ * @example const response = await fetchDirect(`${urls.control}/status`)
+ */
+export async function fetchDirect(input: Request | URL | string, init?: RequestInit): Promise<Response> {
+  const request = typeof input === "string" || "href" in input ? new Request(input, init) : input;
+  const { method, url, signal } = request;
+  signal.throwIfAborted();
+  const body = Buffer.from(await request.arrayBuffer());
+  const headers = Object.fromEntries(request.headers);
+  if (body.length > 0) headers["content-length"] = String(body.length);
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  try {
+    requestDirect(url, { method, headers, agent, signal })
+      .once("response", resolve)
+      .once("error", reject)
+      .end(body);
+    return await readResponse(await promise);
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new TypeError("fetch failed", { cause });
+  }
+}
+
+/** Sends a request as {@link fetchDirect} if it is for a sandbox on this machine, and with the process's `fetch` otherwise. */
+export async function fetchFromSandbox(request: Request): Promise<Response> {
+  const { protocol, hostname } = new URL(request.url);
+  const isLocal = protocol === "http:" && loopback.test(hostname);
+  // biome-ignore lint/style/noRestrictedGlobals: a sandbox elsewhere may be reached through the proxy of the environment
+  return isLocal ? await fetchDirect(request) : await fetch(request);
+}
+
+async function readResponse(answer: IncomingMessage): Promise<Response> {
+  const { statusCode: status = 0, statusMessage: statusText = "", rawHeaders } = answer;
+  const bytes = await readBytes(answer, Number.POSITIVE_INFINITY);
+  const headers = new Headers();
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    headers.append(rawHeaders[index] ?? "", rawHeaders[index + 1] ?? "");
+  const body = bytes === null || bodiless.includes(status) ? null : new Uint8Array(bytes);
+  return new Response(body, { status, statusText, headers });
+}
