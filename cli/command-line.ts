@@ -1,4 +1,5 @@
 import { CommanderError } from "commander";
+import { isError } from "../protocol/coded-error.ts";
 import { printFailure } from "./print.ts";
 import { createProgram } from "./program.ts";
 
@@ -13,7 +14,7 @@ export async function runCommandLine(): Promise<void> {
     if (error instanceof CommanderError) process.exitCode = error.exitCode;
     else {
       printFailure(error);
-      process.exitCode = error instanceof Error && "exitCode" in error ? Number(error.exitCode) : 1;
+      process.exitCode = isError(error) && "exitCode" in error ? Number(error.exitCode) : 1;
     }
   }
 }

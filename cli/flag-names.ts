@@ -13,6 +13,7 @@ const flags: ReadonlyMap<string, string> = new Map([
   ["port", "--port"],
   ["listen", "--listen"],
   ["allowHosts", "--allow-host"],
+  ["accounts", "--account"],
   ["confirmations", "--confirmations"],
   ["programs", "--program"],
   ["contracts.registrar", "--registrar"],

@@ -1,4 +1,5 @@
-import { causesOf, firstError, messageOf } from "../protocol/coded-error.ts";
+import { causesOf, codeOf, firstError, isError, messageOf } from "../protocol/coded-error.ts";
+import { isLostConnection } from "../sandbox/lib/errors/is-lost-connection.ts";
 import { describeFileError } from "../server/lib/describe-file-error.ts";
 import { forTerminal } from "../server/lib/escape-controls.ts";
 import { inFlags } from "./flag-names.ts";
@@ -14,14 +15,12 @@ export function printFailure(error: unknown): void {
 }
 
 function describeFailure(error: unknown): string {
-  // A lost connection: a TypeError, with its cause.
-  if (error instanceof TypeError && error.cause instanceof Error)
+  // A lost connection has a cause, which other errors of the same name do not have.
+  if (isLostConnection(error) && isError(error.cause))
     return "The sandbox ended, or closed the connection, before its response was complete. See routing-sandbox status, and run the command again if it has not taken effect.";
   if (Reflect.get(Object(error), "syscall") === "uv_cwd")
     return "The current folder was removed. Change to another folder, and run the command again.";
-  const limit = causesOf(error).find((cause) =>
-    ["EMFILE", "ENFILE"].includes(String(Reflect.get(cause, "code"))),
-  );
+  const limit = causesOf(error).find((cause) => ["EMFILE", "ENFILE"].includes(codeOf(cause) ?? ""));
   if (limit !== undefined)
     return `The command cannot continue: ${describeFileError(limit)}. Allow more of them (ulimit -n), and run the command again.`;
   return inFlags(messageOf(error));

@@ -13,11 +13,20 @@ export abstract class CodedError<Code extends string = string> extends Error {
   }
 }
 
+/**
+ * Returns whether a value is an error. Node's own errors are of another realm than a test of jest or of a pool of vitest that uses `node:vm`, where
+ * `instanceof` is false for them.
+ */
+export function isError(value: unknown): value is Error {
+  return (
+    typeof value === "object" && value !== null && "message" in value && typeof value.message === "string"
+  );
+}
+
 /** Returns an error and its causes, the last effect first; nothing for a value that is not an error. */
 export function causesOf(error: unknown): Error[] {
   const causes: Error[] = [];
-  for (let cause = error; cause instanceof Error && !causes.includes(cause); cause = cause.cause)
-    causes.push(cause);
+  for (let cause = error; isError(cause) && !causes.includes(cause); cause = cause.cause) causes.push(cause);
   return causes;
 }
 
@@ -34,5 +43,10 @@ export function firstError(error: unknown): unknown {
 /** Returns the message of {@link firstError}; for a value that is not an error, its text. */
 export function messageOf(error: unknown): string {
   const first = firstError(error);
-  return first instanceof Error ? first.message : String(first);
+  return isError(first) ? first.message : String(first);
+}
+
+/** Returns the code of an error, such as `ENOENT`; undefined for a value that has none. */
+export function codeOf(error: unknown): string | undefined {
+  return isError(error) && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }

@@ -68,6 +68,7 @@ export interface Sandbox extends AsyncDisposable {
     | "seed"
     | "mode"
     | "programs"
+    | "accounts"
     | "contracts"
     | "confirmations"
     | "gasBudgetWei"
@@ -84,7 +85,10 @@ export interface Sandbox extends AsyncDisposable {
   wallets: TestWallets;
   /** The test receiver: the deliveries that it has received. */
   receiver: SandboxReceiver;
-  /** A typed client of the API with a credential of the first account, which is issued at the first request. */
+  /**
+   * A typed client of the API with a credential for the first program, which is issued at the first request. Its account is its own: it revokes no
+   * credential of an account of {@link Sandbox.description}.
+   */
   client: ApiClient;
   /** Returns a client of the same account and credential that stops repeating requests when a signal aborts, for a lease. @internal */
   clientUntil: OpenClientUntil;

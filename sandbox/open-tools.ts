@@ -1,5 +1,6 @@
 import { Mutex } from "async-mutex";
 import type { LocalAccount } from "viem";
+import { AbortController, AbortSignal } from "../protocol/globals.ts";
 import type { KeyUse } from "../server/keys/key-use.ts";
 import { once } from "../server/lib/once.ts";
 import type { ChainNode } from "./chain/start-chain.ts";
@@ -20,7 +21,7 @@ import { describeSandbox } from "./service/describe-sandbox.ts";
 import { GivenAccess } from "./service/given/actors/access.ts";
 import { openMerchantReads } from "./service/given/actors/merchant-reads.ts";
 import { Given, type GivenMeans } from "./service/given/given.ts";
-import { givenAccounts } from "./service/keys/keys.ts";
+import { clientAccount, givenAccounts } from "./service/keys/keys.ts";
 import { type PublishedKeys, publishKeys } from "./service/keys/published-keys.ts";
 import { SandboxReceiver } from "./service/receiver/receiver.ts";
 import { openResend } from "./service/receiver/resend-event.ts";
@@ -105,13 +106,12 @@ function openState(
     waits,
     resendEvent,
   });
-  const [account] = keys.accounts;
   let isClosed = false;
   const send: SendRequest = async (request) => {
     if (isClosed) throw closedError();
     return await fetchDirect(request);
   };
-  const access = lazyAccess(urls.api, account?.key ?? "");
+  const access = lazyAccess(urls.api, clientAccount("client", settings.seed, keys.accounts).key);
   const accounts = givenAccounts(settings.seed, keys.accounts);
   const given = new GivenAccess(urls.api, accounts, send);
   const parts = listParts(

@@ -19,8 +19,8 @@ export async function writeBundle(
   output: OutputOptions,
   sourcesFile: string,
 ): Promise<void> {
-  // pg loads pg-native if it is installed.
-  const bundle = await rolldown({ cwd: root, input, platform: "node", external: ["pg-native"] });
+  // pg loads pg-native if it is installed; vitest has one copy in a process, the runner's.
+  const bundle = await rolldown({ cwd: root, input, platform: "node", external: ["pg-native", "vitest"] });
   const { output: files } = await bundle.generate(output);
   const watched = (await bundle.watchFiles).map((path) => relative(root, path));
   await bundle.close();

@@ -7,6 +7,7 @@ import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../sandbox/options/options.ts";
 import type { ExplorableSandbox } from "./explore/explorable-sandbox.ts";
 import { type Lease, openPool } from "./pool/pool.ts";
+import { endTest } from "./traces/end-test.ts";
 import { readRunnerTest } from "./traces/runner-test.ts";
 import { requireTraceOptions, type TraceOptions } from "./traces/trace-test.ts";
 import { beforeSignals, type ReadTest, type WatchedTest, watchTest } from "./traces/watch-test.ts";
@@ -29,6 +30,7 @@ export interface SandboxFixture {
    * Writes the trace of a failed test. Then refuses later calls of the test, and calls that have no answer yet; waits until these have no more
    * effects. Pass it to `afterEach`: mocha and node:test pass the failed test to it, and jest does with `routing-sandbox/jest-environment`.
    *
+   * @throws SandboxError not_awaited when the test has passed, and has not awaited all of its calls.
    * @example afterEach(fixture.end)
    */
   end(): Promise<void>;
@@ -62,10 +64,9 @@ export function sandboxFixture({
   const end = async (read: ReadTest) => {
     const ended = current;
     current = null;
-    ended?.ignoreSignals();
-    // This runs before the lease ends, because the reset deletes what the trace shows.
-    await ended?.test.end(read);
-    await ended?.lease.end();
+    if (ended === null) return;
+    ended.ignoreSignals();
+    await endTest(ended.lease, ended.test, read);
   };
   return {
     get sandbox() {

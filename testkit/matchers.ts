@@ -1,9 +1,11 @@
+import { types } from "node:util";
 import { isHash } from "viem";
 import { type CheckName, checkNames } from "../protocol/binding/check-binding.ts";
+import { isError } from "../protocol/coded-error.ts";
 import type { Sandbox } from "../sandbox/create-sandbox.ts";
 import type { Explanation } from "../sandbox/hosts/explain/explanation.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
-import { describeProblem, isProblem, ProblemError } from "../sandbox/service/client/problem-error.ts";
+import { describeProblem, isProblem, type ProblemError } from "../sandbox/service/client/problem-error.ts";
 import type { Fingerprint } from "../sandbox/state/fingerprint.ts";
 import { type ErrorCode, errorCatalogue } from "../server/api/errors/catalogue.ts";
 import { type ExplainedStep, explainedSteps } from "../server/domain/reverts/explain-revert.ts";
@@ -204,8 +206,8 @@ function idOf(object: unknown): string | undefined {
 
 /** Refuses what cannot be a problem, which a negated assertion would accept. The `error` of an answer without one is undefined. */
 function requireAnswer(received: unknown): void {
-  if (received instanceof Promise) throw new TypeError("Expected a response, got a promise. Await it first.");
-  const isAnswer = isObject(received) && ("response" in received || received instanceof Error);
+  if (types.isPromise(received)) throw new TypeError("Expected a response, got a promise. Await it first.");
+  const isAnswer = isObject(received) && ("response" in received || isError(received));
   if (isAnswer || received === undefined) return;
   throw new TypeError(`Expected a response of the API, its error or a ProblemError, got ${text(received)}.`);
 }
@@ -221,7 +223,7 @@ function isAbout({ subject }: { subject: string }, id: string | undefined): bool
 
 /** Returns the problem that was thrown, answered or parsed; null for anything else. */
 function problemOf(received: unknown): ProblemError["problem"] | null {
-  if (received instanceof ProblemError) return received.problem;
+  if (isObject(received) && "problem" in received && isProblem(received.problem)) return received.problem;
   if (isProblem(received)) return received;
   if (!isObject(received)) return null;
   const error: unknown = Reflect.get(received, "error");
@@ -246,7 +248,7 @@ function hasDigest(value: unknown): value is Pick<Fingerprint, "digest"> {
 function text(value: unknown): string {
   const problem = problemOf(value);
   if (problem !== null) return describeProblem(problem);
-  if (value instanceof Error) return String(value);
+  if (isError(value)) return String(value);
   const shown = isObject(value) && "data" in value ? value.data : value;
   const written = JSON.stringify(shown) ?? String(shown);
   return written.length <= 1_000 ? written : `${written.slice(0, 999)}…`;

@@ -7,6 +7,7 @@ import { loadRuntime } from "../sandbox/load-runtime.ts";
 import type { SandboxOptions } from "../sandbox/options/options.ts";
 import { type MatchedSandbox, type MatchResult, type SandboxMatchers, sandboxMatchers } from "./matchers.ts";
 import type { Pool } from "./pool/pool.ts";
+import { endTest } from "./traces/end-test.ts";
 import { readVitestTest } from "./traces/runner-test.ts";
 import { requireTraceOptions, type TraceOptions } from "./traces/trace-test.ts";
 import { watchTest } from "./traces/watch-test.ts";
@@ -57,13 +58,10 @@ export function sandboxTest({ scope = "worker", trace, traceFolder, ...options }
         return pool;
       })
       .extend("sandbox", async ({ sandboxPool, task }, { onCleanup }) => {
-        const { sandbox, end } = await sandboxPool.lease();
-        const traced = watchTest(sandbox, tracing, () => readVitestTest(task));
-        onCleanup(async () => {
-          // This runs before the lease ends, because the reset deletes what the trace shows.
-          await traced.end();
-          await end();
-        });
+        const lease = await sandboxPool.lease();
+        const { sandbox } = lease;
+        const watched = watchTest(sandbox, tracing, () => readVitestTest(task));
+        onCleanup(async () => await endTest(lease, watched));
         leased.set(task, sandbox);
         // Without isolation the files of a worker share one set of matchers, in which another file may have put its own.
         expect.extend(matchers);

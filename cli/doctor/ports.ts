@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { codeOf } from "../../protocol/coded-error.ts";
 import { findListener } from "../../sandbox/lib/processes/processes.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { broken, type Finding, healthy } from "./finding.ts";
@@ -60,7 +61,7 @@ async function tryPort(port: number): Promise<string | null> {
     await once(server, "listening");
     return null;
   } catch (error) {
-    return error instanceof Error && "code" in error ? String(error.code) : String(error);
+    return codeOf(error) ?? String(error);
   } finally {
     server.close();
   }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { causesOf } from "../../protocol/coded-error.ts";
+import { causesOf, codeOf } from "../../protocol/coded-error.ts";
 import { fetchDirect } from "../../sandbox/lib/http/direct/fetch-direct.ts";
 import { isCopy } from "../../sandbox/state/data-directory/lock.ts";
 import { readOwn } from "../../sandbox/state/data-directory/sandbox-file.ts";
@@ -30,7 +30,7 @@ export async function findRunning(directory: string): Promise<SandboxDescription
   })
     .then(async (response) => await response.json())
     .catch((error: unknown) => {
-      const refusal = causesOf(error).find((cause) => refusals.includes(String(Reflect.get(cause, "code"))));
+      const refusal = causesOf(error).find((cause) => refusals.includes(codeOf(cause) ?? ""));
       if (refusal === undefined) return null;
       throw new Error(
         `The system refused a connection to the sandbox: ${describeFileError(refusal)}. Correct this, and run the command again.`,

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
 import { defaultConfirmations, defaultGasBudgetWei } from "../../sandbox/options/defaults.ts";
-import type { ProgramOption } from "../../sandbox/options/programs.ts";
+import type { AccountOption, ProgramOption } from "../../sandbox/options/programs.ts";
 import { forTerminal } from "../../server/lib/escape-controls.ts";
 import {
   addPortOptions,
@@ -28,6 +28,7 @@ export interface StartFlags extends PortFlags, RegistrarFlags {
   readonly confirmations?: number;
   readonly gasBudget?: bigint;
   readonly program?: ProgramOption[];
+  readonly account?: AccountOption[];
   readonly from?: string;
   readonly receiverUrl?: string;
   readonly autoDeliver?: boolean;
@@ -61,6 +62,12 @@ export function addStartOptions(command: Command, ports: Ports): Command {
         'a program to serve, as an id or as "id=name", such as prg_books or "prg_books=Book store"; repeatable',
         "prg_demo and prg_other",
       ).argParser(addProgram),
+    )
+    .addOption(
+      new Option(
+        "--account <id>",
+        'an account besides those of the programs, as an id or as "id=program", such as acct_worker or acct_worker=prg_other; repeatable',
+      ).argParser(addAccount),
     );
   return addReachOptions(addPortOptions(addRegistrarOptions(command), ports))
     .addOption(
@@ -120,7 +127,7 @@ export async function startSandbox(
     { level: "error", redact: ["req.headers.authorization", "signature"] },
     { write: (line) => process.stderr.write(forTerminal(line)) },
   );
-  const { seed, mode = await modeFor(flags), program: programs, from } = flags;
+  const { seed, mode = await modeFor(flags), program: programs, account: accounts, from } = flags;
   const {
     confirmations,
     gasBudget: gasBudgetWei,
@@ -138,6 +145,7 @@ export async function startSandbox(
       seed,
       mode,
       programs,
+      accounts,
       from,
       confirmations,
       gasBudgetWei,
@@ -178,6 +186,11 @@ async function modeFor({ dataDir, fresh, from }: StartFlags): Promise<"live" | u
 function wei(text: string): bigint {
   if (!/^\d{1,40}$/.test(text)) throw new InvalidArgumentError("It must be a whole number of wei.");
   return BigInt(text);
+}
+
+function addAccount(text: string, before: readonly AccountOption[] = []): AccountOption[] {
+  const [id = "", program] = text.split("=");
+  return [...before, program === undefined ? id : { id, program }];
 }
 
 function addProgram(text: string, before: readonly ProgramOption[] = []): ProgramOption[] {

@@ -1,10 +1,10 @@
+import { utf8ToBytes } from "@noble/hashes/utils.js";
 import { base64urlnopad } from "@scure/base";
-import { CompactSign } from "jose/jws/compact/sign";
 import { compactVerify } from "jose/jws/compact/verify";
 import { importJWK } from "jose/key/import";
 import type { Hex } from "viem";
 import { canonicalJson } from "../values/canonical-json.ts";
-import { type Ed25519Key, ed25519Jwk } from "./ed25519.ts";
+import { type Ed25519Key, ed25519Jwk, signEd25519 } from "./ed25519.ts";
 
 /** The media type of a delivery receipt. It distinguishes a delivery receipt from anything else that the key signs. */
 const receiptType = "routing-receipt+jws";
@@ -25,10 +25,11 @@ export interface DeliveryReceipt {
  * @example await signDeliveryReceipt(receipt, receiptKey) // "eyJ…"
  */
 export async function signDeliveryReceipt(receipt: DeliveryReceipt, key: Ed25519Key): Promise<string> {
-  const jwk = { ...ed25519Jwk(key.publicKey), d: base64urlnopad.encode(key.privateKey) };
-  return new CompactSign(new TextEncoder().encode(canonicalJson(receipt)))
-    .setProtectedHeader({ alg: "EdDSA", kid: key.keyId, typ: receiptType })
-    .sign(await importJWK(jwk, "EdDSA"));
+  const header = JSON.stringify({ alg: "EdDSA", kid: key.keyId, typ: receiptType });
+  const signed = [header, canonicalJson(receipt)]
+    .map((part) => base64urlnopad.encode(utf8ToBytes(part)))
+    .join(".");
+  return `${signed}.${base64urlnopad.encode(signEd25519(key.privateKey, utf8ToBytes(signed)))}`;
 }
 
 /**

@@ -1,10 +1,9 @@
-import { hashes, sign, verify } from "@noble/ed25519";
-import { sha512 } from "@noble/hashes/sha2.js";
-import { base64, base64urlnopad } from "@scure/base";
-import { calculateJwkThumbprint } from "jose/jwk/thumbprint";
-import { exportJWK } from "jose/key/export";
-import { importPKCS8 } from "jose/key/import";
-import { pkcs8Of, signNatively, verifyNatively } from "./native-ed25519.ts";
+import { getPublicKey, hashes, sign, verify } from "@noble/ed25519";
+import { sha256, sha512 } from "@noble/hashes/sha2.js";
+import { utf8ToBytes } from "@noble/hashes/utils.js";
+import { base64urlnopad } from "@scure/base";
+import { canonicalJson } from "../values/canonical-json.ts";
+import { publicKeyNatively, signNatively, verifyNatively } from "./native-ed25519.ts";
 
 hashes.sha512 = sha512;
 
@@ -41,15 +40,9 @@ export function ed25519Jwk(publicKey: Uint8Array): Ed25519Jwk {
  */
 export async function ed25519Key(privateKey: Uint8Array): Promise<Ed25519Key> {
   // Native code finds the point: a start needs the public keys, and signs later.
-  const { x } = await exportJWK(await importPKCS8(encodePem(privateKey), "Ed25519", { extractable: true }));
-  if (x === undefined) throw new TypeError("An Ed25519 key was exported without its public half.");
-  const publicKey = base64urlnopad.decode(x);
-  return { keyId: await calculateJwkThumbprint(ed25519Jwk(publicKey)), privateKey, publicKey };
-}
-
-function encodePem(privateKey: Uint8Array): string {
-  const der = base64.encode(pkcs8Of(privateKey));
-  return `-----BEGIN PRIVATE KEY-----\n${der}\n-----END PRIVATE KEY-----`;
+  const publicKey = publicKeyNatively(privateKey) ?? getPublicKey(privateKey);
+  const thumbprint = sha256(utf8ToBytes(canonicalJson(ed25519Jwk(publicKey))));
+  return { keyId: base64urlnopad.encode(thumbprint), privateKey, publicKey };
 }
 
 /**

@@ -4,7 +4,11 @@ import { Recent } from "../recent.ts";
 /** The functions of Node's crypto that are used here: pages are compiled without the types of Node. */
 interface NodeCrypto {
   createPrivateKey(input: { key: Uint8Array; format: "der"; type: "pkcs8" }): object;
-  createPublicKey(input: { key: Uint8Array; format: "der"; type: "spki" }): object;
+  createPublicKey(
+    input:
+      | { key: Uint8Array; format: "der"; type: "spki" }
+      | { key: Uint8Array; format: "der"; type: "pkcs8" },
+  ): { export(options: { format: "der"; type: "spki" }): Uint8Array };
   sign(algorithm: null, message: Uint8Array, key: object): Uint8Array;
   verify(algorithm: null, message: Uint8Array, key: object, signature: Uint8Array): boolean;
 }
@@ -26,13 +30,22 @@ const prefixes = {
 /** By the hex of the public key; null for a key that only the JavaScript version may decide about. */
 const publicKeys = new Recent<object | null>(100);
 
-/**
- * Returns a 32-byte seed in PKCS #8 (RFC 8410, section 7).
- *
- * @example pkcs8Of(key.privateKey) // 48 bytes
- */
-export function pkcs8Of(privateKey: Uint8Array): Uint8Array {
+/** Returns a 32-byte seed in PKCS #8 (RFC 8410, section 7). */
+function pkcs8Of(privateKey: Uint8Array): Uint8Array {
   return concatBytes(prefixes.pkcs8, privateKey);
+}
+
+/**
+ * Returns the public key of a 32-byte seed, found in native code.
+ *
+ * @returns null if the JavaScript version has to find it.
+ * @example publicKeyNatively(privateKey) ?? getPublicKey(privateKey)
+ */
+export function publicKeyNatively(privateKey: Uint8Array): Uint8Array | null {
+  if (crypto === undefined || privateKey.length !== 32) return null;
+  const key = crypto.createPublicKey({ key: pkcs8Of(privateKey), format: "der", type: "pkcs8" });
+  // The key ends its encoding.
+  return new Uint8Array(key.export({ format: "der", type: "spki" })).slice(-32);
 }
 
 /**

@@ -95,5 +95,6 @@ function signaturesOf(headers: WebhookHeaders, scheme: "v1" | "v1a"): Uint8Array
 }
 
 function signedContent(id: string, timestamp: string, body: Uint8Array): Uint8Array {
-  return concatBytes(utf8ToBytes(`${id}.${timestamp}.`), body);
+  // A Buffer may be of another realm, whose bytes are taken only as the plain class.
+  return concatBytes(utf8ToBytes(`${id}.${timestamp}.`), new Uint8Array(body));
 }

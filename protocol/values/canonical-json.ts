@@ -38,5 +38,6 @@ export function hashJson(value: unknown): Hex {
  * @example sha256Hex(new Uint8Array()) // "0xe3b0c442…"
  */
 export function sha256Hex(bytes: Uint8Array): Hex {
-  return `0x${bytesToHex(sha256(bytes))}`;
+  // A Buffer may be of another realm, whose bytes are taken only as the plain class.
+  return `0x${bytesToHex(sha256(new Uint8Array(bytes)))}`;
 }

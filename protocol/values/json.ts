@@ -33,8 +33,9 @@ export function contractJson(value: unknown): Json {
   return toJson(value);
 }
 
+/** Returns whether a value is an object of no class, also one of another realm, whose prototype is another `Object.prototype`. */
 function isPlainObject(value: unknown): value is { [name: string]: unknown } {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }

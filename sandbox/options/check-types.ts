@@ -53,6 +53,10 @@ export const optionTypes: { readonly [Name in keyof Required<SandboxOptions>]: O
     name: 'a program\'s id such as "prg_demo", or { id, name, account }',
     isValid: (value) => typeof value === "string" || isObject(value),
   }),
+  accounts: listOf({
+    name: 'an account\'s id such as "acct_worker", or { id, program }',
+    isValid: (value) => typeof value === "string" || isObject(value),
+  }),
   contracts: objectOf('such as { registrar: { artifact: "out/MyRegistrar.sol/MyRegistrar.json" } }', {
     registrar: {
       ...objectOf('such as { artifact: "out/MyRegistrar.sol/MyRegistrar.json" }', {

@@ -10,7 +10,15 @@ import { loopback } from "../lib/http/listen.ts";
 import { type Resolve, resolveHost } from "../lib/http/pin-receiver.ts";
 import type { Part } from "../lib/part.ts";
 import { defaultConfirmations, defaultGasBudgetWei } from "./defaults.ts";
-import { defaultPrograms, type ProgramOption, type ProgramSetting, resolvePrograms } from "./programs.ts";
+import {
+  type AccountOption,
+  type AccountSetting,
+  defaultPrograms,
+  type ProgramOption,
+  type ProgramSetting,
+  resolveAccounts,
+  resolvePrograms,
+} from "./programs.ts";
 import { defaultStartTimeoutMs } from "./start-timeout.ts";
 
 /** The options of a sandbox; each has a default. `docs/options.md` has these sentences in a table. */
@@ -60,6 +68,13 @@ export interface SandboxOptions {
    * @defaultValue `prg_demo`, `prg_other`
    */
   programs?: readonly ProgramOption[];
+  /**
+   * Accounts that are served besides those of the programs, such as one for each backend under test: a new credential of an account revokes the one before.
+   * An id alone is an account of the first program.
+   *
+   * @defaultValue none
+   */
+  accounts?: readonly AccountOption[];
   /**
    * Your own registrar contract, on which the whole sandbox runs, as in [Run the sandbox on your
    * contract](check-contract.md#run-the-sandbox-on-your-contract).
@@ -187,6 +202,7 @@ export interface SandboxSettings {
   ports: { api: number; docs: number; rpc: number; control: number };
   confirmations: number;
   programs: readonly ProgramSetting[];
+  accounts: readonly AccountSetting[];
   contracts: {
     /** The registrar contract or, for a resumed sandbox, what is known about it; null for the sandbox's own contract. */
     registrar: Registrar | RegistrarIdentity | null;
@@ -229,6 +245,7 @@ export function resolveOptions(
       "option_invalid",
       "The option fresh replaces the sandbox in a data directory, and the option dataDirectory is missing. Pass a directory, or leave out the option fresh.",
     );
+  const programs = options.programs === undefined ? defaultPrograms : resolvePrograms(options.programs);
   return {
     seed: options.seed ?? "sandbox",
     mode: options.mode ?? "deterministic",
@@ -241,7 +258,8 @@ export function resolveOptions(
     listen: options.listen ?? loopback,
     allowHosts: (options.allowHosts ?? []).map((name) => name.toLowerCase()),
     confirmations: options.confirmations ?? defaultConfirmations,
-    programs: options.programs === undefined ? defaultPrograms : resolvePrograms(options.programs),
+    programs,
+    accounts: resolveAccounts(options.accounts ?? [], programs),
     contracts: { registrar },
     gasBudgetWei: options.gasBudgetWei ?? defaultGasBudgetWei,
     receiverUrl: options.receiverUrl,

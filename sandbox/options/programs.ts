@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { textLengths } from "../../server/api/limits.ts";
 import { programIdSchema, programNameLength } from "../../server/api/schemas/primitives.ts";
+import { orList } from "../../server/lib/or-list.ts";
 import { programRoles } from "../chain/genesis/roles.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { showValue } from "../lib/errors/show-value.ts";
@@ -17,21 +18,43 @@ export type ProgramOption =
       account?: string;
     };
 
+/** An account besides those of the programs, or its id alone. */
+export type AccountOption =
+  | string
+  | {
+      /** `acct_` and 1 to 40 lower-case letters, digits or underscores. */
+      id: string;
+      /** The program that it issues credentials for; by default the first one. */
+      program?: string;
+    };
+
+const accountIdSchema = z.string().regex(new RegExp(`^acct_[a-z0-9_]{1,${programNameLength}}$`));
+
 /** A program with every default filled in. */
 export const programSettingSchema = z.strictObject({
   id: programIdSchema,
   name: z.string().min(1).max(textLengths.name),
-  account: z.string().regex(new RegExp(`^acct_[a-z0-9_]{1,${programNameLength}}$`)),
+  account: accountIdSchema,
 });
+
+/** An account besides those of the programs, with its program. */
+export const accountSettingSchema = z.strictObject({ id: accountIdSchema, program: programIdSchema });
+
+/** The parsed form of {@link accountSettingSchema}. */
+export type AccountSetting = z.infer<typeof accountSettingSchema>;
 
 /** The parsed form of {@link programSettingSchema}. */
 export type ProgramSetting = z.infer<typeof programSettingSchema>;
 
-/** The most programs of a sandbox. */
+/** The most programs of a sandbox, and the most accounts besides theirs. */
 const mostPrograms = 100;
+const mostAccounts = 100;
 
 /** The programs of a sandbox in a file. */
 export const programsSchema = z.array(programSettingSchema).min(1).max(mostPrograms);
+
+/** The accounts besides those of the programs in a file. */
+export const accountsSchema = z.array(accountSettingSchema).max(mostAccounts);
 
 /** The programs of a sandbox by default. */
 export const defaultPrograms: readonly ProgramSetting[] = resolvePrograms(programRoles.map(({ id }) => id));
@@ -79,4 +102,41 @@ export function resolvePrograms(programs: readonly ProgramOption[]): ProgramSett
       `The option programs has ${resolved.length} programs. Pass 1 to ${mostPrograms}.`,
     );
   return resolved;
+}
+
+/**
+ * Fills in the defaults of accounts and checks them.
+ *
+ * @param programs - those that are served, each with an account of its own.
+ * @throws SandboxError option_invalid for a malformed or duplicate id, a program that is not served, and too many accounts.
+ * @example resolveAccounts(["acct_worker", { id: "acct_books_worker", program: "prg_books" }], programs)
+ */
+export function resolveAccounts(
+  accounts: readonly AccountOption[],
+  programs: readonly ProgramSetting[],
+): AccountSetting[] {
+  if (accounts.length > mostAccounts)
+    throw new SandboxError(
+      "option_invalid",
+      `The option accounts has ${accounts.length} accounts. Pass at most ${mostAccounts}.`,
+    );
+  const taken = new Set(programs.map(({ account }) => account));
+  return accounts.map((account) => {
+    const asked = typeof account === "string" ? { id: account } : account;
+    const { data } = accountSettingSchema.safeParse({ program: programs[0]?.id, ...asked });
+    if (data === undefined)
+      throw new SandboxError(
+        "option_invalid",
+        `${showValue(account)} is no account: its id is acct_ and 1 to ${programNameLength} lower-case letters, digits or underscores.`,
+      );
+    if (!programs.some(({ id }) => id === data.program))
+      throw new SandboxError(
+        "option_invalid",
+        `The account ${data.id} is for ${data.program}, which is not served. Use ${orList(programs.map(({ id }) => id))}.`,
+      );
+    if (taken.has(data.id))
+      throw new SandboxError("option_invalid", `Two accounts have the id ${data.id}; each needs its own.`);
+    taken.add(data.id);
+    return data;
+  });
 }

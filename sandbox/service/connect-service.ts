@@ -15,7 +15,7 @@ import type { SandboxUrls } from "../state/description.ts";
 import type { RequestCounter } from "../state/request-counter.ts";
 import type { SandboxFaults } from "./faults/faults.ts";
 import { callNode, faultyNode } from "./faults/faulty-node.ts";
-import { deriveKeys, givenAccounts, hideKey, type SandboxKeys } from "./keys/keys.ts";
+import { deriveKeys, givenAccounts, hideKey, ownAccounts, type SandboxKeys } from "./keys/keys.ts";
 import type { ReceiverPin } from "./receiver/receiver-pin.ts";
 import { openWebhookSender } from "./receiver/webhook-sender.ts";
 import { openRelayer } from "./relayer/open-relayer.ts";
@@ -23,7 +23,13 @@ import { openRelayer } from "./relayer/open-relayer.ts";
 /** The settings that every process of a sandbox answers by. */
 export type ServiceSettings = Pick<
   SandboxSettings,
-  "seed" | "programs" | "confirmations" | "gasBudgetWei" | "receiptTimeoutMs" | "deliveryTimeoutMs"
+  | "seed"
+  | "programs"
+  | "accounts"
+  | "confirmations"
+  | "gasBudgetWei"
+  | "receiptTimeoutMs"
+  | "deliveryTimeoutMs"
 > &
   Partial<Pick<SandboxSettings, "rateLimit">>;
 
@@ -74,7 +80,7 @@ export function connectService(process: ServiceProcess): ConnectedService {
   const { faults, waits, closing, refused, answered } = process;
   const { seed, confirmations, receiptTimeoutMs } = settings;
   const { client, deployment, clock } = chain;
-  const keys = deriveKeys(seed, chain.accounts, settings.programs);
+  const keys = deriveKeys(seed, chain.accounts, settings);
   const keyRing = new KeyRing(
     seed,
     keys.accounts.map(({ program }) => program),
@@ -173,10 +179,11 @@ function connectRelayer(process: ServiceProcess, keys: SandboxKeys): Relayer {
   );
 }
 
-/** Returns the accounts of the API: one per program, and the accounts that create given states, which have no rate limit. */
-function apiAccounts(seed: string, { accounts }: SandboxKeys): Services["settings"]["accounts"] {
-  return [
-    ...accounts.map((account) => ({ ...hideKey(account), isLimited: true })),
-    ...givenAccounts(seed, accounts).map((account) => ({ ...hideKey(account), isLimited: false })),
-  ];
+/** Returns the accounts of the API: those of `sandbox.json`, and the package's own, of which those that create given states have no rate limit. */
+function apiAccounts(seed: string, { accounts, added }: SandboxKeys): Services["settings"]["accounts"] {
+  const unlimited = new Set(givenAccounts(seed, accounts).map(({ id }) => id));
+  return [...accounts, ...added, ...ownAccounts(seed, accounts)].map((account) => ({
+    ...hideKey(account),
+    isLimited: !unlimited.has(account.id),
+  }));
 }

@@ -40,7 +40,7 @@ export async function describeSandbox(sandbox: {
 }): Promise<SandboxDescription> {
   const { settings, chain, keys, keyRing, receiverUrl } = sandbox;
   const { deployment, accounts } = chain;
-  const [first, ...others] = keys.accounts;
+  const [first, ...others] = [...keys.accounts, ...keys.added];
   if (first === undefined) throw new Error("A sandbox has at least one program.");
   const wallets: SandboxDescription["wallets"] = {};
   for (const [name, { address, privateKey }] of Object.entries(accounts.wallets))

@@ -1,4 +1,5 @@
 import type { EIP1193RequestFn } from "viem";
+import { AbortController } from "../../protocol/globals.ts";
 import type { Services } from "../../server/services.ts";
 import type { Store } from "../../server/store/store.ts";
 import type { RelayerJournalStore } from "../../server/store/stored-relayer-journal.ts";

@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import type { Log } from "../../server/services.ts";
 import { AnvilError } from "../chain/anvil/anvil-error.ts";
 import type { ChainJournal } from "../chain/journal/chain-journal.ts";

@@ -1,3 +1,4 @@
+import { AbortController } from "../../protocol/globals.ts";
 import { KeyedMutex } from "../../relayer/keyed-mutex.ts";
 import { ChainMovedError, type ChainReader } from "../chain/chain-reader.ts";
 import { commitWithEvent } from "../outbox/freeze-event.ts";

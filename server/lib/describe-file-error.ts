@@ -1,3 +1,5 @@
+import { isError } from "../../protocol/coded-error.ts";
+
 /** The meaning of the operating system's codes for failed file operations; each ends "… cannot be read: ". */
 const reasons: { readonly [code: string]: string } = {
   EACCES: "this user has no permission",
@@ -26,7 +28,7 @@ const reasons: { readonly [code: string]: string } = {
  * @example describeFileError(error) // "the disk is full (ENOSPC, store.journal)"
  */
 export function describeFileError(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
+  if (!isError(error)) return String(error);
   const { code, path }: NodeJS.ErrnoException = error;
   const reason = reasons[code ?? ""];
   return reason === undefined

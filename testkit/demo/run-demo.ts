@@ -1,4 +1,5 @@
 import { usdc } from "../../protocol/values/amount.ts";
+import { clientAccount } from "../../sandbox/service/keys/keys.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { actorsOf } from "./actors.ts";
 import type { Printer } from "./printer.ts";
@@ -14,7 +15,8 @@ import { payFromStranger } from "./wrong-wallet.ts";
  * @example await runDemo(sandbox.description, terminalPrinter(console.log))
  */
 export async function runDemo(description: SandboxDescription, printer: Printer): Promise<void> {
-  const actors = actorsOf(description);
+  const { seed, accounts } = description;
+  const actors = { ...actorsOf(description), accountKey: clientAccount("demo", seed, accounts).key };
   printer.section("A purchase, from enrollment to refund");
   const session = await Session.open(actors, printer);
   const merchant = await enrollMerchant(session);

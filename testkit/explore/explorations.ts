@@ -1,3 +1,4 @@
+import { AbortController, AbortSignal } from "../../protocol/globals.ts";
 import type { SandboxClock } from "../../sandbox/chain/clock/clock.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { closedError } from "../../sandbox/lib/errors/closed-error.ts";
@@ -37,17 +38,25 @@ export class Explorations {
 
   /** @throws SandboxError being_explored while an exploration runs. */
   requireIdle(member: string): void {
-    if (this.#running === null) return;
-    throw new SandboxError(
-      "being_explored",
-      `The sandbox is already being explored, so ${member} cannot be used. Await the exploration first, or start another sandbox.`,
-    );
+    if (this.#running !== null) throw beingExplored(member);
+  }
+
+  /** Returns what a call answers, the very promise; a rejection with being_explored while an exploration runs. */
+  whenIdle<T>(member: string, call: () => Promise<T>): Promise<T> {
+    return this.#running === null ? call() : Promise.reject(beingExplored(member));
   }
 
   /** Ends the exploration that runs, because the sandbox is closed. */
   close(): void {
     this.#running?.abort(closedError());
   }
+}
+
+function beingExplored(member: string): SandboxError {
+  return new SandboxError(
+    "being_explored",
+    `The sandbox is already being explored, so ${member} cannot be used. Await the exploration first, or start another sandbox.`,
+  );
 }
 
 /** The members of a sandbox that could change what a walk expects. */
@@ -79,28 +88,16 @@ export function refuseWhileExplored<T extends Sandbox>(sandbox: T, explorations:
 
 function refuseSending(receiver: SandboxReceiver, explorations: Explorations): SandboxReceiver {
   const actions: Pick<SandboxReceiver, "pin" | "resend"> = {
-    async pin(url) {
-      explorations.requireIdle("receiver.pin");
-      await receiver.pin(url);
-    },
-    async resend(delivery) {
-      explorations.requireIdle("receiver.resend");
-      return await receiver.resend(delivery);
-    },
+    pin: (url) => explorations.whenIdle("receiver.pin", () => receiver.pin(url)),
+    resend: (delivery) => explorations.whenIdle("receiver.resend", () => receiver.resend(delivery)),
   };
   return withMethods(receiver, actions);
 }
 
 function refuseMoves(clock: SandboxClock, explorations: Explorations): SandboxClock {
   const moves: Pick<SandboxClock, "travel" | "travelTo"> = {
-    async travel(by) {
-      explorations.requireIdle("travel");
-      return await clock.travel(by);
-    },
-    async travelTo(timestamp) {
-      explorations.requireIdle("travelTo");
-      return await clock.travelTo(timestamp);
-    },
+    travel: (by) => explorations.whenIdle("travel", () => clock.travel(by)),
+    travelTo: (timestamp) => explorations.whenIdle("travelTo", () => clock.travelTo(timestamp)),
   };
   return withMethods(clock, moves);
 }

@@ -1,4 +1,5 @@
 import { messageOf } from "../../protocol/coded-error.ts";
+import { AbortController } from "../../protocol/globals.ts";
 import { hashJson } from "../../protocol/values/canonical-json.ts";
 import { readMining } from "../../sandbox/chain/clock/mining.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
@@ -244,7 +245,7 @@ class ExplorationRun {
       await this.#own(() => check({ purchases, step }));
     } catch (cause) {
       this.#signal.throwIfAborted();
-      const message = cause instanceof Error ? cause.message : String(cause);
+      const message = messageOf(cause);
       throw new WalkDifference(`After "${step}", your check`, checkSignature, "no error", message, { cause });
     }
   }

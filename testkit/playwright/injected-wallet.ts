@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Hex, numberToHex } from "viem";
+import { isError, messageOf } from "../../protocol/coded-error.ts";
 import { fetchDirect } from "../../sandbox/lib/http/direct/fetch-direct.ts";
 import { wait } from "../../sandbox/lib/time/wait.ts";
 import type { Wallet } from "../../sandbox/service/wallets/wallet.ts";
@@ -231,9 +232,8 @@ function chainOf(decoded: DecodedRequest): string {
 }
 
 function toRefusal(error: unknown): { code: number; message: string } {
-  const { code, message } =
-    error instanceof Error ? (error as Error & { code?: unknown }) : { code: 0, message: String(error) };
-  return { code: typeof code === "number" && code !== 0 ? code : -32_603, message };
+  const code = isError(error) && "code" in error ? error.code : 0;
+  return { code: typeof code === "number" && code !== 0 ? code : -32_603, message: messageOf(error) };
 }
 
 async function readFrom(url: string, method: string, params: unknown): Promise<unknown> {

@@ -1,10 +1,14 @@
+import { AbortController } from "../../protocol/globals.ts";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
+import { AnswerPromise } from "./answer-promise.ts";
 
 /** Guards a sandbox while one test has it: later calls are refused, and so are those that have no answer yet, whose effects are waited for. */
 export class LeaseGuard {
   readonly #over = new AbortController();
   readonly #underWay = new Set<Promise<void>>();
   readonly #unanswered = new Set<() => void>();
+  /** The calls whose answers nothing has awaited, in their order. */
+  readonly #forgotten = new Map<AnswerPromise<unknown>, string>();
 
   get isOver(): boolean {
     return this.#over.signal.aborted;
@@ -31,18 +35,33 @@ export class LeaseGuard {
   }
 
   /** Returns the answer of a call, which is refused if the lease is over first. */
-  untilOver<T>(answer: Promise<T>): Promise<T> {
-    const { promise, resolve, reject } = Promise.withResolvers<T>();
+  untilOver<T>(call: string, answer: Promise<T>): Promise<T> {
+    const shown = Promise.withResolvers<T>();
+    const promise = new AnswerPromise<T>((resolve) => resolve(shown.promise));
+    this.#forgotten.set(promise, call);
+    promise.onceAwaited(() => void this.#forgotten.delete(promise));
     const refuse = () => {
-      // A test that is over may await it nowhere, and the refusal must not fail the next one.
+      // The fixture has named a call that was not awaited, and the refusal must not fail the next test.
       promise.catch(() => undefined);
-      reject(this.over.reason);
+      shown.reject(notLeased(`still waits for ${call}()`));
     };
     this.#unanswered.add(refuse);
     const answered = () => void this.#unanswered.delete(refuse);
     void answer.then(answered, answered);
-    void answer.then(resolve, reject);
+    void answer.then(shown.resolve, shown.reject);
     return promise;
+  }
+
+  /** Returns the error of a test that ends now and has not awaited all of its calls; null for one that has. */
+  async findForgotten(): Promise<SandboxError | null> {
+    // An `await` calls `then` one microtask later.
+    await null;
+    const calls = [...new Set(this.#forgotten.values())].map((call) => `${call}()`);
+    if (calls.length === 0) return null;
+    return new SandboxError(
+      "not_awaited",
+      `The test ended without awaiting ${calls.join(", ")}. Await every call of the sandbox.`,
+    );
   }
 
   /** Refuses all calls, and resolves when everything that was noted has settled; nothing is begun meanwhile. */

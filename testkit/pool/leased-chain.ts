@@ -9,10 +9,10 @@ export function leasedChain(chain: ChainNode, clock: ChainNode["clock"], guard: 
   const request = guardedRequest(chain.client.request, guard);
   const config = { ...chain.client.transport, request };
   const client = createChainClient(chain.anvil.url, () => ({ config, request }));
-  return guardCalls(chain, guard, {
+  return guardCalls(chain, "chain", guard, {
     own: {
-      anvil: guardCalls(chain.anvil, guard),
-      client: guardCalls(client, guard, { isStepwise: true }),
+      anvil: guardCalls(chain.anvil, "chain.anvil", guard),
+      client: guardCalls(client, "chain.client", guard, { isStepwise: true }),
       request: guardedRequest(chain.request, guard),
       clock,
     },

@@ -20,44 +20,51 @@ export function leasedSandbox(
   explorations: Explorations,
   guard: LeaseGuard,
 ): ExplorableSandbox {
-  const clock = guardCalls(sandbox.clock, guard);
+  const clock = guardCalls(sandbox.clock, "clock", guard);
   const chain = leasedChain(sandbox.chain, clock, guard);
   const { contracts } = sandbox.description;
-  const walletOf = (own: TestWallet, account: LocalAccount): TestWallet =>
-    guardCalls(new LeasedWallet({ own, account, client: chain.client, contracts, guard }), guard, {
+  const walletOf = (own: TestWallet, path: string, account: LocalAccount): TestWallet =>
+    guardCalls(new LeasedWallet({ own, account, client: chain.client, contracts, guard }), path, guard, {
       isStepwise: true,
     });
-  const wallets = openWallets(sandbox.chain, (account, name) => walletOf(sandbox.wallets[name], account));
+  const wallets = openWallets(sandbox.chain, (account, name) =>
+    walletOf(sandbox.wallets[name], `wallets.${name}`, account),
+  );
   const given = sandbox.given.using({
     wallets,
     clock,
     chain,
-    guard: (calls) => guardCalls(calls, guard),
+    guard: (calls) => guardCalls(calls, "given", guard),
     signal: guard.over,
   });
   const client = once(() => sandbox.clientUntil(guard.over));
-  const leased = guardCalls(sandbox, guard, {
+  const reviewer = guardCalls(given.reviewer, "reviewer", guard);
+  const leased = guardCalls(sandbox, "", guard, {
     own: {
       chain,
       clock,
-      relayer: guardCalls(sandbox.relayer, guard),
-      faults: guardCalls(sandbox.faults, guard),
-      store: guardCalls(sandbox.store, guard),
+      relayer: guardCalls(sandbox.relayer, "relayer", guard),
+      faults: guardCalls(sandbox.faults, "faults", guard),
+      store: guardCalls(sandbox.store, "store", guard),
       receiver: leasedReceiver(sandbox.receiver, guard),
       wallets,
-      openWallet: (privateKey) => walletOf(sandbox.openWallet(privateKey), privateKeyToAccount(privateKey)),
+      openWallet(privateKey) {
+        const account = privateKeyToAccount(privateKey);
+        return walletOf(sandbox.openWallet(privateKey), `openWallet(${account.address})`, account);
+      },
       // Each step notes for itself; a transaction that is never mined would be waited for without end.
-      given: guardCalls(given, guard, { isStepwise: true }),
-      reviewer: guardCalls(given.reviewer, guard),
+      given: guardCalls(given, "given", guard, { isStepwise: true, own: { reviewer } }),
+      reviewer,
       deliverAll: async () => await given.deliveries.all(),
       async snapshot() {
         const taking = sandbox.snapshot();
         guard.note(taking);
-        return guardCalls(await taking, guard);
+        return guardCalls(await taking, "snapshot", guard);
       },
       get client() {
         const own = client();
-        return guardCalls(own, guard, { own: { retrying: guardCalls(own.retrying, guard) } });
+        const retrying = guardCalls(own.retrying, "client.retrying", guard);
+        return guardCalls(own, "client", guard, { own: { retrying } });
       },
       async explore(options) {
         const exploring = explorations.run(options, guard.over);
@@ -73,5 +80,5 @@ export function leasedSandbox(
 function leasedReceiver(receiver: SandboxReceiver, guard: LeaseGuard): SandboxReceiver {
   const next: SandboxReceiver["next"] = async (matches = () => true, timeoutMs) =>
     await receiver.next((arrival) => !guard.isOver && matches(arrival), timeoutMs);
-  return guardCalls(receiver, guard, { own: { next } });
+  return guardCalls(receiver, "receiver", guard, { own: { next } });
 }

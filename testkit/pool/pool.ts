@@ -1,11 +1,7 @@
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
-import {
-  createExplorableSandbox,
-  type ExplorableSandbox,
-  openExplorable,
-} from "../explore/explorable-sandbox.ts";
+import { type ExplorableSandbox, openExplorable } from "../explore/explorable-sandbox.ts";
 import type { Explorations } from "../explore/explorations.ts";
 import { LeaseGuard } from "./lease-guard.ts";
 import { leasedSandbox } from "./leased-sandbox.ts";
@@ -13,6 +9,8 @@ import { leasedSandbox } from "./leased-sandbox.ts";
 /** A sandbox that a test has for as long as it runs. */
 export interface Lease {
   sandbox: ExplorableSandbox;
+  /** Returns the error of a test that ends now and has not awaited all of its calls; null for one that has. */
+  findForgotten: () => Promise<SandboxError | null>;
   /** Ends the lease: from here on the sandbox refuses this test; resolves when the effects of its calls in progress have ended. */
   end: () => Promise<void>;
 }
@@ -24,12 +22,16 @@ export interface Pool {
   close(): Promise<void>;
 }
 
-interface Kept {
+/** An open sandbox. */
+interface Opened {
   sandbox: ExplorableSandbox;
   explorations: Explorations;
-  start: Snapshot;
   /** Of the sandbox, also once it is closed. */
   skipWaitsDuring: ExplorableSandbox["skipWaitsDuring"];
+}
+
+interface Kept extends Opened {
+  start: Snapshot;
 }
 
 /**
@@ -41,8 +43,16 @@ export function openPool(options: SandboxOptions, scope: "worker" | "test"): Poo
   if (scope === "test")
     return {
       async lease() {
-        const sandbox = await createExplorableSandbox(options);
-        return { sandbox, end: async () => await sandbox.close() };
+        const opened = await openExplorable(options);
+        const { skipWaitsDuring, close } = opened.sandbox;
+        const { end, ...lease } = leaseOf({ ...opened, skipWaitsDuring });
+        return {
+          ...lease,
+          async end() {
+            await end();
+            await close();
+          },
+        };
       },
       async close() {},
     };
@@ -59,13 +69,12 @@ export function openPool(options: SandboxOptions, scope: "worker" | "test"): Poo
         state = "free";
         throw error;
       }
-      const guard = new LeaseGuard();
-      const { sandbox, explorations, skipWaitsDuring } = kept;
+      const { end, ...lease } = leaseOf(kept);
       return {
-        sandbox: leasedSandbox(sandbox, explorations, guard),
+        ...lease,
         async end() {
           state = "ending";
-          await skipWaitsDuring(async () => await guard.end());
+          await end();
           state = "free";
         },
       };
@@ -73,6 +82,16 @@ export function openPool(options: SandboxOptions, scope: "worker" | "test"): Poo
     async close() {
       await kept?.sandbox.close();
     },
+  };
+}
+
+/** Leases an open sandbox to one test. */
+function leaseOf({ sandbox, explorations, skipWaitsDuring }: Opened): Lease {
+  const guard = new LeaseGuard();
+  return {
+    sandbox: leasedSandbox(sandbox, explorations, guard),
+    findForgotten: async () => await guard.findForgotten(),
+    end: async () => await skipWaitsDuring(async () => await guard.end()),
   };
 }
 

@@ -23,13 +23,14 @@ export interface PlayOptions {
  */
 export async function playScenario(scenario: Scenario, play: PlayOptions = {}): Promise<void> {
   const { onStep, check, options = {} } = play;
-  const { seed, programs, confirmations, gas_budget_wei } = scenario;
+  const { seed, programs, accounts = [], confirmations, gas_budget_wei } = scenario;
   const { createSandbox } = await loadRuntime();
   const { Player } = await import("./repeat/player.ts");
   await using sandbox = await createSandbox({
     ...options,
     seed,
     programs,
+    accounts,
     confirmations,
     gasBudgetWei: BigInt(gas_budget_wei),
   });

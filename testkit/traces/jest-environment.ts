@@ -8,10 +8,10 @@ interface JestTest {
   failing?: boolean;
 }
 
-/** The events of jest-circus that begin a test and that say that it failed. */
+/** The events of jest-circus that begin a test and that say that it failed; `error` is one that no code has handled. */
 type JestEvent =
   | { name: "test_start"; test: JestTest }
-  | { name: "test_fn_failure" | "hook_failure"; test?: JestTest; error: unknown };
+  | { name: "test_fn_failure" | "hook_failure" | "error"; test?: JestTest; error: unknown };
 
 type JestEnvironment = new (
   config: unknown,
@@ -41,7 +41,7 @@ export default class RoutingSandboxEnvironment extends TestEnvironment {
   /** Keeps the test that runs, and its errors. */
   handleTestEvent(event: JestEvent): void {
     if (event.name === "test_start") this.global[jestTestKey] = begun(event.test, this.#file);
-    if (event.name === "test_fn_failure" || event.name === "hook_failure") this.#note(event.error);
+    else if (["test_fn_failure", "hook_failure", "error"].includes(event.name)) this.#note(event.error);
   }
 
   #note(error: unknown): void {

@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import type { TraceFailure } from "../../sandbox/hosts/trace/trace-view.ts";
+import { packageRoot } from "../../sandbox/lib/package-root.ts";
 import { escapeLines } from "../../server/lib/escape-controls.ts";
 
 /** The number of lines before and after the line that failed. */
@@ -21,6 +23,14 @@ export function readPlace(
   return { at, code: at.line === null ? [] : readCode(at.file, at.line) };
 }
 
+/** Returns whether a file is of a package, which may also be this one in a checkout or linked from elsewhere. */
+function isOfPackage(file: string): boolean {
+  const own = ["bundle", "protocol", "relayer", "sandbox", "server", "testkit"];
+  return (
+    file.includes("/node_modules/") || own.some((folder) => file.startsWith(join(packageRoot(), folder, "/")))
+  );
+}
+
 /** The place in the test's own file that an error comes from, else the first one outside of packages. */
 function findFrame(stack: string, testFile: string): TraceFailure["at"] {
   const frames = [...stack.matchAll(/(?:\(|at )((?:file:\/\/)?\/[^():]+):(\d+):(\d+)/g)].map(
@@ -31,7 +41,7 @@ function findFrame(stack: string, testFile: string): TraceFailure["at"] {
     }),
   );
   const own = frames.find(({ file }) => file === testFile);
-  return own ?? frames.find(({ file }) => !file.includes("/node_modules/")) ?? null;
+  return own ?? frames.find(({ file }) => !isOfPackage(file)) ?? null;
 }
 
 /** The line of a test's title; a title that is made from data is on no line. */

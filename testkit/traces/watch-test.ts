@@ -1,4 +1,6 @@
+import { isError } from "../../protocol/coded-error.ts";
 import type { ExplorableSandbox } from "../explore/explorable-sandbox.ts";
+import { observeUnhandled } from "./observe-unhandled.ts";
 import { type EndedTest, type TestError, type TraceOptions, traceTest } from "./trace-test.ts";
 
 /** Returns the test as its runner describes it at this moment; null when the runner does not, or expects it to fail. */
@@ -9,9 +11,11 @@ export interface WatchedTest {
   /**
    * Writes the trace of the test, when it is to leave one.
    *
+   * @param error - of the test, which its runner does not know yet.
    * @param read - reads the test at its end, where the runner passes it to another hook.
+   * @returns whether the test had failed before, as far as its runner says.
    */
-  end(read?: ReadTest): Promise<void>;
+  end(error: TestError | null, read?: ReadTest): Promise<boolean>;
   /** Writes the trace of the test as one that a signal ends. */
   interrupt(signal: string): Promise<void>;
 }
@@ -20,7 +24,7 @@ export interface WatchedTest {
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Watches a test until it ends: rejections without a handler are failures of it.
+ * Watches a test until it ends. Errors that no code has handled are failures of it in the trace, and reach the test runner as without a trace.
  *
  * @example const watched = watchTest(sandbox, tracing, () => readVitestTest(task))
  */
@@ -29,22 +33,27 @@ export function watchTest(
   tracing: Required<TraceOptions>,
   read: ReadTest,
 ): WatchedTest {
-  if (tracing.trace === "never") return { end: async () => {}, interrupt: async () => {} };
-  const rejections: TestError[] = [];
-  const collect = (reason: unknown) => {
-    const { message, stack, cause } = reason instanceof Error ? reason : new Error(String(reason));
-    rejections.push({ message: `Unhandled rejection: ${message}`, stack, cause });
-  };
+  if (tracing.trace === "never")
+    return {
+      end: async (_, readAtEnd = read) => hasFailed(readAtEnd() ?? read()),
+      interrupt: async () => {},
+    };
+  const unhandled: TestError[] = [];
+  const stop = observeUnhandled((error, kind) => {
+    const { message, stack, cause } = isError(error) ? error : new Error(String(error));
+    unhandled.push({ message: `${kind}: ${message}`, stack, cause });
+  });
   const leave = async (test: EndedTest | null, more: readonly TestError[]) => {
     if (test === null) return;
-    const hasFailed = test.hasFailed || more.length > 0;
-    await traceTest({ ...test, hasFailed, errors: [...test.errors, ...more] }, sandbox, tracing);
+    const errors = [...test.errors, ...more];
+    await traceTest({ ...test, hasFailed: test.hasFailed || more.length > 0, errors }, sandbox, tracing);
   };
-  process.on("unhandledRejection", collect);
   return {
-    async end(readAtEnd = read) {
-      process.off("unhandledRejection", collect);
-      await leave(readAtEnd() ?? read(), rejections);
+    async end(error, readAtEnd = read) {
+      stop();
+      const test = readAtEnd() ?? read();
+      await leave(test, error === null ? unhandled : [...unhandled, error]);
+      return hasFailed(test);
     },
     async interrupt(signal) {
       await leave(read(), [{ message: `${signal} ended the process during this test.` }]);
@@ -52,8 +61,13 @@ export function watchTest(
   };
 }
 
+function hasFailed(test: EndedTest | null): boolean {
+  return test?.hasFailed === true;
+}
+
 /**
- * Runs a last step when a signal is about to end the process, and then lets the signal act as it would without the step.
+ * Runs a last step when a signal is about to end the process, and then lets the signal act as it would without the step: a test runner that
+ * listens for it has got it already.
  *
  * @returns what ends this.
  */
@@ -61,7 +75,7 @@ export function beforeSignals(step: (signal: string) => Promise<void>): () => vo
   const listeners = signals.map((signal) => {
     const listener = async () => {
       await step(signal);
-      process.kill(process.pid, signal);
+      if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
     };
     process.once(signal, listener);
     return { signal, listener };

@@ -1,4 +1,5 @@
 import { messageOf } from "../../../protocol/coded-error.ts";
+import { AbortController } from "../../../protocol/globals.ts";
 import { AnvilError } from "./anvil-error.ts";
 import type { AnvilExit } from "./anvil-output.ts";
 import type { AnvilProcess } from "./start-anvil.ts";

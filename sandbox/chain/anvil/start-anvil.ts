@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describeFileError } from "../../../server/lib/describe-file-error.ts";
 import { packageRoot } from "../../lib/package-root.ts";
 import { endsWithin, unlessAborted } from "../../lib/time/deadline.ts";
+import { abortAfter } from "../../lib/time/timers.ts";
 import { createChainClient } from "../client/chain-client.ts";
 import { nodeSocket } from "../client/node-socket.ts";
 import { anvilBinary, anvilVersion } from "./anvil-binary.ts";
@@ -72,7 +73,7 @@ export interface AnvilProcess extends AsyncDisposable {
  * anvil.url; // "http://127.83.12.5:41234"
  */
 export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProcess> {
-  const { chainId = 31_337, signal: end = AbortSignal.timeout(startDeadlineMs) } = options;
+  const { chainId = 31_337, signal: end = abortAfter(startDeadlineMs) } = options;
   const host = await chooseLoopbackAddress();
   const guard = spawnGuarded(anvilBinary(), { ...options, chainId, host });
   const output = followOutput(guard);

@@ -1,6 +1,7 @@
 import type { EIP1193RequestFn, Transport } from "viem";
 import { z } from "zod";
 import { type Node, toNode } from "../../../relayer/node/node.ts";
+import { clearInterval, setInterval } from "../../lib/time/timers.ts";
 
 const secondsSchema = z.tuple([z.int().nonnegative()]);
 const enabledSchema = z.tuple([z.boolean()]);

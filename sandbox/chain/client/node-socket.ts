@@ -1,7 +1,9 @@
 import { type CustomTransport, custom, RpcRequestError } from "viem";
-import { WebSocket } from "ws";
+import type { WebSocket } from "ws";
 import { z } from "zod";
 import { closedMessage } from "../../lib/errors/closed-error.ts";
+import { openDirectSocket } from "../../lib/http/direct/open-direct-socket.ts";
+import { clearTimeout, setTimeout } from "../../lib/time/timers.ts";
 import { AnvilSilentError } from "./anvil-silent-error.ts";
 
 /** The longest time for a node's answer, in milliseconds. */
@@ -15,6 +17,9 @@ const largestAnswer = 2 ** 29 - 1;
 /** The number of requests in one message, and of messages in progress at the same time, at most. */
 const batchSize = 128;
 const lineCount = 4;
+
+// As it was when the package was loaded: tests with fake timers replace it.
+const { nextTick } = process;
 
 /** A node's WebSockets as a viem transport; they hold the process until they are closed. */
 export interface NodeSocket {
@@ -52,15 +57,14 @@ const answersSchema = z.array(
  */
 export function nodeSocket(url: string | (() => string)): NodeSocket {
   const urlNow = typeof url === "string" ? () => url : url;
-  const addressNow = () => urlNow().replace(/^http/, "ws");
-  const lines = Array.from({ length: lineCount }, () => new Line(addressNow));
+  const lines = Array.from({ length: lineCount }, () => new Line(urlNow));
   const ownLines: Line[] = [];
   const asked: Question[] = [];
   let closed = false;
   const askAlone = (question: Question) => {
     let line = ownLines.find(({ idle }) => idle);
     if (line === undefined) {
-      line = new Line(addressNow);
+      line = new Line(urlNow);
       ownLines.push(line);
     }
     void line.exchange([question]);
@@ -78,7 +82,7 @@ export function nodeSocket(url: string | (() => string)): NodeSocket {
         return;
       }
       // A tick comes after all microtasks of the turn, in which the other questions are asked.
-      if (asked.length === 0) process.nextTick(flush);
+      if (asked.length === 0) nextTick(flush);
       asked.push({ ...question, resolve, reject });
     });
   return {
@@ -93,14 +97,14 @@ export function nodeSocket(url: string | (() => string)): NodeSocket {
 
 /** One WebSocket, which is opened with the first question and again when the node has closed it. */
 class Line {
-  readonly #addressNow: () => string;
+  readonly #urlNow: () => string;
   #open: Promise<WebSocket> | undefined;
   #socket: WebSocket | undefined;
   #underWay: { resolve: (text: string) => void; reject: (error: Error) => void } | undefined;
   idle = true;
 
-  constructor(addressNow: () => string) {
-    this.#addressNow = addressNow;
+  constructor(urlNow: () => string) {
+    this.#urlNow = urlNow;
   }
 
   close(): void {
@@ -151,10 +155,7 @@ class Line {
 
   #connect(): Promise<WebSocket> {
     return new Promise((resolve, reject) => {
-      const socket = new WebSocket(this.#addressNow(), {
-        perMessageDeflate: false,
-        maxPayload: largestAnswer,
-      });
+      const socket = openDirectSocket(this.#urlNow(), { maxPayload: largestAnswer });
       this.#socket = socket;
       const isCurrent = () => this.#socket === socket;
       socket.onopen = () => resolve(socket);

@@ -2,6 +2,7 @@ import { Mutex } from "async-mutex";
 import { awaitAutomine } from "../../../relayer/node/automine.ts";
 import { toNode } from "../../../relayer/node/node.ts";
 import { freshReading } from "../../lib/reading/fresh-reading.ts";
+import { machineClock } from "../../lib/time/timers.ts";
 import type { ChainClient } from "../client/chain-client.ts";
 import { raiseOffset } from "./anvil-offset.ts";
 import { ClockError } from "./clock-error.ts";
@@ -130,7 +131,7 @@ function liveClock(client: ChainClient, kept: KeptOffset) {
   const node = toNode(client.request);
   /** The latest time that was returned. */
   let told = 0;
-  const read = () => Math.floor(Date.now() / 1_000) + offset;
+  const read = () => Math.floor(machineClock.now() / 1_000) + offset;
   const recoveries = new Mutex();
   // Chain and API continue from the latest answered time when the machine's clock is set back: a transaction that came after what it serves would be refused as older.
   const recover = async () => {

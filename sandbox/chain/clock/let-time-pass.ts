@@ -1,3 +1,4 @@
+import { AbortSignal } from "../../../protocol/globals.ts";
 import { ChainUnavailableError } from "../../../server/chain/chain-reader.ts";
 import type { Services } from "../../../server/services.ts";
 import { wait } from "../../lib/time/wait.ts";

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliDecompress } from "node:zlib";
 import { z } from "zod";
+import { isError } from "../../../protocol/coded-error.ts";
 import { replaceFile } from "../../../server/lib/replace-file.ts";
 import { inCheckout, packageRoot } from "../../lib/package-root.ts";
 import { anvilVersion } from "../anvil/anvil-binary.ts";
@@ -103,7 +104,7 @@ export async function loadGenesis(signal?: AbortSignal): Promise<Genesis> {
     const options = { cwd: packageRoot(), ...(signal === undefined ? {} : { signal }) };
     await promisify(execFile)(process.execPath, [script], options);
   } catch (cause) {
-    const reason = cause instanceof Error && "stderr" in cause ? String(cause.stderr).trim() : String(cause);
+    const reason = isError(cause) && "stderr" in cause ? String(cause.stderr).trim() : String(cause);
     throw new GenesisError(
       "not_built",
       `The genesis could not be built; correct this and start again: ${reason}`,

@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import { Mutex } from "async-mutex";
 import { causesOf } from "../../../protocol/coded-error.ts";
 import { RpcRefusedError } from "../../../relayer/errors.ts";

@@ -1,5 +1,7 @@
-import { Agent, type IncomingMessage, request as requestOf } from "node:http";
+import { type IncomingMessage, request as requestOf } from "node:http";
+import { DirectAgent } from "../../lib/http/direct/connect-direct.ts";
 import { readBytes } from "../../lib/http/read-bytes.ts";
+import { abortAfter } from "../../lib/time/timers.ts";
 
 /** The longest time for an answer of Anvil, in milliseconds; it waits 30 s itself for the block of a transaction. */
 export const answerMs = 60_000;
@@ -16,7 +18,7 @@ export class ChainSilentError extends Error {}
 /** Asks Anvil over HTTP. */
 export class AnvilHttp {
   readonly #urlNow: () => string;
-  readonly #agent = new Agent({ keepAlive: true });
+  readonly #agent = new DirectAgent({ keepAlive: true });
 
   /** @param urlNow - returns where Anvil answers now. */
   constructor(urlNow: () => string) {
@@ -26,7 +28,7 @@ export class AnvilHttp {
   /** Sends a JSON-RPC request and returns the bytes of the answer. @throws ChainSilentError */
   async post(body: string): Promise<Buffer> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const signal = AbortSignal.timeout(answerMs);
+    const signal = abortAfter(answerMs);
     const bytes = Buffer.from(body);
     requestOf(this.#urlNow(), {
       method: "POST",

@@ -144,7 +144,7 @@ export class RpcFront {
 
 function bytesOf(data: RawData): Uint8Array {
   if (Array.isArray(data)) return Buffer.concat(data);
-  return data instanceof ArrayBuffer ? new Uint8Array(data) : data;
+  return ArrayBuffer.isView(data) ? data : new Uint8Array(data);
 }
 
 /** The whole body, or null when it is too large; what is left of it then stays on the connection. */

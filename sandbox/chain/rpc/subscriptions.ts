@@ -1,5 +1,6 @@
 import { type RawData, WebSocket } from "ws";
 import { z } from "zod";
+import { openDirectSocket } from "../../lib/http/direct/open-direct-socket.ts";
 import { ChainSilentError } from "./anvil-http.ts";
 
 /** The largest backlog of a subscriber that reads slowly, in bytes; above it the subscriber is disconnected. */
@@ -18,7 +19,7 @@ export class Subscriptions {
 
   constructor(url: string, client: WebSocket) {
     this.#client = client;
-    this.#chain = new WebSocket(url, { perMessageDeflate: false });
+    this.#chain = openDirectSocket(url);
     this.#chain.on("message", (data) => this.#take(data));
     // A close follows.
     this.#chain.on("error", () => {});

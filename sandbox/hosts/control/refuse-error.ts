@@ -1,6 +1,6 @@
 import type { Response } from "express";
 import { BaseError, HttpRequestError } from "viem";
-import { CodedError, causesOf } from "../../../protocol/coded-error.ts";
+import { CodedError, causesOf, isError } from "../../../protocol/coded-error.ts";
 import { OutcomeUnknownError } from "../../../relayer/relayer.ts";
 import type { ErrorCode } from "../../../server/api/errors/catalogue.ts";
 import { Problem } from "../../../server/api/errors/problem.ts";
@@ -42,7 +42,7 @@ export function refuseError(error: unknown, response: Response): void {
       { code: rpcUnavailable },
     );
   else if (error instanceof CodedError) sendRefusal(response, 422, error.message, { code: error.code });
-  else if (error instanceof URIError)
+  else if (isError(error) && error.name === "URIError")
     sendRefusal(response, 400, "The path is not valid percent-encoding. Send a percent sign as %25.", {
       code: requestMalformed,
     });
@@ -50,7 +50,7 @@ export function refuseError(error: unknown, response: Response): void {
   else if (error instanceof BaseError)
     sendRefusal(response, 500, error.details || error.shortMessage, { code: internalError });
   else
-    sendRefusal(response, 500, error instanceof Error ? error.message : "The sandbox failed.", {
+    sendRefusal(response, 500, isError(error) ? error.message : "The sandbox failed.", {
       code: internalError,
     });
 }

@@ -11,7 +11,7 @@ import { collectBody } from "../../lib/http/collect-body.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
 import type { Part } from "../../lib/part.ts";
 import type { SandboxSettings } from "../../options/options.ts";
-import { givenAccounts } from "../../service/keys/keys.ts";
+import { ownAccounts } from "../../service/keys/keys.ts";
 import { catchUp } from "../../service/relayer/catch-up.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import { takeFingerprint } from "../../state/fingerprint.ts";
@@ -106,13 +106,14 @@ export class Recorder {
       await this.#recordBlocks(recording, false);
       this.#recording = null;
       if (recording.unrepeatable !== null) throw refusal(recording.unrepeatable);
-      const { seed, programs, confirmations, gasBudgetWei } = settings;
+      const { seed, programs, accounts, confirmations, gasBudgetWei } = settings;
       return {
         format: "routing-sandbox-scenario",
         version: 1,
         title: recording.title,
         seed,
         programs: [...programs],
+        ...(accounts.length === 0 ? {} : { accounts: [...accounts] }),
         confirmations,
         gas_budget_wei: gasBudgetWei.toString(),
         steps: recording.steps,
@@ -167,7 +168,7 @@ export class Recorder {
         if (kind !== null) await this.#recordBlocks(recording, true);
         if (exchange === null || kind === null) return;
         const { seed, accounts } = this.#sources.description;
-        const given = givenAccounts(seed, accounts);
+        const own = ownAccounts(seed, accounts);
         const { credentials, head, steps } = recording;
         const body = requestBody();
         const reason = findUnrepeatable(request, {
@@ -180,7 +181,7 @@ export class Recorder {
           kind,
           request,
           { exchange, requestBody: body.toString() },
-          { accounts: [...accounts, ...given], credentials },
+          { accounts: [...accounts, ...own], credentials },
         );
         steps.push(head.hash === before.hash ? step : { ...step, block: blockName(head) });
       } finally {

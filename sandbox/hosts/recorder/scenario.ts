@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { jsonSchema } from "../../../server/api/schemas/primitives.ts";
 import { confirmationsSchema, seedSchema } from "../../options/defaults.ts";
-import { programsSchema } from "../../options/programs.ts";
+import { accountsSchema, programsSchema } from "../../options/programs.ts";
 
 const hex = z.string().regex(/^0x[0-9a-f]*$/);
 const title = z.string().min(1);
@@ -90,6 +90,7 @@ export const scenarioSchema = z.strictObject({
   title,
   seed: seedSchema,
   programs: programsSchema,
+  accounts: accountsSchema.optional(),
   confirmations: confirmationsSchema,
   gas_budget_wei: z.string().regex(/^\d{1,78}$/),
   steps: z.array(step),

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { types } from "node:util";
 
 /** A request and its answer, once it is about to be sent. */
 export interface Exchange {
@@ -21,7 +22,7 @@ export function watchAnswer(
 ): void {
   const chunks: Buffer[] = [];
   const keep = (chunk: unknown) => {
-    if (typeof chunk === "string" || chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
+    if (typeof chunk === "string" || types.isUint8Array(chunk)) chunks.push(Buffer.from(chunk));
   };
   const { write, end, destroy } = response;
   let ended = false;

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage, RequestListener } from "node:http";
+import { performance } from "node:perf_hooks";
 import type { EIP1193RequestFn } from "viem";
 import type { AnsweredRequest } from "../../../server/services.ts";
 import type { Part } from "../../lib/part.ts";

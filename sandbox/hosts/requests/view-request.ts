@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import { type Hex, isAddress, isHex, parseTransaction } from "viem";
 import { z } from "zod";
 import { checkNames } from "../../../protocol/binding/check-binding.ts";

@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import type { Part } from "../../lib/part.ts";
 import type { Fault } from "../../service/faults/fault.ts";
 

@@ -1,3 +1,4 @@
+import { machineClock } from "../../lib/time/timers.ts";
 import type { Sources } from "../explorer/sources.ts";
 import { collectAnswers, type ExplainTransaction } from "./collect-answers.ts";
 import type { FaultLog } from "./fault-log.ts";
@@ -24,7 +25,7 @@ export async function makeTrace(
   const trace = {
     format: "routing-sandbox-trace" as const,
     version: 1 as const,
-    written: new Date().toISOString(),
+    written: new Date(machineClock.now()).toISOString(),
     ...subject,
     entries,
     ...readCourse(entries, answers, sources.requests.restoredTo),

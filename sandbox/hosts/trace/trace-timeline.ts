@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import type { CollectedAnswers } from "./collect-answers.ts";
 import type { FaultLog } from "./fault-log.ts";
 import {

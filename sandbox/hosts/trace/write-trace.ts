@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
+import { messageOf } from "../../../protocol/coded-error.ts";
 import { describeFileError } from "../../../server/lib/describe-file-error.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { writeSnapshot } from "../../state/snapshot-file/snapshot-file.ts";
@@ -37,7 +38,7 @@ export async function writeTrace(
   const problem = await encodeSnapshot()
     .then(async (content) => await writeSnapshot(snapshot, content))
     .then(() => null)
-    .catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
+    .catch(messageOf);
   const name = problem === null ? basename(snapshot) : null;
   const page = await makeTrace({ ...noSubject, ...subject, snapshot: name, snapshot_problem: problem });
   await writeFile(file, page).catch((error: unknown) => refuse(file, error));

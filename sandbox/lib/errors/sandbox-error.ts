@@ -29,6 +29,7 @@ export const sandboxErrors = {
   wallet_unfunded: "A wallet has too little ether for its transaction.",
   transaction_dropped: "The node no longer has a wallet's transaction, or can no longer mine it.",
   not_leased: "A test used the sandbox after that test had ended, or while it was leased to another test.",
+  not_awaited: "A test ended, and nothing has awaited some of its calls of the sandbox.",
   trace_refused: "A trace cannot be written or opened.",
   scenario_refused: "A scenario cannot be recorded, or its file cannot be played.",
   being_explored: "The sandbox was used, or explored a second time, while `explore` runs on it.",

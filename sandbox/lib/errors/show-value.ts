@@ -1,3 +1,5 @@
+import { types } from "node:util";
+
 /** The longest text that is shown of a value, in characters. */
 const longest = 200;
 
@@ -10,7 +12,7 @@ export function showValue(value: unknown): string {
   if (typeof value === "bigint") return `${value}n`;
   // JSON has no NaN and no Infinity.
   if (typeof value === "number") return String(value);
-  if (value instanceof Promise) return "a promise";
+  if (types.isPromise(value)) return "a promise";
   const text = toText(value);
   return text.length <= longest ? text : `${text.slice(0, longest - 1)}…`;
 }

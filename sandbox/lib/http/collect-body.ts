@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { types } from "node:util";
 
 /** The number of bytes of a body that are kept: more than the service accepts, so that a body that it refuses for its size is kept, too. */
 const bodyBytes = 64 * 1024;
@@ -9,7 +10,7 @@ export function collectBody(request: IncomingMessage): () => Buffer {
   let length = 0;
   const push = request.push.bind(request);
   request.push = (chunk: unknown, encoding?: BufferEncoding) => {
-    if (chunk instanceof Uint8Array && length < bodyBytes) {
+    if (types.isUint8Array(chunk) && length < bodyBytes) {
       chunks.push(Buffer.from(chunk));
       length += chunk.length;
     }

@@ -1,8 +1,12 @@
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
+import { codeOf } from "../../../protocol/coded-error.ts";
+import { AbortSignal } from "../../../protocol/globals.ts";
 import type { DeliveryOutcome } from "../../../server/services.ts";
 import { unlessAborted } from "../time/deadline.ts";
+import { abortAfter } from "../time/timers.ts";
+import { DirectAgent } from "./direct/connect-direct.ts";
 import { bareHost, type PinnedReceiver } from "./pin-receiver.ts";
 
 /** The number of bytes of an answer that are read and kept; more than a delivery receipt has. */
@@ -44,7 +48,7 @@ async function exchange(
   body: Buffer,
   { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
 ): Promise<ReceiverAnswer> {
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const timeout = abortAfter(timeoutMs);
   const end = AbortSignal.any([timeout, signal]);
   try {
     // The time is up also when the other side brings Node to forget about a request that is aborted.
@@ -80,7 +84,7 @@ async function post(
     path: `${url.pathname}${url.search}`,
     headers: { ...headers, host: url.host, "content-length": body.length, "user-agent": "routing-sandbox" },
     // A connection of its own each time: none is kept, and no proxy of the environment takes it elsewhere.
-    agent: false,
+    agent: url.protocol === "https:" ? false : new DirectAgent(),
     lookup,
     signal,
     ...(isIP(host) === 0 ? { servername: host } : {}),
@@ -127,7 +131,7 @@ async function readStart(response: IncomingMessage): Promise<string> {
 
 /** A sentence without addresses, so that equal runs record equal reasons. */
 function reasonOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = codeOf(error) ?? "";
   switch (code) {
     case "ECONNREFUSED":
       return "connection refused";

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { URL } from "../../../protocol/globals.ts";
 import { Problem } from "../../../server/api/errors/problem.ts";
 
 /**

@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
+import { URL } from "../../../protocol/globals.ts";
 import { SandboxError } from "../errors/sandbox-error.ts";
 
 /** The most characters of a URL. */

@@ -6,6 +6,7 @@ import { Problem } from "../../../server/api/errors/problem.ts";
 import { headerBytes } from "../../../server/api/limits.ts";
 import { type Answer, problemAnswer } from "../../../server/http/answers/answer.ts";
 import type { RefusalForm } from "../../../server/http/answers/refusal-form.ts";
+import { clearTimeout, setTimeout } from "../time/timers.ts";
 
 /**
  * The time that a client may continue sending after its refusal, in milliseconds: closing at once could lose the

@@ -1,4 +1,6 @@
+import { performance } from "node:perf_hooks";
 import { Mutex } from "async-mutex";
+import { AbortController } from "../../../protocol/globals.ts";
 import { type Gate, type GateTurn, UndoneError } from "../../../server/http/gate.ts";
 import { SandboxError } from "../errors/sandbox-error.ts";
 import { endsWithin } from "../time/deadline.ts";

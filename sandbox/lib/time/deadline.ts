@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from "./timers.ts";
 /** Returns whether a promise resolves within a number of milliseconds; no timer is left when it does. */
 export async function endsWithin(promise: Promise<unknown>, milliseconds: number): Promise<boolean> {
   const { promise: late, resolve } = Promise.withResolvers<false>();

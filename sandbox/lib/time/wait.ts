@@ -1,4 +1,4 @@
-import { setTimeout as pause } from "node:timers/promises";
+import { pause } from "./timers.ts";
 
 /** Resolves after the given number of milliseconds of real time, or at once when it is stopped; then no timer is left. */
 export async function wait(milliseconds: number, stop?: AbortSignal): Promise<void> {

@@ -1,3 +1,4 @@
+import { AbortController, AbortSignal } from "../../../protocol/globals.ts";
 import { wait } from "./wait.ts";
 
 /** The waits of one process that are no work: delays of faults, answers of receivers, and looks for transaction receipts. */

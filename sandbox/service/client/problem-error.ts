@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import { CodedError } from "../../../protocol/coded-error.ts";
 import type { components } from "./api.generated.ts";
 import { describeCheck, shortText } from "./describe-check.ts";
@@ -50,7 +51,7 @@ export class ProblemError extends CodedError {
  */
 export function unwrap<T>(answer: { data?: T; error?: unknown; response?: Response }): T {
   const given: unknown = answer;
-  if (typeof given !== "object" || given === null || given instanceof Promise)
+  if (typeof given !== "object" || given === null || types.isPromise(given))
     throw new TypeError(
       "unwrap takes the awaited response to a request. Pass it as in unwrap(await client.GET(…)).",
     );

@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
 
@@ -78,7 +79,7 @@ export function requireOptions(
   if (missing.length === 0) return;
   const names = listAnd(missing.map((name) => needed[name] ?? name));
   const passed = isObject(value) || value === undefined ? "" : showValue(value);
-  if (passed === "" && !(value instanceof Promise))
+  if (passed === "" && !types.isPromise(value))
     throw new SandboxError("argument_invalid", `${method} needs ${names}. ${remedy}`);
   throw wrongArgument(`${method} takes ${names}`, value, passed, remedy);
 }
@@ -105,7 +106,7 @@ export function requireAmount(method: string, amount: unknown): void {
  * @example throw wrongArgument("fund takes a merchant", value, showValue(value), "Pass a merchant as the API answers it.")
  */
 export function wrongArgument(takes: string, value: unknown, passed: string, remedy: string): SandboxError {
-  const isPromise = value instanceof Promise;
+  const isPromise = types.isPromise(value);
   return new SandboxError(
     "argument_invalid",
     `${takes}, not ${isPromise ? "a promise" : passed}. ${isPromise ? "Await it first." : remedy}`,

@@ -1,6 +1,9 @@
 import { CodedError } from "../../../protocol/coded-error.ts";
+import { AbortSignal } from "../../../protocol/globals.ts";
+import { isLostConnection } from "../../lib/errors/is-lost-connection.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
+import { clearTimeout, machineClock, setTimeout } from "../../lib/time/timers.ts";
 
 /** The reason why a request waits before it is repeated. */
 export interface Wait {
@@ -112,12 +115,15 @@ function isRepeatable({ method, headers }: Request): boolean {
 /** Sends a copy of a request and reads the whole answer, which a lost connection can truncate. */
 async function attemptOnce(request: Request, send: Send): Promise<SendResult> {
   try {
-    const { status, statusText, headers, body } = await send(request.clone());
-    const bytes = body === null ? null : await new Response(body).arrayBuffer();
-    return { answer: new Response(bytes, { status, statusText, headers }) };
+    const answer = await send(request.clone());
+    const { status, statusText, headers } = answer;
+    const bytes = await answer.arrayBuffer();
+    // A response of a status such as 204 must be made of no body.
+    const body = bytes.byteLength === 0 ? null : bytes;
+    return { answer: new Response(body, { status, statusText, headers }) };
   } catch (error) {
-    // A request that the caller aborted is not sent again; fetch throws a TypeError for every lost connection.
-    if (request.signal.aborted || !(error instanceof TypeError)) throw error;
+    // A request that the caller aborted is not sent again.
+    if (request.signal.aborted || !isLostConnection(error)) throw error;
     return { lost: error };
   }
 }
@@ -144,7 +150,7 @@ function readRetryAfter(asked: string, answered: string | null): number | undefi
   const due = /^[A-Z][a-z]{2}/.test(asked) ? Date.parse(asked.replace(/(?: GMT)?$/, " GMT")) : Number.NaN;
   const now = Date.parse(answered ?? "");
   if (Number.isNaN(due)) return undefined;
-  return Math.max(0, Math.ceil((due - (Number.isNaN(now) ? Date.now() : now)) / 1_000));
+  return Math.max(0, Math.ceil((due - (Number.isNaN(now) ? machineClock.now() : now)) / 1_000));
 }
 
 function requireWhole(mostRequests: unknown): void {

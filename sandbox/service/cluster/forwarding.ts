@@ -1,3 +1,5 @@
+import { performance } from "node:perf_hooks";
+import { URL } from "../../../protocol/globals.ts";
 import type { Answer } from "../../../server/http/answers/answer.ts";
 import type { ForwardedRequest, Services } from "../../../server/services.ts";
 import type { ClusterMember } from "../../../server/store/postgres/cluster-member.ts";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { URL } from "../../../protocol/globals.ts";
 import type { Relayer } from "../../../relayer/relayer.ts";
 import type { Log, Services } from "../../../server/services.ts";
 import type { JournaledStore } from "../../../server/store/journaled/journaled-store.ts";
@@ -16,7 +17,7 @@ import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { PinnedReceiver } from "../../lib/http/pin-receiver.ts";
 import { wait } from "../../lib/time/wait.ts";
 import type { SandboxSettings } from "../../options/options.ts";
-import { programSettingSchema } from "../../options/programs.ts";
+import { accountSettingSchema, programSettingSchema } from "../../options/programs.ts";
 import type { SandboxUrls } from "../../state/description.ts";
 import type { Cluster } from "./cluster.ts";
 import { forwardingTo } from "./forwarding.ts";
@@ -35,6 +36,7 @@ const sharedSandbox = z.object({
   settings: z.object({
     seed: z.string(),
     programs: z.array(programSettingSchema).readonly(),
+    accounts: z.array(accountSettingSchema).readonly().default([]),
     confirmations: z.int(),
     gasBudgetWei: decimal,
     receiptTimeoutMs: z.int(),

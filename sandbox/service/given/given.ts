@@ -195,7 +195,7 @@ export class Given {
 function actorsOf(sources: GivenSources, { wallets, clock, chain, guard, signal }: GivenMeans): GivenActors {
   const { description, services, access, merchants, deliveryTurns } = sources;
   const { urls, accounts } = description;
-  const programs = accounts.map(({ program }) => program);
+  const programs = [...new Set(accounts.map(({ program }) => program))];
   const apis = new Map<string, ProgramApi>();
   const api = (program: string) => {
     const known = apis.get(program);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
-import { setTimeout as pause } from "node:timers/promises";
 import { collectBody } from "../../lib/http/collect-body.ts";
+import { pause } from "../../lib/time/timers.ts";
 import type { Waits } from "../../lib/time/waits.ts";
 import type { Fault } from "../faults/fault.ts";
 import { type Arrival, headersOf } from "./arrival.ts";

@@ -1,7 +1,9 @@
 import type { RequestListener } from "node:http";
+import { URL } from "../../../protocol/globals.ts";
 import { verifyWebhook } from "../../../protocol/signatures/webhook.ts";
 import type { KeyRing } from "../../../server/keys/key-ring.ts";
 import { closedError } from "../../lib/errors/closed-error.ts";
+import { isLostConnection } from "../../lib/errors/is-lost-connection.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
 import { fetchDirect } from "../../lib/http/direct/fetch-direct.ts";
@@ -175,7 +177,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
       return { status: response.status, body: await response.text() };
     } catch (error) {
       // fetchDirect throws a TypeError for every lost connection.
-      if (error instanceof TypeError) return { status: null, body: "" };
+      if (isLostConnection(error)) return { status: null, body: "" };
       throw error;
     }
   }

@@ -1,3 +1,5 @@
+import { performance } from "node:perf_hooks";
+import { AbortSignal } from "../../../protocol/globals.ts";
 import type { Deliver, Services } from "../../../server/services.ts";
 import type { SandboxClock } from "../../chain/clock/clock.ts";
 import { letTimePass } from "../../chain/clock/let-time-pass.ts";

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { hexToNumber } from "viem";
-import { WebSocket } from "ws";
 import { z } from "zod";
 import { hexSchema } from "../../../relayer/node/node-schemas.ts";
 import type { Relayer } from "../../../relayer/relayer.ts";
 import type { BlockPoint } from "../../../server/chain/chain-reader.ts";
 import type { Log } from "../../../server/services.ts";
 import { AnvilSilentError } from "../../chain/client/anvil-silent-error.ts";
+import { openDirectSocket } from "../../lib/http/direct/open-direct-socket.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
 
 /** A follower of a chain's heads. */
@@ -53,7 +53,7 @@ export async function followHeads(parts: {
     }
   };
   const open = async () => {
-    const socket = new WebSocket(urlNow().replace(/^http/, "ws"), { perMessageDeflate: false });
+    const socket = openDirectSocket(urlNow());
     socket.on("message", (message) => {
       newHead = true;
       announced = readHead(String(message));

@@ -1,7 +1,7 @@
-import { setImmediate as endOfTurn } from "node:timers/promises";
 import type { Address, Hex, LocalAccount, PrivateKeyAccount } from "viem";
 import { privateKeyToAccount, toAccount } from "viem/accounts";
 import { once } from "../../../server/lib/once.ts";
+import { endOfTurn } from "../../lib/time/timers.ts";
 
 /**
  * Signs as an account whose address is known; what its curve needs is computed at the first signature, not at a start. `sign` waits for the end of

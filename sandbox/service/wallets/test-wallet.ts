@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import { type Address, BaseError, type LocalAccount } from "viem";
 import { z } from "zod";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
@@ -371,7 +372,7 @@ const isPermit = z.object({ deadline: z.bigint(), v: z.number(), r: z.string(), 
 /** Returns the options of a payment. An invalid value must not pay the whole amount by default. @throws SandboxError argument_invalid */
 function readPayment(payment: unknown): PaymentOptions {
   const options: unknown = typeof payment === "bigint" ? { amount: payment } : payment;
-  if (typeof options !== "object" || options === null || Array.isArray(options) || options instanceof Promise)
+  if (typeof options !== "object" || options === null || Array.isArray(options) || types.isPromise(options))
     throw wrongArgument(
       "pay takes an amount as bigint or { amount, permit }",
       payment,

@@ -9,6 +9,7 @@ import {
   type TransactionReceipt,
   TransactionReceiptNotFoundError,
 } from "viem";
+import { AbortController } from "../../../protocol/globals.ts";
 import { isAutomining } from "../../../relayer/node/automine.ts";
 import { countMinable, toNode, traceRevert } from "../../../relayer/node/node.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, webcrypto } from "node:crypto";
 import { createReadStream, existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ export async function findCheckpoint(
  * @returns its SHA-256, in hex.
  */
 export async function writeState(journal: string, state: Uint8Array<ArrayBuffer>): Promise<string> {
-  const digest = Buffer.from(await crypto.subtle.digest("SHA-256", state)).toString("hex");
+  const digest = Buffer.from(await webcrypto.subtle.digest("SHA-256", state)).toString("hex");
   await replaceFile(fileOf(journal, digest), state);
   return digest;
 }

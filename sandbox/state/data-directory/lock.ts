@@ -3,7 +3,7 @@ import { lstatSync, readFileSync, statSync } from "node:fs";
 import { access, constants, readlink, rm, rmdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { causesOf } from "../../../protocol/coded-error.ts";
+import { causesOf, codeOf } from "../../../protocol/coded-error.ts";
 import { makeDirectory } from "../../../server/lib/make-directory.ts";
 import { replaceFile } from "../../../server/lib/replace-file.ts";
 import { unwritable } from "../../../server/store/directory/directory-store.ts";
@@ -63,7 +63,7 @@ export async function lockForReading(directory: string): Promise<() => Promise<u
     const lock = await lockDataDirectory(directory);
     return async () => await lock.release();
   } catch (error) {
-    if (!causesOf(error).some((cause) => Reflect.get(cause, "code") === "EROFS")) throw error;
+    if (!causesOf(error).some((cause) => codeOf(cause) === "EROFS")) throw error;
     await requireFree(directory);
     return async () => {};
   }

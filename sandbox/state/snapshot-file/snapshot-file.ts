@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress, constants } from "node:zlib";
 import { z } from "zod";
+import { codeOf } from "../../../protocol/coded-error.ts";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { describeFileError } from "../../../server/lib/describe-file-error.ts";
 import { readInput } from "../../../server/lib/file-kind.ts";
@@ -76,7 +77,7 @@ export async function writeSnapshot(file: string, content: Uint8Array): Promise<
   try {
     await replaceNamedFile(file, content, 0o600);
   } catch (cause) {
-    const hasNoDirectory = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+    const hasNoDirectory = codeOf(cause) === "ENOENT";
     const reason = hasNoDirectory ? "its directory does not exist" : describeFileError(cause);
     const remedy = hasNoDirectory
       ? "Make the directory"

@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import { AbortController } from "../../../protocol/globals.ts";
 import type { Services } from "../../services.ts";
 import { hasBody } from "../request/read-body.ts";
 import type { Answer } from "./answer.ts";

@@ -1,3 +1,4 @@
+import { isError } from "../../../protocol/coded-error.ts";
 import { Problem } from "../../api/errors/problem.ts";
 import { ChainMismatchError, ChainUnavailableError } from "../../chain/chain-reader.ts";
 import { StoreConflictError, StoreUnavailableError } from "../../store/store.ts";
@@ -21,7 +22,7 @@ export function toProblem(error: unknown): Problem {
         cause: error,
       },
     );
-  if (error instanceof URIError)
+  if (isError(error) && error.name === "URIError")
     return new Problem("route_not_found", "The path is not valid percent-encoding.");
   return new Problem(
     "internal_error",

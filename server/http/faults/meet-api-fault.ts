@@ -1,3 +1,4 @@
+import { AbortSignal } from "../../../protocol/globals.ts";
 import { Problem } from "../../api/errors/problem.ts";
 import type { Answer } from "../answers/answer.ts";
 import type { Operation, OperationContext } from "../operation.ts";

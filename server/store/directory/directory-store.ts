@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { codeOf, isError } from "../../../protocol/coded-error.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import { describeFileError } from "../../lib/describe-file-error.ts";
 import { makeDirectory } from "../../lib/make-directory.ts";
@@ -231,8 +232,8 @@ async function removeReplaced(directory: string): Promise<void> {
  * @param what - begins the sentence.
  */
 export function unwritable(what: string, cause: unknown): unknown {
-  if (!(cause instanceof Error && "syscall" in cause)) return cause;
-  const isNoDirectory = "code" in cause && (cause.code === "EEXIST" || cause.code === "ENOTDIR");
+  if (!(isError(cause) && "syscall" in cause)) return cause;
+  const isNoDirectory = ["EEXIST", "ENOTDIR"].includes(codeOf(cause) ?? "");
   return new StoreUnavailableError(
     `${what} cannot be opened: ${describeFileError(cause)}. ${isNoDirectory ? "Choose" : "Make it writable, with room on its disk, or choose"} another one with the option dataDirectory.`,
     { cause },
@@ -240,7 +241,7 @@ export function unwritable(what: string, cause: unknown): unknown {
 }
 
 function unreadable(directory: string, cause: unknown): unknown {
-  if (!(cause instanceof Error && "syscall" in cause)) return cause;
+  if (!(isError(cause) && "syscall" in cause)) return cause;
   return new StoreUnavailableError(
     `The store in ${directory} cannot be read: ${describeFileError(cause)}. Make it readable for this user, or choose another one with the option dataDirectory.`,
     { cause },

@@ -1,6 +1,6 @@
 import { createHash, hash } from "node:crypto";
 import { Client, type ClientConfig, escapeIdentifier, Pool, type QueryConfig, type QueryResult } from "pg";
-import { CodedError } from "../../../protocol/coded-error.ts";
+import { CodedError, codeOf } from "../../../protocol/coded-error.ts";
 import type { ChainChange } from "../chain-changes.ts";
 import { StoreUnavailableError } from "../store.ts";
 
@@ -155,7 +155,7 @@ export async function reaching<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
+    const code = codeOf(cause) === undefined ? "" : ` (${codeOf(cause)})`;
     throw new StoreUnavailableError(
       `The database refused or did not respond${code}. Check that it runs, and that the URL of the option store is right.`,
       { cause },

@@ -1,7 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { setImmediate } from "node:timers/promises";
+import { performance } from "node:perf_hooks";
 import { CodedError } from "../../../protocol/coded-error.ts";
 import { fetchDirect } from "../../../sandbox/lib/http/direct/fetch-direct.ts";
+import {
+  abortAfter,
+  clearTimeout,
+  endOfTurn,
+  machineClock,
+  pause,
+  setTimeout,
+} from "../../../sandbox/lib/time/timers.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";
 import type { SandboxDescription } from "../../../sandbox/state/description.ts";
 import { Problem } from "../../../server/api/errors/problem.ts";
@@ -207,7 +215,7 @@ export class ServedPool {
   #term(id: string, seconds: number): Pick<Held, "expiresAt" | "timer"> {
     const milliseconds = seconds * 1_000;
     return {
-      expiresAt: Date.now() + milliseconds,
+      expiresAt: machineClock.now() + milliseconds,
       timer: setTimeout(() => this.#expire(id), milliseconds).unref(),
     };
   }
@@ -242,7 +250,7 @@ export class ServedPool {
       const slot = this.#free.shift() ?? (await this.#wait(gone, until));
       const isWorking = await works(slot);
       // The end of a connection that has arrived meanwhile is read first.
-      await setImmediate();
+      await endOfTurn();
       if (isWorking && !gone.aborted) return slot;
       if (isWorking) this.#offer(slot);
       else this.#replaceSoon(slot);
@@ -290,7 +298,7 @@ export class ServedPool {
       } catch (error) {
         this.#metrics.failed_starts += 1;
         this.#options.failed(error);
-        await new Promise((resolve) => setTimeout(resolve, retryMs));
+        await pause(retryMs);
       }
     }
     this.#watch(slot, slot.lease);
@@ -326,7 +334,7 @@ export class ServedPool {
 async function works({ lease }: Slot): Promise<boolean> {
   if (lease === null) return false;
   const url = `${lease.sandbox.description.urls.control}/health`;
-  return await fetchDirect(url, { signal: AbortSignal.timeout(healthTimeoutMs) })
+  return await fetchDirect(url, { signal: abortAfter(healthTimeoutMs) })
     .then(async (response) => {
       await response.text();
       return response.ok;

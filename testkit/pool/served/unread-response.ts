@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
-import { setImmediate } from "node:timers/promises";
 import type { Request, Response } from "express";
+import { endOfTurn } from "../../../sandbox/lib/time/timers.ts";
 
 /** The listener of each connection whose newest response may be unread. */
 const watched = new WeakMap<Socket, (hadError: boolean) => void>();
@@ -37,6 +37,6 @@ export async function sendInTwoWrites(response: Response, body: object): Promise
   response.set("Content-Type", "application/json; charset=utf-8");
   response.set("Content-Length", String(Buffer.byteLength(text)));
   response.flushHeaders();
-  await setImmediate();
+  await endOfTurn();
   if (!response.closed) response.end(text);
 }

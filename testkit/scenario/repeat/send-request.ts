@@ -1,7 +1,8 @@
 import { readIssued } from "../../../sandbox/hosts/recorder/describe-request.ts";
 import type { ExpectingStep, RequestStep } from "../../../sandbox/hosts/recorder/scenario.ts";
+import { isLostConnection } from "../../../sandbox/lib/errors/is-lost-connection.ts";
 import { fetchDirect } from "../../../sandbox/lib/http/direct/fetch-direct.ts";
-import { givenAccounts } from "../../../sandbox/service/keys/keys.ts";
+import { ownAccounts } from "../../../sandbox/service/keys/keys.ts";
 import type { SandboxDescription } from "../../../sandbox/state/description.ts";
 
 /** A request of a scenario, without what it must be answered. */
@@ -30,8 +31,8 @@ export class RequestSender {
 
   constructor({ seed, accounts, urls }: SandboxDescription) {
     this.#urls = urls;
-    const given = givenAccounts(seed, accounts);
-    this.#secrets = new Map([...accounts, ...given].map(({ id, key }) => [id, key]));
+    const own = ownAccounts(seed, accounts);
+    this.#secrets = new Map([...accounts, ...own].map(({ id, key }) => [id, key]));
   }
 
   /**
@@ -69,7 +70,7 @@ async function receive(sending: Promise<Response>): Promise<StepAnswer | null> {
     return { status: response.status, text: await response.text() };
   } catch (error) {
     // fetchDirect throws a TypeError for every lost connection.
-    if (error instanceof TypeError) return null;
+    if (isLostConnection(error)) return null;
     throw error;
   }
 }

@@ -1,8 +1,10 @@
 import { once } from "node:events";
-import { connect } from "node:net";
 import { z } from "zod";
 import { CodedError } from "../../../../protocol/coded-error.ts";
+import { URL } from "../../../../protocol/globals.ts";
+import { connectDirect } from "../../../lib/http/direct/connect-direct.ts";
 import { endsWithin } from "../../../lib/time/deadline.ts";
+import { abortAfter } from "../../../lib/time/timers.ts";
 import { type ControlledSandbox, defineControl } from "../operation.ts";
 
 /** The longest time that one part may take to answer, in milliseconds. */
@@ -65,9 +67,9 @@ async function examine({ description, chain, relayer }: ControlledSandbox) {
 /** Resolves when a port accepts a connection. A request would take a request id and could be recorded. */
 async function askPort(url: string): Promise<void> {
   const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname.replaceAll(/[[\]]/g, ""));
+  const socket = connectDirect({ port: Number(port), host: hostname.replaceAll(/[[\]]/g, "") });
   try {
-    await once(socket, "connect", { signal: AbortSignal.timeout(answerTimeoutMs) });
+    await once(socket, "connect", { signal: abortAfter(answerTimeoutMs) });
   } finally {
     socket.destroy();
   }

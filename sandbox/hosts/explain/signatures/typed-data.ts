@@ -8,6 +8,7 @@ import {
   type TypedDataDomain,
 } from "viem";
 import { z } from "zod";
+import { messageOf } from "../../../../protocol/coded-error.ts";
 import { type Json, toJson } from "../../../../protocol/values/json.ts";
 import { jsonObjectSchema } from "../../../../server/api/schemas/primitives.ts";
 import { check } from "../../../../server/http/request/validate.ts";
@@ -108,7 +109,7 @@ export function hashesOf(given: GivenTypedData): TypedDataHashes {
       digest: hashTypedData<TypedData, string>({ domain, types, primaryType, message }),
     };
   } catch (error) {
-    const reason = error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error);
+    const [reason = ""] = messageOf(error).split("\n");
     throw wrongTypedData(`cannot be hashed: ${reason.replace(/\.$/, "")}`);
   }
 }

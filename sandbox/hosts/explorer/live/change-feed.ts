@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { clearTimeout, setTimeout } from "../../../lib/time/timers.ts";
 import type { ChangeTopic, ExplorerChange } from "../views.ts";
 
 /** A change with its place in the feed. */

@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import { clearInterval, setInterval } from "../../../lib/time/timers.ts";
 import type { ChangeFeed, NumberedChange } from "./change-feed.ts";
 
 /** The number of clients that are served at the same time. */

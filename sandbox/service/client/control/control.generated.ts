@@ -860,6 +860,10 @@ export interface components {
         name: string;
         account: string;
       }[];
+      accounts?: {
+        id: string;
+        program: components["schemas"]["ProgramId"];
+      }[];
       confirmations: number;
       gas_budget_wei: string;
       steps: ({

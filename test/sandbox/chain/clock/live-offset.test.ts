@@ -5,9 +5,15 @@ import { fromTimestamp } from "../../../../protocol/values/time.ts";
 import { createClock } from "../../../../sandbox/chain/clock/clock.ts";
 import type { ChainNode } from "../../../../sandbox/chain/start-chain.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
+import { machineClock } from "../../../../sandbox/lib/time/timers.ts";
 import { day } from "../../../../server/api/default-deadlines.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
+
+/** Sets the machine's clock ahead of the real one, or behind it, by a number of milliseconds. */
+function setMachineClock(ahead: number): void {
+  vi.spyOn(machineClock, "now").mockImplementation(() => Date.now() + ahead);
+}
 
 /**
  * A chain whose Anvil reads the wall clock so many seconds after it was asked: it gets a time that lies so much further back, and has
@@ -69,9 +75,9 @@ test("time continues for chain and API when the machine's clock is set back", as
   const { chain, clock } = kit.sandbox;
   const merchant = await kit.createMerchant();
   const told = await clock.now();
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 3_600_000 });
+  setMachineClock(-3_600_000);
   onTestFinished(() => {
-    vi.useRealTimers();
+    vi.restoreAllMocks();
   });
   const { text } = await kit.get("/v1/routing/capabilities");
   expect(Date.parse(JSON.parse(text).now) / 1_000).toBeGreaterThanOrEqual(told);
@@ -90,15 +96,15 @@ test.for(["in the next run", "from a snapshot file", "from a snapshot file, in a
     const dataDirectory = await temporaryFolder();
     const file = join(await temporaryFolder(), "saved.snapshot.gz");
     onTestFinished(() => {
-      vi.useRealTimers();
+      vi.restoreAllMocks();
     });
     const before = await createSandbox({ mode: "live", dataDirectory });
     const { merchant } = await before.given.merchant({ state: "enrolled" });
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 600_000 });
+    setMachineClock(600_000);
     const { purchase } = await before.given.purchase({ state: "created", merchant });
     await before.save(file);
     await before.close();
-    vi.useRealTimers();
+    vi.restoreAllMocks();
 
     const isFile = how !== "in the next run";
     await using sandbox = await createSandbox({

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } fro
 import { createClock } from "../../../../sandbox/chain/clock/clock.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { freshReading } from "../../../../sandbox/lib/reading/fresh-reading.ts";
+import { machineClock } from "../../../../sandbox/lib/time/timers.ts";
 import { withMethods } from "../../../../sandbox/lib/with-methods.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { actorsOf } from "../../../../testkit/demo/actors.ts";
@@ -71,7 +72,7 @@ test("a live clock travels by one second also when a second passes meanwhile", a
   const { clock } = live;
   const began = await clock.now();
   let second = began;
-  const seconds = vi.spyOn(Date, "now").mockImplementation(() => {
+  const seconds = vi.spyOn(machineClock, "now").mockImplementation(() => {
     second += 1;
     return second * 1_000;
   });

@@ -79,7 +79,7 @@ test.each([
   ["unhandled-rejection", "Unhandled rejection: no test awaits the refund"],
   ["wrong-chain-state", "reverted: \\w+"],
   ["wrong-wallet", "It was sent by 0x\\w+ \\(stranger\\); the bound wallet is 0x\\w+ \\(buyer\\)\\."],
-  ["lost-answer", "fetch failed\nCaused by: other side closed"],
+  ["lost-answer", "fetch failed\nCaused by: socket hang up"],
   ["lost-answer", "Last failure\n\\d+\\. \\[api, failed\\] activatePurchase"],
   [
     "lost-answer",

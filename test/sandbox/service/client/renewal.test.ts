@@ -1,27 +1,30 @@
+import { type IncomingMessage, Server } from "node:http";
 import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { createApiClient, unwrap } from "../../../../sandbox/service/client/api-client.ts";
+import { clientAccount } from "../../../../sandbox/service/keys/keys.ts";
 
 const delayAccess = () => delay("/v1/routing/access");
 
 /** Holds the next request to one of the paths back, as a slow network would, until it is sent. */
 function delay(...paths: string[]): { asked: Promise<void>; send: () => void } & AsyncDisposable {
-  const { fetch } = globalThis;
   const [asked, sent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  globalThis.fetch = async (...request) => {
-    const url = request[0] instanceof Request ? request[0].url : String(request[0]);
-    if (paths.some((path) => url.endsWith(path))) {
+  Server.prototype.emit = new Proxy(Server.prototype.emit, {
+    apply(target, server, args: [event: unknown, request: IncomingMessage]) {
+      const [event, request] = args;
+      if (event !== "request" || !paths.some((path) => request.url?.endsWith(path)))
+        return Reflect.apply(target, server, args);
       paths.length = 0;
       asked.resolve();
-      await sent.promise;
-    }
-    return await fetch(...request);
-  };
+      void sent.promise.then(() => Reflect.apply(target, server, args));
+      return true;
+    },
+  });
   return {
     asked: asked.promise,
     send: sent.resolve,
     async [Symbol.asyncDispose]() {
-      globalThis.fetch = fetch;
+      Reflect.deleteProperty(Server.prototype, "emit");
     },
   };
 }
@@ -125,14 +128,10 @@ describe("the sandbox's own client after its credential's seven days:", () => {
 
   test("a credential that a test issued itself still expires, and one that it revoked stays revoked", async () => {
     await using sandbox = await used();
-    const [account] = sandbox.description.accounts;
-    const issued = async () =>
-      unwrap(
-        await createApiClient(sandbox.description.urls.api, account?.key).POST("/v1/routing/access", {
-          body: {},
-        }),
-      );
-    const own = createApiClient(sandbox.description.urls.api, (await issued()).credential);
+    const { seed, accounts, urls } = sandbox.description;
+    const account = createApiClient(urls.api, clientAccount("client", seed, accounts).key);
+    const issued = unwrap(await account.POST("/v1/routing/access", { body: {} }));
+    const own = createApiClient(urls.api, issued.credential);
     const codes = async () => {
       const reads = [own, sandbox.client].map(async (client) => {
         const { error } = await client.GET(path, { params: { path: { program } } });
