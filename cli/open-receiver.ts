@@ -15,7 +15,7 @@ export interface HeardDelivery extends Omit<Arrival, "verified"> {
 /**
  * Opens a receiver of its own for a terminal: answers 204 to what it can verify and 401 to what does not verify.
  *
- * @param secret - the shared secret, asked for at each delivery; null while it is not known.
+ * @param secret - the shared secret, asked for at each delivery; null while it is not known or cannot be read.
  * @example await openReceiver({ port: 4040, secret: async () => "whsec_…", takeFault: () => null, heard: console.log })
  */
 export async function openReceiver(options: {
@@ -27,7 +27,7 @@ export async function openReceiver(options: {
 }): Promise<Pick<Listener, "url" | "close">> {
   const { port, secret, takeFault, heard } = options;
   const judge = async (headers: Arrival["headers"], body: Buffer) => {
-    const known = await secret();
+    const known = await secret().catch(() => null);
     return known === null ? null : verifySharedSecret(webhookHeadersOf(headers), body, known);
   };
   const tap = new ReceiverTap({

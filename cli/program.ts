@@ -1,8 +1,7 @@
 import { createRequire } from "node:module";
 import addCompletion from "@bomb.sh/tab/commander";
-import { type Argument, Command, Help, type Option } from "commander";
+import { type Argument, type Command, Help, type Option } from "commander";
 import { z } from "zod";
-import { forTerminal } from "../server/lib/escape-controls.ts";
 import { checkContractCommand } from "./commands/check-contract.ts";
 import { dataCommand } from "./commands/data.ts";
 import { deliverCommand } from "./commands/deliver.ts";
@@ -29,6 +28,7 @@ import { statusCommand } from "./commands/status.ts";
 import { stopCommand } from "./commands/stop.ts";
 import { traceCommand } from "./commands/trace.ts";
 import { travelCommand } from "./commands/travel.ts";
+import { newCommand, type Terminal } from "./terminal.ts";
 
 const manifest = z.object({ version: z.string() });
 
@@ -71,11 +71,11 @@ const examples: { readonly [command: string]: string } = {
 /**
  * The command line, described once: parsing, help, shell completion and docs/cli.md come from it.
  *
- * @example await createProgram().parseAsync(["status", "--json"], { from: "user" })
+ * @example await createProgram(process).parseAsync(["status", "--json"], { from: "user" })
  */
-export function createProgram(): Command {
+export function createProgram(terminal: Terminal): Command {
   const require = createRequire(import.meta.url);
-  const program = new Command("routing-sandbox")
+  const program = newCommand(terminal, "routing-sandbox")
     .description(
       "Stablecoin commerce on one machine: a chain, a relayer and a routing API that are reset together.",
     )
@@ -83,32 +83,32 @@ export function createProgram(): Command {
     .showHelpAfterError("Run with --help to list commands and options.")
     // Of exec: the options of its command are the command's.
     .enablePositionalOptions()
-    .addCommand(startCommand())
-    .addCommand(execCommand())
-    .addCommand(poolCommand())
-    .addCommand(joinCommand())
-    .addCommand(stopCommand())
-    .addCommand(demoCommand())
-    .addCommand(statusCommand())
-    .addCommand(givenCommand())
-    .addCommand(deliverCommand())
-    .addCommand(travelCommand())
-    .addCommand(mineCommand())
-    .addCommand(faultCommand())
-    .addCommand(fingerprintCommand())
-    .addCommand(snapshotCommand())
-    .addCommand(dataCommand())
-    .addCommand(scenarioCommand())
-    .addCommand(exploreCommand())
-    .addCommand(listenCommand())
-    .addCommand(keysCommand())
-    .addCommand(resumeCommand())
-    .addCommand(logsCommand())
-    .addCommand(traceCommand())
-    .addCommand(openCommand())
-    .addCommand(explainCommand())
-    .addCommand(checkContractCommand())
-    .addCommand(doctorCommand());
+    .addCommand(startCommand(terminal))
+    .addCommand(execCommand(terminal))
+    .addCommand(poolCommand(terminal))
+    .addCommand(joinCommand(terminal))
+    .addCommand(stopCommand(terminal))
+    .addCommand(demoCommand(terminal))
+    .addCommand(statusCommand(terminal))
+    .addCommand(givenCommand(terminal))
+    .addCommand(deliverCommand(terminal))
+    .addCommand(travelCommand(terminal))
+    .addCommand(mineCommand(terminal))
+    .addCommand(faultCommand(terminal))
+    .addCommand(fingerprintCommand(terminal))
+    .addCommand(snapshotCommand(terminal))
+    .addCommand(dataCommand(terminal))
+    .addCommand(scenarioCommand(terminal))
+    .addCommand(exploreCommand(terminal))
+    .addCommand(listenCommand(terminal))
+    .addCommand(keysCommand(terminal))
+    .addCommand(resumeCommand(terminal))
+    .addCommand(logsCommand(terminal))
+    .addCommand(traceCommand(terminal))
+    .addCommand(openCommand(terminal))
+    .addCommand(explainCommand(terminal))
+    .addCommand(checkContractCommand(terminal))
+    .addCommand(doctorCommand(terminal));
   for (const group of program.commands) if (group.commands.length > 0) requireCommand(group);
   for (const { command } of commandsOf(program))
     command.configureOutput({ outputError: writeError }).configureHelp(helpWithDefaults);
@@ -166,7 +166,7 @@ function writeError(message: string, write: (text: string) => void): void {
     /^error: command-argument value '(.*)' is invalid for argument '(.*?)'\./s,
     'error: $2 "$1" is invalid.',
   );
-  write(forTerminal(unexplained.test(named) ? `${named}Run with --help to list the options.\n` : named));
+  write(unexplained.test(named) ? `${named}Run with --help to list the options.\n` : named);
 }
 
 /** Errors of commander that say only what is wrong. */

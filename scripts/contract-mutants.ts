@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import config from "../hardhat.config.ts";
 import { contractBugs } from "./contract-bugs/all.ts";
-import { plant } from "./mutate/mutant.ts";
 import { quickOptimizer } from "./quick-optimizer.ts";
 
 /** The checkout. */
@@ -211,7 +210,8 @@ function swapOperator(node: AstNode, left: AstNode, right: AstNode, { text, add 
 export function bugsOf(source: string, bugs = contractBugs): ContractMutant[] {
   const text = readFileSync(join(ROOT, pathOf(source)), "utf8");
   return (bugs[source] ?? []).map(({ rule, find, replace }) => {
-    plant(text, { file: pathOf(source), rule, find, replace });
+    if (text.split(find).length !== 2)
+      throw new Error(`${pathOf(source)} must have once ${JSON.stringify(find)}, to break the rule: ${rule}`);
     const start = Buffer.byteLength(text.slice(0, text.indexOf(find)));
     const end = start + Buffer.byteLength(find);
     return { source, start, end, replacement: replace, description: `${source}: ${rule}`, byHand: true };

@@ -6,7 +6,7 @@ import { commandsOf, createProgram, exampleOfCommand, type NamedCommand } from "
 import { capitalize } from "../server/lib/capitalize.ts";
 import { writeGenerated } from "./write-generated.ts";
 
-const program = createProgram();
+const program = createProgram(process);
 
 const table = (head: string, rows: readonly (readonly string[])[]) =>
   rows.length === 0

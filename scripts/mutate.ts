@@ -1,30 +1,23 @@
 // Plants one bug at a time in the TypeScript and asks the tests that are named with it whether they notice. The bugs are in
-// scripts/mutate/, by subject, each with the rule that it breaks. A bug that no test notices must be named in
-// scripts/mutate/survivors-allowed.json with the reason why no test could notice; any other survivor fails the run, and so does a bug
-// whose place is no longer there.
+// scripts/mutate/bugs/, by subject. A bug that no test notices fails the run, and so does one whose place or tests are not found.
 //
-// The list is made by hand. Stryker (10.1.1) does not serve here: the programs that tests start do not have its mutants, so it calls
-// killed ones survivors; it needs an API that TypeScript 7 does not have; and it took six minutes for 130 lines.
+// The list is made by hand. Stryker (10.1.1) does not serve here: it needs an API that TypeScript 7 does not have, and it took six minutes
+// for 130 lines.
 //
-// `--only "one text|another"` plants the bugs whose rule, file or subject contains one of the texts; `--sample 15` plants a few of every
-// subject, the same each time; `--list` plants none.
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+// `--only "one text|another"` plants the bugs whose subject, rule or export contains one of the texts; `--sample 15` plants some from all
+// over the list, the same each time; `--list` plants none.
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { z } from "zod";
-import { mutants, sampleOf } from "./mutate/all.ts";
-import { type Mutant, plant } from "./mutate/mutant.ts";
-import { root, Workspace } from "./mutate/workspace.ts";
+import type { Bug } from "./mutate/bug.ts";
+import { bugs } from "./mutate/bugs/all.ts";
+import { plant, readSources } from "./mutate/plant.ts";
+import { TestRunner } from "./mutate/test-runner.ts";
 
-/** The number of bugs that are tried at one time, each in its own copy of the checkout. */
+/** The number of bugs that are tried at one time. */
 const atOnce = 2;
+const root = fileURLToPath(new URL("..", import.meta.url));
 
-const reasons = z.record(z.string(), z.string());
-
-interface Verdict {
-  mutant: Mutant;
-  killedBy: string | null;
-}
+type Named = Bug & { subject: string };
 
 const { values } = parseArgs({
   options: {
@@ -33,69 +26,64 @@ const { values } = parseArgs({
     list: { type: "boolean", default: false },
   },
 });
-const chosen = choose(values);
+const all = Object.entries(bugs).flatMap(([subject, list]) => list.map((bug) => ({ subject, ...bug })));
+const sources = readSources(root);
+for (const bug of all) plant(bug, sources);
+const chosen = choose(all, values);
 if (values.list) {
-  for (const { subject, rule, file } of chosen) console.log(`${subject}: ${rule} (${file})`);
+  for (const { subject, rule, of } of chosen) console.log(`${subject}: ${rule} (${of})`);
   console.log(`${chosen.length} bugs`);
 } else {
-  for (const mutant of mutants) plant(readFileSync(join(root, mutant.file), "utf8"), mutant);
-  report(await tryAll(chosen), { whole: chosen.length === mutants.length });
+  await requireUnbroken(all, chosen);
+  const survivors = await tryAll(chosen);
+  console.log(`\n${chosen.length - survivors.length} killed, ${survivors.length} survived.`);
+  for (const { rule, of, tests } of survivors)
+    console.log(`  SURVIVED: ${rule}\n    ${of}, not noticed by ${tests}`);
+  // vitest has set it for the tests that failed, as they should.
+  process.exitCode = survivors.length > 0 ? 1 : 0;
 }
 
-function choose({ only, sample }: { only?: string; sample?: string }): readonly Mutant[] {
+function choose(from: readonly Named[], { only, sample }: { only?: string; sample?: string }): Named[] {
   const parts = only?.split("|") ?? [""];
-  const found = mutants.filter((mutant) =>
-    parts.some((part) => [mutant.rule, mutant.file, mutant.subject].some((text) => text.includes(part))),
+  const found = from.filter(({ subject, rule, of }) =>
+    parts.some((part) => [subject, rule, of].some((text) => text.includes(part))),
   );
-  return sample === undefined ? found : sampleOf(found, Number(sample));
+  const step = Math.max(1, found.length / Number(sample ?? found.length));
+  return found.filter((_, index) => Math.floor(index % step) === 0);
 }
 
-async function tryAll(planned: readonly Mutant[]): Promise<Verdict[]> {
-  const workspaces = Array.from({ length: atOnce }, (_, index) => Workspace.make(String(index)));
-  const [first] = workspaces;
-  if (first !== undefined) await requireUnbroken(first, planned);
+/** The tests must pass without a bug, or every bug would seem to be noticed. Also finds the tests of the bugs that are not tried. */
+async function requireUnbroken(everyBug: readonly Bug[], planned: readonly Bug[]): Promise<void> {
+  const runner = await TestRunner.open(root, { maxWorkers: atOnce, bail: 0 });
+  await runner.find(everyBug);
+  const tests = await runner.find(planned);
+  console.log(`Running the tests of ${tests.length} files without a bug.`);
+  const { failed, broken } = await runner.run(tests, null);
+  await runner.close();
+  if (failed.length + broken.length > 0)
+    throw new Error(`A test fails without a bug:\n${[...failed, ...broken].join("\n")}`);
+}
+
+/** @returns the bugs that no test has noticed. */
+async function tryAll(planned: readonly Bug[]): Promise<Bug[]> {
   const waiting = [...planned];
-  const verdicts: Verdict[] = [];
-  const tryInTurn = async (workspace: Workspace) => {
-    for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+  const survivors: Bug[] = [];
+  let tried = 0;
+  const tryInTurn = async () => {
+    const runner = await TestRunner.open(root, { maxWorkers: 1, bail: 1 });
+    for (let bug = waiting.shift(); bug !== undefined; bug = waiting.shift()) {
       const started = performance.now();
-      const { failed, passed } = await workspace.try(mutant);
-      const [killedBy = null] = failed;
-      verdicts.push({ mutant, killedBy });
+      const { failed, broken, passed } = await runner.run(await runner.find([bug]), plant(bug, sources));
+      if (failed.length === 0) survivors.push(bug);
+      const ran = broken[0] ?? (passed === 0 ? "no test has this name" : "the tests pass");
       const seconds = ((performance.now() - started) / 1_000).toFixed(1);
-      const survived = passed === 0 ? "SURVIVED: no test ran" : "SURVIVED";
-      const outcome = killedBy === null ? survived : `killed by ${killedBy}`;
-      console.log(`${verdicts.length}/${planned.length} in ${seconds} s: ${mutant.rule}\n    ${outcome}`);
+      tried += 1;
+      console.log(
+        `${tried}/${planned.length} in ${seconds} s: ${bug.rule}\n    ${failed[0] ?? `SURVIVED: ${ran}`}`,
+      );
     }
+    await runner.close();
   };
-  await Promise.all(workspaces.map(tryInTurn));
-  return verdicts;
-}
-
-/** The tests must pass without a bug, or every bug would seem to be noticed; a file that fails among others is run once more alone. */
-async function requireUnbroken(workspace: Workspace, planned: readonly Mutant[]): Promise<void> {
-  const tests = [...new Set(planned.flatMap((mutant) => mutant.tests))];
-  console.log(`Running ${tests.length} test files without a bug.`);
-  const { failed } = await workspace.run(tests, { bail: false, only: null });
-  for (const file of tests.filter((test) => failed.some((failure) => failure.startsWith(test)))) {
-    const alone = await workspace.run([file], { bail: false, only: null });
-    if (alone.failed.length > 0) throw new Error(`A test fails without a bug:\n${alone.failed.join("\n")}`);
-  }
-}
-
-function report(verdicts: readonly Verdict[], { whole }: { whole: boolean }): void {
-  const survivors = verdicts.filter(({ killedBy }) => killedBy === null).map(({ mutant }) => mutant);
-  const allowedFile = join(root, "scripts", "mutate", "survivors-allowed.json");
-  const allowed = existsSync(allowedFile) ? reasons.parse(JSON.parse(readFileSync(allowedFile, "utf8"))) : {};
-  const unexplained = survivors.filter(({ rule }) => allowed[rule] === undefined);
-  console.log(
-    `\n${verdicts.length - survivors.length} killed, ${survivors.length} survived (${survivors.length - unexplained.length} explained).`,
-  );
-  for (const { rule, file, tests } of unexplained)
-    console.log(`  SURVIVED: ${rule}\n    ${file}, not noticed by ${tests.join(", ")}`);
-  const rules = new Set(survivors.map(({ rule }) => rule));
-  const outdated = whole ? Object.keys(allowed).filter((rule) => !rules.has(rule)) : [];
-  for (const rule of outdated)
-    console.log(`  no longer a survivor, remove from survivors-allowed.json: ${rule}`);
-  if (unexplained.length + outdated.length > 0) process.exitCode = 1;
+  await Promise.all(Array.from({ length: atOnce }, tryInTurn));
+  return survivors;
 }

@@ -1,17 +1,39 @@
-// Runs vitest, with the arguments that were given, and at the same time the contracts' own tests: compiling those keeps one core busy for half
-// a minute. Their output is shown when vitest has ended.
-import { type ChildProcess, spawn } from "node:child_process";
+// Runs the tests: `npm test` those that need npm packages only, with the contracts' own; `npm run test:all` all of them, after it has installed
+// the programs that the others need. `--rest` runs what `npm test` does not. Further arguments go to vitest.
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { buffer } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { missingPrograms } from "./test-programs.ts";
 
-const contracts = spawn("hardhat", ["test", "solidity"], { stdio: ["ignore", "pipe", "pipe"] });
-const said = Promise.all([buffer(contracts.stdout), buffer(contracts.stderr)]);
-const vitest = spawn("vitest", ["run", ...process.argv.slice(2)], { stdio: "inherit" });
-const [passed, contractsPassed, output] = await Promise.all([succeeds(vitest), succeeds(contracts), said]);
-for (const part of output) process.stdout.write(part);
-if (!passed || !contractsPassed) process.exitCode = 1;
+const given = process.argv.slice(2);
+const [fast, rest] = [!given.includes("--rest"), given.includes("--all") || given.includes("--rest")];
+const setUp = fileURLToPath(new URL("set-up-tests.ts", import.meta.url));
+if (rest && spawnSync(process.execPath, [setUp], { stdio: "inherit" }).status !== 0) process.exit(1);
+const missing = rest ? missingPrograms() : [];
+const has = (program: string) => missing.every(({ name }) => name !== program);
 
-async function succeeds(child: ChildProcess): Promise<boolean> {
+const projects = [
+  ...(fast ? ["fast"] : []),
+  ...(rest ? ["slow", "package"] : []),
+  ...(rest && has("chromium") ? ["browser"] : []),
+  ...(rest && has("postgresql") ? ["postgres"] : []),
+];
+const options = given.filter((argument) => !["--all", "--rest"].includes(argument));
+const vitest = spawn("vitest", ["run", ...projects.flatMap((name) => ["--project", name]), ...options], {
+  stdio: "inherit",
+});
+// The contracts' own tests run at the same time: compiling them keeps one core busy. Their output is shown when vitest has ended.
+const contracts = fast ? spawn("hardhat", ["test", "solidity"], { stdio: ["ignore", "pipe", "pipe"] }) : null;
+const output = contracts === null ? [] : Promise.all([buffer(contracts.stdout), buffer(contracts.stderr)]);
+const passed = await Promise.all([vitest, contracts].map(succeeds));
+for (const part of await output) process.stdout.write(part);
+for (const { name, tests } of missing)
+  console.log(`Skipped: the tests of ${tests}, because ${name} is not installed (apt-get install ${name}).`);
+if (passed.includes(false)) process.exitCode = 1;
+
+async function succeeds(child: ChildProcess | null): Promise<boolean> {
+  if (child === null) return true;
   const [code] = await once(child, "close");
   return code === 0;
 }

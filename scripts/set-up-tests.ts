@@ -1,50 +1,8 @@
-// Installs what tests need besides the packages: Chromium for the pages, PostgreSQL's server for the store that processes share, Python with
-// cryptography and pytest, Go, jq and curl for the examples in those languages. Programs that are installed are used; on Debian and Ubuntu, apt-get installs the rest.
-// `npm start` does not run this.
+// Installs what `npm run test:all` needs besides the npm packages: Chromium, PostgreSQL's server, Python with cryptography and pytest, Go, jq and
+// curl. Programs that are installed are used; on Debian and Ubuntu, apt-get installs the rest. run-tests.ts names the programs that are still missing,
+// together with the tests that are skipped for it.
 import { spawnSync } from "node:child_process";
-import { findChromium } from "./find-chromium.ts";
-import { findPostgres } from "./find-postgres.ts";
-
-const byHand = "install Chromium or Chrome, or let CHROMIUM_PATH name it, and run the command again";
-
-function setUpTests(): void {
-  const missing = [
-    ...(findChromium(process.env) === undefined ? ["chromium"] : []),
-    ...(findPostgres(process.env) === undefined ? ["postgresql"] : []),
-    ...forLanguages(),
-  ];
-  if (missing.length === 0) return;
-  const asRoot = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
-  const canInstall = process.platform === "linux" && runs([...asRoot, "apt-get", "--version"]);
-  if (canInstall) {
-    process.stderr.write(`[set-up] installing ${missing.join(" and ")} for the tests (apt-get)\n`);
-    const apt = [...asRoot, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"];
-    if (runs([...apt, "update"]))
-      runs([...apt, "install", "--yes", "--no-install-recommends", ...missing.map(smallestPackage)]);
-  }
-  if (findPostgres(process.env) === undefined)
-    process.stderr.write(
-      "[set-up] without PostgreSQL's server (apt-get install postgresql) its tests are skipped\n",
-    );
-  const without = forLanguages().join(" ");
-  if (without !== "")
-    process.stderr.write(
-      `[set-up] without ${without} (apt-get install) the examples that need them are skipped\n`,
-    );
-  if (findChromium(process.env) === undefined)
-    throw new Error(`The page tests need Chromium, which could not be installed here; ${byHand}.`);
-}
-
-/** Returns the packages that the examples in other languages need and that are not installed. */
-function forLanguages(): string[] {
-  return [
-    ...(succeeds("python3", "-c", "import cryptography") ? [] : ["python3-cryptography"]),
-    ...(succeeds("python3", "-c", "import pytest") ? [] : ["python3-pytest"]),
-    ...(succeeds("go", "version") ? [] : ["golang-go"]),
-    ...(succeeds("jq", "--version") ? [] : ["jq"]),
-    ...(succeeds("curl", "--version") ? [] : ["curl"]),
-  ];
-}
+import { missingPrograms } from "./test-programs.ts";
 
 /** Debian has Chromium without its window in a package of its own, which takes less time to run; Ubuntu has not. */
 function smallestPackage(name: string): string {
@@ -52,11 +10,6 @@ function smallestPackage(name: string): string {
   const offered = () =>
     spawnSync("apt-cache", ["search", "--names-only", `^${shell}$`], { encoding: "utf8" });
   return name === "chromium" && offered().stdout?.startsWith(shell) ? shell : name;
-}
-
-/** Returns whether a command exists and succeeds. */
-function succeeds(program: string, ...args: string[]): boolean {
-  return spawnSync(program, args, { stdio: "ignore" }).status === 0;
 }
 
 /** Returns whether a command runs and succeeds; its output is shown only when it does not. */
@@ -67,7 +20,14 @@ function runs([program = "", ...args]: string[]): boolean {
 }
 
 try {
-  setUpTests();
+  const missing = missingPrograms().map(({ name }) => name);
+  const asRoot = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
+  if (missing.length > 0 && process.platform === "linux" && runs([...asRoot, "apt-get", "--version"])) {
+    process.stderr.write(`[set-up] installing ${missing.join(", ")} for the tests (apt-get)\n`);
+    const apt = [...asRoot, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"];
+    if (runs([...apt, "update"]))
+      runs([...apt, "install", "--yes", "--no-install-recommends", ...missing.map(smallestPackage)]);
+  }
 } catch (error) {
   process.stderr.write(`set-up: ${error instanceof Error ? error.message : error}\n`);
   process.exitCode = 1;

@@ -3,6 +3,8 @@
 import { spawn } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import {
+  accessSync,
+  constants,
   existsSync,
   linkSync,
   mkdirSync,
@@ -15,7 +17,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { hostname } from "node:os";
+import { homedir, hostname, tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -60,6 +62,19 @@ function checkMachine({
     throw new SetupError(
       `There is no Anvil for ${platform}-${arch}; use Linux or macOS on x64 or arm64 (on Windows: inside WSL 2).`,
     );
+  }
+}
+
+/** Returns a home below the folder for temporary files for a user whose own cannot be written, as in a container: npm keeps its cache there. */
+function usableHome() {
+  try {
+    accessSync(homedir(), constants.W_OK);
+    return {};
+  } catch {
+    const home = join(tmpdir(), `routing-sandbox-home-${process.getuid?.()}`);
+    mkdirSync(home, { recursive: true });
+    // The npm that runs this script passes the cache of its own home on.
+    return { HOME: home, npm_config_cache: join(home, ".npm") };
   }
 }
 
@@ -342,6 +357,7 @@ class Setup {
       // A process group of its own, so that an interruption reaches the programs that npm starts.
       const child = spawn(program, args, {
         cwd: this.#root,
+        env: { ...process.env, ...usableHome() },
         stdio: ["ignore", "pipe", "pipe"],
         detached: true,
       });

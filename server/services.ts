@@ -15,6 +15,8 @@ import type { Store } from "./store/store.ts";
 export interface Clock {
   /** @throws ChainUnavailableError */
   now(): Promise<number>;
+  /** Returns how much of a second of `now` has passed, from 0 to 1: always 0 where only blocks move time. */
+  fraction(second: number): Promise<number>;
   /** Returns the time that `now` would probably return, without asking the chain; undefined if that saves nothing. */
   expected(): number | undefined;
 }

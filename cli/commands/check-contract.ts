@@ -1,10 +1,10 @@
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import type { CheckProgress, ContractReport } from "../../check-contract/check-contract.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
-import { escapeControls, forTerminal } from "../../server/lib/escape-controls.ts";
-import { print } from "../print.ts";
+import { escapeControls } from "../../server/lib/escape-controls.ts";
 import { requireReportFile, writeReport } from "../running/write-report.ts";
 import { addRequiredOption, jsonOption } from "../shared-options.ts";
+import { newCommand, print, type Terminal } from "../terminal.ts";
 
 interface CheckFlags {
   artifact: string[];
@@ -15,12 +15,12 @@ interface CheckFlags {
 }
 
 /** `routing-sandbox check-contract`: the lifecycle, the rules and every attack against a registrar contract of your own. */
-export function checkContractCommand(): Command {
+export function checkContractCommand(terminal: Terminal): Command {
   const artifactOption = new Option(
     "--artifact <path...>",
     "one or more compiled contracts (JSON of Hardhat or Foundry)",
   );
-  return addRequiredOption(new Command("check-contract"), artifactOption)
+  return addRequiredOption(newCommand(terminal, "check-contract"), artifactOption)
     .description("run the lifecycle, the rules and every attack against your registrar contract")
     .option(
       "--only <text>",
@@ -37,25 +37,24 @@ export function checkContractCommand(): Command {
       const artifacts = await Promise.all(files.map(readArtifact));
       const reference = await readReference();
       const reports: ContractReport[] = [];
-      const color = process.stdout.isTTY ?? false;
+      const color = terminal.stdout.isTTY ?? false;
       for (const artifact of artifacts) {
         const report = await checkContract(artifact, {
           reference,
           ...definedOnly({ only, bail }),
-          progress: showProgress(artifact.contractName),
+          progress: showProgress(terminal, artifact.contractName),
         });
         reports.push(report);
-        if (!json) print({}, report, renderReport(report, color));
+        if (!json) print(terminal, {}, report, renderReport(report, color));
       }
-      if (json) process.stdout.write(forTerminal(`${JSON.stringify(reports)}\n`));
+      if (json) terminal.stdout.write(`${JSON.stringify(reports)}\n`);
       if (junit !== undefined) await writeReport(junit, toJunit(reports));
-      if (reports.some(({ passed }) => !passed)) process.exitCode = 1;
+      if (reports.some(({ passed }) => !passed)) terminal.exitCode = 1;
     });
 }
 
 /** Returns a function that shows the progress on one line of a terminal, or shows nothing if stderr is no terminal. */
-function showProgress(contract: string): CheckProgress {
-  const { stderr } = process;
+function showProgress({ stderr }: Terminal, contract: string): CheckProgress {
   if (!stderr.isTTY) return () => {};
   return (_result, done, total) => {
     stderr.write(

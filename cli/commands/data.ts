@@ -1,6 +1,6 @@
-import { Command } from "commander";
-import { print } from "../print.ts";
+import type { Command } from "commander";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../shared-options.ts";
+import { newCommand, print, type Terminal } from "../terminal.ts";
 
 /** The message for each outcome of a checkpoint. */
 const checkpoints = {
@@ -10,12 +10,14 @@ const checkpoints = {
 } as const;
 
 /** `routing-sandbox data verify`: whether a data directory is whole. */
-export function dataCommand(): Command {
-  return new Command("data").description("check a data directory").addCommand(verifyCommand());
+export function dataCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "data")
+    .description("check a data directory")
+    .addCommand(verifyCommand(terminal));
 }
 
-function verifyCommand(): Command {
-  return new Command("verify")
+function verifyCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "verify")
     .description(
       "check a data directory: mine its chain again and compare every block, without starting the API",
     )
@@ -27,6 +29,7 @@ function verifyCommand(): Command {
       const { seed, mode, records, blocks, head, checkpoint } = verified;
       const newest = head === null ? "" : `, the newest ${head.number} (${head.hash})`;
       print(
+        terminal,
         { json },
         verified,
         `${dataDir} is complete: seed "${seed}" in mode ${mode}, ${records} records, ${blocks} blocks mined again with equal hashes${newest}. ${checkpoints[checkpoint]}`,

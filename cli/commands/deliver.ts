@@ -1,9 +1,9 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { z } from "zod";
 import { escapeControls } from "../../server/lib/escape-controls.ts";
-import { print } from "../print.ts";
 import { callControl, requireRunning } from "../running/call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../shared-options.ts";
+import { newCommand, print, type Terminal } from "../terminal.ts";
 
 const notification = z.looseObject({
   event_id: z.string(),
@@ -19,8 +19,8 @@ const notification = z.looseObject({
 const answered = z.object({ notifications: z.array(notification) });
 
 /** `routing-sandbox deliver`: delivers every undelivered event of the running sandbox. */
-export function deliverCommand(): Command {
-  return new Command("deliver")
+export function deliverCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "deliver")
     .description("deliver every undelivered event of the running sandbox; exit with 1 if one is exhausted")
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
@@ -30,7 +30,7 @@ export function deliverCommand(): Command {
       const counts = [
         `Events delivered: ${answer.notifications.length - exhausted.length}; exhausted: ${exhausted.length}.`,
       ];
-      print({ json }, answer, [...counts, ...exhausted.map(describe)].join("\n"));
+      print(terminal, { json }, answer, [...counts, ...exhausted.map(describe)].join("\n"));
       if (exhausted.length === 0) return;
       const { receiver } = await requireRunning(dataDir);
       throw new Error(

@@ -1,12 +1,12 @@
-import { Command } from "commander";
-import { forTerminal } from "../../server/lib/escape-controls.ts";
+import type { Command } from "commander";
 import { requireRunning } from "../running/call-control.ts";
 import { findRunning } from "../running/find-running.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../shared-options.ts";
+import { newCommand, type Terminal } from "../terminal.ts";
 
 /** `routing-sandbox demo`: runs the whole lifecycle step by step. */
-export function demoCommand(): Command {
-  return new Command("demo")
+export function demoCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "demo")
     .description(
       "run example purchases, one of them from enrollment to refund, on the running sandbox or on a temporary one",
     )
@@ -19,7 +19,7 @@ export function demoCommand(): Command {
     .action(async ({ dataDir, json }: SandboxFlags, command: Command) => {
       const { jsonPrinter, terminalPrinter } = await import("../../testkit/demo/printer.ts");
       const { runDemo } = await import("../../testkit/demo/run-demo.ts");
-      const write = (line: string) => process.stdout.write(forTerminal(`${line}\n`));
+      const write = (line: string) => terminal.stdout.write(`${line}\n`);
       const say = json ? () => {} : write;
       const printer = json ? jsonPrinter(write) : terminalPrinter(write);
       const isNamed = command.getOptionValueSource("dataDir") === "cli";

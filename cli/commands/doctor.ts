@@ -1,7 +1,6 @@
 import { styleText } from "node:util";
-import { Command } from "commander";
+import type { Command } from "commander";
 import type { Finding } from "../doctor/finding.ts";
-import { print } from "../print.ts";
 import {
   addPortOptions,
   dataDirectoryOption,
@@ -10,11 +9,12 @@ import {
   type PortFlags,
   type SandboxFlags,
 } from "../shared-options.ts";
+import { newCommand, print, type Terminal } from "../terminal.ts";
 
 /** `routing-sandbox doctor`: what is wrong with this machine, and what to do about it. */
-export function doctorCommand(): Command {
+export function doctorCommand(terminal: Terminal): Command {
   return addPortOptions(
-    new Command("doctor")
+    newCommand(terminal, "doctor")
       .description(
         "find problems that prevent a sandbox from running on this machine, and print the remedy for each",
       )
@@ -35,8 +35,8 @@ export function doctorCommand(): Command {
         },
         environment: process.env,
       });
-      print(flags, { findings }, render(findings));
-      if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
+      print(terminal, flags, { findings }, render(findings));
+      if (findings.some(({ ok }) => !ok)) terminal.exitCode = 1;
     });
 }
 

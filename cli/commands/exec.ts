@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 import { access, constants } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { Command, CommanderError } from "commander";
+import { type Command, CommanderError } from "commander";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
-import { forTerminal } from "../../server/lib/escape-controls.ts";
-import { printFailure } from "../print.ts";
+import { describeFailure } from "../describe-failure.ts";
 import { refuseProgram } from "../running/find-program.ts";
 import { exitCodeOf, GuardedCommand } from "../running/guarded-command.ts";
 import { addStartOptions, type StartFlags, startSandbox } from "../running/start-sandbox.ts";
 import { dataDirectoryFlags, jsonOption, namedFolder, optionWithDefault } from "../shared-options.ts";
+import { newCommand, type Terminal } from "../terminal.ts";
 
 interface ExecFlags extends Omit<StartFlags, "dataDir"> {
   dataDir?: string;
@@ -22,8 +22,8 @@ const sandboxFailed = 125;
 const forwarded = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** `routing-sandbox exec -- COMMAND`: a sandbox for as long as a command runs. */
-export function execCommand(): Command {
-  const command = new Command("exec")
+export function execCommand(terminal: Terminal): Command {
+  const command = newCommand(terminal, "exec")
     .description(
       "start a sandbox, run a command that finds it in ROUTING_API_URL, ROUTING_DOCS_URL, ROUTING_RPC_URL, ROUTING_CONTROL_URL and ROUTING_SANDBOX_FILE, and exit with the command's exit code",
     )
@@ -43,20 +43,20 @@ export function execCommand(): Command {
   return addStartOptions(command, { api: 0, docs: 0, control: 0, rpc: 0 })
     .addOption(jsonOption("print the URLs as JSON on standard error before the command starts"))
     .action(async (words: string[], flags: ExecFlags) => {
-      process.exitCode = await exec(words, flags);
+      terminal.exitCode = await exec(terminal, words, flags);
     });
 }
 
-async function exec(words: readonly string[], flags: ExecFlags): Promise<number> {
+async function exec(terminal: Terminal, words: readonly string[], flags: ExecFlags): Promise<number> {
   const refusal = await refuseProgram(words[0] ?? "");
   if (refusal !== null) {
-    process.stderr.write(forTerminal(`${refusal.message}\n`));
+    terminal.stderr.write(`${refusal.message}\n`);
     return refusal.exitCode;
   }
   try {
-    return await runWithSandbox(words, flags);
+    return await runWithSandbox(terminal, words, flags);
   } catch (error) {
-    printFailure(error);
+    terminal.stderr.write(`${describeFailure(error)}\n`);
     return sandboxFailed;
   }
 }
@@ -70,7 +70,11 @@ async function requireTemporary(): Promise<void> {
   });
 }
 
-async function runWithSandbox(words: readonly string[], { dataDir, ...flags }: ExecFlags): Promise<number> {
+async function runWithSandbox(
+  terminal: Terminal,
+  words: readonly string[],
+  { dataDir, ...flags }: ExecFlags,
+): Promise<number> {
   if (dataDir === undefined) await requireTemporary();
   const folder = dataDir ?? join(tmpdir(), `routing-sandbox-${randomUUID()}`);
   await using command = new GuardedCommand(dataDir === undefined ? folder : null);
@@ -80,11 +84,11 @@ async function runWithSandbox(words: readonly string[], { dataDir, ...flags }: E
       first ??= signal;
       command.signal(signal);
     });
-  await using sandbox = await startSandbox({ ...flags, dataDir: folder });
+  await using sandbox = await startSandbox(terminal, { ...flags, dataDir: folder });
   // The signal came before the command.
   if (first !== undefined) return exitCodeOf(first);
   const { urls } = sandbox.description;
-  if (flags.json) process.stderr.write(`${JSON.stringify({ urls })}\n`);
+  if (flags.json) terminal.stderr.write(`${JSON.stringify({ urls })}\n`);
   const ended = command.run(words, {
     ROUTING_API_URL: urls.api,
     ROUTING_DOCS_URL: urls.docs,

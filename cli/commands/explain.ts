@@ -1,10 +1,10 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { explainBytes } from "../../sandbox/lib/http/connection-limits.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
 import { readInput } from "../../server/lib/file-kind.ts";
-import { print } from "../print.ts";
 import { callControl } from "../running/call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../shared-options.ts";
+import { newCommand, print, type Terminal } from "../terminal.ts";
 
 interface ExplainFlags extends SandboxFlags {
   readonly for?: string;
@@ -15,8 +15,8 @@ interface ExplainFlags extends SandboxFlags {
 }
 
 /** `routing-sandbox explain`: whether a transaction, a call or typed data would be accepted and for what, and if not why. */
-export function explainCommand(): Command {
-  return new Command("explain")
+export function explainCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "explain")
     .description(
       "print which step would accept a transaction, or why none would; with --call, --typed-data or --decision, the same for a call or a signature that was not sent",
     )
@@ -45,15 +45,15 @@ export function explainCommand(): Command {
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async (transaction: string | undefined, flags: ExplainFlags) => {
-      const told = await ask(transaction, flags);
-      print({ json: flags.json }, told.answer, told.text);
+      const told = await ask(terminal, transaction, flags);
+      print(terminal, { json: flags.json }, told.answer, told.text);
       // A script can tell by the exit code.
-      if (!told.answer.accepted) process.exitCode = 1;
+      if (!told.answer.accepted) terminal.exitCode = 1;
     });
 }
 
 /** Asks the running sandbox about the one thing that was named. */
-async function ask(transaction: string | undefined, flags: ExplainFlags) {
+async function ask(terminal: Terminal, transaction: string | undefined, flags: ExplainFlags) {
   const { dataDir, for: id, call: unsent, typedData, decision, signature } = flags;
   const named = [transaction, unsent, typedData, decision].filter((one) => one !== undefined);
   if (named.length !== 1)
@@ -62,11 +62,17 @@ async function ask(transaction: string | undefined, flags: ExplainFlags) {
     );
   if (signature !== undefined && typedData === undefined && decision === undefined)
     throw new Error("--signature is of typed data or of a decision. Pass --typed-data or --decision too.");
-  const color = process.stdout.isTTY ?? false;
+  const color = terminal.stdout.isTTY ?? false;
   const about = id === undefined ? {} : { for: id };
   const signed = { ...about, signature };
-  if (typedData !== undefined) return await askTypedData(typedData, signed, dataDir, color);
-  if (decision !== undefined) return await askDecision(decision, signed, dataDir, color);
+  if (typedData !== undefined) {
+    const typed_data = await readJson(terminal, "--typed-data", typedData);
+    return await askTypedData({ typed_data, ...signed }, dataDir, color);
+  }
+  if (decision !== undefined) {
+    const body = { decision: await readJson(terminal, "--decision", decision), ...signed };
+    return await askDecision(body, dataDir, color);
+  }
   const { callExplanationSchema, explanationSchema } = await import(
     "../../sandbox/hosts/explain/explanation.ts"
   );
@@ -84,30 +90,28 @@ async function ask(transaction: string | undefined, flags: ExplainFlags) {
   return { answer, text: renderExplanation(answer, color) };
 }
 
-async function askTypedData(file: string, about: object, dataDir: string, color: boolean) {
+async function askTypedData(body: object, dataDir: string, color: boolean) {
   const { typedDataExplanationSchema } = await import(
     "../../sandbox/hosts/explain/signatures/signature-explanation.ts"
   );
   const { renderTypedDataExplanation } = await import("../../testkit/explanations/render-signature.ts");
-  const body = { typed_data: await readJson("--typed-data", file), ...about };
   const answer = typedDataExplanationSchema.parse(await callControl(dataDir, "POST", "/explain", body));
   return { answer, text: renderTypedDataExplanation(answer, color) };
 }
 
-async function askDecision(file: string, about: object, dataDir: string, color: boolean) {
+async function askDecision(body: object, dataDir: string, color: boolean) {
   const { decisionExplanationSchema } = await import(
     "../../sandbox/hosts/explain/decisions/decision-explanation.ts"
   );
   const { renderDecisionExplanation } = await import("../../testkit/explanations/render-signature.ts");
-  const body = { decision: await readJson("--decision", file), ...about };
   const answer = decisionExplanationSchema.parse(await callControl(dataDir, "POST", "/explain", body));
   return { answer, text: renderDecisionExplanation(answer, color) };
 }
 
 /** Reads JSON from a file, or from standard input for `-`. */
-async function readJson(flag: string, file: string): Promise<unknown> {
+async function readJson({ stdin }: Terminal, flag: string, file: string): Promise<unknown> {
   const source = file === "-" ? "standard input" : file;
-  const bytes = await readInput(file === "-" ? process.stdin : file, explainBytes).catch((error) => {
+  const bytes = await readInput(file === "-" ? stdin : file, explainBytes).catch((error) => {
     throw new Error(
       `${flag} ${file} cannot be read: ${describeFileError(error)}. Name a file, or - for standard input.`,
     );

@@ -1,8 +1,8 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Exploration } from "../../testkit/explore/options.ts";
 import { mostSteps, stepsByDefault } from "../../testkit/explore/options.ts";
-import { print } from "../print.ts";
 import { jsonOption, wholeNumber } from "../shared-options.ts";
+import { newCommand, print, type Terminal } from "../terminal.ts";
 
 interface ExploreFlags {
   steps: number;
@@ -12,8 +12,8 @@ interface ExploreFlags {
 }
 
 /** `routing-sandbox explore`: random steps on a fresh sandbox of its own, compared with the documentation. */
-export function exploreCommand(): Command {
-  return new Command("explore")
+export function exploreCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "explore")
     .description(
       "run random valid and invalid steps on a temporary sandbox, and compare the responses, records, chain and events with a model of the documented behavior",
     )
@@ -39,16 +39,15 @@ export function exploreCommand(): Command {
       await using sandbox = await createSandbox({ seed });
       const exploration = await sandbox.explore({
         steps,
-        onProgress: showProgress,
+        onProgress: (done, all) => showProgress(terminal, done, all),
         ...(scenario === undefined ? {} : { scenario }),
       });
-      print({ json }, exploration, describe(exploration));
+      print(terminal, { json }, exploration, describe(exploration));
     });
 }
 
 /** One line that is written over while it is a terminal; a log gets none. */
-function showProgress(done: number, all: number): void {
-  const { stderr } = process;
+function showProgress({ stderr }: Terminal, done: number, all: number): void {
   if (!stderr.isTTY) return;
   stderr.write(done === all ? "\r\u001b[K" : `\r\u001b[K${done} of ${all} steps`);
 }

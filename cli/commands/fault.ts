@@ -1,4 +1,4 @@
-import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { Argument, type Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { relayOperationKinds } from "../../relayer/journal/relay-operation-kind.ts";
 import {
@@ -12,7 +12,6 @@ import {
 } from "../../sandbox/service/faults/fault-matrix.ts";
 import { orList } from "../../server/lib/or-list.ts";
 import { flagOf } from "../flag-names.ts";
-import { print } from "../print.ts";
 import { ControlRefusedError, callControl } from "../running/call-control.ts";
 import {
   dataDirectoryOption,
@@ -21,6 +20,7 @@ import {
   type SandboxFlags,
   wholeNumber,
 } from "../shared-options.ts";
+import { newCommand, print, type Terminal } from "../terminal.ts";
 
 const fault = z.looseObject({
   layer: z.string(),
@@ -66,16 +66,16 @@ interface FaultFlags extends SandboxFlags {
 }
 
 /** `routing-sandbox fault set answer-lost --operation executeRefund`, `fault list`, `fault clear`: what shall go wrong. */
-export function faultCommand(): Command {
-  return new Command("fault")
+export function faultCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "fault")
     .description("set and clear faults of the API, the relayer, the node, the chain and deliveries")
-    .addCommand(setCommand())
-    .addCommand(listCommand())
-    .addCommand(clearCommand());
+    .addCommand(setCommand(terminal))
+    .addCommand(listCommand(terminal))
+    .addCommand(clearCommand(terminal));
 }
 
-function setCommand(): Command {
-  return new Command("set")
+function setCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "set")
     .description(
       "set a fault by its name, or by --layer and --action; add --point if the action has several points; the page /docs/faults.md of the documentation host lists all faults",
     )
@@ -126,17 +126,25 @@ function setCommand(): Command {
     .option("--body <text>", "the body of the receiver's response")
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
-    .action(setFault);
+    .action(
+      async (name: string | undefined, flags: FaultFlags, command: Command) =>
+        await setFault(terminal, name, flags, command),
+    );
 }
 
-async function setFault(name: string | undefined, flags: FaultFlags, command: Command): Promise<void> {
+async function setFault(
+  terminal: Terminal,
+  name: string | undefined,
+  flags: FaultFlags,
+  command: Command,
+): Promise<void> {
   if (name === undefined && (flags.layer === undefined || flags.action === undefined))
     command.error("error: fault set needs a fault. Pass its name, or --layer and --action.");
   if (name !== undefined && (flags.layer !== undefined || flags.action !== undefined))
     command.error(`error: fault set takes either ${name} or --layer and --action. Leave one of them out.`);
   try {
     const set = fault.parse(await callControl(flags.dataDir, "POST", "/faults", bodyOf(name, flags)));
-    print(flags, set, describe(set));
+    print(terminal, flags, set, describe(set));
   } catch (error) {
     throw error instanceof ControlRefusedError
       ? fieldsInFlags(error, name ?? `${flags.layer} ${flags.action}`)
@@ -177,25 +185,25 @@ function bodyOf(intent: string | undefined, flags: FaultFlags): object {
   return { layer, point, action, match, count, ...details };
 }
 
-function listCommand(): Command {
-  return new Command("list")
+function listCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "list")
     .description("list the faults, including those that no longer act")
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async (flags: SandboxFlags) => {
       const { data } = list.parse(await callControl(flags.dataDir, "GET", "/faults"));
-      print(flags, { data }, data.map(describe).join("\n") || "No faults are set.");
+      print(terminal, flags, { data }, data.map(describe).join("\n") || "No faults are set.");
     });
 }
 
-function clearCommand(): Command {
-  return new Command("clear")
+function clearCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "clear")
     .description("clear all faults and resume mining")
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async (flags: SandboxFlags) => {
       const answer = list.parse(await callControl(flags.dataDir, "DELETE", "/faults"));
-      print(flags, answer, "All faults are cleared.");
+      print(terminal, flags, answer, "All faults are cleared.");
     });
 }
 

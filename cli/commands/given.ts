@@ -1,8 +1,7 @@
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import { z } from "zod";
 import { initialBalances, walletNames } from "../../sandbox/chain/genesis/roles.ts";
 import { defaultAmount, merchantStates, purchaseStates, routes } from "../../sandbox/service/given/states.ts";
-import { print } from "../print.ts";
 import { ControlRefusedError, callControl } from "../running/call-control.ts";
 import {
   addRequiredOption,
@@ -12,6 +11,7 @@ import {
   programOption,
   type SandboxFlags,
 } from "../shared-options.ts";
+import { newCommand, print, type Terminal } from "../terminal.ts";
 
 interface GivenFlags extends SandboxFlags {
   state?: string;
@@ -31,15 +31,15 @@ const purchaseAnswer = merchantAnswer.extend({
 });
 
 /** `routing-sandbox given purchase --state paid`: makes a merchant or a purchase in a state, in the running sandbox. */
-export function givenCommand(): Command {
-  return new Command("given")
+export function givenCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "given")
     .description("create a merchant or a purchase in a given state, in the running sandbox")
-    .addCommand(givenMerchantCommand())
-    .addCommand(givenPurchaseCommand());
+    .addCommand(givenMerchantCommand(terminal))
+    .addCommand(givenPurchaseCommand(terminal));
 }
 
-function givenMerchantCommand(): Command {
-  return addRequiredOption(new Command("merchant"), stateOption(merchantStates))
+function givenMerchantCommand(terminal: Terminal): Command {
+  return addRequiredOption(newCommand(terminal, "merchant"), stateOption(merchantStates))
     .description("create a merchant in a state, or use the wallet's merchant if it is already enrolled")
     .addOption(programOption())
     .addOption(walletOption("wallet", "the wallet that enrolls", "merchant"))
@@ -56,12 +56,12 @@ function givenMerchantCommand(): Command {
     .action(async ({ dataDir, json, ...merchant }: GivenFlags) => {
       const answer = merchantAnswer.parse(await give(dataDir, { merchant }));
       const { id, program, status } = answer.merchant;
-      print({ json }, answer, `${id} of ${program} is ${status}.`);
+      print(terminal, { json }, answer, `${id} of ${program} is ${status}.`);
     });
 }
 
-function givenPurchaseCommand(): Command {
-  return addRequiredOption(new Command("purchase"), stateOption(purchaseStates))
+function givenPurchaseCommand(terminal: Terminal): Command {
+  return addRequiredOption(newCommand(terminal, "purchase"), stateOption(purchaseStates))
     .description("create a purchase in a state, and a merchant if there is none")
     .addOption(
       optionWithDefault("--route <route>", "how the purchase becomes active", "registrar_offer").choices(
@@ -86,6 +86,7 @@ function givenPurchaseCommand(): Command {
       const { id, status, payment_status, expired, commitment } = answer.purchase;
       const also = expired ? "expired" : payment_status.replace("_", " ");
       print(
+        terminal,
         { json },
         answer,
         `${id} of ${answer.merchant.id} is ${status}, ${also}; commitment ${commitment.hash}.`,

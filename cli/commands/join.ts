@@ -1,6 +1,4 @@
-import { Command } from "commander";
-import { interruption } from "../interruption.ts";
-import { print } from "../print.ts";
+import type { Command } from "commander";
 import {
   addRequiredOption,
   jsonOption,
@@ -9,6 +7,7 @@ import {
   startTimeoutOption,
   storeOption,
 } from "../shared-options.ts";
+import { interruption, newCommand, print, type Terminal } from "../terminal.ts";
 
 interface JoinFlags extends Pick<SandboxFlags, "json"> {
   store: string;
@@ -17,26 +16,32 @@ interface JoinFlags extends Pick<SandboxFlags, "json"> {
 }
 
 /** `routing-sandbox join`: runs another API process of a sandbox whose records are in PostgreSQL. */
-export function joinCommand(): Command {
-  return addRequiredOption(new Command("join"), storeOption("the PostgreSQL database of the sandbox to join"))
+export function joinCommand(terminal: Terminal): Command {
+  return addRequiredOption(
+    newCommand(terminal, "join"),
+    storeOption("the PostgreSQL database of the sandbox to join"),
+  )
     .description(
       "run another API process of a sandbox that was started with --store, until Ctrl-C or until the sandbox ends",
     )
     .addOption(portOption("--api-port", "port of the routing API of this process", 0))
     .addOption(startTimeoutOption())
     .addOption(jsonOption("print the URL of this process as JSON"))
-    .action(async (flags: JoinFlags) => await join(flags));
+    .action(async (flags: JoinFlags) => await join(terminal, flags));
 }
 
-async function join({ store, apiPort, startTimeout: startTimeoutMs, json }: JoinFlags): Promise<void> {
+async function join(
+  terminal: Terminal,
+  { store, apiPort, startTimeout: startTimeoutMs, json }: JoinFlags,
+): Promise<void> {
   const { pino } = await import("pino");
   const { joinSandbox } = await import("../../sandbox/service/cluster/join-sandbox.ts");
-  const log = pino({ level: "error" }, pino.destination(2));
+  const log = pino({ level: "error" }, terminal.stderr);
   await using joined = await joinSandbox({ store, apiPort, startTimeoutMs, log });
   const { apiUrl: api } = joined;
-  print({ json }, { version: 1, pid: process.pid, urls: { api } }, `API  ${api}. Ctrl-C stops it.`);
+  print(terminal, { json }, { version: 1, pid: process.pid, urls: { api } }, `API  ${api}. Ctrl-C stops it.`);
   const ended = joined.ended.then(() => "ended" as const);
-  if ((await Promise.race([interruption(), ended])) !== "ended") return;
-  process.stderr.write("The sandbox has ended. Start it again, then join it.\n");
-  process.exitCode = 1;
+  if ((await Promise.race([interruption(terminal), ended])) !== "ended") return;
+  terminal.stderr.write("The sandbox has ended. Start it again, then join it.\n");
+  terminal.exitCode = 1;
 }

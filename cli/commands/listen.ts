@@ -1,10 +1,8 @@
-import { Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { faultLimits } from "../../sandbox/service/faults/fault-matrix.ts";
 import type { ReceiverFault } from "../../sandbox/service/receiver/receiver-tap.ts";
 import { escapeControls } from "../../server/lib/escape-controls.ts";
-import { interruption } from "../interruption.ts";
 import type { HeardDelivery } from "../open-receiver.ts";
-import { print } from "../print.ts";
 import { findRunning } from "../running/find-running.ts";
 import {
   dataDirectoryOption,
@@ -13,6 +11,7 @@ import {
   type SandboxFlags,
   wholeNumber,
 } from "../shared-options.ts";
+import { interruption, newCommand, print, type Terminal } from "../terminal.ts";
 
 const { least, most } = faultLimits.status;
 
@@ -26,8 +25,8 @@ interface ListenFlags extends SandboxFlags {
 }
 
 /** `routing-sandbox listen`: a receiver in a terminal. */
-export function listenCommand(): Command {
-  return new Command("listen")
+export function listenCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "listen")
     .description(
       "receive and print notifications in this terminal; options can make the first deliveries fail",
     )
@@ -48,10 +47,10 @@ export function listenCommand(): Command {
     )
     .option("--drop", "for a failing delivery, drop the connection instead of responding")
     .addOption(jsonOption("print one JSON object per line"))
-    .action(async (flags: ListenFlags) => await hear(flags));
+    .action(async (flags: ListenFlags) => await hear(terminal, flags));
 }
 
-async function hear(flags: ListenFlags): Promise<void> {
+async function hear(terminal: Terminal, flags: ListenFlags): Promise<void> {
   const { openReceiver } = await import("../open-receiver.ts");
   let { fail } = flags;
   const takeFault = () => {
@@ -64,15 +63,16 @@ async function hear(flags: ListenFlags): Promise<void> {
     // Asked for at each delivery: the sandbox may be started later than this, and its keys may rotate.
     secret: async () => flags.secret ?? (await findRunning(flags.dataDir))?.receiver.hmac_secret ?? null,
     takeFault,
-    heard: (delivery) => print(flags, delivery, describe(delivery)),
+    heard: (delivery) => print(terminal, flags, delivery, describe(delivery)),
   });
   const url = `${listener.url}/`;
   print(
+    terminal,
     flags,
     { listening: url },
     `Listening. To receive the notifications of a sandbox here, start it with --receiver-url ${url}. Ctrl-C stops listening.`,
   );
-  await interruption();
+  await interruption(terminal);
   await listener.close();
 }
 

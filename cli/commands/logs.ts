@@ -1,9 +1,7 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import type { RequestView, RequestViews } from "../../sandbox/hosts/explorer/views.ts";
 import { streamDirect } from "../../sandbox/lib/http/direct/stream-direct.ts";
 import { escapeControls } from "../../server/lib/escape-controls.ts";
-import { interruption } from "../interruption.ts";
-import { print } from "../print.ts";
 import { ControlRefusedError, callControl, requireRunning } from "../running/call-control.ts";
 import {
   dataDirectoryOption,
@@ -12,6 +10,7 @@ import {
   type SandboxFlags,
   wholeNumber,
 } from "../shared-options.ts";
+import { interruption, newCommand, print, type Terminal } from "../terminal.ts";
 
 interface LogsFlags extends SandboxFlags {
   follow?: boolean;
@@ -25,8 +24,8 @@ interface LogsFlags extends SandboxFlags {
 const printed = { usual: 50, most: 200 } as const;
 
 /** `routing-sandbox logs`: the requests of the API with their responses and the calls to the chain node. */
-export function logsCommand(): Command {
-  return new Command("logs")
+export function logsCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "logs")
     .description("print the last API requests with their responses and the decoded calls to the chain node")
     .option("--follow", "continue with each new request when its response is sent, until Ctrl-C")
     .option("--status <status>", "only responses with this status, such as 409, 4xx or lost")
@@ -46,28 +45,28 @@ export function logsCommand(): Command {
       const { limit = printed.usual } = flags;
       const { data } = await readRequests(flags, { limit: String(limit) });
       const requests = data.toReversed();
-      for (const request of requests) print(flags, request, describe(request));
-      if (flags.follow) await follow(flags, requests.at(-1)?.number ?? 0);
-      else if (requests.length === 0 && !flags.json) process.stderr.write("No request matches.\n");
+      for (const request of requests) print(terminal, flags, request, describe(request));
+      if (flags.follow) await follow(terminal, flags, requests.at(-1)?.number ?? 0);
+      else if (requests.length === 0 && !flags.json) terminal.stderr.write("No request matches.\n");
     });
 }
 
 /** Prints requests as they are answered, until Ctrl-C or the end of the sandbox. */
-async function follow(flags: LogsFlags, printedUpTo: number): Promise<void> {
+async function follow(terminal: Terminal, flags: LogsFlags, printedUpTo: number): Promise<void> {
   const { urls } = await requireRunning(flags.dataDir);
   const stop = new AbortController();
-  void interruption().then(() => stop.abort());
+  void interruption(terminal).then(() => stop.abort());
   let seen = printedUpTo;
   // The first part says that the stream is ready: what came before it is read then.
   for await (const _ of streamDirect(`${urls.control}/stream`, stop.signal))
-    seen = await printNew(flags, seen);
+    seen = await printNew(terminal, flags, seen);
 }
 
-async function printNew(flags: LogsFlags, seen: number): Promise<number> {
+async function printNew(terminal: Terminal, flags: LogsFlags, seen: number): Promise<number> {
   const { data } = await readRequests(flags, { after: String(seen), limit: String(printed.most) });
-  for (const request of data) print(flags, request, describe(request));
+  for (const request of data) print(terminal, flags, request, describe(request));
   const last = data.at(-1)?.number ?? seen;
-  return data.length === printed.most ? await printNew(flags, last) : last;
+  return data.length === printed.most ? await printNew(terminal, flags, last) : last;
 }
 
 async function readRequests(

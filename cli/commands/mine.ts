@@ -1,11 +1,11 @@
-import { Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import { z } from "zod";
 import type { MiningPace } from "../../sandbox/chain/clock/mining.ts";
 import { mostBlocks, mostMiningSeconds } from "../../sandbox/chain/clock/mining-limits.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
-import { print } from "../print.ts";
 import { callControl } from "../running/call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags, wholeNumber } from "../shared-options.ts";
+import { newCommand, print, type Terminal } from "../terminal.ts";
 
 interface MineFlags extends SandboxFlags {
   every?: MiningPace;
@@ -14,8 +14,8 @@ interface MineFlags extends SandboxFlags {
 const mined = z.object({ block_number: z.int() });
 
 /** `routing-sandbox mine 3`: mines blocks, so that confirmations come; `--every` says when they come by themselves. */
-export function mineCommand(): Command {
-  return new Command("mine")
+export function mineCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "mine")
     .description("mine blocks, or set when blocks are mined")
     .argument("[blocks]", "the number of blocks", wholeNumber(1, mostBlocks), 1)
     .option(
@@ -30,11 +30,11 @@ export function mineCommand(): Command {
         if (command.args.length > 0)
           command.error("error: mine takes a number of blocks or --every, not both. Leave one of them out.");
         const answer = await callControl(dataDir, "POST", "/mining", { every });
-        print({ json }, answer, describe(every));
+        print(terminal, { json }, answer, describe(every));
         return;
       }
       const answer = mined.parse(await callControl(dataDir, "POST", "/blocks", { blocks }));
-      print({ json }, answer, `The chain is at block ${answer.block_number}.`);
+      print(terminal, { json }, answer, `The chain is at block ${answer.block_number}.`);
     });
 }
 

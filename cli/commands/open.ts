@@ -2,14 +2,14 @@ import { spawn } from "node:child_process";
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { Command } from "commander";
+import type { Command } from "commander";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
-import { print } from "../print.ts";
 import { jsonOption, type SandboxFlags } from "../shared-options.ts";
+import { newCommand, print, type Terminal } from "../terminal.ts";
 
 /** `routing-sandbox open <trace>`: shows a trace in a browser. */
-export function openCommand(): Command {
-  return new Command("open")
+export function openCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "open")
     .description(
       "open a trace in a browser, and print its URL; the environment variable BROWSER chooses the browser; without a browser, print the path of the trace",
     )
@@ -21,7 +21,7 @@ export function openCommand(): Command {
       const url = pathToFileURL(path).href;
       const isOpened = await startBrowser(url);
       const instead = `No browser could be started for ${path}. Open this file in a browser, on another machine if this one has no desktop.`;
-      print({ json }, { url, file: path, opened: isOpened }, isOpened ? url : `${url}\n${instead}`);
+      print(terminal, { json }, { url, file: path, opened: isOpened }, isOpened ? url : `${url}\n${instead}`);
     });
 }
 

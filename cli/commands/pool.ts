@@ -1,12 +1,10 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { messageOf } from "../../protocol/coded-error.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
-import { forTerminal } from "../../server/lib/escape-controls.ts";
 import { poolLimits } from "../../testkit/pool/served/pool-limits.ts";
 import { inFlags } from "../flag-names.ts";
-import { interruption } from "../interruption.ts";
-import { print } from "../print.ts";
 import { jsonOption, optionWithDefault, portOption, wholeNumber } from "../shared-options.ts";
+import { interruption, newCommand, print, type Terminal } from "../terminal.ts";
 
 interface PoolFlags {
   readonly size?: number;
@@ -19,9 +17,9 @@ interface PoolFlags {
 }
 
 /** `routing-sandbox pool`: leases sandboxes over HTTP until it is interrupted. */
-export function poolCommand(): Command {
+export function poolCommand(terminal: Terminal): Command {
   const { size, mostSize, leaseSeconds, mostLeaseSeconds, waitMs, mostWaitMs } = poolLimits;
-  return new Command("pool")
+  return newCommand(terminal, "pool")
     .description(
       "lease running sandboxes over HTTP to test workers in any language, until Ctrl-C; each lease starts with a reset sandbox",
     )
@@ -61,12 +59,12 @@ export function poolCommand(): Command {
       ),
     )
     .addOption(jsonOption("print the URL and the number of sandboxes as JSON"))
-    .action(async (flags: PoolFlags) => await servePool(flags));
+    .action(async (flags: PoolFlags) => await servePool(terminal, flags));
 }
 
-async function servePool(flags: PoolFlags): Promise<void> {
+async function servePool(terminal: Terminal, flags: PoolFlags): Promise<void> {
   // From here on: a start that is interrupted is completed and closed, so that it leaves nothing.
-  const interrupted = interruption();
+  const interrupted = interruption(terminal);
   const { size = poolLimits.size, lease = poolLimits.leaseSeconds, wait = poolLimits.waitMs / 1_000 } = flags;
   const [{ listen }, { ownPages }, { ServedPool }, { createPoolHost }] = await Promise.all([
     import("../../sandbox/lib/http/listen.ts"),
@@ -80,15 +78,15 @@ async function servePool(flags: PoolFlags): Promise<void> {
     leaseSeconds: lease,
     waitMs: wait * 1_000,
     sandbox: definedOnly({ seed: flags.seed, mode: flags.mode }),
-    failed: (error) =>
-      process.stderr.write(forTerminal(`A sandbox did not start: ${inFlags(messageOf(error))}\n`)),
+    failed: (error) => terminal.stderr.write(`A sandbox did not start: ${inFlags(messageOf(error))}\n`),
   });
   const { url } = listener;
   listener.serve({ handle: createPoolHost(pool, url) });
   print(
+    terminal,
     flags,
     { url, size },
-    `${size} sandboxes can be leased with POST ${url}/leases. Ctrl-C stops everything.`,
+    `${size === 1 ? "1 sandbox" : `${size} sandboxes`} can be leased with POST ${url}/leases. Ctrl-C stops everything.`,
   );
   await interrupted;
   await Promise.all([listener.close(), pool.close()]);

@@ -1,8 +1,8 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { z } from "zod";
-import { print } from "../print.ts";
 import { callControl } from "../running/call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../shared-options.ts";
+import { newCommand, print, type Terminal } from "../terminal.ts";
 
 const resumed = z.looseObject({
   operation_id: z.string(),
@@ -16,8 +16,8 @@ interface ResumeFlags extends SandboxFlags {
 }
 
 /** `routing-sandbox resume <operation>`: lets an operation that needs attention continue, or gives it up, once a person has looked. */
-export function resumeCommand(): Command {
-  return new Command("resume")
+export function resumeCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "resume")
     .description("continue a relay operation that needs attention")
     .argument(
       "<operation>",
@@ -32,7 +32,7 @@ export function resumeCommand(): Command {
     .action(async (operation: string, { abandon = false, dataDir, json }: ResumeFlags) => {
       const path = `/operations/${encodeURIComponent(operation)}/resume`;
       const answer = resumed.parse(await callControl(dataDir, "POST", path, { abandon }));
-      print({ json }, answer, tell(answer));
+      print(terminal, { json }, answer, tell(answer));
     });
 }
 

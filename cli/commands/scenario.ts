@@ -1,28 +1,27 @@
 import { basename } from "node:path";
-import { Command } from "commander";
+import type { Command } from "commander";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
-import { escapeControls, forTerminal } from "../../server/lib/escape-controls.ts";
-import { interruption } from "../interruption.ts";
-import { print } from "../print.ts";
+import { escapeControls } from "../../server/lib/escape-controls.ts";
 import { callControl } from "../running/call-control.ts";
 import { reportPlay } from "../running/report-play.ts";
 import { requireReportFile, writeReport } from "../running/write-report.ts";
 import { dataDirectoryOption, jsonOption, optionWithDefault, type SandboxFlags } from "../shared-options.ts";
+import { interruption, newCommand, print, type Terminal } from "../terminal.ts";
 
 interface RecordFlags extends SandboxFlags {
   title?: string;
 }
 
 /** `routing-sandbox scenario record FILE`, `scenario play FILE`: what was done once, done again and compared to the last hash. */
-export function scenarioCommand(): Command {
-  return new Command("scenario")
+export function scenarioCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "scenario")
     .description("record the steps of a sandbox, and play them with every response and hash compared")
-    .addCommand(recordCommand())
-    .addCommand(playCommand());
+    .addCommand(recordCommand(terminal))
+    .addCommand(playCommand(terminal));
 }
 
-function recordCommand(): Command {
-  return new Command("record")
+function recordCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "record")
     .description(
       "record the steps of the running sandbox until Ctrl-C; the sandbox must be fresh and in deterministic mode",
     )
@@ -31,10 +30,15 @@ function recordCommand(): Command {
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async (file: string, { dataDir, title = basename(file), json }: RecordFlags) => {
-      const interrupted = interruption();
+      const interrupted = interruption(terminal);
       await requireReportFile(file);
       await callControl(dataDir, "POST", "/scenario", { title });
-      print({ json }, { recording: true }, "Recording. Ctrl-C ends the recording and writes the file.");
+      print(
+        terminal,
+        { json },
+        { recording: true },
+        "Recording. Ctrl-C ends the recording and writes the file.",
+      );
       // A signal handler alone keeps no process alive.
       const alive = setInterval(() => {}, 60_000);
       await interrupted;
@@ -45,6 +49,7 @@ function recordCommand(): Command {
       await writeScenario(file, scenario);
       const steps = scenario.steps.length;
       print(
+        terminal,
         { json },
         { file, steps },
         `Wrote ${steps} steps to ${file}. To play them: ${howToRun("scenario", "play", file)}`,
@@ -56,8 +61,8 @@ interface PlayFlags extends Pick<SandboxFlags, "json"> {
   junit?: string;
 }
 
-function playCommand(): Command {
-  return new Command("play")
+function playCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "play")
     .description("play scenarios, each on a fresh sandbox, and compare every response and hash")
     .argument("<files...>", "the scenario files")
     .addOption(jsonOption("print one JSON object for each file"))
@@ -67,7 +72,7 @@ function playCommand(): Command {
       const { renderJunit } = await import("../../server/lib/render-junit.ts");
       const suites: PlaySuite[] = [];
       try {
-        for (const file of files) await playFile(file, { json }, suites);
+        for (const file of files) await playFile(terminal, file, { json }, suites);
       } finally {
         if (junit !== undefined) await writeReport(junit, renderJunit(suites));
       }
@@ -77,12 +82,17 @@ function playCommand(): Command {
 type PlaySuite = ReturnType<typeof reportPlay>;
 
 /** Plays a file, prints its steps, and adds its results to the suites of the report. */
-async function playFile(file: string, flags: { json?: boolean | undefined }, suites: PlaySuite[]) {
+async function playFile(
+  terminal: Terminal,
+  file: string,
+  flags: { json?: boolean | undefined },
+  suites: PlaySuite[],
+) {
   const { playScenario } = await import("../../testkit/scenario/play-scenario.ts");
   const { readScenario } = await import("../../sandbox/hosts/recorder/scenario-file.ts");
   const scenario = await readScenario(file);
   const { redact } = await import("../../server/http/redact.ts");
-  const say = (line: string) => flags.json || process.stdout.write(forTerminal(`${redact(line)}\n`));
+  const say = (line: string) => flags.json || terminal.stdout.write(`${redact(line)}\n`);
   say(escapeControls(scenario.title));
   const durations: number[] = [];
   let stepBegan = performance.now();
@@ -104,5 +114,5 @@ async function playFile(file: string, flags: { json?: boolean | undefined }, sui
     digest === undefined
       ? `As expected in all ${steps} steps`
       : `Equal in all ${steps} steps and at the end: ${digest}`;
-  print(flags, { file, steps, ...(digest === undefined ? {} : { digest }) }, text);
+  print(terminal, flags, { file, steps, ...(digest === undefined ? {} : { digest }) }, text);
 }

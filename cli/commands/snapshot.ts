@@ -1,23 +1,23 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
-import { print } from "../print.ts";
 import { fetchControl } from "../running/call-control.ts";
 import { dataDirectoryOption, freshOption, jsonOption, type SandboxFlags } from "../shared-options.ts";
+import { newCommand, print, type Terminal } from "../terminal.ts";
 
 interface LoadFlags extends SandboxFlags {
   fresh?: boolean;
 }
 
 /** `routing-sandbox snapshot save FILE`, `snapshot load FILE`: a whole sandbox in one file, for another machine or another day. */
-export function snapshotCommand(): Command {
-  return new Command("snapshot")
+export function snapshotCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "snapshot")
     .description("save a whole sandbox to one file, and continue from it elsewhere")
-    .addCommand(saveCommand())
-    .addCommand(loadCommand());
+    .addCommand(saveCommand(terminal))
+    .addCommand(loadCommand(terminal));
 }
 
-function saveCommand(): Command {
-  return new Command("save")
+function saveCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "save")
     .description(
       "save the running sandbox to a snapshot file: chain, store, relayer's journal, clock, counters and faults",
     )
@@ -30,6 +30,7 @@ function saveCommand(): Command {
       const content = Buffer.from(await answer.arrayBuffer());
       await writeSnapshot(file, content);
       print(
+        terminal,
         { json },
         { file, bytes: content.length },
         `Saved to ${file} (${Math.ceil(content.length / 1024)} KiB), which contains test keys. To continue from it in another data directory: ${howToRun("snapshot", "load", file, "--data-dir", "<folder>")}`,
@@ -37,8 +38,8 @@ function saveCommand(): Command {
     });
 }
 
-function loadCommand(): Command {
-  return new Command("load")
+function loadCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "load")
     .description(
       "create a data directory from a snapshot file, without its faults; run start to continue from it",
     )
@@ -52,6 +53,7 @@ function loadCommand(): Command {
       await using sandbox = await createSandbox({ from, dataDirectory: dataDir, fresh });
       const fingerprint = await sandbox.fingerprint();
       print(
+        terminal,
         { json },
         fingerprint,
         `Loaded into ${dataDir}: block ${fingerprint.block.number}, fingerprint ${fingerprint.digest}. To continue: ${howToRun("start", "--data-dir", dataDir)}`,

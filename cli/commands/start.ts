@@ -1,12 +1,9 @@
 import { join } from "node:path";
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
-import { forTerminal } from "../../server/lib/escape-controls.ts";
 import { inFlags } from "../flag-names.ts";
-import { interruption } from "../interruption.ts";
-import { print } from "../print.ts";
 import { redeployOnChange } from "../running/redeploy-on-change.ts";
 import { startDetached } from "../running/start-detached.ts";
 import { addStartOptions, type StartFlags, startSandbox, warnOfExposure } from "../running/start-sandbox.ts";
@@ -18,6 +15,7 @@ import {
   optionWithDefault,
   storeOption,
 } from "../shared-options.ts";
+import { interruption, newCommand, print, type Terminal } from "../terminal.ts";
 
 interface StartCommandFlags extends StartFlags {
   watch?: boolean;
@@ -29,8 +27,8 @@ interface StartCommandFlags extends StartFlags {
 }
 
 /** `routing-sandbox start`: runs a sandbox until it is interrupted. */
-export function startCommand(): Command {
-  const command = new Command("start")
+export function startCommand(terminal: Terminal): Command {
+  const command = newCommand(terminal, "start")
     .description("run a sandbox until Ctrl-C; a later start in the same data directory resumes it")
     .addOption(dataDirectoryOption("the data directory"))
     .addOption(storeOption("keep the records in PostgreSQL"));
@@ -59,47 +57,48 @@ export function startCommand(): Command {
     .action(async (flags: StartCommandFlags) => {
       if (flags.logFile !== undefined && !flags.detach)
         throw new Error("--log-file is for --detach only. Add --detach, or redirect the output.");
-      if (flags.detach && !flags.detached) await startInBackground(flags);
-      else await start(flags);
+      if (flags.detach && !flags.detached) await startInBackground(terminal, flags);
+      else await start(terminal, flags);
     });
 }
 
 /** Starts the sandbox in a process of its own, and prints the same as `start`. */
-async function startInBackground({
-  dataDir,
-  logFile = join(dataDir, "sandbox.log"),
-  json,
-  listen,
-}: StartCommandFlags): Promise<void> {
-  warnOfExposure(listen);
-  const started = await startDetached(logFile, dataDir);
+async function startInBackground(
+  terminal: Terminal,
+  { dataDir, logFile = join(dataDir, "sandbox.log"), json, listen }: StartCommandFlags,
+): Promise<void> {
+  warnOfExposure(terminal, listen);
+  const started = await startDetached(terminal, logFile, dataDir);
   if (started === null) return;
   const { description, resumed, milliseconds } = started;
   const stopping = `The sandbox runs in the background and writes to ${logFile}. To stop it: ${howToRun("stop", ...inFolder(dataDir))}.`;
-  print({ json }, description, welcome(description, resumed, milliseconds, dataDir, stopping));
+  print(terminal, { json }, description, welcome(description, resumed, milliseconds, dataDir, stopping));
 }
 
-async function start(flags: StartCommandFlags): Promise<void> {
+async function start(terminal: Terminal, flags: StartCommandFlags): Promise<void> {
   const began = performance.now();
   // From here on: a start that is interrupted is completed and closed, so that it leaves nothing.
   const lost = Promise.withResolvers<"termination">();
   const endWithParent = () => lost.resolve("termination");
-  if (flags.detached) process.once("disconnect", endWithParent);
-  if (flags.detached && !process.connected) endWithParent();
-  // The channel alone keeps no process alive whose start has failed.
-  process.channel?.unref();
-  const interrupted = Promise.race([interruption(), lost.promise]);
+  if (flags.detached) {
+    process.once("disconnect", endWithParent);
+    if (!process.connected) endWithParent();
+    // The channel alone keeps no process alive whose start has failed.
+    process.channel?.unref();
+  }
+  const interrupted = Promise.race([interruption(terminal), lost.promise]);
   let isStopping = false;
   void interrupted.then(() => {
     isStopping = true;
   });
-  if (!flags.json) process.stdout.write("Starting chain, relayer, API and documentation …\n");
-  const sandbox = await startSandbox(flags, flags.json ? undefined : tellOfReplay(began));
+  if (!flags.json) terminal.stdout.write("Starting chain, relayer, API and documentation …\n");
+  const sandbox = await startSandbox(terminal, flags, flags.json ? undefined : tellOfReplay(terminal, began));
   const show = ({ description, chain }: Sandbox, milliseconds: number) => {
     if (flags.detached && process.connected)
       process.send?.({ description, resumed: chain.resumed, milliseconds });
     else
       print(
+        terminal,
         flags,
         description,
         welcome(description, chain.resumed, milliseconds, flags.dataDir, "Ctrl-C stops everything."),
@@ -109,22 +108,23 @@ async function start(flags: StartCommandFlags): Promise<void> {
   process.off("disconnect", endWithParent);
   // A sandbox that is about to stop is not reported as ready.
   if (!isStopping) show(sandbox, performance.now() - began);
-  const last = flags.watch ? await redeployOnChange(sandbox, flags, interrupted, show) : sandbox;
-  await stopOnSignal(last, interrupted, flags.json ?? false);
+  const last = flags.watch ? await redeployOnChange(terminal, sandbox, flags, interrupted, show) : sandbox;
+  await stopOnSignal(terminal, last, interrupted, flags.json ?? false);
 }
 
 /** Prints, once in a second, how far the chain of the data directory has been made again. */
-function tellOfReplay(began: number): (made: number, all: number) => void {
+function tellOfReplay({ stdout }: Terminal, began: number): (made: number, all: number) => void {
   let told = began;
   return (made, all) => {
     if (performance.now() - told < 1_000) return;
     told = performance.now();
-    process.stdout.write(`Mining the stored blocks again: ${made} of ${all} …\n`);
+    stdout.write(`Mining the stored blocks again: ${made} of ${all} …\n`);
   };
 }
 
 /** Resolves when a signal has stopped the sandbox, or when it cannot go on. */
 async function stopOnSignal(
+  terminal: Terminal,
   sandbox: Sandbox,
   interrupted: ReturnType<typeof interruption>,
   quiet: boolean,
@@ -132,12 +132,12 @@ async function stopOnSignal(
   const ended = sandbox.ended.then((reason) => ({ reason }));
   const end = await Promise.race([interrupted, ended]);
   if (typeof end === "string") {
-    if (!quiet) process.stdout.write(`\nStopping after ${end} …\n`);
+    if (!quiet) terminal.stdout.write(`\nStopping after ${end} …\n`);
     await sandbox.close();
     return;
   }
-  process.stderr.write(forTerminal(`${inFlags(end.reason)}\n`));
-  process.exitCode = 1;
+  terminal.stderr.write(`${inFlags(end.reason)}\n`);
+  terminal.exitCode = 1;
   // It has been said why the data directory cannot be closed.
   await sandbox.close().catch(() => undefined);
 }

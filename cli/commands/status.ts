@@ -1,7 +1,6 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { wait } from "../../sandbox/lib/time/wait.ts";
 import { askControl } from "../../sandbox/state/ask-control.ts";
-import { print } from "../print.ts";
 import { callControl } from "../running/call-control.ts";
 import { findRunning } from "../running/find-running.ts";
 import {
@@ -11,6 +10,7 @@ import {
   type SandboxFlags,
   timeoutOption,
 } from "../shared-options.ts";
+import { newCommand, print, type Terminal } from "../terminal.ts";
 
 interface StatusFlags extends SandboxFlags {
   control?: string;
@@ -19,8 +19,8 @@ interface StatusFlags extends SandboxFlags {
 }
 
 /** `routing-sandbox status`: what runs in a data directory. */
-export function statusCommand(): Command {
-  return new Command("status")
+export function statusCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "status")
     .description("print seed, mode, process id, URLs, chain, time and faults of the running sandbox")
     .addOption(dataDirectoryOption())
     .addOption(controlOption("the control API of the sandbox, instead of --data-dir"))
@@ -30,7 +30,7 @@ export function statusCommand(): Command {
     .action(async (flags: StatusFlags) => {
       if (flags.wait) await waitUntilHealthy(flags);
       const status = await readStatus(flags);
-      print(flags, status, JSON.stringify(status, null, 2));
+      print(terminal, flags, status, JSON.stringify(status, null, 2));
     });
 }
 

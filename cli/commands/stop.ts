@@ -1,5 +1,4 @@
-import { Command } from "commander";
-import { print } from "../print.ts";
+import type { Command } from "commander";
 import { type Stop, stopAt, stopIn } from "../running/stop-sandbox.ts";
 import {
   controlOption,
@@ -8,6 +7,7 @@ import {
   type SandboxFlags,
   timeoutOption,
 } from "../shared-options.ts";
+import { newCommand, print, type Terminal } from "../terminal.ts";
 
 interface StopFlags extends SandboxFlags {
   control?: string;
@@ -15,8 +15,8 @@ interface StopFlags extends SandboxFlags {
 }
 
 /** `routing-sandbox stop`: stops the sandbox of a data directory, or that of a control API, and waits until it is gone. */
-export function stopCommand(): Command {
-  return new Command("stop")
+export function stopCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "stop")
     .description("stop a running sandbox, and wait until its processes, ports and lock are gone")
     .addOption(dataDirectoryOption())
     .addOption(
@@ -34,7 +34,7 @@ export function stopCommand(): Command {
       const where = control === undefined ? `in ${dataDir}` : `at ${control}`;
       const text =
         pid === null ? describeRemoved(removed, where) : `Stopped the sandbox ${where} (process ${pid}).`;
-      print({ json }, { stopped: pid !== null, pid, removed }, text);
+      print(terminal, { json }, { stopped: pid !== null, pid, removed }, text);
     });
 }
 

@@ -1,12 +1,12 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
-import { print } from "../print.ts";
 import { fetchControl } from "../running/call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../shared-options.ts";
+import { newCommand, print, type Terminal } from "../terminal.ts";
 
 /** `routing-sandbox trace <file>`: what has happened in the running sandbox, in one HTML file, and a snapshot file next to it. */
-export function traceCommand(): Command {
-  return new Command("trace")
+export function traceCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "trace")
     .description(
       "write everything that has happened in the running sandbox since its last restore to one HTML file that opens offline, with a snapshot file next to it",
     )
@@ -24,6 +24,11 @@ export function traceCommand(): Command {
         },
       });
       const next = written.snapshot === null ? "" : `, and ${written.snapshot}, which contains test keys`;
-      print({ json }, written, `Wrote ${file}${next}. To open the trace: ${howToRun("open", file)}`);
+      print(
+        terminal,
+        { json },
+        written,
+        `Wrote ${file}${next}. To open the trace: ${howToRun("open", file)}`,
+      );
     });
 }

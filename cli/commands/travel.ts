@@ -1,22 +1,22 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { z } from "zod";
 import { toTimestamp } from "../../protocol/values/time.ts";
-import { print } from "../print.ts";
 import { callControl } from "../running/call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags, seconds } from "../shared-options.ts";
+import { newCommand, print, type Terminal } from "../terminal.ts";
 
 const travelled = z.object({ now: z.int() });
 
 /** `routing-sandbox travel 8d`: moves chain and API ahead together. */
-export function travelCommand(): Command {
-  return new Command("travel")
+export function travelCommand(terminal: Terminal): Command {
+  return newCommand(terminal, "travel")
     .description("move the time of chain and API forward, for example by 8d, 36h, 90m, 30s or 1d12h")
     .argument("<duration>", "the duration", duration)
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async (length: number, { dataDir, json }: SandboxFlags) => {
       const answer = travelled.parse(await callControl(dataDir, "POST", "/clock", { seconds: length }));
-      print({ json }, answer, `It is ${toTimestamp(answer.now)} now.`);
+      print(terminal, { json }, answer, `It is ${toTimestamp(answer.now)} now.`);
     });
 }
 

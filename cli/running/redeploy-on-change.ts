@@ -2,9 +2,10 @@ import { unwatchFile, watchFile } from "node:fs";
 import { messageOf } from "../../protocol/coded-error.ts";
 import type { Registrar } from "../../sandbox/chain/registrar/registrar.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
-import { escapeControls, forTerminal } from "../../server/lib/escape-controls.ts";
+import { escapeControls } from "../../server/lib/escape-controls.ts";
 import { inFlags } from "../flag-names.ts";
 import { registrarOf } from "../shared-options.ts";
+import type { Terminal } from "../terminal.ts";
 import { type StartFlags, startSandbox } from "./start-sandbox.ts";
 
 /** Real milliseconds between two looks at the artifact. */
@@ -20,6 +21,7 @@ const interval = 100;
  * @throws as createSandbox does.
  */
 export async function redeployOnChange(
+  terminal: Terminal,
   first: Sandbox,
   flags: StartFlags,
   ended: Promise<unknown>,
@@ -33,15 +35,15 @@ export async function redeployOnChange(
       const stopped = Promise.race([ended, sandbox.ended]).then(() => true);
       if (await Promise.race([stopped, artifact.next().then(() => false)])) return sandbox;
       const began = performance.now();
-      const registrar = await prepare(flags);
+      const registrar = await prepare(terminal, flags);
       if (registrar === null || registrar.digest === digest) continue;
       digest = registrar.digest;
-      process.stderr.write(
+      terminal.stderr.write(
         `${escapeControls(registrar.name)} has changed. The sandbox is deleted, and a fresh one starts with the new contract on the same ports.\n`,
       );
       const next = sameSandbox(sandbox, flags);
       await sandbox.close();
-      sandbox = await startSandbox(next);
+      sandbox = await startSandbox(terminal, next);
       show(sandbox, performance.now() - began);
     }
   } finally {
@@ -50,7 +52,7 @@ export async function redeployOnChange(
 }
 
 /** Reads and deploys the contract on a chain of its own, while the sandbox runs; reports why it cannot be deployed, and returns null. */
-async function prepare(flags: StartFlags): Promise<Registrar | null> {
+async function prepare({ stderr }: Terminal, flags: StartFlags): Promise<Registrar | null> {
   const option = registrarOf(flags);
   if (option === undefined) return null;
   const { readRegistrar } = await import("../../sandbox/chain/registrar/registrar.ts");
@@ -60,9 +62,7 @@ async function prepare(flags: StartFlags): Promise<Registrar | null> {
     await loadRegistrarGenesis(registrar);
     return registrar;
   } catch (error) {
-    process.stderr.write(
-      forTerminal(`${inFlags(messageOf(error))}\nThe sandbox still runs with the earlier contract.\n`),
-    );
+    stderr.write(`${inFlags(messageOf(error))}\nThe sandbox still runs with the earlier contract.\n`);
     return null;
   }
 }

@@ -7,7 +7,7 @@ import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
 import { openFile } from "../../server/lib/file-kind.ts";
 import { makeDirectory } from "../../server/lib/make-directory.ts";
-import { interruption } from "../interruption.ts";
+import { interruption, type Terminal } from "../terminal.ts";
 import { exitCodeOf } from "./guarded-command.ts";
 
 /** The report of a detached process whose sandbox answers. */
@@ -24,7 +24,11 @@ export interface DetachedStart {
  * @returns null if it failed or was interrupted: then its output is on standard error, the exit code is set, and a log file in a folder that
  * was not there is gone.
  */
-export async function startDetached(logFile: string, directory: string): Promise<DetachedStart | null> {
+export async function startDetached(
+  terminal: Terminal,
+  logFile: string,
+  directory: string,
+): Promise<DetachedStart | null> {
   const made = await makeDirectory(dirname(resolve(logFile))).catch((cause: unknown) =>
     refuseFile(logFile, cause),
   );
@@ -32,7 +36,7 @@ export async function startDetached(logFile: string, directory: string): Promise
     refuseFile(logFile, cause),
   );
   const { size: before } = await log.stat();
-  const interrupted = interruption();
+  const interrupted = interruption(terminal);
   const hold = await holdDirectory(directory);
   const [, program = "", ...words] = process.argv;
   const child = spawn(process.execPath, [...process.execArgv, program, ...words, "--detached"], {
@@ -48,9 +52,9 @@ export async function startDetached(logFile: string, directory: string): Promise
   }
   if (started !== null) child.kill("SIGTERM");
   await ended;
-  process.exitCode =
+  terminal.exitCode =
     started === null ? child.exitCode || 1 : exitCodeOf(started === "interrupt" ? "SIGINT" : "SIGTERM");
-  process.stderr.write(await readFrom(log, before));
+  terminal.stderr.write(await readFrom(log, before));
   await hold.end();
   if (made !== undefined) {
     await rm(logFile, { force: true });
@@ -83,10 +87,10 @@ async function reportOf(child: ChildProcess): Promise<DetachedStart> {
 }
 
 /** Reads a file from a position to its end. */
-async function readFrom(file: FileHandle, position: number): Promise<Buffer> {
+async function readFrom(file: FileHandle, position: number): Promise<string> {
   const { size } = await file.stat();
   const { buffer } = await file.read(Buffer.alloc(size - position), 0, size - position, position);
-  return buffer;
+  return buffer.toString();
 }
 
 function refuseFile(file: string, cause: unknown): never {

@@ -4,7 +4,6 @@ import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
 import { defaultConfirmations, defaultGasBudgetWei } from "../../sandbox/options/defaults.ts";
 import type { AccountOption, ProgramOption } from "../../sandbox/options/programs.ts";
-import { forTerminal } from "../../server/lib/escape-controls.ts";
 import {
   addPortOptions,
   addRegistrarOptions,
@@ -17,6 +16,7 @@ import {
   startTimeoutOption,
   wholeNumber,
 } from "../shared-options.ts";
+import type { Terminal } from "../terminal.ts";
 
 /** The options that {@link addStartOptions} gives to a command, and its data directory. */
 export interface StartFlags extends PortFlags, RegistrarFlags {
@@ -118,15 +118,13 @@ function addReachOptions(command: Command): Command {
  * @throws as createSandbox does.
  */
 export async function startSandbox(
+  terminal: Terminal,
   flags: StartFlags,
   onReplay?: (made: number, all: number) => void,
 ): Promise<Sandbox> {
   const { pino } = await import("pino");
   const { createSandbox } = await import("../../sandbox/create-sandbox.ts");
-  const log = pino(
-    { level: "error", redact: ["req.headers.authorization", "signature"] },
-    { write: (line) => process.stderr.write(forTerminal(line)) },
-  );
+  const log = pino({ level: "error", redact: ["req.headers.authorization", "signature"] }, terminal.stderr);
   const { seed, mode = await modeFor(flags), program: programs, account: accounts, from } = flags;
   const {
     confirmations,
@@ -138,7 +136,7 @@ export async function startSandbox(
     allowHost: allowHosts,
   } = flags;
   const registrar = registrarOf(flags);
-  warnOfExposure(listen);
+  warnOfExposure(terminal, listen);
   return await createSandbox({
     ...definedOnly({
       contracts: registrar && { registrar },
@@ -165,9 +163,9 @@ export async function startSandbox(
 }
 
 /** Writes to standard error what a sandbox that listens beyond loopback exposes. */
-export function warnOfExposure(listen: string | undefined): void {
+export function warnOfExposure({ stderr }: Terminal, listen: string | undefined): void {
   if (listen === undefined || isIP(listen) === 0 || isLoopback(listen)) return;
-  process.stderr.write(
+  stderr.write(
     `Warning: the API, the documentation, the chain RPC and the control API listen at ${listen}. Everyone who reaches it gets the test keys, can mine blocks and can change or delete everything in the sandbox; use it only in a network that you trust.\n`,
   );
 }

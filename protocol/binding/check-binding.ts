@@ -2,7 +2,7 @@ import { getAddress, type Hex, isAddress } from "viem";
 import { canonicalJson } from "../values/canonical-json.ts";
 import { type Json, toJson } from "../values/json.ts";
 import { sameAddress } from "../values/same-address.ts";
-import type { ExpectedLog, ExpectedTransaction, WalletCode } from "./expected-transaction.ts";
+import type { ExpectedLog, ExpectedTransaction } from "./expected-transaction.ts";
 import { type DecodedLog, decodeLog, isEvent, matchesLog } from "./match-log.ts";
 import type { ObservedLog, ObservedTransaction } from "./observed-transaction.ts";
 
@@ -144,27 +144,21 @@ function sameRecipient(left: string | null, right: string | null): boolean {
   return (left === null && right === null) || sameAddress(left, right);
 }
 
-/** The reasons to refuse a wallet with code, even if it is the bound wallet. */
-export const walletCodeReasons: { readonly [C in Exclude<WalletCode, "none">]: string } = {
-  contract: "The bound wallet is a contract. Only an account without code can send the transaction.",
-  delegated:
-    "The bound wallet delegates to code (EIP-7702), so other accounts can act as it. End the delegation and send a new transaction.",
-  unknown:
-    "The bound wallet has signed a delegation (EIP-7702) after this block, whose state the node no longer has, so its code at the block is unknown. Send a new transaction.",
-};
+/** The reason to refuse a contract, even if it is the bound wallet. */
+export const contractWalletReason =
+  "The bound wallet is a contract. Only an account with a key of its own can send the transaction.";
 
+/**
+ * Checks that the bound wallet signed and sent the transaction itself. The code that an account delegates to (EIP-7702) does
+ * not run in a transaction that it sends to another contract, so a delegation is no reason to refuse it.
+ */
 function wallet(observed: ObservedTransaction, expected: ExpectedTransaction): Judgement {
   const address = observed.envelope?.sender ?? null;
-  const reason =
-    expected.walletCode !== "none"
-      ? walletCodeReasons[expected.walletCode]
-      : observed.envelope?.type === "eip7702"
-        ? "The transaction delegates accounts to code (EIP-7702); only a plain transaction is accepted."
-        : null;
+  const isContract = expected.walletCode === "contract";
   return {
-    ok: sameAddress(address, expected.wallet) && reason === null,
+    ok: sameAddress(address, expected.wallet) && !isContract,
     expected: expected.wallet,
-    actual: reason === null ? address : { address, reason },
+    actual: isContract ? { address, reason: contractWalletReason } : address,
   };
 }
 

@@ -14,15 +14,15 @@ export interface ExpectedLog {
   optional?: true;
 }
 
-/** The code at a wallet's address: none, a delegation (EIP-7702), a contract, or unknown because the node has dropped that state. */
-export type WalletCode = "none" | "delegated" | "contract" | "unknown";
+/** The code at a wallet's address: none, a delegation (EIP-7702) or a contract. */
+export type WalletCode = "none" | "delegated" | "contract";
 
 /** The transaction that is expected for one step. */
 export interface ExpectedTransaction {
   chain: { chainId: number; epoch: Hex };
   /** Required confirmations (1 = the block that includes it). */
   confirmations: number;
-  /** The bound wallet, which must send the transaction itself and have no code. */
+  /** The bound wallet, which must send the transaction itself and be no contract. */
   wallet: Address;
   /** The code at the bound wallet's address in the transaction's block. */
   walletCode: WalletCode;

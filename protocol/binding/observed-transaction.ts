@@ -20,8 +20,6 @@ export interface ObservedEnvelope {
   sender: Address | null;
   /** Whether its signature is empty: the node impersonated the sender. */
   unsigned: boolean;
-  /** EIP-2718 type, as viem names it. */
-  type: string;
   to: Address | null;
   input: Hex;
   /** Wei. */

@@ -22,10 +22,10 @@ const senders = new Recent<Promise<Address>>(1_000);
  * @example await recomputeEnvelope(await client.getTransaction({ hash }))
  */
 export async function recomputeEnvelope(transaction: Transaction): Promise<ObservedEnvelope> {
-  const { type, to, value, blockHash, r, s } = transaction;
+  const { to, value, blockHash, r, s } = transaction;
   const unsigned = BigInt(r) === 0n && BigInt(s) === 0n;
   const input: Hex = `0x${transaction.input.slice(2).toLowerCase()}`;
-  return { ...(await recompute(transaction)), unsigned, type, to, input, value, blockHash };
+  return { ...(await recompute(transaction)), unsigned, to, input, value, blockHash };
 }
 
 async function recompute(transaction: Transaction): Promise<Pick<ObservedEnvelope, "hash" | "sender">> {

@@ -158,7 +158,9 @@ async function start(
   const socket = nodeSocket(() => anvil.url);
   const miner = new IntervalMiner(socket.transport, () => anvil.url);
   const { transport } = miner;
+  let following: NodeJS.Timeout | undefined;
   const stop = async () => {
+    clearInterval(following);
     socket.close();
     await miner.stop();
     await anvil.stop();
@@ -187,6 +189,8 @@ async function start(
     const client = createChainClient(anvil.url, guarded);
     const request: EIP1193RequestFn = client.request;
     const clock = keepTravels(await createClock(client, mode, journal?.offset), journal);
+    // A node that does not answer is asked again.
+    following = setInterval(() => void clock.follow().catch(() => undefined), followMs).unref();
     const record = await prepare(client, clock);
     epochBlock = record.deployment.epochBlock.number;
     if (kept !== undefined) await resumeMining(client, kept.changes);
@@ -197,6 +201,9 @@ async function start(
     throw error;
   }
 }
+
+/** How often a chain follows the machine's clock, in milliseconds. */
+const followMs = 1_000;
 
 /** At how many of the latest blocks of a kept chain, which may run for long, state can be read: at as many as in a full node. */
 export const readableStates = 128;

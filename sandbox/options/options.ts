@@ -101,8 +101,8 @@ export interface SandboxOptions {
    */
   autoDeliver?: boolean;
   /**
-   * Resolves the receiver's host name: gets the name, and returns a promise of `{ address, family }`. The sandbox calls it once, at the start or when
-   * you call `receiver.pin`.
+   * Resolves the receiver's host name: gets the name, and returns a promise of `{ address, family }`, or of an array of them, which are tried in this
+   * order. The sandbox calls it once, at the start or when you call `receiver.pin`.
    *
    * @defaultValue the system's resolver
    */

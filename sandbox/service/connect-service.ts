@@ -75,6 +75,7 @@ export interface ServiceProcess {
  *
  * Nothing is started yet: the relayer does nothing before it is asked.
  */
+// Long: one list of what the service uses.
 export function connectService(process: ServiceProcess): ConnectedService {
   const { settings, log, chain, store, urls, receiver, gate, requests, forwardToLeader } = process;
   const { faults, waits, closing, refused, answered } = process;
@@ -127,10 +128,14 @@ export function connectService(process: ServiceProcess): ConnectedService {
     refused,
     answered,
   };
-  const observing = {
+  const observing: Services = {
     ...services,
     chain: openChainReader(client.request, deployment),
-    clock: { now: async () => await clock.now(), expected: () => undefined },
+    clock: {
+      now: async () => await clock.now(),
+      fraction: async (second) => await passedOf(second, clock),
+      expected: () => undefined,
+    },
   };
   return { services, observing, relayer, keys, keyRing };
 }
@@ -158,9 +163,20 @@ function connectChain({
           );
         }
       },
+      fraction: async (second) => await passedOf(second, clock),
       expected: () => (clock.mode === "deterministic" ? chain.expected()?.timestamp : undefined),
     },
   };
+}
+
+/**
+ * Returns how much of a second has passed, from 0 to 1. A live clock is ahead of the wall clock by whole seconds, so that both are at the
+ * same part of a second.
+ */
+async function passedOf(second: number, clock: Pick<SandboxClock, "mode" | "now">): Promise<number> {
+  if (clock.mode === "deterministic") return 0;
+  const passed = (Date.now() % 1_000) / 1_000;
+  return (await clock.now()) > second ? 1 : passed;
 }
 
 /** Opens the relayer, which faults keep from the node as they keep the API from it. */

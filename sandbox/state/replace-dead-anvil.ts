@@ -48,7 +48,7 @@ export function replaceDeadAnvil(
       } finally {
         source.resume();
       }
-      await chain.clock.pin(chain.clock.offset());
+      await chain.clock.pin();
       await resumeMining(chain.client, store.chain);
       await sandbox.chainReplaced();
     });

@@ -1,5 +1,7 @@
 import { defineConfig } from "vitest/config";
 import base from "../../vitest.config.ts";
 
-/** For tests that start no program, which need none to be bundled. */
-export default defineConfig({ ...base, test: { ...base.test, globalSetup: [] } });
+const { projects: _, ...shared } = base.test ?? {};
+
+/** The tests that may notice planted bugs, in one project: each project would load its own sources. */
+export default defineConfig({ test: { ...shared, include: ["test/**/*.{test,slow}.ts"] } });

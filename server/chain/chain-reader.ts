@@ -16,6 +16,8 @@ export interface BlockPoint {
 /** A purchase as the chain holds it, with its payments, all read at one block. */
 export interface ChainPurchase {
   asOf: BlockPoint;
+  /** The time that the next block would have, in Unix seconds. */
+  nextTime: number;
   /** False while the commitment is not on chain; the figures are then zero. */
   exists: boolean;
   /** The reason why the contract takes no more payments of it, though some is outstanding; null while it does. */
@@ -124,7 +126,7 @@ export interface ChainReads {
    */
   revertOf(hash: Hex): Promise<MinedRevert>;
   /** Returns the kind of code at a wallet's address after a block. */
-  walletCode(wallet: Address, block: { number: number | bigint; hash: Hex }): Promise<WalletCode>;
+  walletCode(wallet: Address, block: { hash: Hex }): Promise<WalletCode>;
   /** A purchase at the newest block, or at the one that other reads were made at. */
   purchase(query: { id: Hex; buyer: Address }, at?: BlockPoint): Promise<ChainPurchase>;
   /**

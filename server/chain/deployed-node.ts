@@ -52,12 +52,17 @@ export async function readDeployedIdentity({
   return { chainId, epoch: deployment.epoch };
 }
 
+/** Reads the time that the next block would have, in Unix seconds. */
+export async function readNextTime({ client }: DeployedNode): Promise<number> {
+  return Number((await client.getBlock({ blockTag: "pending" })).timestamp);
+}
+
 /** Reads zero, with which the contracts say that there is none, as null. */
 export function unlessZero(hash: Hex): Hex | null {
   return BigInt(hash) === 0n ? null : hash;
 }
 
-/** Returns the same node for one request, which asks each question once. */
+/** Returns the same node for one request, which asks each question until it is answered, and then no more. */
 export function connectOnce(node: DeployedNode, reader: Heads): { node: DeployedNode; forget: () => void } {
   const answers = new Map<string, Promise<unknown>>();
   const ask = async (question: { method: string; params?: unknown }) => {
@@ -67,6 +72,8 @@ export function connectOnce(node: DeployedNode, reader: Heads): { node: Deployed
     if (known !== undefined) return await known;
     const answer: Promise<unknown> = Reflect.apply(node.request, undefined, [question]);
     answers.set(key, answer);
+    // A failure may be over when it is asked again.
+    answer.catch(() => answers.delete(key));
     return await answer;
   };
   // The type of a request function promises an answer for each method, as the node's own one does.

@@ -3,12 +3,14 @@ import {
   type Hex,
   numberToHex,
   type PublicClient,
+  RpcRequestError,
   TransactionNotFoundError,
   TransactionReceiptNotFoundError,
 } from "viem";
+import { causesOf } from "../../protocol/coded-error.ts";
 import { type BlockPoint, ChainUnavailableError } from "./chain-reader.ts";
 
-/** The number of times that a read starts over when the chain reorganized under it. */
+/** The number of times that a read starts over when the chain changed under it. */
 const headRetries = 3;
 
 /** The outcome of reads. */
@@ -66,9 +68,10 @@ export class HeadReader implements Heads {
   }
 
   /**
-   * Reads at the newest block or at a given one, and again if that block is no longer on the chain afterwards.
+   * Reads at the newest block or at a given one, and again if that block is no longer on the chain afterwards, or if it was the newest and the
+   * node has dropped its state meanwhile.
    *
-   * @throws ChainUnavailableError when the chain reorganized under each try.
+   * @throws ChainUnavailableError when the chain changed under each try.
    */
   async atOneHead<T>(read: (head: BlockPoint) => Promise<T>, point?: BlockPoint): Promise<T> {
     return await this.#unlessGone(
@@ -77,14 +80,15 @@ export class HeadReader implements Heads {
           ? await this.atNewest(read)
           : { head: point, outcome: await settled(async () => await read(point)) },
       read,
+      point === undefined,
     );
   }
 
   /**
    * Reads at the newest block, and then at the same block what follows from it; both again if that block is no longer on the chain
-   * afterwards.
+   * afterwards, or if the node has dropped its state meanwhile.
    *
-   * @throws ChainUnavailableError when the chain reorganized under each try.
+   * @throws ChainUnavailableError when the chain changed under each try.
    */
   async inTwoSteps<A, T>(
     first: (head: BlockPoint) => Promise<A>,
@@ -98,10 +102,14 @@ export class HeadReader implements Heads {
     }, both);
   }
 
-  /** @param again - repeats the read at the same block. */
+  /**
+   * @param again - repeats the read at the same block.
+   * @param isFree - whether `read` reads at the newest block there is.
+   */
   async #unlessGone<T>(
     read: () => Promise<{ head: BlockPoint; outcome: Settled<T> }>,
     again: (head: BlockPoint) => Promise<T>,
+    isFree = true,
   ): Promise<T> {
     for (let tries = 0; tries < headRetries; tries += 1) {
       const first = await read();
@@ -113,10 +121,10 @@ export class HeadReader implements Heads {
         place = await this.#placeOf(head);
       }
       if (place === "gone") continue;
-      if ("error" in outcome) throw outcome.error;
-      return outcome.value;
+      if (!("error" in outcome)) return outcome.value;
+      if (!(isFree && place === "older" && isStateGone(outcome.error))) throw outcome.error;
     }
-    throw new ChainUnavailableError("The chain reorganized while it was read; ask again.");
+    throw new ChainUnavailableError("The chain changed each time that it was read; ask again.");
   }
 
   /** Returns whether a block is on the chain now. */
@@ -127,7 +135,7 @@ export class HeadReader implements Heads {
   /**
    * Returns whether a block is the newest one now, an older one, or no longer on the chain. Reads at an older block must be repeated if it was
    * the newest when they were made: from the execution of a block until it is on the chain, Anvil reads at the block before it from the state
-   * of the next one. For older blocks, it keeps their states.
+   * of the next one. For older blocks, it keeps their states, but see {@link isStateGone}.
    */
   async #placeOf(point: BlockPoint): Promise<"newest" | "older" | "gone"> {
     const [isOnChain, newest] = await Promise.all([this.isOnChain(point), this.#hashOf("latest")]);
@@ -151,17 +159,30 @@ export class HeadReader implements Heads {
   ): Promise<{ head: BlockPoint; outcome: Settled<T> }> {
     const seen = this.#seen;
     const [head, early] = await Promise.all([this.head(), seen && settled(async () => await read(seen))]);
-    const outcome =
-      early !== undefined && head.hash === seen?.hash ? early : await settled(async () => await read(head));
+    // A block that was expected may have come only after the read at it had failed.
+    const isUsable = early !== undefined && "value" in early && head.hash === seen?.hash;
+    const outcome = isUsable ? early : await settled(async () => await read(head));
     return { head, outcome };
   }
 }
 
 /** A node answers a read at a block that has gone with an error; whether it has is seen afterwards. */
-async function settled<T>(read: () => Promise<T>): Promise<Settled<T>> {
+export async function settled<T>(read: () => Promise<T>): Promise<Settled<T>> {
   return await read().then(
     (value) => ({ value }),
     (error: unknown) => ({ error }),
+  );
+}
+
+/**
+ * Returns whether a read has failed because Anvil has dropped the state of its block; every invalid parameter has the same error code.
+ *
+ * Anvil drops the oldest of so many states, and counts a state again each time that its block is the newest before another is mined. So a
+ * block that many restores have gone back to loses its state while it is still among the newest.
+ */
+export function isStateGone(error: unknown): boolean {
+  return causesOf(error).some(
+    (cause) => cause instanceof RpcRequestError && /BlockOutOfRange/.test(cause.details),
   );
 }
 

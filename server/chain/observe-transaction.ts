@@ -97,7 +97,7 @@ async function readBlock(
 ): Promise<{ block: ObservedBlock; code: Hex | undefined } | undefined> {
   const readIn = async (blockHash: Hex) =>
     await Promise.all([
-      to === null ? undefined : codeAt(client, to, { number: receipt.blockNumber, hash: blockHash }),
+      to === null ? undefined : codeAt(client, to, blockHash),
       client.getLogs({ blockHash }),
     ]);
   // Asked with the block: it is the receipt's, unless the chain reorganized or the node lies.
@@ -114,7 +114,7 @@ async function readBlock(
     includes: transactions.includes(hash),
     logs: logs.filter((log) => log.transactionHash === hash).map(toObservedLog),
   };
-  return { block, code: code === "unknown" ? undefined : code };
+  return { block, code };
 }
 
 /**

@@ -18,6 +18,7 @@ import {
   connectOnce,
   type DeployedNode,
   readDeployedIdentity,
+  readNextTime,
   unlessZero,
 } from "./deployed-node.ts";
 import type { Deployment } from "./deployment.ts";
@@ -84,7 +85,7 @@ function readsOf(node: DeployedNode): ChainReads {
     identity: async () => await readDeployedIdentity(node),
     observe: transactionObserver(node),
     revertOf: async (hash) => await readRevert(hash, node),
-    walletCode: async (wallet, block) => await readWalletCode(wallet, block, client),
+    walletCode: async (wallet, { hash }) => await readWalletCode(wallet, hash, client),
     purchase: async (query, point) => await readChainPurchase(query, point, node),
     purchaseUnder: async (funding, find) => await readPurchaseUnder(funding, find, node),
     claimOf: async (id) => await readClaim(id, node),
@@ -103,7 +104,7 @@ function readsOf(node: DeployedNode): ChainReads {
         await reader.alone(async (block) => await client.readContract({ ...call, ...block })),
       );
     },
-    nextTime: async () => Number((await client.getBlock({ blockTag: "pending" })).timestamp),
+    nextTime: async () => await readNextTime(node),
     simulate: async (calls, at, time) => await simulate(calls, { at, time }, node),
     permitNonce: async (wallet, blockHash) =>
       await client.readContract({ ...token, functionName: "nonces", args: [wallet], blockHash }),

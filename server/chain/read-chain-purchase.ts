@@ -7,7 +7,7 @@ import {
   type ChainPurchase,
   ChainUnavailableError,
 } from "./chain-reader.ts";
-import { type DeployedNode, unlessZero } from "./deployed-node.ts";
+import { type DeployedNode, readNextTime, unlessZero } from "./deployed-node.ts";
 import { toObservedLog } from "./observe-transaction.ts";
 import { readEnrolled } from "./read-funding.ts";
 
@@ -66,15 +66,17 @@ async function readPurchaseAt(
 ): Promise<ChainPurchase> {
   const { client, registrar, token } = node;
   const at = { blockHash: asOf.hash } as const;
-  const [figures, approved, logs] = await Promise.all([
+  const [figures, approved, logs, nextTime] = await Promise.all([
     client.readContract({ ...registrar, functionName: "figures", args: [id], ...at }),
     client.readContract({ ...token, functionName: "allowance", args: [buyer, registrar.address], ...at }),
     readLogs(id, asOf, node),
+    readNextTime(node),
   ]);
   const payments = decodeLogs(logs, payment);
   assertAddUp(id, payments, figures.paid);
   return {
     asOf,
+    nextTime,
     exists: figures.status !== 0,
     closed: closures[figures.status] ?? null,
     approved,

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { type BlockPoint, ChainMovedError } from "./chain-reader.ts";
-import type { HeadReader, Heads } from "./head-reader.ts";
+import { type HeadReader, type Heads, isStateGone, settled } from "./head-reader.ts";
 
 /**
  * Reads at the block that was the newest at the first read, for one request: all its reads are of one block, and one check at the end tells
@@ -26,13 +26,13 @@ export class RequestHead implements Heads {
     return await this.atOneHead(async ({ hash }) => await read({ blockHash: hash }));
   }
 
+  /** @throws ChainMovedError also when the node has dropped the state of the block. */
   async atOneHead<T>(read: (head: BlockPoint) => Promise<T>, point = this.#point): Promise<T> {
-    if (point !== null) return await read(point);
-    const early = this.#reader.expected;
-    const reads = early === undefined ? undefined : read(early);
-    reads?.catch(() => undefined);
-    const head = await this.#findPoint();
-    return reads !== undefined && head.hash === early?.hash ? await reads : await read(head);
+    try {
+      return await (point === null ? this.#atNewest(read) : read(point));
+    } catch (error) {
+      throw isStateGone(error) ? new ChainMovedError() : error;
+    }
   }
 
   async inTwoSteps<A, T>(
@@ -58,6 +58,15 @@ export class RequestHead implements Heads {
   async settle(): Promise<void> {
     const point = await this.#reading;
     if (point !== null && !(await this.#reader.isOnChain(point))) throw new ChainMovedError();
+  }
+
+  async #atNewest<T>(read: (head: BlockPoint) => Promise<T>): Promise<T> {
+    const early = this.#reader.expected;
+    const reads = early === undefined ? undefined : settled(async () => await read(early));
+    const head = await this.#findPoint();
+    const found = head.hash === early?.hash ? await reads : undefined;
+    // A block that was expected may have come only after the read at it had failed.
+    return found !== undefined && "value" in found ? found.value : await read(head);
   }
 
   async #findPoint(): Promise<BlockPoint> {

@@ -16,27 +16,33 @@ const delegationPrefix = "0xef0100";
 /** Reads what code a wallet has after a block. */
 export async function readWalletCode(
   wallet: Address,
-  { number, hash }: { number: number | bigint; hash: Hex },
+  blockHash: Hex,
   client: PublicClient,
 ): Promise<WalletCode> {
-  const code = await codeAt(client, wallet, { number: BigInt(number), hash });
-  if (code === "unknown") return "unknown";
+  return kindOf(await codeAt(client, wallet, blockHash));
+}
+
+function kindOf(code: Hex | undefined): WalletCode {
   if (code === undefined || code === "0x") return "none";
   return code.toLowerCase().startsWith(delegationPrefix) ? "delegated" : "contract";
 }
 
-/** Verifies a wallet's signature over a digest: ECDSA (low s) for an account without code, ERC-1271 otherwise. */
+/**
+ * Verifies a wallet's signature over a digest: ECDSA (low s) by an account, ERC-1271 by a contract, and either one by an account that
+ * delegates to code (EIP-7702), whose own key still signs its transactions.
+ */
 export async function verifyWalletSignature(
   { wallet, digest, signature }: { wallet: Address; digest: Hex; signature: Hex },
   { client, reader }: Pick<DeployedNode, "client" | "reader">,
 ): Promise<SignatureVerdict> {
-  const code = await reader.alone(async (at) => await client.getCode({ address: wallet, ...at }));
-  if (code === undefined || code === "0x")
-    return (await recoverSigner(digest, signature)) === wallet ? "valid" : "invalid";
+  const code = kindOf(await reader.alone(async (at) => await client.getCode({ address: wallet, ...at })));
+  if (code !== "contract" && (await recoverSigner(digest, signature)) === wallet) return "valid";
+  if (code === "none") return "invalid";
   const isValid = await reader.alone(
     async (at) => await isValidByContract(client, { wallet, digest, signature }, at),
   );
-  return isValid ? "valid" : "refused_by_contract";
+  if (isValid) return "valid";
+  return code === "contract" ? "refused_by_contract" : "invalid";
 }
 
 async function isValidByContract(

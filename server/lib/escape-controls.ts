@@ -1,8 +1,14 @@
 /** Controls of both sets, characters without a form (directions of writing, joiners, soft hyphens), separators of lines, halves of pairs, and what XML cannot have. */
 const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\ufffe\uffff]/gu;
 
-/** What the sandbox itself writes to a terminal between its words: line feeds, tabs, and the colors and weights of `styleText`. */
-const ownControls = new RegExp(`(\\n|\\t|${String.fromCharCode(27)}\\[(?:1|2|7|22|27|3[1-6]|39)m)`);
+/** ESC. */
+const esc = String.fromCharCode(27);
+
+/**
+ * What the sandbox itself writes to a terminal between its words: line feeds, tabs, the colors and weights of `styleText`, and, at the beginning,
+ * what replaces the line of a progress that has no end yet.
+ */
+const ownControls = new RegExp(`(^\\r${esc}\\[K|\\n|\\t|${esc}\\[(?:1|2|7|22|27|3[1-6]|39)m)`);
 
 /**
  * Returns text of others (a contract, a client, a file) on one line and without characters that a terminal would execute or not show: each is

@@ -1,6 +1,7 @@
 import { createReadStream, fdatasync, fsync, type Mode } from "node:fs";
 import { type FileHandle, lstat, open, readFile, stat } from "node:fs/promises";
 import { promisify } from "node:util";
+import { codeOf } from "../../protocol/coded-error.ts";
 
 /**
  * Says what has the name of a file. A directory, a pipe, a socket, a device and a symbolic link that leads to none are `other`: to read a
@@ -35,10 +36,14 @@ export async function readText(path: string): Promise<string | null> {
  * @throws Error of the file system; Error that says so when there are more bytes than `most`: no more than that are read.
  * @example (await readInput("checkout.yaml", 4 * 2 ** 20)).toString()
  */
-export async function readInput(source: string | AsyncIterable<Buffer>, most: number): Promise<Buffer> {
+export async function readInput(
+  source: string | AsyncIterable<Buffer | string>,
+  most: number,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of typeof source === "string" ? createReadStream(source) : source) {
+  for await (const part of typeof source === "string" ? createReadStream(source) : source) {
+    const chunk = typeof part === "string" ? Buffer.from(part) : part;
     length += chunk.length;
     if (length > most) throw new Error(`it has more than ${most / 2 ** 20} MiB`);
     chunks.push(chunk);
@@ -66,7 +71,7 @@ async function lookAt<T>(looking: Promise<T>): Promise<T | null> {
   try {
     return await looking;
   } catch (error) {
-    if (["ENOENT", "ENOTDIR", "ELOOP"].includes(String(Reflect.get(Object(error), "code")))) return null;
+    if (["ENOENT", "ENOTDIR", "ELOOP"].includes(codeOf(error) ?? "")) return null;
     throw error;
   }
 }

@@ -10,7 +10,7 @@ import type {
   NotificationRecord,
 } from "../store/records.ts";
 import type { Change } from "../store/store.ts";
-import { mayAttempt, pauseAfter, readRetryAfter } from "./delivery-attempts.ts";
+import { mayAttempt, pauseAfter, readAskedPause } from "./delivery-attempts.ts";
 import { issueDeliveryReceipt } from "./issue-delivery-receipt.ts";
 
 /**
@@ -119,7 +119,7 @@ function summarize(outcome: DeliveryOutcome, now: number): NonNullable<AttemptRe
     error: redirect ? "the response is a redirect, which is not followed" : error,
     response_body,
     duration_ms,
-    retry_after_seconds: readRetryAfter(retry_after, now),
+    retry_after_seconds: readAskedPause(retry_after, now),
   };
 }
 

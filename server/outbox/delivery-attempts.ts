@@ -1,4 +1,5 @@
 import { sha256Hex } from "../../protocol/values/canonical-json.ts";
+import { readRetryAfter } from "../../protocol/values/retry-after.ts";
 
 /** The greatest number of attempts to deliver a notification. */
 export const maxDeliveryAttempts = 5;
@@ -34,14 +35,13 @@ export function pauseAfter(
 }
 
 /**
- * Reads the header Retry-After: seconds or a date, within bounds.
+ * Returns the pause that the header Retry-After of a receiver's response asks for.
  *
  * @param now - Unix seconds.
  * @returns whole seconds from 0 to {@link longestRetryAfter}; null when the header is absent or says nothing.
- * @example readRetryAfter("120", now) // 10
+ * @example readAskedPause("120", now) // 10
  */
-export function readRetryAfter(header: string | null, now: number): number | null {
-  if (header === null) return null;
-  const seconds = /^[0-9]{1,9}$/.test(header) ? Number(header) : Math.ceil(Date.parse(header) / 1000 - now);
-  return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), longestRetryAfter);
+export function readAskedPause(header: string | null, now: number): number | null {
+  const seconds = header === null ? null : readRetryAfter(header, now);
+  return seconds === null ? null : Math.min(seconds, longestRetryAfter);
 }

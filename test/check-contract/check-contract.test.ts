@@ -1,237 +1,15 @@
-import { execFile } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { beforeAll, expect, test } from "vitest";
-import { attacks, attacksWithPermit } from "../../check-contract/attacks/all.ts";
-import { type ContractReport, checkContract, readReference } from "../../check-contract/check-contract.ts";
+import { expect, test } from "vitest";
+import { checkContract } from "../../check-contract/check-contract.ts";
 import { renderReport, toJunit } from "../../check-contract/render-report.ts";
 import { rules } from "../../check-contract/rules/all.ts";
-import { stateChecks } from "../../check-contract/rules/matrix/plan.ts";
 import { readArtifact } from "../../sandbox/chain/registrar/artifact.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
-import { cli } from "../cli/program.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-import { brokenArtifacts, reorderedArtifact } from "./broken-registrars.ts";
+import { brokenArtifacts } from "./broken-registrars.ts";
 
 const own = join(packageRoot(), "artifacts", "contracts", "PurchaseRegistrar.sol", "PurchaseRegistrar.json");
-const adversary = join(
-  packageRoot(),
-  "artifacts/contracts/adversaries/LookalikeRegistrar.sol/LookalikeRegistrar.json",
-);
-/** One area for all contracts; every attack on the sandbox's own registrar is a test of its own. */
-const tried = [...attacks, ...attacksWithPermit].filter(({ area }) => area === "calldata");
-let reports: ContractReport[];
-/** The number of calls that are compared with those of the sandbox's own contract. */
-let compared: number;
-/** The calls in every state, and the check that each state is reached. */
-const inStates = stateChecks.length + 1;
-
-beforeAll(async () => {
-  const artifacts = [own, ...(await brokenArtifacts())];
-  const reference = { ...(await readReference()), gas: { pay: 80_000 } };
-  compared = [...reference.calls.values()].reduce((sum, calls) => sum + calls.length, 0);
-  reports = await Promise.all(
-    artifacts.map(
-      async (file) => await checkContract(await readArtifact(file), { reference, attacks: tried }),
-    ),
-  );
-  // Seven sandboxes at once take as long as seven tests.
-}, 180_000);
-
-function reportOf(contract: string): ContractReport {
-  const report = reports.find((one) => one.contract === contract);
-  if (report === undefined) throw new Error(`There is no report of ${contract}.`);
-  return report;
-}
-
-/** The failures of the rules and attacks, of the compared calls, or of the calls in every state. */
-function failuresOf(contract: string, of: "rules" | "calls" | "states" = "rules"): [string, string | null][] {
-  const kindOf = (suite: string) =>
-    suite === "states" ? "states" : suite.startsWith("calls:") ? "calls" : "rules";
-  return reportOf(contract)
-    .results.filter(({ suite, failure }) => failure !== null && kindOf(suite) === of)
-    .map(({ name, failure }) => [name, failure?.replaceAll(/0x[0-9a-f]{64}/g, "HASH") ?? null]);
-}
-
-test("the sandbox's own registrar contract passes everything", () => {
-  expect(failuresOf("PurchaseRegistrar")).toEqual([]);
-  expect(failuresOf("PurchaseRegistrar", "calls")).toEqual([]);
-  expect(failuresOf("PurchaseRegistrar", "states")).toEqual([]);
-  expect(reportOf("PurchaseRegistrar")).toMatchObject({ passed: true });
-  expect(reportOf("PurchaseRegistrar").results).toHaveLength(
-    3 + rules.length + inStates + compared + tried.length,
-  );
-});
-
-test("gas is compared with the sandbox's own", () => {
-  const { gas } = reportOf("PurchaseRegistrar");
-  expect(gas.map((one) => one.function).toSorted()).toEqual(
-    [
-      "claim",
-      "collectRefund",
-      "enroll",
-      "offer",
-      "pay",
-      "payBatch of 2",
-      "payWithPermit",
-      "register",
-      "revokeFunding",
-    ].toSorted(),
-  );
-  expect(gas.find((one) => one.function === "pay")).toMatchObject({ ours: 80_000 });
-  expect(gas.every((one) => one.gas > 21_000)).toBe(true);
-});
-
-test("a registrar that does not check the buyer is reported for exactly that", () => {
-  expect(reportOf("MissingBuyerCheck").passed).toBe(false);
-  expect(failuresOf("MissingBuyerCheck")).toMatchInlineSnapshot(`
-    [
-      [
-        "only the buyer can pay, even if another account has tokens and an allowance",
-        "the contract accepted it (HASH); it must revert with WrongCaller. The service says: It was sent by 0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65; the bound wallet is 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC.",
-      ],
-      [
-        "only the buyer can pay in a batch",
-        "the contract accepted it (HASH); it must revert with WrongCaller. The service says: It was sent by 0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65; the bound wallet is 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC.",
-      ],
-      [
-        "with a permit: only the buyer can pay, even if another account has tokens and an allowance",
-        "the contract accepted it (HASH); it must revert with WrongCaller. The service says: It was sent by 0x15d34AAf54267DB7D7c367839AAf71A00a2C6A65; the bound wallet is 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC.",
-      ],
-    ]
-  `);
-});
-
-test("a registrar without a pay deadline is reported for exactly that", () => {
-  expect(reportOf("MissingDeadline").passed).toBe(false);
-  expect(failuresOf("MissingDeadline")).toMatchInlineSnapshot(`
-    [
-      [
-        "a payment one second after the pay deadline is refused",
-        "the contract accepted it (HASH); it must revert with DeadlinePassed. The service says: It was mined at 1767830419, after the deadline (1767830418).",
-      ],
-      [
-        "with a permit: a payment one second after the pay deadline is refused",
-        "the contract accepted it (HASH); it must revert with DeadlinePassed. The service says: It was mined at 1767830419, after the deadline (1767830418).",
-      ],
-    ]
-  `);
-});
-
-test("a registrar that accepts trailing calldata is reported for exactly that, and the service still refuses it", () => {
-  expect(reportOf("AcceptsTrailingCalldata").passed).toBe(false);
-  expect(failuresOf("AcceptsTrailingCalldata")).toMatchInlineSnapshot(`
-    [
-      [
-        "a payment with a trailing byte is refused",
-        "the contract accepted it (HASH); it must revert with NonCanonicalLength. The service says: The call of pay has the right arguments, but 1 byte too many: 00 at byte 68.",
-      ],
-      [
-        "a payment with a trailing byte",
-        "expected 422 binding_mismatch by status, calldata, log, got 422 binding_mismatch by calldata. The service says: The call of pay has the right arguments, but 1 byte too many: 00 at byte 68.",
-      ],
-    ]
-  `);
-});
-
-test.each([
-  [
-    "takes a payment after the refund",
-    "PaysAfterTheRefund",
-    ["a payment after the refund is refused", "with a permit: a payment after the refund is refused"],
-  ],
-  ["lets a pause block refunds", "PauseBlocksRefunds", ["a refund succeeds while the program is paused"]],
-  [
-    "ends a purchase's cover with a revocation",
-    "RevocationEndsCover",
-    ["a refund in the last second of the funding succeeds, even after a revocation"],
-  ],
-])("a registrar that %s is caught for that", (_what, contract, rulesBroken) => {
-  expect(reportOf(contract).passed).toBe(false);
-  expect(failuresOf(contract).map(([name]) => name)).toEqual(rulesBroken);
-});
-
-test("a call whose effect differs from the sandbox's own contract is named, with both effects", () => {
-  expect(failuresOf("MissingBuyerCheck", "calls")).toMatchInlineSnapshot(`
-    [
-      [
-        "only the buyer pays",
-        "the call should have reverted with WrongCaller(actual 0x976EA74026E726554dB657fA54763abd0C3a0aa9, expected 0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC); it reverted with Error(message ERC20: transfer amount exceeds allowance) (HASH)",
-      ],
-    ]
-  `);
-  expect(failuresOf("RevocationEndsCover", "calls")).toMatchInlineSnapshot(`
-    [
-      [
-        "the rest of the funding is collected in its last second",
-        "the call should have succeeded; it reverted with DeadlinePassed(timestamp 1769826620, deadline 1769820625) (HASH)",
-      ],
-    ]
-  `);
-});
-
-test("a call that differs in some states is named once, with the plainest of these states", () => {
-  expect(failuresOf("RevocationEndsCover", "states")).toMatchInlineSnapshot(`
-    [
-      [
-        "collectRefund in the last second of the funding: offer, funding revoked",
-        "offer, paid in part, claimed, funding revoked: the call should have succeeded; it reverted with DeadlinePassed(timestamp 1767234722, deadline 1767228722)",
-      ],
-      [
-        "collectRefund one second after the funding: offer, funding revoked",
-        "offer, paid in part, claimed, funding revoked: the call should have reverted with DeadlinePassed(timestamp 1767234723, deadline 1767234722); it reverted with DeadlinePassed(timestamp 1767234723, deadline 1767228722)",
-      ],
-    ]
-  `);
-  expect(failuresOf("PauseBlocksRefunds", "states").map(([name]) => name)).toMatchInlineSnapshot(`
-    [
-      "every state is reached",
-      "collectRefund by the operator: offer, program paused",
-      "collectRefund of a part: offer, program paused",
-      "collectRefund of more than a part: offer, program paused",
-      "collectRefund of more than the amount: offer, program paused",
-      "collectRefund of zero: offer, program paused",
-      "collectRefund with a zero decision hash: offer, program paused",
-      "collectRefund in the last second of the funding: offer, program paused",
-      "collectRefund one second after the funding: offer, program paused",
-    ]
-  `);
-  expect(failuresOf("MissingBuyerCheck", "states").map(([name]) => name)).toMatchInlineSnapshot(`
-    [
-      "pay by the admin: offer, open",
-      "pay by the operator: offer, open",
-      "pay by the merchant: offer, open",
-      "pay by the beneficiary: offer, open",
-      "pay by the other operator: offer, open",
-      "pay by the stranger: offer, open",
-      "payBatch of one purchase by the admin: offer, open",
-      "payBatch of one purchase by the operator: offer, open",
-      "payBatch of one purchase by the merchant: offer, open",
-      "payBatch of one purchase by the beneficiary: offer, open",
-      "payBatch of one purchase by the other operator: offer, open",
-      "payBatch of one purchase by the stranger: offer, open",
-      "payWithPermit by the admin: offer, open",
-      "payWithPermit by the operator: offer, open",
-      "payWithPermit by the merchant: offer, open",
-      "payWithPermit by the beneficiary: offer, open",
-      "payWithPermit by the other operator: offer, open",
-      "payWithPermit by the stranger: offer, open",
-      "payBatch by another buyer with the purchase first: offer, open",
-      "payBatch by the beneficiary with the purchase first: offer, open",
-      "payBatch by another buyer with the purchase in the middle: offer, open",
-      "payBatch by the beneficiary with the purchase in the middle: offer, open",
-      "payBatch by another buyer with the purchase last: offer, open",
-      "payBatch by the beneficiary with the purchase last: offer, open",
-    ]
-  `);
-});
-
-test("the calls after one that differs do not run, since they start from another state", () => {
-  const { results, not_run } = reportOf("MissingDeadline");
-  expect(results.length + not_run).toBe(3 + rules.length + inStates + compared + tried.length);
-  expect(compared - results.filter(({ suite }) => suite.startsWith("calls:")).length).toBe(3);
-});
 
 test("with bail the check ends with the first failure, and with only it runs the checks that are named", async () => {
   const artifact = await readArtifact(own);
@@ -253,18 +31,6 @@ test("with bail the check ends with the first failure, and with only it runs the
   expect(results.filter(({ failure }) => failure !== null)).toEqual([results.at(-1)]);
   await expect(checkContract(artifact, { ...only, only: "rules/no such rule" })).rejects.toThrow(
     'No check has "rules/no such rule" in its name. Use a suite or a name of the report, such as rules/ or "rules/a second claim".',
-  );
-});
-
-test("a contract that makes its checks in another order passes: each refused call breaks one rule", async () => {
-  const { results } = await checkContract(await readArtifact(await reorderedArtifact()), { attacks: [] });
-  expect(results.filter(({ failure }) => failure !== null)).toEqual([]);
-}, 60_000);
-
-test("a refused step that must succeed is reported with the revert reason", () => {
-  const [[, failure] = []] = failuresOf("PauseBlocksRefunds");
-  expect(failure).toMatch(
-    /^the contract reverted with ProgramPaused\(program HASH\) \(HASH\); it must accept the call$/,
   );
 });
 
@@ -296,32 +62,6 @@ test("JUnit lists each case, and escapes text that would break XML", () => {
       "",
     ].join("\n"),
   );
-});
-
-test("the command answers a script by its exit code, as JSON and in a JUnit file", async () => {
-  const junit = join(await temporaryFolder(), "report.xml");
-  const run = promisify(execFile)(process.execPath, [
-    cli,
-    "check-contract",
-    "--artifact",
-    adversary,
-    "--json",
-    "--junit",
-    junit,
-  ]);
-  const { code, stdout } = await run.then(
-    ({ stdout: printed }) => ({ code: 0, stdout: printed }),
-    (error: { code: number; stdout: string }) => error,
-  );
-  expect(code).toBe(1);
-  expect(JSON.parse(stdout)).toMatchObject([
-    {
-      contract: "LookalikeRegistrar",
-      passed: false,
-      results: [{ failure: "LookalikeRegistrar does not return an address from fundingSource()." }],
-    },
-  ]);
-  expect(await readFile(junit, "utf8")).toContain('tests="1" failures="1"');
 });
 
 test.each<[string, string | null, RegExp]>([

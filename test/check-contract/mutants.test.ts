@@ -158,7 +158,6 @@ test.each<Fact>([
   ["canonical", ({ observed }) => ({ observed: { ...observed, hash: otherHash } })],
   ["wallet", ({ expected }) => ({ expected: { ...expected, wallet: stranger } })],
   ["wallet", ({ expected }) => ({ expected: { ...expected, walletCode: "contract" } })],
-  ["wallet", ({ expected }) => ({ expected: { ...expected, walletCode: "delegated" } })],
   ["contract", ({ expected }) => ({ expected: { ...expected, codeHash: otherHash } })],
   ["contract", ({ observed }) => ({ observed: { ...observed, codeHash: null } })],
   ["purchase", ({ expected }) => ({ expected: { ...expected, purchase: { expected: "a", actual: "b" } } })],

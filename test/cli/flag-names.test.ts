@@ -8,7 +8,7 @@ import { createProgram } from "../../cli/program.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { type OptionType, optionTypes } from "../../sandbox/options/check-types.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-import { runCli } from "./program.ts";
+import { runCli } from "./run-cli.ts";
 
 /** The flags of a command and of the commands below it. */
 function flagsOf(command: Command): string[] {
@@ -55,7 +55,7 @@ const lines = execFileSync(
   .filter((line) => !/^\s*(?:\/?\*|\/\/)/.test(line));
 
 test("a message of the library names flags only in a command to run", () => {
-  const flags = new Set(flagsOf(createProgram()));
+  const flags = new Set(flagsOf(createProgram(process)));
   const named = lines.flatMap((line) => {
     // The flags of a command belong to it.
     const own = line.replaceAll(/(?:routing-sandbox|npm start --)[^.`"]*/g, "");
@@ -73,11 +73,11 @@ test("each option that a message of the library names exists", () => {
 });
 
 test("each flag that replaces an option exists, and every option of start has a flag", () => {
-  const known = flagsOf(createProgram());
+  const known = flagsOf(createProgram(process));
   const replaced = [...options, ...otherOptions].flatMap((name) => flagOf(name) ?? []);
   expect(replaced.filter((flag) => !known.includes(flag))).toEqual([]);
   // The others are about the process of the command, which the library does not start.
-  const start = createProgram().commands.find((command) => command.name() === "start");
+  const start = createProgram(process).commands.find((command) => command.name() === "start");
   expect(
     start?.options.map(({ long }) => long).filter((flag = "") => !replaced.includes(flag ?? "")),
   ).toEqual(["--watch", "--detach", "--log-file", "--detached", "--json"]);

@@ -1,53 +1,20 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { stripTypeScriptTypes } from "node:module";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
-import { afterAll, afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { commandsOf, createProgram } from "../../cli/program.ts";
 import { contractArtifactFile } from "../../sandbox/chain/contracts.ts";
 import type { RegistrarOption } from "../../sandbox/chain/registrar/registrar.ts";
 import { readScenario } from "../../sandbox/hosts/recorder/scenario-file.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
-import { launchChromium } from "../../scripts/launch-chromium.ts";
 import { createExplorableSandbox, type ExplorableSandbox } from "../../testkit/explore/explorable-sandbox.ts";
 import type { ExploreOptions } from "../../testkit/explore/options.ts";
 import { sandboxMatchers } from "../../testkit/matchers.ts";
 import { playScenario } from "../../testkit/scenario/play-scenario.ts";
 import { openReceiver } from "../kit/external-receiver.ts";
+import { freshSandbox } from "../kit/fresh-sandbox.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-
-interface CodeBlock {
-  /** Page and heading, as in `tests.md: Call the API`. */
-  place: string;
-  language: string;
-  code: string;
-}
-
-/** The code blocks of docs/ without a file name; those with one are run by the test of their page. */
-function codeBlocks(): CodeBlock[] {
-  const folder = join(packageRoot(), "docs");
-  return readdirSync(folder)
-    .filter((name) => name.endsWith(".md"))
-    .flatMap((name) => {
-      const text = readFileSync(join(folder, name), "utf8");
-      return [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(
-        ({ index, 1: language = "", 2: code = "" }) => {
-          const headings = [...text.slice(0, index).matchAll(/^#+ (.*)$/gm)];
-          return { place: `${name}: ${headings.at(-1)?.[1]}`, language, code };
-        },
-      );
-    });
-}
-
-const modules: { readonly [specifier: string]: string } = {
-  "routing-sandbox/client": "../../sandbox/service/client/api-client.ts",
-  "routing-sandbox/vitest": "../../testkit/vitest.ts",
-  "routing-sandbox/playwright": "../../testkit/playwright/inject-wallet.ts",
-  "routing-sandbox/fixture": "../../testkit/fixture.ts",
-  "routing-sandbox/matchers": "../../testkit/matchers.ts",
-  // The package tests compile it with jest.
-  "@jest/globals": "vitest",
-};
+import { type CodeBlock, codeBlocks, runBlock } from "./code-blocks.ts";
 
 async function strangersApproval({
   given,
@@ -60,11 +27,6 @@ async function strangersApproval({
 /** The variables that the text before a code block introduces, made with a sandbox. */
 const preludes: { readonly [place: string]: (sandbox: ExplorableSandbox) => Promise<object> } = {
   "binding.md: The binding check": strangersApproval,
-  "browser.md: Inject a wallet": async () => {
-    const chromium = await launchChromium();
-    onTestFinished(async () => await chromium[Symbol.asyncDispose]());
-    return { page: await chromium.browser.newPage() };
-  },
   "ci.md: Equal runs": async (sandbox) => ({ recorded: (await sandbox.fingerprint()).digest }),
   "explain.md: Explain": strangersApproval,
   "explore.md: Explore": async () => {
@@ -137,47 +99,37 @@ async function closeBoth(...opened: AsyncDisposable[]): Promise<void> {
   for (const one of opened) await one[Symbol.asyncDispose]();
 }
 
-type AsyncFunctionConstructor = new (...parts: string[]) => (...values: unknown[]) => Promise<void>;
-
-/** Runs a block with names in its scope, which are also what it imports from the package's main module. */
-async function run(code: string, scope: object): Promise<void> {
-  const javascript = stripTypeScriptTypes(code).replaceAll(
-    /^import (\{[^}]*\}) from "([^"]+)";$/gm,
-    (_, names: string, from: string) => `const ${names.replaceAll(" as ", ": ")} = await load("${from}");`,
-  );
-  const load = async (from: string) =>
-    from === "routing-sandbox" ? scope : await import(modules[from] ?? from);
-  const names = { ...scope, load };
-  const AsyncFunction = (async () => {}).constructor as AsyncFunctionConstructor;
-  await new AsyncFunction(...Object.keys(names), `{${javascript}\n}`)(...Object.values(names));
-}
-
 const blocks = codeBlocks();
 const programs = blocks.filter(({ language }) => language === "ts" || language === "js");
+// code-blocks.browser.ts runs the blocks of browser.md.
+const inBrowser = ({ place }: CodeBlock) => place.startsWith("browser.md:");
 const isSuite = ({ code }: CodeBlock) => /sandboxTest\(|sandboxFixture\(/.test(code);
 
-describe.each(programs.filter((block) => !isSuite(block)))("$place", ({ place, code }) => {
-  test("the code runs as it is written", async () => {
-    expect.hasAssertions();
-    await using sandbox = await createExplorableSandbox({ seed: "docs" });
-    const { client } = sandbox;
-    await run(code, {
-      sandbox,
-      createSandbox: createExplorableSandbox,
-      client,
-      expect,
-      ...(await preludes[place]?.(sandbox)),
+describe.each(programs.filter((block) => !isSuite(block) && !inBrowser(block)))(
+  "$place",
+  ({ place, code }) => {
+    test("the code runs as it is written", async () => {
+      expect.hasAssertions();
+      const sandbox = await freshSandbox();
+      const { client } = sandbox;
+      await runBlock(code, {
+        sandbox,
+        createSandbox: createExplorableSandbox,
+        client,
+        expect,
+        ...(await preludes[place]?.(sandbox)),
+      });
+      expect(await sandbox.clock.now()).toBeGreaterThan(0);
     });
-    expect(await sandbox.clock.now()).toBeGreaterThan(0);
-  });
-});
+  },
+);
 
 // These register tests and hooks of their own. A worker's fixture can do that only at the top of a file, and hooks are for their tests.
 // Hooks of a file run for all of its tests, so the hooks of ci.md have a file of their own, save-failure.test.ts.
 for (const { place, code } of programs.filter(
   (block) => isSuite(block) && !block.code.includes("test.afterEach"),
 )) {
-  const register = async () => await run(code, { beforeEach, afterEach, after: afterAll, test, expect });
+  const register = async () => await runBlock(code, { beforeEach, afterEach, after: afterAll, test, expect });
   if (code.includes("sandboxTest(")) await register();
   else describe(place, register);
 }
@@ -228,7 +180,7 @@ test("every command line in the docs exists in the program or in package.json", 
 
 /** Fails unless a command takes these words. */
 function requireCommand(words: readonly string[], line: string): void {
-  const [found] = commandsOf(createProgram()).filter(({ path }) =>
+  const [found] = commandsOf(createProgram(process)).filter(({ path }) =>
     `${words.join(" ")} `.startsWith(`${path} `),
   );
   expect(found, line).toBeDefined();
@@ -242,7 +194,7 @@ function requireCommand(words: readonly string[], line: string): void {
 
 function parse(command: Command, words: string[], line: string) {
   try {
-    return command.exitOverride().parseOptions(words);
+    return command.parseOptions(words);
   } catch (error) {
     throw new Error(`${line}: ${error instanceof Error ? error.message : error}`);
   }

@@ -48,7 +48,7 @@ test("docs/options.md has every option with its actual default", async () => {
 
 test("docs/options.md has the defaults of the ports of start", async () => {
   const said = (await readRows()).get("ports")?.[2];
-  const ports = startCommand().options.filter(({ long }) => long?.endsWith("-port"));
+  const ports = startCommand(process).options.filter(({ long }) => long?.endsWith("-port"));
   expect(ports).toHaveLength(4);
   for (const { long, defaultValue } of ports)
     expect(said).toContain(`${defaultValue} for \`${long?.slice(2, -"-port".length)}\``);

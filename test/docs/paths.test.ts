@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Files that exist only while a planted bug survives. */
-const optional = ["scripts/mutate/survivors-allowed.json", "contracts/mutants-allowed.json"];
+const optional = ["contracts/mutants-allowed.json"];
 const folders =
   "protocol|relayer|server|sandbox|testkit|check-contract|cli|portal|scripts|lint|docs|examples|scenarios|test|contracts";
 const path = new RegExp(`\`((?:${folders})/[^\`\\s*<>{}…|]+)\``, "g");

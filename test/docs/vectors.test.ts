@@ -11,7 +11,7 @@ import {
 import { expect, test } from "vitest";
 import vectors from "../../docs/vectors.json" with { type: "json" };
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
-import { createSandbox } from "../../sandbox/create-sandbox.ts";
+import { freshSandbox } from "../kit/fresh-sandbox.ts";
 
 const accounts: { [name: string]: { address: string; private_key: string } } = vectors.accounts;
 
@@ -138,7 +138,7 @@ test("the delivery receipt of the vectors is a JWS of its value that node:crypto
 });
 
 test("the chain and the contracts are those of a sandbox", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   const { chain, contracts } = sandbox.description;
   expect({ chain_id: vectors.chain_id, ...vectors.contracts }).toEqual({
     chain_id: chain.chain_id,

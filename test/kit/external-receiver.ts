@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, isIPv6 } from "node:net";
 import { text } from "node:stream/consumers";
 
 /** One request that an external receiver got. */
@@ -34,7 +34,7 @@ export async function openReceiver(host = "127.0.0.1", port = 0): Promise<Extern
   await new Promise<void>((resolve) => server.listen(port, host, resolve));
   const bound = (server.address() as AddressInfo).port;
   const receiver: ExternalReceiver = {
-    url: `http://${host}:${bound}/`,
+    url: `http://${isIPv6(host) ? `[${host}]` : host}:${bound}/`,
     port: bound,
     received,
     answer: (_, response) => response.writeHead(204).end(),

@@ -12,6 +12,7 @@ import { Wallet } from "../../sandbox/service/wallets/wallet.ts";
 import { accountOf } from "./account-of.ts";
 import { type Answer, present, type RawRequest, type Schema } from "./answer.ts";
 import { Events } from "./events.ts";
+import { freshSandbox } from "./fresh-sandbox.ts";
 
 /** A purchase and the decision on its claim. */
 interface RefundSubject {
@@ -31,6 +32,7 @@ export class TestKit implements AsyncDisposable {
   credential = "";
   api: ApiClient;
   #keys = 0;
+  #isOwner = false;
 
   private constructor(sandbox: Sandbox, account: number) {
     this.sandbox = sandbox;
@@ -44,8 +46,16 @@ export class TestKit implements AsyncDisposable {
     this.api = createApiClient(this.base);
   }
 
+  /** Starts a sandbox, which the kit closes. */
   static async open(options: SandboxOptions = {}): Promise<TestKit> {
-    return await TestKit.of(await createSandbox(options));
+    const kit = await TestKit.of(await createSandbox(options));
+    kit.#isOwner = true;
+    return kit;
+  }
+
+  /** Returns a kit of a sandbox that is as it was when it had started, see {@link freshSandbox}. */
+  static async shared(options: SandboxOptions = {}): Promise<TestKit> {
+    return await TestKit.of(await freshSandbox(options));
   }
 
   /** Returns a kit of a sandbox that runs already, with a credential of its first or second account. */
@@ -56,7 +66,7 @@ export class TestKit implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.sandbox.close();
+    if (this.#isOwner) await this.sandbox.close();
   }
 
   /** Issues a credential, for all scopes by default, and uses it from here on. */

@@ -1,6 +1,5 @@
 import { concatHex, encodeErrorResult, type Hex, numberToHex, parseAbi, size } from "viem";
 import { expect, test } from "vitest";
-import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { hashSchema } from "../../server/api/schemas/primitives.ts";
 import { escapeControls, forTerminal } from "../../server/lib/escape-controls.ts";
 import { renderJunit } from "../../server/lib/render-junit.ts";
@@ -9,6 +8,7 @@ import {
   renderDecisionExplanation,
   renderTypedDataExplanation,
 } from "../../testkit/explanations/render-signature.ts";
+import { freshSandbox } from "../kit/fresh-sandbox.ts";
 
 /** Code that reverts with these bytes. */
 function revertWith(data: Hex): Hex {
@@ -18,7 +18,7 @@ function revertWith(data: Hex): Hex {
 }
 
 test("control characters in a token's revert are escaped in answers and on a terminal", async () => {
-  await using sandbox = await createSandbox({ seed: "hostile-text" });
+  const sandbox = await freshSandbox();
   const { buyer } = sandbox.wallets;
   const { purchase } = await sandbox.given.purchase({ state: "active" });
   await buyer.approve(purchase);
@@ -48,7 +48,7 @@ test("control characters in a token's revert are escaped in answers and on a ter
 });
 
 test("control characters in typed data and in a decision are escaped on a terminal", async () => {
-  await using sandbox = await createSandbox({ seed: "hostile-text" });
+  const sandbox = await freshSandbox();
   const { purchase, claim } = await sandbox.given.purchase({ state: "claimed" });
   const { typed_data } = purchase.commitment;
   const hostile = "\u001b[2J\u0007\u009b";

@@ -1,12 +1,13 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { listen } from "../../sandbox/lib/http/listen.ts";
 import { pagesOf } from "../../sandbox/options/pages-of-ports.ts";
 import { ask, type RawAnswer } from "../ask.ts";
 import { exchange, parseAnswer, receive } from "../exchange.ts";
+import { freshSandbox } from "../kit/fresh-sandbox.ts";
 
 const parts = ["api", "docs", "control", "rpc"] as const;
 type Part = (typeof parts)[number];
@@ -14,10 +15,8 @@ type Part = (typeof parts)[number];
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "http-edge" });
+  sandbox = await freshSandbox();
 });
-
-afterAll(async () => await sandbox.close());
 
 /** Requests that every host refuses, with `$host` in place of the host's own name, and the refusals. */
 const refused: readonly (readonly [name: string, bytes: string, status: number, code: string, RegExp])[] = [

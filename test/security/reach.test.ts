@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { ask } from "../ask.ts";
 import { cli } from "../cli/program.ts";
+import { freshSandbox } from "../kit/fresh-sandbox.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const parts = ["api", "docs", "control", "rpc"] as const;
@@ -103,7 +104,7 @@ test("the chain RPC refuses the same calls, and Anvil itself stays on loopback",
 });
 
 test("by default, only loopback answers, and no other name is accepted", async () => {
-  await using own = await createSandbox({ seed: "unreached" });
+  const own = await freshSandbox();
   for (const part of parts) {
     const { port } = new URL(own.description.urls[part]);
     await expect(fetch(`http://${elsewhere}:${port}/`)).rejects.toThrow();

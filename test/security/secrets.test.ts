@@ -5,6 +5,7 @@ import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { runDemo } from "../../testkit/demo/run-demo.ts";
+import { freshSandbox } from "../kit/fresh-sandbox.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 /** Every secret of a sandbox in each form in which it could be written down. */
@@ -61,7 +62,7 @@ test("a whole lifecycle, refusals, faults and a rotation log no secret", async (
 });
 
 test("the answers that need no credential contain no secret", async () => {
-  await using sandbox = await createSandbox({ seed: "public" });
+  const sandbox = await freshSandbox();
   const { urls } = sandbox.description;
   const index = z.object({ resources: z.array(z.object({ url: z.string() })) });
   const { resources } = index.parse(await (await fetch(`${urls.api}/index.json`)).json());

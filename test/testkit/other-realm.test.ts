@@ -7,9 +7,7 @@ import { showValue } from "../../sandbox/lib/errors/show-value.ts";
 import { createApiClient, type SendRequest, unwrap } from "../../sandbox/service/client/api-client.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
 import { sandboxMatchers } from "../../testkit/matchers.ts";
-import { shareSandbox } from "../kit/share-sandbox.ts";
-
-const freshSandbox = shareSandbox({ seed: "other-realm" });
+import { freshSandbox } from "../kit/fresh-sandbox.ts";
 
 /** Makes a value of the classes that another realm has, as a test of jest or of a pool of vitest that uses node:vm has others than Node. */
 function foreign<T>(code: string): T {

@@ -6,9 +6,7 @@ import promisedTimers from "node:timers/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { unwrap } from "../../sandbox/service/client/api-client.ts";
 import type { ExplorableSandbox } from "../../testkit/explore/explorable-sandbox.ts";
-import { shareSandbox } from "../kit/share-sandbox.ts";
-
-const freshSandbox = shareSandbox({ seed: "replaced-globals" });
+import { freshSandbox } from "../kit/fresh-sandbox.ts";
 
 afterEach(() => {
   vi.useRealTimers();

@@ -145,7 +145,10 @@ export function registrationAnswer(
   sent: SentByWallet | null,
 ): Expected {
   if (purchase.status !== "created") return conflict(model, purchase);
-  if (sent === null) return refusalAnswer(422, "validation_failed");
+  if (sent === null)
+    return purchase.onChain === null && nextTime(model) > purchase.offerDeadline
+      ? refusalAnswer(409, "deadline_passed")
+      : refusalAnswer(422, "validation_failed");
   if (!sent.succeeded) return refusedTransaction(sent, merchantOf(model, purchase).wallet, "deadline_passed");
   return successAnswer(200, { status: "active", route: "merchant_direct" });
 }
@@ -224,6 +227,8 @@ export function claimAnswer(
   wrongSigner: boolean,
 ): Expected {
   if (purchase.status !== "active" || recordedAsPaid(purchase) === 0n) return conflict(model, purchase);
+  if (claim === null && !isClaimed(purchase) && nextTime(model) > purchase.claimDeadline)
+    return refusalAnswer(409, "claim_window_closed");
   if (claim === null || claim.amount > recordedAsPaid(purchase))
     return refusalAnswer(422, "validation_failed");
   if (wrongSigner) return refusalAnswer(422, "signer_mismatch");
@@ -308,9 +313,10 @@ export function dueRefundAnswer(model: Model, purchase: ModelPurchase, wrongDeci
 export function readAnswer(model: Model, purchase: ModelPurchase): Expected {
   const { status, route, amount, payments, filed, decision, refunded } = purchase;
   const paid = paidOf(purchase);
-  const { now } = model;
+  const next = nextTime(model);
   const expired =
-    (status === "created" && now > purchase.offerDeadline) || (paid === 0n && now > purchase.payDeadline);
+    (purchase.onChain === null && next > purchase.offerDeadline) ||
+    (paid === 0n && next > purchase.payDeadline);
   return successAnswer(200, {
     status,
     route,

@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import { Mutex } from "async-mutex";
 import { awaitAutomine } from "../../../relayer/node/automine.ts";
 import { toNode } from "../../../relayer/node/node.ts";
@@ -39,6 +40,11 @@ export interface SandboxClock {
   travelTo(timestamp: number): Promise<number>;
   /** Seconds by which travel moved a live clock ahead of the wall clock; 0 in `deterministic` mode. */
   offset(): number;
+  /**
+   * Follows the machine's clock if it was set: time continues while that is set back, and is again the machine's once it is set
+   * forward. {@link now} does so, too; for a chain that is not asked for the time, it is called now and then.
+   */
+  follow(): Promise<void>;
   /**
    * Continues from a Unix time that was answered in an earlier run, in seconds: a machine's clock may have been set back since. In
    * `deterministic` mode blocks alone advance time, so this does nothing.
@@ -107,6 +113,7 @@ function deterministicClock(client: ChainClient): SandboxClock {
     mode: "deterministic",
     now,
     offset: () => 0,
+    async follow() {},
     async continueFrom() {},
     async travelTo(timestamp) {
       return await move(await now(), timestamp);
@@ -126,40 +133,65 @@ function deterministicClock(client: ChainClient): SandboxClock {
   };
 }
 
+// Long: the functions share the state of one clock.
 function liveClock(client: ChainClient, kept: KeptOffset) {
-  let offset = kept.read();
+  let travelled = kept.read();
+  /** The seconds by which the machine's clock was set back while time continued. */
+  let setBack = 0;
+  /** The clocks when `setBack` was found. */
+  let seen = readClocks();
   const node = toNode(client.request);
   /** The latest time that was returned. */
   let told = 0;
-  const read = () => Math.floor(machineClock.now() / 1_000) + offset;
-  const recoveries = new Mutex();
+  const turns = new Mutex();
+  const read = () => Math.floor(machineClock.now() / 1_000) + travelled + setBack;
   // Chain and API continue from the latest answered time when the machine's clock is set back: a transaction that came after what it serves would be refused as older.
-  const recover = async () => {
-    const missing = told - read();
-    if (missing <= 0) return;
-    await kept.keep(offset + missing);
-    await raiseOffset(node, offset + missing);
-    offset += missing;
+  const findSetBack = () => {
+    const { wall, steady } = readClocks();
+    const setForward = Math.max(0, Math.round((wall - seen.wall - (steady - seen.steady)) / 1_000));
+    return Math.max(0, setBack - setForward, told - (read() - setBack));
+  };
+  const pinAnvil = async () => {
+    await client.request({ method: "evm_setTime", params: [read()] });
+    // Anvil may have read the wall clock a second after this did, which would leave it behind for good.
+    await raiseOffset(node, travelled + setBack);
+  };
+  const follow = async () => {
+    if (findSetBack() === setBack) return;
+    await turns.runExclusive(async () => {
+      const found = findSetBack();
+      if (found > setBack) await raiseOffset(node, travelled + found);
+      const isLess = found < setBack;
+      setBack = found;
+      seen = readClocks();
+      if (isLess) await pinAnvil();
+    });
   };
   const now = async () => {
-    if (read() < told) await recoveries.runExclusive(recover);
+    await follow();
     told = Math.max(told, read());
     return told;
   };
   const move = async (from: number, timestamp: number) => {
-    const arrived = offset + assertAhead(timestamp, from);
-    // Kept first: a run that ends here continues ahead of the chain, never behind what it said.
-    await kept.keep(arrived);
-    const time = await mineAt(client, timestamp);
-    // Anvil continues from the second in which it made the block, which may be one second after the request.
-    await raiseOffset(node, arrived);
-    offset = arrived;
-    return time;
+    const by = assertAhead(timestamp, from);
+    return await turns.runExclusive(async () => {
+      // Kept first: a run that ends here continues ahead of the chain, never behind what it said.
+      await kept.keep(travelled + by);
+      const time = await mineAt(client, timestamp).catch(async (refusal: unknown) => {
+        await kept.keep(travelled);
+        throw refusal;
+      });
+      // Anvil continues from the second in which it made the block, which may be one second after the request.
+      await raiseOffset(node, travelled + by + setBack);
+      travelled += by;
+      return time;
+    });
   };
   return {
     mode: "live" as const,
     now,
-    offset: () => offset,
+    follow,
+    offset: () => travelled,
     async continueFrom(timestamp: number) {
       told = Math.max(told, timestamp);
       await now();
@@ -171,18 +203,27 @@ function liveClock(client: ChainClient, kept: KeptOffset) {
       const from = await now();
       return await move(from, from + wholeSeconds(by));
     },
-    async pin(restored = offset, latest?: number) {
-      const before = offset;
-      offset = restored;
-      told = 0;
-      const behind = (latest ?? (await latestTimestamp(client))) - read();
-      offset += Math.max(0, behind);
-      await client.request({ method: "evm_setTime", params: [read()] });
-      // Anvil may have read the wall clock a second after this did, which would leave it behind for good.
-      await raiseOffset(node, offset);
-      if (offset !== before) await kept.keep(offset);
+    async pin(restored?: number, latest?: number) {
+      await turns.runExclusive(async () => {
+        const before = travelled;
+        if (restored !== undefined) {
+          travelled = restored;
+          setBack = 0;
+          told = 0;
+        }
+        const behind = (latest ?? (await latestTimestamp(client))) - read();
+        setBack += Math.max(0, behind);
+        seen = readClocks();
+        await pinAnvil();
+        if (travelled !== before) await kept.keep(travelled);
+      });
     },
   };
+}
+
+/** The machine's clock, and one that cannot be set, in milliseconds. */
+function readClocks(): { wall: number; steady: number } {
+  return { wall: machineClock.now(), steady: performance.now() };
 }
 
 /** Makes a block of a time, unless the chain has reached that time meanwhile. @returns the time of the chain. */

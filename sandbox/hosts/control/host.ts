@@ -2,6 +2,7 @@ import express, { type Express, type NextFunction, type Request, type Response, 
 import { Problem } from "../../../server/api/errors/problem.ts";
 import { limits } from "../../../server/api/limits.ts";
 import { methodNotAllowed } from "../../../server/http/app.ts";
+import { UndoneError } from "../../../server/http/gate.ts";
 import { validate } from "../../../server/http/request/validate.ts";
 import { describeControl } from "./describe-control.ts";
 import { parseJsonBody, requireJsonBody } from "./json-body.ts";
@@ -63,19 +64,31 @@ function routes(sandbox: Controlled, recorded: boolean): Router {
   return router;
 }
 
-/** Runs an operation inside the request gate if it asks for that: before a snapshot or a restore, or after it. Its body is there by then. */
-async function serve(
-  operation: ControlOperation,
-  sandbox: Controlled,
-  request: Request,
-  response: Response,
-): Promise<void> {
-  const run = async () => await answer(operation, sandbox, request, response);
-  const what = `${request.method} ${request.path} of the control API`;
-  await (operation.gated ? sandbox.gate.runShared(what, run) : run());
+/** The number of restores that a read starts over after; then the next restore waits for it. */
+const mostStartsOver = 2;
+
+/**
+ * Runs an operation as it asks for: inside the request gate, which is before a snapshot or a restore or after it, or outside, where a read
+ * starts over after a restore.
+ */
+async function runInGate<T>(
+  { gated, startsOver }: ControlOperation,
+  { gate }: Controlled,
+  what: string,
+  run: () => Promise<T>,
+): Promise<T> {
+  if (!gated && !startsOver) return await run();
+  for (let restores = 0; startsOver && restores < mostStartsOver; restores += 1)
+    try {
+      return await gate.runShared(what, async ({ outside }) => await outside(run));
+    } catch (error) {
+      if (!(error instanceof UndoneError)) throw error;
+    }
+  return await gate.runShared(what, run);
 }
 
-async function answer(
+/** Answers a request whose body is there. */
+async function serve(
   operation: ControlOperation,
   sandbox: Controlled,
   request: Request,
@@ -84,7 +97,7 @@ async function answer(
   const { body, query, success, cached } = operation;
   if (!cached) response.set("Cache-Control", "no-store");
   const sent: unknown = needsBody(operation) || request.body !== undefined ? request.body : {};
-  const given = await operation.handle({
+  const context = {
     sandbox,
     body: body === undefined ? sent : validate(body, sent, ""),
     query: query === undefined ? undefined : validate(query, request.query, "/query"),
@@ -92,7 +105,9 @@ async function answer(
     describe: () => describeControl(sandbox.description.urls),
     request,
     response,
-  });
+  };
+  const what = `${request.method} ${request.path} of the control API`;
+  const given = await runInGate(operation, sandbox, what, async () => await operation.handle(context));
   if (success.schema === null) response.status(success.status).end();
   else if (success.type === undefined) response.status(success.status).json(given);
   else if (given !== undefined) response.status(success.status).type(success.type).send(given);

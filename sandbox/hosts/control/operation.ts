@@ -103,6 +103,8 @@ export interface ControlOperation<B extends z.ZodType = z.ZodType, Q extends z.Z
   errors: readonly ControlCode[];
   /** Whether it runs between snapshots, holding the request gate. */
   gated: boolean;
+  /** Whether it only reads, and starts over if a restore happens meanwhile: what it has read is then of two states. */
+  startsOver: boolean;
   /** Whether a recording has it as a step. One that is not recorded waits for nothing that a recording holds back. */
   recorded: boolean;
   /** Whether the answer may be kept by a cache until it is checked. */
@@ -111,7 +113,7 @@ export interface ControlOperation<B extends z.ZodType = z.ZodType, Q extends z.Z
 }
 
 /** The fields of an operation that most operations have alike. */
-const usual = { gated: false, recorded: true, cached: true, errors: [] } as const;
+const usual = { gated: false, startsOver: false, recorded: true, cached: true, errors: [] } as const;
 
 /**
  * Defines an operation; the types of body and query follow from their schemas.

@@ -205,7 +205,6 @@ async function simulate(
       hash: zeroHash,
       sender: from,
       unsigned: false,
-      type: "eip1559",
       to,
       input: data,
       value,

@@ -23,7 +23,7 @@ export interface Explorer {
   stream: EventStream;
   /** Makes a trace of what has happened since the start or the last restore, as one HTML file. */
   makeTrace(subject: TraceSubject): Promise<string>;
-  /** Ends the streams, so that nothing waits for them. */
+  /** Ends the streams and the connection to the node, so that nothing waits for them. */
   close(): void;
 }
 
@@ -40,20 +40,9 @@ export function openExplorer(parts: {
   const { watch, explain, ...read } = parts;
   const { feed, refusals, requests } = watch;
   const stream = new EventStream(feed, heartbeatMs);
-  const connected = connectNode(read.chain);
+  const { close, ...connected } = connectNode(read.chain);
   const page = { file: "explorer/page.html", values: { docs_url: read.description.urls.docs } };
-  const sources = {
-    ...read,
-    refusals,
-    requests,
-    get node() {
-      return connected().node;
-    },
-    get reader() {
-      return connected().reader;
-    },
-    labels: new AddressLabels(read.chain),
-  };
+  const sources = { ...read, ...connected, refusals, requests, labels: new AddressLabels(read.chain) };
   return {
     pages: pageRoutes(
       { pages: { "/": page }, folders: ["style", "vendor", "amounts", "explorer"] },
@@ -62,6 +51,9 @@ export function openExplorer(parts: {
     sources,
     makeTrace: async (subject) => await renderTraceOf(subject, sources, { faults: watch.faultLog, explain }),
     stream,
-    close: () => stream.close(),
+    close() {
+      stream.close();
+      close();
+    },
   };
 }

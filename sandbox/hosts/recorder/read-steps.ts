@@ -56,7 +56,8 @@ export async function readSteps(
         sent.map((one) => describe(chain, names, one, succeeded(one) ? "success" : "reverted")),
       );
       const title = transactions.map(({ from: wallet, call }) => `${wallet}: ${call}`).join("; ");
-      steps.push({ title, transactions, block });
+      const travel = ahead > 1 ? { travel: ahead } : {};
+      steps.push({ title, transactions, ...travel, block });
     } else if (!caused && ahead > 1)
       steps.push({ title: `Time moves ahead by ${ahead} s`, travel: ahead, block });
     else if (!caused && (found.transactions.length === 0 || !automine)) {

@@ -65,7 +65,13 @@ const step = z.union([
   z.strictObject({ control: requestLine, ...requestFields, ...answered }),
   z.strictObject({ api: requestLine, ...requestFields, ...expected }),
   z.strictObject({ control: requestLine, ...requestFields, ...expected }),
-  z.strictObject({ title, transactions: z.array(transaction).min(1), block: block.optional() }),
+  z.strictObject({
+    title,
+    transactions: z.array(transaction).min(1),
+    /** The seconds by which time moved with the block of the transactions, if it moved by more than one. */
+    travel: z.int().positive().optional(),
+    block: block.optional(),
+  }),
   z.strictObject({ title, mine: z.int().positive(), block: block.optional() }),
   /** Seconds. */
   z.strictObject({ title, travel: z.int().positive(), block: block.optional() }),

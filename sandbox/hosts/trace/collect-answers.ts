@@ -20,8 +20,17 @@ import type {
 } from "../explorer/views.ts";
 import { readRequests, requestPageSizes } from "../requests/read-requests.ts";
 
-/** The largest numbers of items in a trace; the newest are kept. */
-export const traceLimits = { items: 500, transactions: 200, purchases: 100 } as const;
+/**
+ * The largest numbers of items in a trace, of the transactions of its blocks and of those that are explained, and of the bytes of explanations; the
+ * newest are kept.
+ */
+export const traceLimits = {
+  items: 500,
+  listed: 5_000,
+  transactions: 200,
+  bytes: 16 * 1024 * 1024,
+  purchases: 100,
+} as const;
 
 /** Explains a transaction. */
 export type ExplainTransaction = (hash: Hex, options: ExplainOptions) => Promise<Explanation>;
@@ -54,7 +63,7 @@ export async function collectAnswers(
     all(async (cursor) => readRefusals({ cursor }, sources)),
     all(
       async (cursor) => await readBlocks({ cursor }, sources),
-      ({ number }) => number <= epochBlock.number,
+      (read) => read.some(({ number }) => number <= epochBlock.number) || listed(read) >= traceLimits.listed,
     ),
   ]);
   const requests = await readAllRequests(sources);
@@ -89,14 +98,19 @@ export async function collectAnswers(
   };
 }
 
-/** Reads all pages of a list, up to an item that is not wanted any more. */
+/** The number of transactions in blocks. */
+function listed(blocks: readonly BlockView[]): number {
+  return blocks.reduce((count, { transactions }) => count + transactions.length, 0);
+}
+
+/** Reads all pages of a list, until no more is wanted. */
 async function all<T, P extends ViewPage<T>>(
   read: (cursor: string | undefined) => Promise<P & ViewPage<T>>,
-  isEnd: (item: P["data"][number]) => boolean = () => false,
+  isEnough: (read: P["data"]) => boolean = () => false,
 ): Promise<P> {
   const first = await read(undefined);
   let { data, next_cursor } = first;
-  while (next_cursor !== null && data.length < traceLimits.items && !data.some(isEnd)) {
+  while (next_cursor !== null && data.length < traceLimits.items && !isEnough(data)) {
     const page = await read(next_cursor);
     data = [...data, ...page.data];
     next_cursor = page.next_cursor;
@@ -110,15 +124,19 @@ async function readAllRequests({ requests, services }: Sources): Promise<Request
   return await all(read);
 }
 
-/** A transaction that cannot be explained, such as one that no node knows any more, is left out. */
+/** A transaction that cannot be explained, such as one that no node knows any more, is left out, and so is one with too large an explanation. */
 async function explainAll(
   hashes: readonly string[],
   explain: ExplainTransaction,
 ): Promise<Map<string, Explanation>> {
   const explanations = new Map<string, Explanation>();
+  let left: number = traceLimits.bytes;
   for (const hash of hashes.slice(0, traceLimits.transactions)) {
     const explanation = await explain(`0x${hash.slice(2)}`, {}).catch(() => null);
-    if (explanation !== null) explanations.set(hash, explanation);
+    const size = JSON.stringify(explanation).length;
+    if (explanation === null || size > left) continue;
+    explanations.set(hash, explanation);
+    left -= size;
   }
   return explanations;
 }

@@ -1,7 +1,8 @@
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
-import { codeOf } from "../../../protocol/coded-error.ts";
+import { z } from "zod";
+import { codeOf, isError } from "../../../protocol/coded-error.ts";
 import { AbortSignal } from "../../../protocol/globals.ts";
 import type { DeliveryOutcome } from "../../../server/services.ts";
 import { unlessAborted } from "../time/deadline.ts";
@@ -28,7 +29,8 @@ type Send = (
 ) => Promise<DeliveryOutcome>;
 
 /**
- * Makes deliveries to one pinned receiver over HTTP: always the same address, whatever DNS, redirects or requests say.
+ * Makes deliveries to one pinned receiver over HTTP: to the first of its addresses that takes the connection, and never to another one,
+ * whatever DNS, redirects or requests say.
  *
  * @example const send = deliverTo(await pinReceiver(url), { timeoutMs: 5_000, stopwatch: () => performance.now() })
  */
@@ -52,7 +54,7 @@ async function exchange(
   const end = AbortSignal.any([timeout, signal]);
   try {
     // The time is up also when the other side brings Node to forget about a request that is aborted.
-    return await unlessAborted(end, post(receiver, headers, body, end));
+    return await unlessAborted(end, post(receiver, headers, body, { timeoutMs, signal: end }));
   } catch (error) {
     const reason = timeout.aborted
       ? `no complete response within ${timeoutMs} ms`
@@ -64,16 +66,18 @@ async function exchange(
 }
 
 async function post(
-  { url, address, family }: PinnedReceiver,
+  { url, addresses }: PinnedReceiver,
   headers: { [name: string]: string },
   body: Buffer,
-  signal: AbortSignal,
+  { timeoutMs, signal }: { timeoutMs: number; signal: AbortSignal },
 ): Promise<ReceiverAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage | null>();
   const host = bareHost(url);
-  const lookup: LookupFunction = (_hostname, { all }, answer) => {
-    if (all) answer(null, [{ address, family }]);
-    else answer(null, address, family);
+  const lookup: LookupFunction = (_hostname, _options, answer) => answer(null, [...addresses]);
+  // Node connects to one address after the other, until one takes the connection.
+  const connecting = {
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: Math.max(10, Math.floor(timeoutMs / addresses.length)),
   };
   const send = url.protocol === "https:" ? requestHttps : requestHttp;
   const request = send({
@@ -86,6 +90,7 @@ async function post(
     // A connection of its own each time: none is kept, and no proxy of the environment takes it elsewhere.
     agent: url.protocol === "https:" ? false : new DirectAgent(),
     lookup,
+    ...connecting,
     signal,
     ...(isIP(host) === 0 ? { servername: host } : {}),
   });
@@ -129,16 +134,20 @@ async function readStart(response: IncomingMessage): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, answerBytes));
 }
 
-/** A sentence without addresses, so that equal runs record equal reasons. */
+/** The errors of a connection to one address, or to each address of a name. */
+const connectionErrors = z.array(z.object({ code: z.string(), address: z.string() })).min(1);
+
+/** A sentence without the port, which is another one in each run. */
 function reasonOf(error: unknown): string {
+  const failed = connectionErrors.safeParse(isError(error) && "errors" in error ? error.errors : [error]);
+  if (failed.success) return failed.data.map(reasonOfAddress).join(", ");
   const code = codeOf(error) ?? "";
-  switch (code) {
-    case "ECONNREFUSED":
-      return "connection refused";
-    case "ECONNRESET":
-    case "EPIPE":
-      return "connection dropped";
-    default:
-      return code === "" ? "the delivery failed" : `the delivery failed (${code})`;
-  }
+  if (code === "ECONNRESET" || code === "EPIPE") return "connection dropped";
+  return code === "" ? "the delivery failed" : `the delivery failed (${code})`;
+}
+
+function reasonOfAddress({ code, address }: { code: string; address: string }): string {
+  return code === "ECONNREFUSED"
+    ? `connection refused by ${address}`
+    : `no connection to ${address} (${code})`;
 }

@@ -12,19 +12,22 @@ export interface Address {
   family: number;
 }
 
-/** Answers the address of a host name. */
-export type Resolve = (hostname: string) => Promise<Address>;
+/** Answers the addresses of a host name, or its only one. */
+export type Resolve = (hostname: string) => Promise<Address | readonly Address[]>;
 
-/** The receiver of notifications: a URL whose address was resolved once and for all. */
-export interface PinnedReceiver extends Address {
+/** The receiver of notifications: a URL whose addresses were resolved once and for all. */
+export interface PinnedReceiver {
   url: URL;
+  /** In the order in which they are tried. */
+  addresses: readonly Address[];
 }
 
 /** The system's resolver; IPv4 first, because test servers listen there. */
-export const resolveHost: Resolve = async (hostname) => await lookup(hostname, { order: "ipv4first" });
+export const resolveHost: Resolve = async (hostname) =>
+  await lookup(hostname, { all: true, order: "ipv4first" });
 
 /**
- * Parses a receiver's URL strictly and pins its address: what DNS says later changes nothing.
+ * Parses a receiver's URL strictly and pins its addresses: what DNS says later changes nothing.
  *
  * @throws SandboxError receiver_invalid, receiver_unresolved.
  * @example await pinReceiver("http://127.0.0.1:4040/webhooks")
@@ -32,10 +35,11 @@ export const resolveHost: Resolve = async (hostname) => await lookup(hostname, {
 export async function pinReceiver(text: string, resolve: Resolve = resolveHost): Promise<PinnedReceiver> {
   const url = parseReceiver(text);
   const host = bareHost(url);
-  if (isIP(host) !== 0) return { url, address: host, family: isIP(host) };
+  if (isIP(host) !== 0) return { url, addresses: [{ address: host, family: isIP(host) }] };
   try {
-    const { address, family } = await resolve(host);
-    return { url, address, family };
+    const addresses = [await resolve(host)].flat().map(({ address, family }) => ({ address, family }));
+    if (addresses.length === 0) throw new Error("The name has no address.");
+    return { url, addresses };
   } catch (cause) {
     throw new SandboxError(
       "receiver_unresolved",
@@ -50,11 +54,11 @@ export async function pinReceiver(text: string, resolve: Resolve = resolveHost):
  *
  * @param own - a URL whose host is an address.
  */
-export function isPinnedAs({ url, address }: PinnedReceiver, own: string): boolean {
+export function isPinnedAs({ url, addresses }: PinnedReceiver, own: string): boolean {
   const { hostname, href } = new URL(own);
   const named = new URL(url);
   named.hostname = hostname;
-  return address === hostname && named.href === href;
+  return addresses[0]?.address === hostname && named.href === href;
 }
 
 /** The host of a URL as addresses are written elsewhere: an IPv6 address without its brackets. */

@@ -1,5 +1,6 @@
 import { CodedError } from "../../../protocol/coded-error.ts";
 import { AbortSignal } from "../../../protocol/globals.ts";
+import { readRetryAfter } from "../../../protocol/values/retry-after.ts";
 import { isLostConnection } from "../../lib/errors/is-lost-connection.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
@@ -136,21 +137,13 @@ async function reasonOf(attempt: SendResult): Promise<Pick<Wait, "seconds" | "is
   if (!("answer" in attempt)) return { seconds: undefined, isEarly: false };
   const { answer } = attempt;
   const asked = answer.headers.get("Retry-After") ?? "";
+  const answered = Date.parse(answer.headers.get("Date") ?? "");
+  const now = (Number.isNaN(answered) ? machineClock.now() : answered) / 1_000;
   const code = answer.status === 409 ? await codeOf(answer) : undefined;
   return {
-    seconds: readRetryAfter(asked, answer.headers.get("Date")),
+    seconds: readRetryAfter(asked, now) ?? undefined,
     isEarly: answer.status < 500 && code !== "idempotency_in_flight",
   };
-}
-
-/** Returns the seconds of a Retry-After, which is a number or a date (RFC 9110), from the time of the answer; undefined for anything else. */
-function readRetryAfter(asked: string, answered: string | null): number | undefined {
-  if (/^\d+$/.test(asked)) return Number(asked);
-  // Of the three forms of a date, that of asctime has no zone.
-  const due = /^[A-Z][a-z]{2}/.test(asked) ? Date.parse(asked.replace(/(?: GMT)?$/, " GMT")) : Number.NaN;
-  const now = Date.parse(answered ?? "");
-  if (Number.isNaN(due)) return undefined;
-  return Math.max(0, Math.ceil((due - (Number.isNaN(now) ? machineClock.now() : now)) / 1_000));
 }
 
 function requireWhole(mostRequests: unknown): void {

@@ -45,7 +45,10 @@ const sharedSandbox = z.object({
     connectionLimits: z.object({ connections: z.number(), headersMs: z.number(), requestMs: z.number() }),
   }),
   /** Resolved once, for all processes. */
-  receiver: z.object({ url, address: z.string(), family: z.int() }),
+  receiver: z.object({
+    url,
+    addresses: z.array(z.object({ address: z.string(), family: z.int() })).readonly(),
+  }),
   /** The URL of Anvil itself; only the sandbox's own processes know it. */
   anvilUrl: z.string(),
   /** The newest block that Anvil loaded when it started. */
@@ -149,7 +152,7 @@ export class SharedStore implements Cluster {
       version: 1,
       mode: settings.mode,
       settings,
-      receiver,
+      receiver: { url: receiver.url, addresses: receiver.addresses },
       anvilUrl: chain.anvil.url,
       loadedBlock: chain.anvil.loadedBlock,
       urls,

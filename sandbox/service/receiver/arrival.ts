@@ -13,7 +13,8 @@ export const arrivalSchema = z
       .string()
       .meta({ description: "The body as it arrived, as text. Verify this text, never the parsed body." }),
     verified: z.boolean().meta({
-      description: "Whether its signature verifies against the current keys; its time is not checked.",
+      description:
+        "Whether its signature verifies against the current keys; false if they could not be read. Its time is not checked.",
     }),
     status: z.int().nullable().meta({
       description: "The status of the receiver's response; null if the connection was already closed.",

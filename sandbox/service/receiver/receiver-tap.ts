@@ -17,7 +17,7 @@ export class ReceiverTap {
   readonly #path: string | null;
   readonly #takeFault: () => ReceiverFault | null;
   readonly #waits: Waits;
-  readonly #arrived: (arrival: Omit<Arrival, "verified">, body: Buffer) => void;
+  readonly #arrived: (arrival: Omit<Arrival, "verified">, body: Buffer) => Promise<void>;
   /** The number of deliveries that have arrived; part of a snapshot. */
   count = 0;
 
@@ -27,8 +27,8 @@ export class ReceiverTap {
     /** Returns the fault of the next delivery, if it has one. */
     takeFault: () => ReceiverFault | null;
     waits: Waits;
-    /** Called with each delivery once it is answered or its connection is closed. */
-    arrived: (arrival: Omit<Arrival, "verified">, body: Buffer) => void;
+    /** Called with each delivery once it is answered or its connection is closed. Must not reject: nothing awaits it. */
+    arrived: (arrival: Omit<Arrival, "verified">, body: Buffer) => Promise<void>;
   }) {
     this.#path = tap.path;
     this.#takeFault = tap.takeFault;
@@ -52,7 +52,7 @@ export class ReceiverTap {
     response.once("close", () => {
       const bytes = body();
       const status = response.writableFinished ? response.statusCode : null;
-      this.#arrived({ number, headers: headersOf(request), body: bytes.toString(), status }, bytes);
+      void this.#arrived({ number, headers: headersOf(request), body: bytes.toString(), status }, bytes);
     });
     const fault = this.#takeFault();
     if (fault === null) handler(request, response);

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { lstatSync, readFileSync, statSync } from "node:fs";
 import { access, constants, readlink, rm, rmdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
+import { performance } from "node:perf_hooks";
 import { z } from "zod";
 import { causesOf, codeOf } from "../../../protocol/coded-error.ts";
 import { makeDirectory } from "../../../server/lib/make-directory.ts";
@@ -226,10 +227,10 @@ async function whileTaking<T>(directory: string, step: () => Promise<T>): Promis
   for (;;) {
     const isTaken = await symlink(own, file).then(
       () => false,
-      (error: unknown) => Reflect.get(Object(error), "code") === "EEXIST",
+      (error: unknown) => codeOf(error) === "EEXIST",
     );
     if (!isTaken || performance.now() > deadline) break;
-    const holder = await readlink(file).catch((error: unknown) => String(Reflect.get(Object(error), "code")));
+    const holder = await readlink(file).catch((error: unknown) => codeOf(error) ?? "");
     if (isLeft(holder)) await rm(file, { force: true });
     // Of the first versions: a directory.
     else if (holder === "EINVAL") await rmdir(file).catch(async () => await wait(10));

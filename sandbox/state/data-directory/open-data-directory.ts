@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { AbortController } from "../../../protocol/globals.ts";
 import type { Log } from "../../../server/services.ts";
 import { unwritable } from "../../../server/store/directory/directory-store.ts";
 import type { ClosingStack } from "../../lib/closing-stack.ts";

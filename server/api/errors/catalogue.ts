@@ -381,9 +381,9 @@ export const errorCatalogue = {
   ),
   storage_unavailable: entry(
     503,
-    "The data directory refuses writes",
-    "The change could not be written to disk and was not made.",
-    "Free disk space or correct the permissions of the data directory, then send the identical request again.",
+    "The store is not available",
+    "The data directory refuses a write, or the database does not respond. The change was not made.",
+    "Free disk space, correct the permissions of the data directory, or make the database available; then send the identical request again.",
     true,
   ),
 } as const satisfies { [code: string]: ErrorEntry };

@@ -21,7 +21,7 @@ export const webhookHeaders = {
   "webhook-id": idSchema("evt").meta({ description: "The event's id." }),
   "webhook-timestamp": z
     .string()
-    .regex(/^[0-9]{1,12}$/)
+    .regex(/^[0-9]+$/)
     .meta({
       description: `Unix seconds of this delivery; at most ${limits.event_tolerance_seconds} from the sandbox's time.`,
     }),

@@ -77,13 +77,9 @@ function viewFigures(purchase: PurchaseRecord, onChain: ChainPurchase) {
   } satisfies Json;
 }
 
-/** Returns whether a purchase can no longer be offered or paid. */
-function isExpired(purchase: PurchaseRecord, onChain: ChainPurchase): boolean {
-  const now = onChain.asOf.timestamp;
-  return (
-    (purchase.status === "created" && now > purchase.offer_deadline) ||
-    (onChain.paid === 0n && now > purchase.pay_deadline)
-  );
+/** Returns whether it is too late to bring a purchase on chain, or to begin to pay it, in the next block. */
+function isExpired(purchase: PurchaseRecord, { exists, paid, nextTime }: ChainPurchase): boolean {
+  return (!exists && nextTime > purchase.offer_deadline) || (paid === 0n && nextTime > purchase.pay_deadline);
 }
 
 /** The typed data of a purchase's commitment. */

@@ -26,6 +26,12 @@ export function saysFunding({ name }: ChainRevert): boolean {
   return name === "FundingInsufficient" || name === "DeadlinePassed";
 }
 
+/** The token's refusals of a transfer that allowance or balance do not cover. */
+const transferReverts: ReadonlySet<unknown> = new Set([
+  "ERC20: transfer amount exceeds allowance",
+  "ERC20: transfer amount exceeds balance",
+]);
+
 /**
  * The refusal of a collection that the contract does not allow because of the funding that covers the purchase: with every figure, and
  * which of them are missing. Null when the contract has another reason.
@@ -41,6 +47,7 @@ export async function refusalOfFunding(
   { chain, store }: Services,
   more: { [name: string]: Json } = {},
 ): Promise<Problem | null> {
+  if (!saysFunding(revert) && !transferReverts.has(revert.args["message"])) return null;
   const cover = await chain.cover(purchase.commitment_hash);
   if (cover === null) return null;
   const award = BigInt(decision.statement.award);

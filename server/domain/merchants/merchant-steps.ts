@@ -6,6 +6,7 @@ import { Problem } from "../../api/errors/problem.ts";
 import type { ChainFunding } from "../../chain/chain-reader.ts";
 import type { Services } from "../../services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../store/records.ts";
+import { assertInTime } from "../purchases/assert-in-time.ts";
 import { findMerchant, findMerchantId } from "../records/find.ts";
 import { type Cause, sayRemedy, sayWrong } from "../reverts/cause.ts";
 
@@ -39,6 +40,20 @@ export function assertPending(merchant: MerchantRecord, funding: ChainFunding): 
   if (whyNot === null) return;
   const members = { current_state: currentStatus(merchant, funding), allowed: [] };
   throw new Problem("state_conflict", whyNot, { members });
+}
+
+/**
+ * Asks whether a merchant that the chain has no enrollment of can still enroll.
+ *
+ * @throws Problem deadline_passed
+ */
+export async function assertEnrollable(
+  { funding: { valid_until } }: MerchantRecord,
+  { authorization }: ChainFunding,
+  { chain }: Pick<Services, "chain">,
+): Promise<void> {
+  if (authorization === null)
+    assertInTime("deadline_passed", "enrollment", valid_until, await chain.nextTime());
 }
 
 /**

@@ -1,5 +1,7 @@
 import { concat, decodeFunctionData, type Hex, numberToHex } from "viem";
 import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
+import { contractWalletReason } from "../../../protocol/binding/check-binding.ts";
+import type { WalletCode } from "../../../protocol/binding/expected-transaction.ts";
 import { type Call, decodeCall, payWithPermitCall } from "../../../protocol/call.ts";
 import { hashPermit, type Permit, signedPermit, tokenDomain } from "../../../protocol/messages/permit.ts";
 import { recoverSigner } from "../../../protocol/messages/wallet-signature.ts";
@@ -35,6 +37,14 @@ export function permitPayment(
   return payWithPermitCall(registrar.address, commitment_hash, amount, permit);
 }
 
+/** Says why the wallet route takes no permit of a buyer, by the code at its address; null when it takes one. */
+export function whyNoPermit(code: WalletCode): string | null {
+  if (code === "contract") return contractWalletReason;
+  return code === "none"
+    ? null
+    : "The buyer delegates to code (EIP-7702), and the token asks that code, not the buyer's key, whether a permit is valid. Let the buyer approve the payment and pay.";
+}
+
 /** In place of a signature that is not made yet; no account signs so. */
 export const noSignature: Hex = `0x${"00".repeat(65)}`;
 
@@ -55,10 +65,14 @@ export async function findNonce(
   return null;
 }
 
-/** The nonce of a permit, null where its owner has not signed it, and the nonce that the token expects next. */
+/** The facts about a permit. */
 export interface FoundPermit {
+  /** Its nonce, null where its owner has not signed it. */
   nonce: bigint | null;
+  /** The nonce that the token expects next. */
   next: bigint;
+  /** Whether its owner has code, which the token asks whether the permit is valid (ERC-1271). */
+  hasCode: boolean;
 }
 
 /** Reads which permit a `payWithPermit` pays under; null for any other call. */
@@ -70,8 +84,10 @@ export async function permitOfCall(
   const { functionName, args } = decodeFunctionData({ abi: purchaseRegistrarAbi, data });
   if (functionName !== "payWithPermit") return null;
   const [, value, deadline, v, r, s] = args;
-  const next = await chain.permitNonce(owner, (await chain.head()).hash);
+  const head = await chain.head();
+  const next = await chain.permitNonce(owner, head.hash);
+  const hasCode = (await chain.walletCode(owner, head)) !== "none";
   const permit = { owner, spender: deployment.registrar.address, value, deadline };
   const signature = concat([r, s, numberToHex(v, { size: 1 })]);
-  return { nonce: await findNonce(permit, signature, next, deployment), next };
+  return { nonce: await findNonce(permit, signature, next, deployment), next, hasCode };
 }

@@ -6,6 +6,7 @@ import type { ChainProgram, ChainRevert } from "../../chain/chain-reader.ts";
 import type { Services } from "../../services.ts";
 import type { PurchaseRecord } from "../../store/records.ts";
 import { assertCovered } from "../merchants/merchant-steps.ts";
+import { assertInTime } from "./assert-in-time.ts";
 
 /** Begins the reads of {@link assertOfferable}. */
 export function beginOfferBounds(
@@ -20,11 +21,7 @@ export function beginOfferBounds(
 export async function assertOfferable(purchase: PurchaseRecord, services: Services): Promise<void> {
   const { chain } = services;
   const [state, timestamp] = await Promise.all([chain.program(hashId(purchase.program)), chain.nextTime()]);
-  if (timestamp > purchase.offer_deadline)
-    throw new Problem(
-      "deadline_passed",
-      `The offer was due by ${toTimestamp(purchase.offer_deadline)}; the time of the next block is ${toTimestamp(timestamp)}.`,
-    );
+  assertInTime("deadline_passed", "offer", purchase.offer_deadline, timestamp);
   await assertCovered(purchase, services);
   const amount = BigInt(purchase.amount);
   const available = state.openBudget - state.openOffers;

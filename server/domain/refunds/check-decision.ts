@@ -41,7 +41,7 @@ export async function checkDecision(
       `${body.reviewer_key_id} is not the key of the designated reviewer of ${program}. Sign with ${reviewer.keyId}, and send it as reviewer_key_id.`,
     );
   assertAward(body, claim, purchase);
-  assertTimely(body.decided_at, claim, now);
+  await assertTimely(body.decided_at, claim, now, services);
   const statement = statementOf(body, claim, purchase, services);
   if (!verifyDecision(reviewer.publicKey, statement, body.approval)) throw notApproved(statement);
   await assertStillOnChain(claim, purchase, services);
@@ -98,15 +98,23 @@ function assertAward(
   if (award > most) throw refuse("above_claim", `must be at most ${most}, what was claimed and paid`);
 }
 
-/** A decision is made after its claim and before it is recorded; sandbox time has whole seconds. */
-function assertTimely(decidedAt: string, claim: ClaimRecord, now: number): void {
-  const at = fromTimestamp(decidedAt);
+/** A decision is made after its claim and before it is recorded. */
+async function assertTimely(
+  decidedAt: string,
+  claim: ClaimRecord,
+  now: number,
+  { clock }: Pick<Services, "clock">,
+): Promise<void> {
+  // Apart, because a number does not hold a whole second and each fraction of it.
+  const [, second = "", digits = ""] = /^([^.]*)(\.\d+)?Z$/.exec(decidedAt) ?? [];
+  const at = fromTimestamp(`${second}Z`);
+  const fraction = Number(digits);
   const refuse = (code: string, detail: string) =>
     new Problem("timestamp_out_of_tolerance", `/decided_at ${detail}`, {
       errors: [{ pointer: "/decided_at", code, detail }],
     });
   if (at < claim.created_at)
     throw refuse("before_claim", `must be at least ${toTimestamp(claim.created_at)}, the time of the claim`);
-  if (Math.floor(at) > now)
+  if (at > now || (at === now && fraction > 0 && (await clock.fraction(now)) < fraction))
     throw refuse("later_than_now", `must be at most ${toTimestamp(now)}, the time now`);
 }

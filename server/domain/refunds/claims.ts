@@ -8,6 +8,7 @@ import type { ClaimRecord, PurchaseRecord, SubmissionRecord } from "../../store/
 import type { Stored } from "../../store/store.ts";
 import { bindingMismatch } from "../binding/binding-mismatch.ts";
 import { reconciledOf } from "../payments/payment-receipts.ts";
+import { assertInTime } from "../purchases/assert-in-time.ts";
 import { domainOf } from "../purchases/commitment-of.ts";
 import { readOnChain } from "../records/find.ts";
 
@@ -55,6 +56,18 @@ export function assertReconciled(purchase: PurchaseRecord, amount: string, point
   const reconciled = reconciledOf(purchase);
   const detail = `must be at most ${reconciled}, which is what is reconciled`;
   assertNoFieldErrors(BigInt(amount) > reconciled ? [{ pointer, code: "above_paid", detail }] : []);
+}
+
+/**
+ * Asks whether the chain has a claim of a purchase or can still get one.
+ *
+ * @throws Problem claim_window_closed
+ */
+export function assertClaimWindow(
+  { claim_deadline }: PurchaseRecord,
+  { claimHash, nextTime }: Pick<ChainPurchase, "claimHash" | "nextTime">,
+): void {
+  if (claimHash === null) assertInTime("claim_window_closed", "claim", claim_deadline, nextTime);
 }
 
 /** Returns the claim that the chain has, or that it has paid, when it differs from the filed one; null otherwise. */

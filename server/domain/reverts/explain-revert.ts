@@ -46,6 +46,8 @@ type Args = { [name: string]: Json };
 
 const removeIt = "Remove the cause";
 
+const offered: Cause = { wrong: "the purchase is on chain already", remedy: null };
+
 /** The registrar contract's errors, as a step meets them. */
 const causes: { readonly [error: string]: (args: Args, step: ExplainedStep) => Cause } = {
   AlreadyClaimed: () => ({
@@ -101,7 +103,7 @@ const causes: { readonly [error: string]: (args: Args, step: ExplainedStep) => C
     wrong: "the program is paused",
     remedy: "Let the program's admin end the pause",
   }),
-  PurchaseExists: () => ({ wrong: "the purchase is on chain already", remedy: null }),
+  PurchaseExists: () => offered,
   UnknownPurchase: () => ({
     wrong: "the purchase is not on chain yet",
     remedy: "Let the relayer offer it (POST …/activate) or its merchant register it",
@@ -124,12 +126,11 @@ const causes: { readonly [error: string]: (args: Args, step: ExplainedStep) => C
 };
 
 const registered: Cause = {
-  wrong: "the purchase is on chain already",
-  remedy: null,
+  ...offered,
   instead: "Confirm the transaction that registered it.",
 };
 
-async function isRegistered(
+async function isOnChain(
   { commitment_hash }: PurchaseRecord,
   { chain }: Pick<Services, "chain">,
 ): Promise<boolean> {
@@ -189,7 +190,13 @@ const permitCauses: { readonly [text: string]: (found: FoundPermit | null) => Ca
     remedy: "Send v as 27 or 28",
   }),
   "ECRecover: invalid signature": () => ({ wrong: "its signature is of no account", remedy: signAgain }),
-  [invalidPermit]: (found) => ({ wrong: whyInvalid(found), remedy: signAgain }),
+  [invalidPermit]: (found) =>
+    found?.hasCode === true && found.nonce === found.next
+      ? {
+          wrong: "the code that the buyer delegates to refuses its signature (isValidSignature, ERC-1271)",
+          remedy: "Let the buyer approve the payment and pay",
+        }
+      : { wrong: whyInvalid(found), remedy: signAgain },
 };
 
 function whyInvalid(found: FoundPermit | null): string {
@@ -226,9 +233,10 @@ export async function explainRevert(
 ): Promise<Cause> {
   const { step, purchase, approved = null, message = "the contract gives no reason" } = about;
   const { name, args } = revert;
-  // If the purchase is registered already, no other cause matters.
-  if (step === "registration" && purchase !== null && (await isRegistered(purchase, services)))
-    return registered;
+  // If the purchase is on chain already, no other cause matters.
+  const bringsOnChain = step === "registration" || step === "offer";
+  if (bringsOnChain && purchase !== null && (await isOnChain(purchase, services)))
+    return step === "offer" ? offered : registered;
   if (name === "NotEnrolled" && purchase !== null) return await explainUnenrolled(purchase, services);
   if (name === null)
     return message.startsWith("out of gas")

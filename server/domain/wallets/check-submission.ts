@@ -1,7 +1,7 @@
 import { type Address, type Hex, hashMessage } from "viem";
-import { walletCodeReasons } from "../../../protocol/binding/check-binding.ts";
 import { hashClaim } from "../../../protocol/messages/claim.ts";
 import { hashPermit } from "../../../protocol/messages/permit.ts";
+import { recoverSigner } from "../../../protocol/messages/wallet-signature.ts";
 import { Problem } from "../../api/errors/problem.ts";
 import type { SubmitMerchantAction, SubmitPurchaseAction, WalletAction } from "../../api/schemas/wallets.ts";
 import { enrollmentMessageOf } from "../../api/views/merchants.ts";
@@ -21,16 +21,22 @@ import {
   expectRegistration,
 } from "../binding/expectations.ts";
 import { assertBound, requireBound } from "../binding/require-bound.ts";
-import { assertPending, readFunding } from "../merchants/merchant-steps.ts";
+import { assertEnrollable, assertPending, readFunding } from "../merchants/merchant-steps.ts";
 import { assertPaymentsOnChain } from "../payments/assert-payments-on-chain.ts";
 import { whyNotPayable } from "../payments/payment-receipts.ts";
 import { paymentCall, readClaimedPayments } from "../payments/payments-in-calldata.ts";
-import { findNonce, permitDomainOf, permitOf, permitPayment } from "../payments/permits.ts";
+import { findNonce, permitDomainOf, permitOf, permitPayment, whyNoPermit } from "../payments/permits.ts";
 import { domainOf } from "../purchases/commitment-of.ts";
 import { assertPaidTogether, assertRoute, assertStep, stepConflict } from "../purchases/purchase-steps.ts";
 import { currentPurchase } from "../purchases/status-after-reorg.ts";
 import { findMerchant, findPurchase, readOnChain } from "../records/find.ts";
-import { assertReconciled, claimOf, pickClaim, readFiledClaim } from "../refunds/claims.ts";
+import {
+  assertClaimWindow,
+  assertReconciled,
+  claimOf,
+  pickClaim,
+  readFiledClaim,
+} from "../refunds/claims.ts";
 import { sayCause } from "../reverts/cause.ts";
 import { type ExplainedStep, explainRevert, saysInvalidPermit } from "../reverts/explain-revert.ts";
 import { requireSignature } from "./require-signature.ts";
@@ -93,7 +99,7 @@ async function checkEnrollment({ services, program, id, body }: Of<"enroll">): P
   if (transaction_hash !== undefined) {
     const expected = expectEnrollment(merchant, funding.authorization, services);
     await requireTransaction(transaction_hash, "enrollment", expected, { services, id });
-  }
+  } else await assertEnrollable(merchant, funding, services);
   const digest = hashMessage(enrollmentMessageOf(merchant, services));
   if (signature !== undefined) await requireSignature({ wallet, digest, signature }, services);
   return { about: digest, transaction_hash, signature, signer: wallet };
@@ -169,7 +175,7 @@ async function checkPermit(
   await assertStep(purchase, "reconcile", services);
   const { chain, deployment } = services;
   const { buyer } = purchase;
-  await assertNoCode(buyer, onChain, services);
+  await assertPermits(buyer, onChain, services);
   const { signature } = body;
   const amount = BigInt(body.amount ?? BigInt(purchase.amount) - onChain.paid);
   const permit = await findPermit(purchase, { amount, signature }, onChain, services);
@@ -235,11 +241,10 @@ async function outdatedPermit(
   return new Problem("state_conflict", detail, { members, errors: [error] });
 }
 
-/** `POST …/reconcile` takes no payment of a wallet with code, so that it is not asked for a permit either. */
-async function assertNoCode(wallet: Address, { asOf }: ChainPurchase, { chain }: Services): Promise<void> {
-  const code = await chain.walletCode(wallet, asOf);
-  if (code === "none") return;
-  const detail = walletCodeReasons[code];
+/** A permit is taken of an account whose own key decides whether it is valid. */
+async function assertPermits(wallet: Address, { asOf }: ChainPurchase, { chain }: Services): Promise<void> {
+  const detail = whyNoPermit(await chain.walletCode(wallet, asOf));
+  if (detail === null) return;
   throw bindingMismatch(detail, {
     name: "wallet",
     expected: wallet,
@@ -260,7 +265,10 @@ async function checkClaim(
   const before = pickClaim(submissions, purchase, onChain, services.deployment);
   const amount = body.amount ?? before?.amount;
   const reason = body.reason ?? before?.reason;
-  if (amount === undefined || reason === undefined) throw missingClaim({ amount, reason });
+  if (amount === undefined || reason === undefined) {
+    assertClaimWindow(purchase, onChain);
+    throw missingClaim({ amount, reason });
+  }
   const claim = claimOf(purchase, { amount: BigInt(amount), reason });
   const claimHash = hashClaim(domainOf(services.deployment), claim);
   await assertClaim(purchase, onChain, { amount, claimHash, transaction_hash, signature }, services);
@@ -300,12 +308,13 @@ export async function assertClaim(
   { amount, claimHash, transaction_hash, signature }: ClaimEvidence,
   services: Services,
 ): Promise<void> {
+  if (transaction_hash === undefined) assertClaimWindow(purchase, onChain);
   assertReconciled(purchase, amount, "/amount");
   const { id, beneficiary: wallet } = purchase;
   if (transaction_hash !== undefined) {
     const expected = expectClaim(purchase, claimHash, onChain.exists, services);
     await requireTransaction(transaction_hash, "claim", expected, { services, id });
-  } else await assertNoOtherClaim(claimHash, wallet, onChain, services);
+  } else await assertNoOtherClaim({ claimHash, signature }, wallet, onChain, services);
   if (signature !== undefined) await requireSignature({ wallet, digest: claimHash, signature }, services);
 }
 
@@ -331,17 +340,22 @@ async function checkClaimAgain(
 }
 
 /**
- * A claim without its transaction must be the one that the chain holds. As long as it holds none, an account's signature is enough; a
- * contract's says nothing, because the contract may answer yes to anything.
+ * A claim without its transaction must be the one that the chain holds. As long as it holds none, the signature of an account's own key is
+ * enough; that of code says nothing, because the code may answer yes to anything.
  */
 async function assertNoOtherClaim(
-  claimHash: Hex,
+  { claimHash, signature }: Pick<ClaimEvidence, "claimHash" | "signature">,
   wallet: Address,
   onChain: ChainPurchase,
   { chain }: Services,
 ): Promise<void> {
   if (onChain.claimHash === claimHash) return;
-  if (onChain.claimHash === null && (await chain.walletCode(wallet, onChain.asOf)) === "none") return;
+  if (onChain.claimHash === null) {
+    const code = await chain.walletCode(wallet, onChain.asOf);
+    if (code === "none") return;
+    const isOwn = signature !== undefined && (await recoverSigner(claimHash, signature)) === wallet;
+    if (code === "delegated" && isOwn) return;
+  }
   const detail =
     onChain.claimHash === null
       ? "The beneficiary has code, and the chain holds no claim of it yet. Submit the signature once it does."

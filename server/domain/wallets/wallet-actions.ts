@@ -1,5 +1,5 @@
 import { type Address, type Hex, hashMessage } from "viem";
-import { walletCodeReasons } from "../../../protocol/binding/check-binding.ts";
+import { contractWalletReason } from "../../../protocol/binding/check-binding.ts";
 import {
   approveCall,
   type Call,
@@ -19,7 +19,7 @@ import type { Services } from "../../services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../store/records.ts";
 import { whyNotPending } from "../merchants/merchant-steps.ts";
 import { reconciledOf, whyNotPayable, whyPaymentsRemoved } from "../payments/payment-receipts.ts";
-import { noSignature, permitDomainOf, permitOf, permitPayment } from "../payments/permits.ts";
+import { noSignature, permitDomainOf, permitOf, permitPayment, whyNoPermit } from "../payments/permits.ts";
 import { authorizationOf, commitmentOf, domainOf } from "../purchases/commitment-of.ts";
 import { whyNotStep } from "../purchases/purchase-steps.ts";
 import { claimOf, operationAfter, readFiledClaim } from "../refunds/claims.ts";
@@ -341,7 +341,9 @@ async function offer(
     ),
     chain.walletCode(from, at),
   ]);
-  const refusal = whyNot ?? (code === "none" ? null : walletCodeReasons[code]);
+  const refusal =
+    whyNot ??
+    (name === "pay_with_permit" ? whyNoPermit(code) : code === "contract" ? contractWalletReason : null);
   const about = { step: stepOf[name], purchase, approved };
   const reasons = [
     revert && `The transaction would revert: ${sayCause(await explainRevert(revert, about, services))}`,

@@ -171,7 +171,7 @@ async function load(
   const { upTo: batches, chainUpTo: chain } = snapshot;
   const lines = readJournal(journal, { batches, chain }, end);
   const loaded = await JournaledStore.load(snapshot, lines, sizes).catch((cause: unknown) => {
-    throw cause instanceof RangeError
+    throw isError(cause) && cause.name === "RangeError"
       ? damaged(file, { number: 1, start: 0 }, "its records do not fit together", cause)
       : cause;
   });

@@ -1,13 +1,15 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { commandsOf, createProgram, exampleOfCommand } from "../../../cli/program.ts";
 import type { Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { Storefront, send } from "../../crash/storefront.ts";
-import { cli, runCli, startInFolder } from "../program.ts";
+import { cli, startInFolder } from "../program.ts";
+import { runCli } from "../run-cli.ts";
 
 const execute = promisify(execFile);
 
@@ -23,7 +25,7 @@ beforeAll(async () => {
 });
 
 test("every command's help has an example that it accepts, and every command prints JSON with --json", () => {
-  const commands = commandsOf(createProgram());
+  const commands = commandsOf(createProgram(process));
   expect(commands.length).toBeGreaterThan(15);
   for (const { path, command } of commands) {
     let help = "";
@@ -33,10 +35,19 @@ test("every command's help has an example that it accepts, and every command pri
     for (const { defaultValueDescription: value } of [...command.options, ...command.registeredArguments])
       if (value !== undefined) expect(help.replaceAll(/\s+/g, " "), path).toContain(`default: ${value})`);
     const given = example.slice(path.split(" ").length);
-    expect(() => command.exitOverride().parseOptions(given)).not.toThrow();
+    expect(() => command.parseOptions(given)).not.toThrow();
     expect(command.parseOptions(given).unknown, path).toEqual([]);
     if (path !== "completion") expect(help, path).toContain("--json");
   }
+});
+
+test("trace writes an HTML file and a snapshot file next to it, and says how to open it", async () => {
+  const [file, snapshot] = [join(folder, "checkout.trace.html"), join(folder, "checkout.snapshot")];
+  expect(await runCli("trace", file, "--data-dir", folder)).toBe(
+    `Wrote ${file}, and ${snapshot}, which contains test keys. To open the trace: npm run -s sandbox -- open ${file}\n`,
+  );
+  expect(await readFile(file, "utf8")).toMatch(/^<!doctype html>/i);
+  expect(existsSync(snapshot)).toBe(true);
 });
 
 test("resume continues an operation that needs attention", async () => {
@@ -214,11 +225,20 @@ test("demo prints each step as a line of JSON", async () => {
   expect(steps.filter(({ step }) => step !== undefined).length).toBeGreaterThan(20);
 });
 
+/** Returns the completion script of a shell, which the library prints with console.log. */
+async function completionFor(shell: string): Promise<string> {
+  const log = vi.spyOn(console, "log").mockReturnValue();
+  await runCli("completion", shell);
+  const [script] = log.mock.lastCall ?? [];
+  log.mockRestore();
+  return String(script);
+}
+
 test("bash completes values of options and arguments", { timeout: 60_000 }, async () => {
   const program = join(folder, "routing-sandbox");
   await writeFile(program, `#!/bin/sh\nexec "${process.execPath}" "${cli}" "$@"\n`);
   await chmod(program, 0o755);
-  await writeFile(join(folder, "completion.bash"), await runCli("completion", "bash"));
+  await writeFile(join(folder, "completion.bash"), await completionFor("bash"));
   // The arguments that bash-completion passes to a completion function: the words, and the index of the current word.
   const script = `
     _get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=\${words[cword]}; prev=\${words[cword - 1]}; }
@@ -234,6 +254,5 @@ test("bash completes values of options and arguments", { timeout: 60_000 }, asyn
 });
 
 test.for(["zsh", "fish"])("there is a completion script for %s", async (shell) => {
-  const script = await runCli("completion", shell);
-  expect(script).toContain("routing-sandbox complete --");
+  expect(await completionFor(shell)).toContain("routing-sandbox complete --");
 });

@@ -1,11 +1,9 @@
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
 import type { Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { operations } from "../../../server/api/operations/table.ts";
-import { cli, runCli, startInFolder } from "../program.ts";
+import { startInFolder } from "../program.ts";
+import { runCli, startCli, tryCli } from "../run-cli.ts";
 
 let sandbox: Sandbox;
 let folder: string;
@@ -45,23 +43,16 @@ test("logs, also with --json, shows control characters of a path as escapes, and
 });
 
 test("logs refuses an operation that does not exist, and names the operations", async () => {
-  const logs = promisify(execFile)(process.execPath, [
-    cli,
-    "logs",
-    "--operation",
-    "nope",
-    "--data-dir",
-    folder,
-  ]);
   const listed = operations.map(({ id }) => JSON.stringify(id)).join(", ");
-  await expect(logs).rejects.toMatchObject({
+  expect(await tryCli(["logs", "--operation", "nope", "--data-dir", folder])).toEqual({
     code: 1,
+    stdout: "",
     stderr: `--operation must be one of ${listed}, not "nope".\n`,
   });
 });
 
 test("logs --follow prints requests as they are answered, and ends with the sandbox or by a signal", async () => {
-  const follower = spawn(process.execPath, [cli, "logs", "--follow", "--limit", "1", "--data-dir", folder]);
+  const follower = startCli(["logs", "--follow", "--limit", "1", "--data-dir", folder]);
   const lines = createInterface(follower.stdout)[Symbol.asyncIterator]();
   const find = async (text: string): Promise<string> => {
     for (;;) {
@@ -75,6 +66,5 @@ test("logs --follow prints requests as they are answered, and ends with the sand
   await fetch(`${sandbox.description.urls.api}/second`);
   await find("/second");
   follower.kill("SIGINT");
-  const [code] = await once(follower, "close");
-  expect(code).toBe(0);
+  expect(await follower.exited).toBe(0);
 });

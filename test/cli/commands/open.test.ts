@@ -1,13 +1,9 @@
-import { execFile } from "node:child_process";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { temporaryFolder } from "../../temporary-folder.ts";
-import { cli } from "../program.ts";
-
-const execute = promisify(execFile);
+import { runCli } from "../run-cli.ts";
 
 /** Runs `open` on a trace with a shell script as the browser. */
 async function openWith(script: string | null): Promise<{ file: string; folder: string; stdout: string }> {
@@ -19,9 +15,9 @@ async function openWith(script: string | null): Promise<{ file: string; folder: 
     await writeFile(browser, `#!/bin/sh\n${script}\n`);
     await chmod(browser, 0o755);
   }
-  const env = { ...process.env, BROWSER: browser };
-  const { stdout } = await execute(process.execPath, [cli, "open", file], { env });
-  return { file, folder, stdout };
+  vi.stubEnv("BROWSER", browser);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  return { file, folder, stdout: await runCli("open", file) };
 }
 
 test("open starts the browser with the URL of the trace, and prints the URL", async () => {

@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -7,7 +5,7 @@ import { expect, test } from "vitest";
 import { readContractArtifact } from "../../../sandbox/chain/contracts.ts";
 import type { SandboxDescription } from "../../../sandbox/state/description.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
-import { cli, runCli } from "../program.ts";
+import { runCli, startCli } from "../run-cli.ts";
 
 test("start --watch replaces the sandbox on the same ports when the artifact changes, and keeps it when the new contract cannot be used", async () => {
   const folder = await temporaryFolder();
@@ -23,11 +21,10 @@ test("start --watch replaces the sandbox on the same ports when the artifact cha
   const ports = ["api", "docs", "rpc", "control"].flatMap((name) => [`--${name}-port`, "0"]);
   const dataDir = ["--data-dir", join(folder, "data")];
   const options = ["--registrar", artifact, "--watch", "--seed", "watch", "--json", ...dataDir, ...ports];
-  const child = spawn(process.execPath, [cli, "start", ...options], { stdio: ["ignore", "pipe", "pipe"] });
-  const exited = once(child, "exit");
+  const { stdout, stderr, exited, kill } = startCli(["start", ...options]);
   try {
-    const printed = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-    const reported = createInterface({ input: child.stderr })[Symbol.asyncIterator]();
+    const printed = createInterface({ input: stdout })[Symbol.asyncIterator]();
+    const reported = createInterface({ input: stderr })[Symbol.asyncIterator]();
     const nextSandbox = async () => JSON.parse((await printed.next()).value ?? "") as SandboxDescription;
 
     const first = await nextSandbox();
@@ -50,10 +47,9 @@ test("start --watch replaces the sandbox on the same ports when the artifact cha
     expect(second.chain.epoch).not.toBe(first.chain.epoch);
     await runCli("given", "purchase", "--state", "paid", ...dataDir);
   } finally {
-    child.kill("SIGTERM");
-    await exited;
+    kill("SIGTERM");
   }
-  expect(child.exitCode).toBe(0);
+  expect(await exited).toBe(0);
 });
 
 test("start --watch without --registrar is refused", async () => {

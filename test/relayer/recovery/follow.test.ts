@@ -1,5 +1,6 @@
 import type { EIP1193RequestFn, Hex } from "viem";
 import { expect, test } from "vitest";
+import { toTimestamp } from "../../../protocol/values/time.ts";
 import { openRelayerKits, program, type RelayerKit } from "../../kit/relayer-kit.ts";
 
 const openKit = openRelayerKits();
@@ -172,12 +173,12 @@ test("after a restore, a head that was processed before is processed again", asy
   });
 });
 
-test("a transaction that a reorg has moved to another block is reported with that block", async () => {
-  const kit = await openKit({ receiptTimeoutMs: 0 });
+test("a transaction that a reorg has moved to another block is reported with that block, its time and its confirmations", async () => {
+  const kit = await openKit({ receiptTimeoutMs: 0, confirmations: 2 });
   await kit.client.setAutomine(false);
   const sent = await kit.relayer.submit(await kit.offer("moved"));
   const snapshot = await kit.client.snapshot();
-  await kit.client.mine({ blocks: 1 });
+  await kit.client.mine({ blocks: 2 });
   await kit.relayer.observe();
   const before = await kit.relayer.read(sent.operation_id);
   expect(before?.status).toBe("confirmed");
@@ -186,10 +187,22 @@ test("a transaction that a reorg has moved to another block is reported with tha
   await kit.client.mine({ blocks: 1 });
   await kit.client.request({ method: "eth_sendRawTransaction", params: [await rawOf(kit, sent)] });
   await kit.client.mine({ blocks: 1 });
+  const { number, hash, timestamp } = await kit.client.getBlock();
   await kit.relayer.observe();
+  const moved = {
+    reorg_count: 1,
+    hash: sent.hash,
+    block_number: Number(number),
+    block_hash: hash,
+    mined_at: toTimestamp(Number(timestamp)),
+  };
   const after = await kit.relayer.read(sent.operation_id);
-  expect(after).toMatchObject({ status: "confirmed", reorg_count: 1, hash: sent.hash });
+  expect(after).toMatchObject({ ...moved, status: "mined", confirmations: 1, confirmed_at: null });
   expect(after?.block_number).toBe((before?.block_number ?? 0) + 1);
+  await kit.client.mine({ blocks: 1 });
+  await kit.relayer.observe();
+  const confirmed = { status: "confirmed", confirmed_at: toTimestamp(Number(timestamp) + 1) };
+  expect(await kit.relayer.read(sent.operation_id)).toMatchObject({ ...moved, ...confirmed });
   await kit.expectBooksToBalance();
 });
 

@@ -1,17 +1,21 @@
 import type { EIP1193RequestFn } from "viem";
 import { expect, test } from "vitest";
+import { toTimestamp } from "../../../protocol/values/time.ts";
 import { EpochMismatchError } from "../../../relayer/relayer.ts";
-import { offerReservation, openRelayerKits, program } from "../../kit/relayer-kit.ts";
+import { offerReservation, openRelayerKits, program, type RelayerKit } from "../../kit/relayer-kit.ts";
 
 const openKit = openRelayerKits();
 
-test("a reorg sets a mined operation back to broadcast, and the same bytes are mined again", async () => {
+test("a reorg sets a confirmed operation back to broadcast, and the same bytes are mined and confirmed again", async () => {
   const kit = await openKit({ confirmations: 2, receiptTimeoutMs: 100 });
   const first = await kit.relayer.submit(await kit.offer("reorged"));
-  expect(first).toMatchObject({ status: "mined", confirmations: 1, reserved_wei: "0" });
+  expect(first).toMatchObject({ status: "mined", confirmations: 1, reserved_wei: "0", confirmed_at: null });
+  await kit.client.mine({ blocks: 1 });
+  const confirmed = await kit.relayer.advance(first.operation_id);
+  expect(confirmed).toMatchObject({ status: "confirmed", confirmed_at: await timeOf(kit) });
 
   await kit.client.setAutomine(false);
-  await kit.reorg(1);
+  await kit.reorg(2);
   const back = await kit.relayer.advance(first.operation_id);
   expect(back).toMatchObject({
     status: "broadcast",
@@ -25,15 +29,30 @@ test("a reorg sets a mined operation back to broadcast, and the same bytes are m
     cost_wei: null,
     reserved_wei: offerReservation.toString(),
     mined_at: null,
+    confirmed_at: null,
   });
   await kit.expectBooksToBalance();
 
-  await kit.client.mine({ blocks: 2 });
+  await kit.client.mine({ blocks: 1 });
+  const minedAt = await timeOf(kit);
+  await kit.client.mine({ blocks: 1 });
   const again = await kit.relayer.advance(first.operation_id);
-  expect(again).toMatchObject({ status_reason: null, confirmations: 2, reorg_count: 1, hash: first.hash });
+  expect(again).toMatchObject({
+    status_reason: null,
+    confirmations: 2,
+    reorg_count: 1,
+    hash: first.hash,
+    mined_at: minedAt,
+    confirmed_at: await timeOf(kit),
+  });
   expect(again.block_hash).not.toBe(first.block_hash);
   await kit.expectExactlyOnce(again);
 });
+
+/** The time of the newest block. */
+async function timeOf({ client }: RelayerKit): Promise<string> {
+  return toTimestamp(Number((await client.getBlock()).timestamp));
+}
 
 test.each([1, 2, 3, 4, 5])(
   "a reorg %i blocks deep is seen after the confirmation and repaired",

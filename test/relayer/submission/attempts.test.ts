@@ -226,18 +226,30 @@ describe("a reorg that removes the revert and the next attempt", () => {
     await kit.reorg(3);
     await kit.fund(enough);
     await kit.client.setAutomine(false);
+    await kit.relayer.observe();
+    // 400,000 gas at 20 gwei for each attempt: both can be mined again.
+    const back = { attempt: 2, status: "broadcast", cost_wei: null, reserved_wei: "16000000000000000" };
+    expect(await kit.relayer.read(collected.operation_id)).toMatchObject(back);
+    await kit.expectBooksToBalance();
     await kit.relayer.follow();
     expect(await kit.relayer.submit(intent)).toMatchObject({
       attempt: 2,
       status: "broadcast",
       status_reason: "reorged",
       hash: collected.hash,
+      cost_wei: null,
+      // 400,000 gas for each attempt: at 22.5 gwei for the first one with its cancellation, and at 20 gwei for the second.
+      reserved_wei: "17000000000000000",
     });
     await kit.expectBooksToBalance();
     await kit.client.setAutomine(true);
     await expect.poll(() => kit.collected()).toEqual([collected.hash]);
     await kit.relayer.follow();
-    expect(await kit.relayer.submit(intent)).toMatchObject({ attempt: 2, status: "confirmed" });
+    expect(await kit.relayer.submit(intent)).toMatchObject({
+      attempt: 2,
+      status: "confirmed",
+      reserved_wei: "0",
+    });
     await kit.expectBooksToBalance();
   });
 

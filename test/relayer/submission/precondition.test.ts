@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { Precondition, RelayIntent, RelayOperation } from "../../../relayer/relayer.ts";
 import { catchUp } from "../../../sandbox/service/relayer/catch-up.ts";
-import { Crash, openRelayerKits, type RelayerKit, type RelayerKitOptions } from "../../kit/relayer-kit.ts";
+import {
+  Crash,
+  offerReservation,
+  openRelayerKits,
+  type RelayerKit,
+  type RelayerKitOptions,
+} from "../../kit/relayer-kit.ts";
 
 const openKit = openRelayerKits();
 
@@ -113,8 +119,9 @@ describe("an operation whose precondition no longer holds", () => {
     guard.whyNot = gone;
     await kit.relayer.follow();
     const cancelling = await kit.relayer.submit(intent);
-    const { reserved_wei: _cancelled, ...failed } = withdrawn;
-    expect(cancelling).toMatchObject({ ...failed, hash: null });
+    // 500,000 gas at 22.5 gwei: the call or the cancellation can be mined.
+    expect(cancelling).toMatchObject({ ...withdrawn, hash: null, reserved_wei: "11250000000000000" });
+    await kit.expectBooksToBalance();
     expect(outcomes(cancelling)).toEqual([
       [1, 0, "original", "broadcast"],
       [1, 0, "cancel", "broadcast"],
@@ -129,6 +136,26 @@ describe("an operation whose precondition no longer holds", () => {
     expect(shown).toMatchObject(withdrawn);
     expect(await kit.relayer.waitsForEarlier(shown.operation_id)).toBe(false);
     expect(await kit.mined()).toEqual([shown.hashes[1]?.hash]);
+    await kit.expectBooksToBalance();
+  });
+
+  test("keeps its reservation until its nonce is filled, also while the node does not answer", async () => {
+    const { kit, guard } = await openGuarded();
+    const { signed } = await heldOffer(kit);
+    const { chainId, epoch } = kit.chain.deployment;
+    const { asked } = guard;
+    guard.whyNot = gone;
+    const identity = async () => {
+      if (guard.asked > asked) throw new Error("connect ECONNREFUSED");
+      return { chainId, epoch };
+    };
+    const relayer = await kit.restart({ chain: { identity } });
+    const reserved_wei = offerReservation.toString();
+    expect(await relayer.advance(signed.operation_id)).toMatchObject({ ...withdrawn, reserved_wei });
+    await kit.expectBooksToBalance();
+    await kit.restart();
+    await kit.relayer.recover();
+    expect(await kit.relayer.read(signed.operation_id)).toMatchObject(withdrawn);
     await kit.expectBooksToBalance();
   });
 

@@ -121,7 +121,8 @@ test("transactions are sent in the order of their nonces, however long each take
   const relayer = await kit.restart({ request, chain: { identity } });
   const intents = await Promise.all(Array.from({ length: 16 }, (_, index) => kit.offer(`order-${index}`)));
   await Promise.all(intents.map((intent) => relayer.submit(intent)));
-  expect(sent).toEqual(Array.from({ length: 16 }, (_, index) => index));
+  // Transactions that Anvil has stranded are sent again.
+  expect([...new Set(sent)]).toEqual(Array.from({ length: 16 }, (_, index) => index));
 });
 
 function nonceOf(params: unknown): number | undefined {
@@ -142,6 +143,22 @@ test("many intents at once are mined together when blocks are not made per trans
   expect(mined[0]?.status).toBe("confirmed");
   await kit.expectBooksToBalance();
 });
+
+test.each([0, 100, 1_000])(
+  "a transaction that is not mined is waited for during the %i ms of the receipt timeout",
+  async (receiptTimeoutMs) => {
+    let waited = 0;
+    const wait = async (milliseconds: number) => {
+      waited += milliseconds;
+    };
+    const kit = await openKit({ receiptTimeoutMs, wait });
+    await kit.client.setAutomine(false);
+    expect(await kit.relayer.submit(await kit.offer("waited-for"))).toMatchObject({ status: "broadcast" });
+    expect(waited).toBeGreaterThanOrEqual(receiptTimeoutMs);
+    // The last pause before and after the relayer frees a stranded transaction can be longer than what is left.
+    expect(waited).toBeLessThan(receiptTimeoutMs + 50);
+  },
+);
 
 test("a call that the contract refuses fails without a nonce, and can be repeated once the contract allows it", async () => {
   const kit = await openKit();
@@ -290,6 +307,33 @@ test("confirmations are counted up to the number that is required", async () => 
   expect(seen[3]).toEqual(seen[2]);
   expect(await kit.relayer.submit(intent)).toEqual(seen[3]);
   await kit.expectExactlyOnce(seen[3] ?? (await kit.relayer.submit(intent)));
+});
+
+test("each step of an operation has the time at which it was made", async () => {
+  const kit = await openKit({ confirmations: 2, receiptTimeoutMs: 0 });
+  const intent = await kit.offer("timed");
+  const hold = async (point: "after_intent" | "after_signed") => {
+    await kit.faults.set({ layer: "relayer", point, action: "hold" });
+    const time = toTimestamp(await kit.chain.clock.now());
+    await kit.relayer.submit(intent);
+    await kit.chain.clock.travel(10);
+    return time;
+  };
+  const [created_at, signed_at] = [await hold("after_intent"), await hold("after_signed")];
+  await kit.client.setAutomine(false);
+  const broadcast_at = toTimestamp(await kit.chain.clock.now());
+  const { operation_id } = await kit.relayer.submit(intent);
+  const mined_at = toTimestamp(await kit.chain.clock.travel(10));
+  const confirmed_at = toTimestamp(await kit.chain.clock.travel(10));
+  expect(await kit.relayer.advance(operation_id)).toMatchObject({
+    status: "confirmed",
+    created_at,
+    signed_at,
+    broadcast_at,
+    mined_at,
+    confirmed_at,
+  });
+  expect(new Set([created_at, signed_at, broadcast_at, mined_at, confirmed_at]).size).toBe(5);
 });
 
 test("a confirmation has the time of the block that completed it, however late it is noticed", async () => {

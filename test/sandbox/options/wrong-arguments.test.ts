@@ -1,11 +1,12 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import type { Part } from "../../../sandbox/lib/part.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";
 import { unwrap } from "../../../sandbox/service/client/api-client.ts";
 import { sandboxTest } from "../../../testkit/vitest.ts";
+import { freshSandbox } from "../../kit/fresh-sandbox.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 
 const optionInvalid = { name: "SandboxError", code: "option_invalid" };
@@ -15,12 +16,11 @@ const argumentInvalid = { name: "SandboxError", code: "argument_invalid" };
 let sandbox: Sandbox;
 let untyped: { [name: string]: { [name: string]: (...values: unknown[]) => Promise<unknown> } };
 beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "wrong-arguments" });
+  sandbox = await freshSandbox();
   untyped = JSON.parse("{}");
   const { clock, faults, receiver, reviewer, wallets } = sandbox;
   Object.assign(untyped, { clock, faults, receiver, reviewer, buyer: wallets.buyer, sandbox });
 });
-afterAll(async () => await sandbox.close());
 
 describe("clock.travel names a value that is not a duration", () => {
   test.each([

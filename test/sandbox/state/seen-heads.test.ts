@@ -1,9 +1,9 @@
 import { expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
-import { createSandbox } from "../../../sandbox/create-sandbox.ts";
+import { freshSandbox } from "../../kit/fresh-sandbox.ts";
 
 test("after a restore to a snapshot that was taken right after the start, the relayer does not look at a block that changed nothing", async () => {
-  await using sandbox = await createSandbox({ seed: "seen-heads" });
+  const sandbox = await freshSandbox();
   const { client } = sandbox.chain;
   const snapshot = await sandbox.snapshot();
   const sent = vi.spyOn(WebSocket.prototype, "send");

@@ -9,6 +9,7 @@ import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { Session } from "../../../testkit/demo/session.ts";
 import { enrollMerchant } from "../../../testkit/demo/show-merchant.ts";
+import { freshSandbox } from "../../kit/fresh-sandbox.ts";
 
 interface Reorg {
   Method: "anvil_reorg";
@@ -19,11 +20,7 @@ interface Reorg {
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "snapshots" });
-});
-
-afterAll(async () => {
-  await sandbox.close();
+  sandbox = await freshSandbox();
 });
 
 test("a restore brings back chain, store, clock and faults as one", async () => {

@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { packageRoot } from "../../../sandbox/lib/package-root.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
@@ -8,11 +8,9 @@ let kit: TestKit;
 let docs: string;
 
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "documents" });
+  kit = await TestKit.shared();
   docs = kit.sandbox.description.urls.docs;
 });
-
-afterAll(async () => await kit[Symbol.asyncDispose]());
 
 async function read(path: string, accept: string) {
   const answer = await fetch(new URL(path, docs), { headers: { accept }, redirect: "manual" });
@@ -41,6 +39,7 @@ test("every document is listed on every page, and is a page to a browser and Mar
     expect(page.text).toContain(`href="${path}" aria-current="page"`);
     const markdown = await read(path, "*/*");
     expect(markdown.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+    expect(markdown.headers.get("access-control-allow-origin")).toBe(kit.base);
     const [, title = ""] = /^# (.*)$/m.exec(markdown.text) ?? [];
     expect(page.text).toContain(`<title>${title}`);
   }
@@ -141,6 +140,7 @@ test("the root of the API is the index to a program, and leads a browser to the 
   const program = await fetch(`${kit.base}/`);
   expect(await program.json()).toEqual(await (await fetch(`${kit.base}/index.json`)).json());
   expect(program.headers.get("vary")).toBe("Accept");
+  expect(program.headers.get("access-control-allow-origin")).toBeNull();
   const person = await fetch(`${kit.base}/`, { headers: { accept: browser }, redirect: "manual" });
   expect([person.status, person.headers.get("location")]).toEqual([302, `${docs}/`]);
 });

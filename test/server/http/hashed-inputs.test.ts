@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { id as keccakOfText, TypedDataEncoder, Wallet } from "ethers";
 import type { Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { claimCall } from "../../../protocol/call.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
@@ -23,7 +23,7 @@ let snapshot: Snapshot;
 let merchant: Schema<"Merchant">;
 let purchase: Schema<"Purchase">;
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "hashed-inputs" });
+  kit = await TestKit.shared();
   merchant = await kit.enrolledMerchant();
   purchase = await kit.paidPurchase(merchant);
   snapshot = await kit.sandbox.snapshot();
@@ -32,7 +32,6 @@ beforeEach(async () => {
   await snapshot.restore();
   await kit.renew();
 });
-afterAll(async () => await kit[Symbol.asyncDispose]());
 
 /** Has the beneficiary sign and send a claim with one reason, and files it with another, all hashed by ethers. */
 async function fileClaim(signed: string, sent = signed): Promise<{ answer: Answer; hash: Hex }> {

@@ -329,6 +329,8 @@ test("the identical request during the first gets 409 idempotency_in_flight, and
   await using impatient = await TestKit.open({
     seed: "impatient",
     receiptTimeoutMs: 50,
+    // The identical request must not wait as long as this.
+    deliveryTimeoutMs: 60_000,
     receiverUrl: receiver.url,
   });
   const { deliver, first, release } = await holdDelivery(impatient, receiver);
@@ -336,8 +338,21 @@ test("the identical request during the first gets 409 idempotency_in_flight, and
   expect(meanwhile.status).toBe(409);
   expect(problem(meanwhile)).toMatchObject({ code: "idempotency_in_flight", retryable: true });
   expect(meanwhile.headers["retry-after"]).toBe("1");
+  const { client, clock, description } = impatient.sandbox;
+  const [before, { urls }] = [await clock.now(), description];
+  const header = { "Idempotency-Key": "deliver-1" };
+  const retried = client.retrying.POST("/v1/routing/programs/{program}/notifications", {
+    params: { path: { program: impatient.program }, header },
+    body: {},
+  });
+  const refusals = async () =>
+    JSON.parse(await (await fetch(`${urls.control}/requests?status=409`)).text()).data.length;
+  await expect.poll(refusals).toBeGreaterThan(1);
   release();
   const { text } = await first;
+  expect(present(await retried)).toEqual(JSON.parse(text));
+  expect(await clock.now(), "the client waited in real time").toBe(before);
+  await impatient.renew();
   expect((await deliver()).text).toBe(text);
   expect(present({ data: JSON.parse(text) }).notification.attempts).toHaveLength(1);
 });

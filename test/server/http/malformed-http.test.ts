@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { exchange } from "../../exchange.ts";
 import { problem } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
@@ -6,11 +6,7 @@ import { TestKit } from "../../kit/test-kit.ts";
 let kit: TestKit;
 
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "malformed" });
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
+  kit = await TestKit.shared();
 });
 
 test.for([

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { operations } from "../../../server/api/operations/table.ts";
 import { present, problem, type Schema } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
@@ -7,16 +7,12 @@ let kit: TestKit;
 let purchase: Schema<"Purchase">;
 
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "reads" });
+  kit = await TestKit.shared();
   const merchant = await kit.enrolledMerchant();
   purchase = await kit.activePurchase(merchant);
   await kit.activePurchase(merchant);
   await kit.activePurchase(merchant);
   for (let sent = 0; sent < 5; sent += 1) await kit.post(kit.path("/notifications"), {});
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
 });
 
 const reads = operations.filter(({ method }) => method === "get");

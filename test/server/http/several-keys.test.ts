@@ -8,7 +8,7 @@ let kit: TestKit;
 let merchant: Schema<"Merchant">;
 
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "several-keys", receiptTimeoutMs: 30_000 });
+  kit = await TestKit.shared({ receiptTimeoutMs: 30_000 });
   merchant = await kit.fundedMerchant();
   return kit;
 });

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { compactVerify, createLocalJWKSet, decodeProtectedHeader } from "jose";
 import { Webhook } from "standardwebhooks";
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
@@ -19,16 +19,12 @@ let kit: TestKit;
 let start: Snapshot;
 
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "rotation" });
+  kit = await TestKit.shared();
   start = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
   await start.restore();
-});
-
-afterAll(async () => {
-  await kit.sandbox.close();
 });
 
 async function jwks(api = kit.sandbox.description.urls.api) {
@@ -158,7 +154,7 @@ test("a kept sandbox remembers a rotation that was made over the control API, an
   const listed = await jwks(first.description.urls.api);
   const published = JSON.parse(await readFile(join(folder, "sandbox.json"), "utf8"));
   await first.end("SIGKILL");
-  await using second = await startSandbox(folder, "--mode", "deterministic");
+  await using second = await createSandbox({ dataDirectory: folder });
   expect(await jwks(second.description.urls.api)).toEqual(listed);
   expect(second.description.receiver.hmac_secret).toBe(published.receiver.hmac_secret);
   expect(second.description.reviewers).toEqual(published.reviewers);

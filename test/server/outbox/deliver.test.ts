@@ -1,6 +1,6 @@
 import { compactVerify, createRemoteJWKSet, jwtVerify } from "jose";
 import { Webhook } from "standardwebhooks";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
@@ -9,17 +9,13 @@ let other: TestKit;
 let start: Snapshot;
 
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "deliver" });
+  kit = await TestKit.shared({ seed: "deliver" });
   other = await TestKit.of(kit.sandbox, 1);
   start = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
   await start.restore();
-});
-
-afterAll(async () => {
-  await kit.sandbox.close();
 });
 
 describe("a delivery to the test receiver", () => {
@@ -204,11 +200,18 @@ describe("a receiver that fails", () => {
   test.each([
     ["3", 3],
     ["86400", 10],
+    ["86400000000", 10],
     ["0", 1],
     ["soon", 1],
-    ["Thu, 01 Jan 2099 00:00:00 GMT", 10],
-    ["Thu, 01 Jan 1970 00:00:00 GMT", 1],
-  ])("and says Retry-After: %s is left alone for %i s", async (value, seconds) => {
+    ["Mon, 05 Jan 2026 00:00:04 GMT", 4],
+    ["Monday, 05-Jan-26 00:00:04 GMT", 4],
+    ["Mon Jan  5 00:00:04 2026", 4],
+    ["Mon, 05 Jan 2026 00:00:11 GMT", 10],
+    ["Sun, 04 Jan 2026 23:59:56 GMT", 1],
+  ])("and says Retry-After: %s is left alone for %i s from 5 January 2026", async (value, seconds) => {
+    vi.stubEnv("TZ", "Asia/Tokyo");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await kit.sandbox.clock.travelTo(Date.parse("2026-01-05T00:00:00Z") / 1_000);
     const event = await kit.events.write();
     await kit.sandbox.faults.set({
       layer: "delivery",

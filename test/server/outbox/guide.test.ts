@@ -8,7 +8,7 @@ import { signDeliveryReceipt } from "../../../protocol/signatures/delivery-recei
 import { ed25519Key } from "../../../protocol/signatures/ed25519.ts";
 import { signWebhook, webhookTolerance } from "../../../protocol/signatures/webhook.ts";
 import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
-import { longestRetryAfter, pauseAfter, readRetryAfter } from "../../../server/outbox/delivery-attempts.ts";
+import { longestRetryAfter, pauseAfter, readAskedPause } from "../../../server/outbox/delivery-attempts.ts";
 import { eventTypeNames, eventTypes } from "../../../server/outbox/event-types.ts";
 import { present } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
@@ -38,11 +38,10 @@ let kit: TestKit;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "routing-guide-"));
   symlinkSync(new URL("../../../node_modules", import.meta.url).pathname, join(folder, "node_modules"));
-  kit = await TestKit.open({ seed: "guide" });
+  kit = await TestKit.shared();
 });
 
 afterAll(async () => {
-  await kit.sandbox.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -171,5 +170,11 @@ test("the pauses are as long as the guide says", () => {
     expect(pauseAfter(attempt + 1, { ...of, seed: "another" })).not.toBe(pause);
   }
   expect(guide.replaceAll(/<!-- .*? -->/g, "")).toContain(`up to ${longestRetryAfter} seconds`);
-  expect(readRetryAfter("3600", 0)).toBe(longestRetryAfter);
+  for (const asked of ["3600", "9".repeat(20), "9".repeat(400), "Thu, 01 Jan 1970 01:00:00 GMT"])
+    expect(readAskedPause(asked, 0)).toBe(longestRetryAfter);
+  expect(
+    ["0", "00000000000000000007", "Thu, 01 Jan 1970 00:00:07 GMT"].map((asked) => readAskedPause(asked, 0)),
+  ).toEqual([0, 7, 7]);
+  for (const nothing of ["", "-1", "1.5", "1e3", "0x10", "soon", "2030-01-01"])
+    expect(readAskedPause(nothing, 0)).toBeNull();
 });

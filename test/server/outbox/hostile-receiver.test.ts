@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 
-const timeoutMs = 200;
+const timeoutMs = 100;
 const late = `no complete response within ${timeoutMs} ms`;
 
 let server: Server;

@@ -1,10 +1,8 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { HeardDelivery } from "../../../cli/open-receiver.ts";
-import { cli } from "../../cli/program.ts";
+import { startCli } from "../../cli/run-cli.ts";
 
-/** `routing-sandbox listen --json` in a process of its own. */
+/** `routing-sandbox listen --json`. */
 export interface Listening extends AsyncDisposable {
   url: string;
   /** The next delivery that it printed. */
@@ -13,19 +11,16 @@ export interface Listening extends AsyncDisposable {
 
 /** Starts a listener on a free port. */
 export async function startListening(...options: string[]): Promise<Listening> {
-  const child = spawn(process.execPath, [cli, "listen", "--json", "--port", "0", ...options], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const { stdout, exited, kill } = startCli(["listen", "--json", "--port", "0", ...options]);
+  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
   const next = async () => JSON.parse(String((await lines.next()).value));
   const { listening } = await next();
   return {
     url: listening,
     next,
     async [Symbol.asyncDispose]() {
-      const ended = once(child, "exit");
-      child.kill("SIGINT");
-      await ended;
+      kill("SIGINT");
+      await exited;
     },
   };
 }

@@ -127,6 +127,40 @@ test("the receiver's name is resolved once, at the start, even if DNS changes la
   expect(asked).toEqual([name]);
 });
 
+describe("a receiver whose name has several addresses", () => {
+  const v4 = { address: "127.0.0.2", family: 4 };
+  const v6 = { address: "::1", family: 6 };
+
+  /** A sandbox whose receiver's name has these addresses, with the port of a receiver. */
+  async function openNamed(addresses: readonly { address: string; family: number }[], port: number) {
+    const receiverUrl = `http://${name}:${port}/`;
+    return await TestKit.open({ seed: "addresses", receiverUrl, resolveHost: async () => addresses });
+  }
+
+  test("gets the event at the first address that takes the connection, once", async () => {
+    await using listening = await openReceiver("::1");
+    await using named = await openNamed([v4, v6], listening.port);
+    const { notification } = await named.events.deliver(await named.events.write());
+    expect(notification).toMatchObject({
+      status: "delivered",
+      attempts: [{ status_code: 204, error: null }],
+    });
+    listening.answer = (_, response) => response.writeHead(500).end();
+    const failed = await named.events.deliver(await named.events.write());
+    expect(failed.notification.attempts).toMatchObject(Array(5).fill({ status_code: 500, error: null }));
+    expect(listening.received).toHaveLength(6);
+  });
+
+  test("is tried at all of them in each attempt, and the attempt says which refused", async () => {
+    const listening = await openReceiver("::1");
+    await listening[Symbol.asyncDispose]();
+    await using named = await openNamed([v4, v6], listening.port);
+    const { notification } = await named.events.deliver(await named.events.write());
+    const error = "connection refused by 127.0.0.2, connection refused by ::1";
+    expect(notification).toMatchObject({ status: "exhausted", attempts: Array(5).fill({ error }) });
+  });
+});
+
 test.each([301, 302, 303, 307, 308])("a redirect with %i is recorded and not followed", async (status) => {
   receiver.answer = (_, response) => response.writeHead(status, { location: trap.url }).end();
   const { notification } = await kit.events.deliver(await kit.events.write());
@@ -278,7 +312,7 @@ describe("a receiver's URL is refused at the start", () => {
   ])("but not when it is %j", async (url) => {
     const pinned = await pinReceiver(url, elsewhere);
     expect(pinned.url.href).toBe(new URL(url).href);
-    expect(pinned.address).toBe(url.includes("[") ? "::1" : "127.0.0.1");
+    expect(pinned.addresses.map(({ address }) => address)).toEqual([url.includes("[") ? "::1" : "127.0.0.1"]);
   });
 
   test("before anything is started, even if its name has no address", async () => {

@@ -1,20 +1,17 @@
 import { readFile } from "node:fs/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Sandbox } from "../../../sandbox/create-sandbox.ts";
+import { freshSandbox } from "../../kit/fresh-sandbox.ts";
 
 let sandbox: Sandbox;
 let page: string;
 let assets: string;
 
 beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "serving pages" });
+  sandbox = await freshSandbox();
   const { api } = sandbox.description.urls;
   page = `${api}/wallet/prg_demo/merchant/mer_aaaaaaaaaaaaaaaaaaaa`;
   assets = `${api}/assets`;
-});
-
-afterAll(async () => {
-  await sandbox.close();
 });
 
 const asBrowser = { Accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };

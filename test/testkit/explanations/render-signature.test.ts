@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
 import { renderTypedDataExplanation } from "../../../testkit/explanations/render-signature.ts";
-import { shareSandbox } from "../../kit/share-sandbox.ts";
-
-const freshSandbox = shareSandbox({ seed: "render-signature" });
+import { freshSandbox } from "../../kit/fresh-sandbox.ts";
 
 test("typed data without a signature shows who signs it, and a terminal colors the members that differ", async () => {
   const sandbox = await freshSandbox();

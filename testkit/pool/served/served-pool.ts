@@ -57,6 +57,13 @@ interface Slot {
   ended: Promise<unknown> | null;
 }
 
+/** A caller that waits for a sandbox. */
+interface Caller {
+  /** Counts the requests for a lease. */
+  number: number;
+  take: (slot: Slot) => void;
+}
+
 interface Held {
   slot: Slot;
   expiresAt: number;
@@ -86,7 +93,9 @@ export class ServedPool {
     failed_starts: 0,
   };
   #free: Slot[] = [];
-  #waiting: ((slot: Slot) => void)[] = [];
+  /** In the order in which they asked. */
+  #waiting: readonly Caller[] = [];
+  #asked = 0;
   #isClosed = false;
 
   constructor(options: ServedPoolOptions) {
@@ -246,8 +255,10 @@ export class ServedPool {
   /** Takes a free sandbox that works, or waits for one; replaces those that do not work. */
   async #take(gone: AbortSignal): Promise<Slot> {
     const until = performance.now() + this.#options.waitMs;
+    this.#asked += 1;
+    const number = this.#asked;
     for (;;) {
-      const slot = this.#free.shift() ?? (await this.#wait(gone, until));
+      const slot = this.#free.shift() ?? (await this.#wait(number, gone, until));
       const isWorking = await works(slot);
       // The end of a connection that has arrived meanwhile is read first.
       await endOfTurn();
@@ -258,7 +269,8 @@ export class ServedPool {
     }
   }
 
-  async #wait(gone: AbortSignal, until: number): Promise<Slot> {
+  /** Waits in line, where a caller whose sandbox did not work keeps its place. */
+  async #wait(number: number, gone: AbortSignal, until: number): Promise<Slot> {
     const { promise, resolve, reject } = Promise.withResolvers<Slot>();
     const refuse = () => {
       this.#metrics.refused += 1;
@@ -267,13 +279,14 @@ export class ServedPool {
     const leave = () => reject(this.#disconnected());
     const timer = setTimeout(refuse, Math.max(0, until - performance.now()));
     gone.addEventListener("abort", leave);
-    this.#waiting.push(resolve);
+    const caller = { number, take: resolve };
+    this.#waiting = [...this.#waiting, caller].toSorted((left, right) => left.number - right.number);
     try {
       return await promise;
     } finally {
       clearTimeout(timer);
       gone.removeEventListener("abort", leave);
-      this.#waiting = this.#waiting.filter((one) => one !== resolve);
+      this.#waiting = this.#waiting.filter((one) => one !== caller);
     }
   }
 
@@ -307,9 +320,10 @@ export class ServedPool {
 
   /** Gives a sandbox to the caller that has waited longest, or keeps it for the next one. */
   #offer(slot: Slot): void {
-    const next = this.#waiting.shift();
+    const [next, ...others] = this.#waiting;
+    this.#waiting = others;
     if (next === undefined) this.#free.push(slot);
-    else next(slot);
+    else next.take(slot);
   }
 
   /** Replaces a sandbox whose Anvil ends while it is free. */

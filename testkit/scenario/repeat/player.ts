@@ -95,18 +95,19 @@ export class Player {
     if (found !== null) throw differs(found.field, found.expected, found.actual);
   }
 
-  async #send({ transactions }: WalletStep, differs: Differs): Promise<void> {
-    const { client } = this.#sandbox.chain;
+  async #send({ transactions, travel }: WalletStep, differs: Differs): Promise<void> {
+    const { client, clock } = this.#sandbox.chain;
     const automine = await client.getAutomine();
     // One block has them all.
-    const together = transactions.length > 1 || !automine;
+    const together = transactions.length > 1 || travel !== undefined || !automine;
     if (together && automine) await client.setAutomine(false);
     for (const [index, { raw, hash }] of transactions.entries()) {
       if (!isBytes(raw)) throw differs(`transactions.${index}.raw`, raw, "no bytes");
       const sent = await client.sendRawTransaction({ serializedTransaction: raw });
       if (sent !== hash) throw differs(`transactions.${index}.hash`, hash, sent);
     }
-    if (together) await client.mine({ blocks: 1 });
+    if (travel !== undefined) await clock.travel(travel);
+    else if (together) await client.mine({ blocks: 1 });
     if (together && automine) await client.setAutomine(true);
     for (const [index, { hash, status }] of transactions.entries()) {
       if (!isBytes(hash)) throw differs(`transactions.${index}.hash`, hash, "no hash");

@@ -103,6 +103,8 @@ const requests = defineRead({
   query: requestsQuery,
   success: success("A page of requests.", requestsSchema),
   errors: ["validation_failed"],
+  // It says what a restore waits for.
+  startsOver: false,
   handle: ({ sandbox: { explorer }, query }) =>
     readRequests(query, explorer.sources.requests, explorer.sources.services),
 });
@@ -187,9 +189,10 @@ type Read<Q extends z.ZodType> = Omit<
   "method" | "tag"
 >;
 
-/** Defines an operation that reads; no cache may keep its answer. */
+/** Defines an operation that reads one state; no cache may keep its answer. */
 function defineRead<Q extends z.ZodType = z.ZodUndefined>(read: Read<Q>): ControlOperation {
-  return defineControl<z.ZodUndefined, Q>({ ...read, method: "get", tag: "Explorer", cached: false });
+  const reads = { method: "get", tag: "Explorer", cached: false, startsOver: true } as const;
+  return defineControl<z.ZodUndefined, Q>({ ...reads, ...read });
 }
 
 function success(description: string, schema: z.ZodType) {

@@ -112,6 +112,7 @@ const explain = defineControl({
     schema: explanationSchema.meta({ id: "Explanation" }),
   },
   errors: ["validation_failed", "argument_invalid"],
+  startsOver: true,
   handle: async ({ sandbox, params, query }) =>
     await sandbox.explain(hashSchema.parse(params["hash"]), query),
 });
@@ -176,6 +177,7 @@ const explainUnsent = defineControl({
   },
   errors: ["validation_failed", "argument_invalid"],
   recorded: false,
+  startsOver: true,
   async handle({ sandbox, body }) {
     const { for: id, ...about } = validate(unsentSchema, body, "");
     if ("call" in about)

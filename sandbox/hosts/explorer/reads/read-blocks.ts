@@ -1,4 +1,4 @@
-import { type Address, type Hex, isHash, toHex } from "viem";
+import { type Address, type GetBlockReturnType, type Hex, isHash } from "viem";
 import { z } from "zod";
 import { decodeCall } from "../../../../protocol/call.ts";
 import type { Json } from "../../../../protocol/values/json.ts";
@@ -30,34 +30,85 @@ export const blocksQuery = z.strictObject({
   has: z.enum(["transactions"]).optional(),
 });
 
+/** The number of transactions after which no further block is on a page. */
+const manyTransactions = 1_000;
+/** The size up to which blocks are read together, in bytes of what the node is expected to answer. */
+const portionBytes = 32 * 1024 * 1024;
+
 /**
  * Reads a page of blocks, the newest first, with their transactions named by what they do.
  *
- * A page without the blocks that have no transactions can be short or empty and still have a next one, as each page of a search.
+ * A page without the blocks that have no transactions can be short or empty and still have a next one, as each page of a search; so can one
+ * whose blocks have many transactions.
  */
 export async function readBlocks(
   { cursor, q, has }: z.output<typeof blocksQuery>,
   sources: Sources,
 ): Promise<ViewPage<BlockView>> {
-  const isAsked = (block: BlockView | null): block is BlockView =>
-    block !== null && (has === undefined || block.transactions.length > 0);
+  const isAsked = ({ transactions }: { transactions: readonly unknown[] }) =>
+    has === undefined || transactions.length > 0;
   if (q !== undefined && q !== "") {
     const number = await findBlockNumber(q, sources);
     const block = number === null ? null : await readBlockView(number, sources);
-    return { data: [block].filter(isAsked), next_cursor: null };
+    return { data: block === null ? [] : [block].filter(isAsked), next_cursor: null };
   }
   const top = cursor === undefined ? await sources.node.getBlockNumber({ cacheTime: 0 }) : BigInt(cursor);
-  const data: BlockView[] = [];
+  const headers: Header[] = [];
+  let transactions = 0;
   let next = top;
-  while (next >= 0n && data.length < pageSize && top - next < mostScanned) {
+  while (next >= 0n && top - next < mostScanned && isShort(headers, transactions)) {
     const numbers = Array.from({ length: pageSize }, (_, index) => next - BigInt(index)).filter(
       (n) => n >= 0n,
     );
-    const blocks = await Promise.all(numbers.map(async (number) => await readBlockView(number, sources)));
-    data.push(...blocks.filter(isAsked).slice(0, pageSize - data.length));
-    next = data.length === pageSize ? BigInt(data.at(-1)?.number ?? 0) - 1n : next - BigInt(numbers.length);
+    const found = await Promise.all(numbers.map(async (number) => await readHeader(number, sources)));
+    for (const header of found) {
+      if (!isShort(headers, transactions)) break;
+      next -= 1n;
+      if (header === undefined || !isAsked(header)) continue;
+      headers.push(header);
+      transactions += header.transactions.length;
+    }
   }
-  return { data, next_cursor: next >= 0n ? String(next) : null };
+  return { data: await readViews(headers, sources), next_cursor: next >= 0n ? String(next) : null };
+}
+
+/** A block without what its transactions do. */
+type Header = GetBlockReturnType<undefined, false>;
+
+/** Returns whether a page has room for a further block. */
+function isShort(headers: readonly Header[], transactions: number): boolean {
+  return headers.length < pageSize && transactions < manyTransactions;
+}
+
+async function readHeader(blockNumber: bigint, { node }: Sources): Promise<Header | undefined> {
+  return await node.getBlock({ blockNumber }).catch(absent);
+}
+
+/** Reads blocks together as far as the node's answers are small, and one at a time where they are not. */
+async function readViews(headers: readonly Header[], sources: Sources): Promise<BlockView[]> {
+  const portions: Header[][] = [];
+  let bytes = portionBytes;
+  for (const header of headers) {
+    bytes += answerBytes(header);
+    if (bytes > portionBytes) {
+      portions.push([]);
+      bytes = answerBytes(header);
+    }
+    portions.at(-1)?.push(header);
+  }
+  const views: BlockView[] = [];
+  for (const portion of portions) {
+    const read = async () =>
+      await Promise.all(portion.map(async (header) => await viewBlock(header, sources)));
+    const found = await sources.largeReads.runExclusive(read);
+    views.push(...found.filter((view) => view !== null));
+  }
+  return views;
+}
+
+/** Estimates the answer to {@link viewBlock} from above: calldata in hex, and of the logs those that cost the least gas for what is answered of them. */
+function answerBytes({ size, gasUsed }: Header): number {
+  return 2 * Number(size) + Math.ceil(1.2 * Number(gasUsed));
 }
 
 /** Returns the number of the block that a text names by its number, by its hash or by a transaction in it; null when there is none. */
@@ -73,28 +124,41 @@ export async function findBlockNumber(text: string, { node }: Sources): Promise<
 
 /** Reads one block, or null when there is none with this number. */
 export async function readBlockView(blockNumber: bigint, sources: Sources): Promise<BlockView | null> {
-  const { node } = sources;
+  const header = await readHeader(blockNumber, sources);
+  return header === undefined ? null : ((await readViews([header], sources))[0] ?? null);
+}
+
+/** Reads what the transactions of a block do; null when a reorg has taken it meanwhile. */
+async function viewBlock(header: Header, sources: Sources): Promise<BlockView | null> {
+  const { number, hash, timestamp, gasUsed } = header;
+  const content = header.transactions.length === 0 ? nothing : await readContent(hash, sources);
+  if (content === null) return null;
+  const { transactions, receipts } = content;
+  const receiptOf = new Map(receipts.map((receipt) => [receipt.transactionHash, receipt]));
+  return {
+    number: Number(number),
+    hash,
+    at: toTimestamp(Number(timestamp)),
+    gas_used: gasUsed.toString(),
+    transactions: await Promise.all(
+      transactions.map(async (one) => await viewTransaction(one, receiptOf.get(one.hash), sources)),
+    ),
+  };
+}
+
+/** The content of a block without transactions. */
+const nothing = { transactions: [], receipts: [] };
+
+async function readContent(blockHash: Hex, { node }: Sources) {
   const [block, receipts] = await Promise.all([
-    node.getBlock({ blockNumber, includeTransactions: true }).catch(absent),
+    node.getBlock({ blockHash, includeTransactions: true }).catch(absent),
     node.request<{
       Method: "eth_getBlockReceipts";
       Parameters: [Hex];
       ReturnType: ReceiptFields[] | null;
-    }>({ method: "eth_getBlockReceipts", params: [toHex(blockNumber)] }),
+    }>({ method: "eth_getBlockReceipts", params: [blockHash] }),
   ]);
-  if (block === undefined) return null;
-  const receiptOf = new Map((receipts ?? []).map((receipt) => [receipt.transactionHash, receipt]));
-  return {
-    number: Number(block.number),
-    hash: block.hash,
-    at: toTimestamp(Number(block.timestamp)),
-    gas_used: block.gasUsed.toString(),
-    transactions: await Promise.all(
-      block.transactions.map(
-        async (transaction) => await viewTransaction(transaction, receiptOf.get(transaction.hash), sources),
-      ),
-    ),
-  };
+  return block === undefined ? null : { transactions: block.transactions, receipts: receipts ?? [] };
 }
 
 async function viewTransaction(

@@ -1,4 +1,4 @@
-import { type Address, getAddress } from "viem";
+import { type Address, getAddress, type PublicClient } from "viem";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../../../protocol/abi.generated.ts";
 import { hashId } from "../../../../protocol/values/id.ts";
 import { toTimestamp } from "../../../../protocol/values/time.ts";
@@ -6,14 +6,13 @@ import type { BlockPoint } from "../../../../server/chain/chain-reader.ts";
 import type { Deployment } from "../../../../server/chain/deployment.ts";
 import { reconciledOf } from "../../../../server/domain/payments/payment-receipts.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../../server/store/records.ts";
-import type { BatchingNode } from "../sources.ts";
 import type { FiguresView, MerchantView } from "../views.ts";
 
 /** Reads the money of purchases at one block, all of it in one request to the node. */
 export async function readFigures(
   purchases: readonly PurchaseRecord[],
   head: BlockPoint,
-  node: BatchingNode,
+  node: PublicClient,
   deployment: Deployment,
 ): Promise<FiguresView[]> {
   const registrar = { address: deployment.registrar.address, abi: purchaseRegistrarAbi } as const;
@@ -42,7 +41,7 @@ export async function readFigures(
 export async function readFundings(
   merchants: readonly MerchantRecord[],
   head: BlockPoint,
-  node: BatchingNode,
+  node: PublicClient,
   deployment: Deployment,
 ): Promise<MerchantView["funding"][]> {
   const at = { blockHash: head.hash };
@@ -81,7 +80,7 @@ async function allowance(
   owner: Address,
   spender: Address,
   head: BlockPoint,
-  node: BatchingNode,
+  node: PublicClient,
   deployment: Deployment,
 ): Promise<bigint> {
   return await node.readContract({

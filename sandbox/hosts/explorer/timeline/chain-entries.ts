@@ -1,11 +1,11 @@
-import { formatLog, type Log, parseAbiItem, toHex } from "viem";
+import { formatLog, type Log, type PublicClient, parseAbiItem, toHex } from "viem";
 import { purchaseRegistrarAbi } from "../../../../protocol/abi.generated.ts";
 import { decodeLog } from "../../../../protocol/binding/match-log.ts";
 import type { Json } from "../../../../protocol/values/json.ts";
 import { toTimestamp } from "../../../../protocol/values/time.ts";
 import type { BlockPoint } from "../../../../server/chain/chain-reader.ts";
 import type { PurchaseRecord } from "../../../../server/store/records.ts";
-import type { BatchingNode, Sources } from "../sources.ts";
+import type { Sources } from "../sources.ts";
 import type { TimelineEntry } from "../views.ts";
 import { type OrderedEntry, type TimelineStep, timelineEntry } from "./timeline-entry.ts";
 
@@ -190,7 +190,7 @@ function actorOf(event: PurchaseEvent, purchase: PurchaseRecord, { labels, servi
 /** The time of each block that has one of the logs. */
 async function readTimes(
   logs: readonly { blockNumber: bigint }[],
-  node: BatchingNode,
+  node: PublicClient,
 ): Promise<Map<bigint, string>> {
   const numbers = [...new Set(logs.map(({ blockNumber }) => blockNumber))];
   const times = await Promise.all(
@@ -203,7 +203,7 @@ async function readTimes(
 }
 
 /** The first block that is not older than a time in Unix seconds: by halving, so that old chains cost little. */
-async function firstBlockSince(seconds: number, head: BlockPoint, node: BatchingNode): Promise<bigint> {
+async function firstBlockSince(seconds: number, head: BlockPoint, node: PublicClient): Promise<bigint> {
   let low = 0n;
   let high = BigInt(head.number);
   while (low < high) {

@@ -104,8 +104,11 @@ class IssuedAccess {
   }
 }
 
-/** A request is sent again with the restored credential, and with a new one if that was revoked. */
-const mostResends = 2;
+/**
+ * The largest number of times that a request is sent again with another credential: with a new one, which a restore then removes, with the
+ * restored one, and with a new one if that has expired or is revoked.
+ */
+export const mostResends = 3;
 
 /** Returns what gives each request the credential, and sends it again with another one after a restore or when it has expired. */
 function authorizeWith(access: IssuedAccess): Middleware {

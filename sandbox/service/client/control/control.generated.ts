@@ -941,6 +941,7 @@ export interface components {
           status: "success" | "reverted";
           raw: `0x${string}`;
         }[];
+        travel?: number;
         block?: string;
       } | {
         title: string;
@@ -975,7 +976,7 @@ export interface components {
       };
       /** The body as it arrived, as text. Verify this text, never the parsed body. */
       body: string;
-      /** Whether its signature verifies against the current keys; its time is not checked. */
+      /** Whether its signature verifies against the current keys; false if they could not be read. Its time is not checked. */
       verified: boolean;
       /** The status of the receiver's response; null if the connection was already closed. */
       status: number | null;

@@ -1,6 +1,7 @@
 import { Mutex } from "async-mutex";
 import { z } from "zod";
 import type { Part } from "../../../lib/part.ts";
+import { mostResends } from "../../client/access/lazy-access.ts";
 import { requestAccess } from "../../client/access/request-access.ts";
 import { WriteKeys } from "../../client/access/write-keys.ts";
 import type { SendRequest } from "../../client/api-client.ts";
@@ -44,19 +45,19 @@ export class GivenAccess implements Part<AccessState> {
   }
 
   /**
-   * Returns a fetch that sends a program's credential, and sends a request once more with a new one when that has expired.
+   * Returns a fetch that sends a program's credential, and sends a request again with another one after a restore or when it has expired.
    *
    * @param issue - sends the request for a credential.
    */
   authorizedFetch(program: string, issue: SendRequest): SendRequest {
     return async (request) => {
-      const again = request.clone();
-      const used = await this.#authorize(request, program, issue);
-      const answer = await this.send(request);
-      if (answer.status !== 401) return answer;
-      if (this.#held[program]?.credential === used) delete this.#held[program];
-      await this.#authorize(again, program, issue);
-      return await this.send(again);
+      for (let resends = 0; ; resends += 1) {
+        const copy = request.clone();
+        const used = await this.#authorize(copy, program, issue);
+        const answer = await this.send(copy);
+        if (answer.status !== 401 || resends === mostResends) return answer;
+        if (this.#held[program]?.credential === used) delete this.#held[program];
+      }
     };
   }
 

@@ -2,7 +2,7 @@ import { hashMessage } from "viem";
 import { expectEnrollment } from "../../../domain/binding/expectations.ts";
 import { bindingErrors, requireBound } from "../../../domain/binding/require-bound.ts";
 import { markTransactionUsed } from "../../../domain/binding/used-transactions.ts";
-import { assertPending, readFunding } from "../../../domain/merchants/merchant-steps.ts";
+import { assertEnrollable, assertPending, readFunding } from "../../../domain/merchants/merchant-steps.ts";
 import { findMerchant } from "../../../domain/records/find.ts";
 import { requireSignature, signatureErrors } from "../../../domain/wallets/require-signature.ts";
 import { missingEvidence, submissionsOf } from "../../../domain/wallets/submissions.ts";
@@ -40,8 +40,10 @@ export const confirmEnrollment = defineOperation({
     const funding = await readFunding(merchant, services);
     assertPending(merchant, funding);
     const signature = body.signature ?? submission?.signature ?? null;
-    if (transactionHash === null || signature === null)
+    if (transactionHash === null || signature === null) {
+      await assertEnrollable(merchant, funding, services);
       throw missingEvidence("enroll", { transaction_hash: transactionHash, signature });
+    }
     const use = { key: transactionHash, step: "enrollment", subject: id } as const;
     const expected = expectEnrollment(merchant, funding.authorization, services);
     await requireBound(transactionHash, expected, use, services);

@@ -72,12 +72,7 @@ function readHeaders(header: (name: string) => string | undefined): WebhookHeade
   const id = header("webhook-id");
   const timestamp = header("webhook-timestamp");
   const signature = header("webhook-signature");
-  if (
-    id === undefined ||
-    signature === undefined ||
-    timestamp === undefined ||
-    !/^[0-9]{1,12}$/.test(timestamp)
-  )
+  if (id === undefined || signature === undefined || timestamp === undefined || !/^[0-9]+$/.test(timestamp))
     throw new Problem(
       "signature_invalid",
       "webhook-id, webhook-timestamp (whole Unix seconds) and webhook-signature must each be sent once.",

@@ -122,6 +122,8 @@ async function relayOffer(
       await requireBound(hash, expectOffer(purchase, intent.signer, offered, services), use, services);
     },
     refusalOf: async (revert, mined, members) => {
+      // Other software has offered it: nothing else matters.
+      if (!mined && (await readOnChain(purchase, services)).exists) return null;
       if (!mined) await assertOfferable(purchase, services);
       if (revert.name === "NotEnrolled") return await refusalOfUnenrolled(purchase, services, members);
       return refusalOfOffer(purchase, revert, members);

@@ -2,6 +2,7 @@ import { expectRegistration } from "../../../domain/binding/expectations.ts";
 import { bindingErrors, requireBound } from "../../../domain/binding/require-bound.ts";
 import { markUnlessUsed } from "../../../domain/binding/used-transactions.ts";
 import { assertCovered } from "../../../domain/merchants/merchant-steps.ts";
+import { assertInTime } from "../../../domain/purchases/assert-in-time.ts";
 import { assertRoute, assertStep } from "../../../domain/purchases/purchase-steps.ts";
 import { activatedRecord, currentPurchase } from "../../../domain/purchases/status-after-reorg.ts";
 import { findParts, findPurchase, readOnChain } from "../../../domain/records/find.ts";
@@ -42,7 +43,10 @@ export const confirmRegistration = defineOperation({
     await assertRoute(purchase, "merchant_direct", services);
     const onChain = await readOnChain(purchase, services);
     if (hash === null) {
-      if (!onChain.exists) await assertCovered(purchase, services);
+      if (!onChain.exists) {
+        assertInTime("deadline_passed", "registration", purchase.offer_deadline, onChain.nextTime);
+        await assertCovered(purchase, services);
+      }
       throw missingEvidence("register", { transaction_hash: hash });
     }
     const use = { key: hash, step: "registration", subject: id } as const;

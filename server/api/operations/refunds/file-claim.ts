@@ -8,7 +8,7 @@ import { assertStep } from "../../../domain/purchases/purchase-steps.ts";
 import { findPurchase, readOnChain } from "../../../domain/records/find.ts";
 import { nextId } from "../../../domain/records/next-id.ts";
 import { updatePurchase } from "../../../domain/records/update-purchase.ts";
-import { assertReconciled, claimOf, pickClaim } from "../../../domain/refunds/claims.ts";
+import { assertClaimWindow, assertReconciled, claimOf, pickClaim } from "../../../domain/refunds/claims.ts";
 import { requireSignature, signatureErrors } from "../../../domain/wallets/require-signature.ts";
 import { missingEvidence, submissionsOf } from "../../../domain/wallets/submissions.ts";
 import { defineOperation } from "../../../http/operation.ts";
@@ -47,6 +47,10 @@ export const fileClaim = defineOperation({
     const onChain = await readOnChain(purchase, services);
     await assertPaymentsOnChain(purchase, onChain, services);
     const claimed = completeClaim(body, pickClaim(submissions, purchase, onChain, deployment));
+    if ("missing" in claimed) {
+      assertClaimWindow(purchase, onChain);
+      throw claimed.missing;
+    }
     const { requested_amount, reason, signature, transaction_hash: hash } = claimed;
     assertReconciled(purchase, requested_amount, "/requested_amount");
     const claim = claimOf(purchase, { amount: BigInt(requested_amount), reason });
@@ -87,17 +91,13 @@ export const fileClaim = defineOperation({
   },
 });
 
-/**
- * Takes each field from the body, else from what the wallet submitted.
- *
- * @throws Problem validation_failed with every field that neither has.
- */
+/** Takes each field from the body, else from what the wallet submitted; the refusal names every field that neither has. */
 function completeClaim(body: FileClaim, submission: SubmissionRecord | null) {
   const requested_amount = body.requested_amount ?? submission?.amount ?? null;
   const reason = body.reason ?? submission?.reason ?? null;
   const signature = body.signature ?? submission?.signature ?? null;
   const transaction_hash = body.transaction_hash ?? submission?.transaction_hash ?? null;
   if (requested_amount === null || reason === null || signature === null || transaction_hash === null)
-    throw missingEvidence("claim", { requested_amount, reason, signature, transaction_hash });
+    return { missing: missingEvidence("claim", { requested_amount, reason, signature, transaction_hash }) };
   return { requested_amount, reason, signature, transaction_hash };
 }

@@ -1,17 +1,14 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { setImmediate } from "node:timers/promises";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import { readOwner } from "../../../../sandbox/state/data-directory/lock.ts";
 import { ask } from "../../../ask.ts";
-import { cli } from "../../../cli/program.ts";
-import { processesWith } from "../../../kit/left-processes.ts";
+import { startCli } from "../../../cli/run-cli.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
-import { findAnvils } from "./find-anvil.ts";
 
 const hash = `0x${"ab".repeat(32)}`;
 const json = { "Content-Type": "application/json" };
@@ -144,21 +141,18 @@ test("a sandbox whose Anvil has panicked reports the panic's message, and closes
 });
 
 test.each(["SIGKILL", "SIGTERM"] as const)(
-  "the last line of a program whose Anvil got %s, and whose chain cannot be rebuilt, says why and what to do, and no key is printed",
+  "the last line of a start whose Anvil got %s, and whose chain cannot be rebuilt, says why and what to do, and no key is printed",
   async (signal) => {
     const dataDirectory = join(await temporaryFolder(), "data");
     const ports = ["api", "docs", "control", "rpc"].flatMap((name) => [`--${name}-port`, "0"]);
-    const program = spawn(process.execPath, [cli, "start", "--json", "--data-dir", dataDirectory, ...ports]);
-    onTestFinished(() => void program.kill("SIGKILL"));
-    const complaint = text(program.stderr);
-    const ended = once(program, "exit");
-    const [first] = await once(program.stdout, "data");
+    const { stdout, stderr, exited } = startCli(["start", "--json", "--data-dir", dataDirectory, ...ports]);
+    const complaint = text(stderr);
+    const [first] = await once(stdout, "data");
     const { wallets, accounts } = described.parse(JSON.parse(String(first)));
     const state = join(dataDirectory, "store", "chain.json");
     await rm(state);
-    const [{ anvil } = { anvil: 0 }] = await findAnvils(program.pid ?? 0);
-    process.kill(anvil, signal);
-    expect(await ended).toEqual([1, null]);
+    process.kill((await readOwner(dataDirectory))?.anvil?.pid ?? 0, signal);
+    expect(await exited).toBe(1);
     const lines = (await complaint).trim().split("\n");
     expect(lines.at(-1)).toBe(
       `Anvil has ended, and the sandbox with it. The chain cannot be rebuilt: ${state} is missing: it is the state that the chain came from. Restore the data directory from a backup, or choose another one with --data-dir.`,
@@ -170,21 +164,3 @@ test.each(["SIGKILL", "SIGTERM"] as const)(
     expect(secrets.filter((secret) => lines.join("\n").includes(secret))).toEqual([]);
   },
 );
-
-test("a sandbox that is closed while its Anvil is replaced leaves no process", async () => {
-  const dataDirectory = await temporaryFolder();
-  vi.stubEnv("LEFT_BY", dataDirectory);
-  onTestFinished(() => {
-    vi.unstubAllEnvs();
-  });
-  // Each time, the replacement has come a step further.
-  for (let steps = 0; steps < 12; steps += 1) {
-    const sandbox = await createSandbox({ dataDirectory });
-    const { anvil } = sandbox.chain;
-    process.kill(anvil.pid, "SIGKILL");
-    if (steps > 0) await anvil.ended;
-    for (let step = 1; step < steps; step += 1) await setImmediate();
-    await sandbox.close();
-    expect(await processesWith("LEFT_BY", dataDirectory), `after ${steps} steps`).toEqual([]);
-  }
-});

@@ -6,6 +6,7 @@ import type { ChainNode } from "../../../../sandbox/chain/start-chain.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { ask } from "../../../ask.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 
 /** Anvil answers some calls before it mines; a caller that does not wait is caught in a few of so many rounds. */
 const rounds = 40;
@@ -14,13 +15,11 @@ let sandbox: Sandbox;
 let start: Snapshot;
 
 beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "mining" });
+  sandbox = await freshSandbox();
   start = await sandbox.snapshot();
 });
 
 beforeEach(async () => await start.restore());
-
-afterAll(async () => await sandbox.close());
 
 async function control(method: string, path: string, body?: object): Promise<void> {
   const { status } = await fetch(sandbox.description.urls.control + path, {

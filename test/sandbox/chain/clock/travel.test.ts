@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { createClock } from "../../../../sandbox/chain/clock/clock.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { freshReading } from "../../../../sandbox/lib/reading/fresh-reading.ts";
@@ -10,20 +10,17 @@ import { silentPrinter } from "../../../../testkit/demo/printer.ts";
 import { Session } from "../../../../testkit/demo/session.ts";
 import { enrollMerchant } from "../../../../testkit/demo/show-merchant.ts";
 import { demoSteps } from "../../../../testkit/demo/show-purchase.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 
 let sandbox: Sandbox;
 let start: Snapshot;
 
 beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "travel" });
+  sandbox = await freshSandbox();
   start = await sandbox.snapshot();
 });
 
 beforeEach(async () => await start.restore());
-
-afterAll(async () => {
-  await sandbox.close();
-});
 
 test("chain and API travel together by seconds, by a duration, or to a moment", async () => {
   const { clock, chain } = sandbox;

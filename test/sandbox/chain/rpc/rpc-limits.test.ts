@@ -2,13 +2,13 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { request } from "node:http";
 import type { Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
 import { z } from "zod";
-import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import type { Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { ask } from "../../../ask.ts";
-import { stopProcess } from "../../../kit/stop-process.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 
 /** JUMPDEST, PUSH0, JUMP: until its gas is used up. */
 const loop = "0x5b5f56";
@@ -24,7 +24,7 @@ let start: Snapshot;
 let rpc: string;
 
 beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "rpc-limits" });
+  sandbox = await freshSandbox();
   rpc = sandbox.description.urls.rpc;
   await sandbox.chain.client.setCode({ address: looping, bytecode: loop });
   await sandbox.chain.client.mine({ blocks: 2 });
@@ -32,8 +32,6 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => await start.restore());
-
-afterAll(async () => await sandbox.close());
 
 const response = z.object({
   id: z.int().nullable(),
@@ -172,33 +170,6 @@ describe("the gas of a call:", () => {
     await once(leaving, "finish");
     leaving.destroy();
     await expectAlive();
-  });
-});
-
-describe("a request of many calls:", () => {
-  test("calls that run code get ten seconds, and other requests are answered before it is", async () => {
-    const calls = Array.from({ length: 500 }, (_, id) =>
-      callOf(
-        id % 100 === 99 ? "eth_chainId" : "eth_call",
-        id % 100 === 99 ? [] : [{ to: looping, gas: hugeGas }],
-        id,
-      ),
-    );
-    const batch = post(calls).then((answer) => z.array(response).parse(answer));
-    const others = expectAlive();
-    expect(await Promise.race([batch.then(() => "the batch"), others.then(() => "others")])).toBe("others");
-    const answers = await batch;
-    expect(answers.map(({ id }) => id)).toEqual(calls.map(({ id }) => id));
-    const kinds = new Set(answers.map(({ error }) => error?.message ?? "a result"));
-    expect(kinds).toEqual(
-      new Set([
-        `EVM error OutOfGas. A call may use ${most} gas at most.`,
-        "Code that runs without a transaction may take 10 s in one request. Send fewer calls at once.",
-        "a result",
-      ]),
-    );
-    expect(answers.at(-2)?.error?.code).toBe(-32_005);
-    expect(answers.at(-1)?.result).toBe("0x7a69");
   });
 });
 
@@ -474,19 +445,6 @@ test("a gas limit below the most is passed on as it is", async () => {
   });
 });
 
-test("a call that runs code on a node that does not answer fails after ten seconds", async () => {
-  const { pid } = sandbox.chain.anvil;
-  const message =
-    "Code that runs without a transaction may take 10 s in one request. Send fewer calls at once.";
-  await stopProcess(pid);
-  try {
-    expect((await call("eth_call", [{ to: empty }])).error).toEqual({ code: -32_005, message });
-  } finally {
-    process.kill(pid, "SIGCONT");
-  }
-  await expectAlive();
-});
-
 describe("blocks in one call:", () => {
   test.each<[string, unknown[], bigint]>([
     ["evm_mine_detailed", [{ blocks: 100 }], 100n],
@@ -534,17 +492,6 @@ describe("blocks in one call:", () => {
       expect([shown.length, shown.at(-1)?.hash]).toEqual([2, hash]);
     },
   );
-
-  test("many blocks are mined in portions, between which others are answered", async () => {
-    const mined = call("anvil_mine", ["0x400"]).then(() => "mined");
-    const heights: number[] = [];
-    const others = async () => {
-      while (heights.length < 3) heights.push(Number((await call("eth_blockNumber")).result));
-      return "others";
-    };
-    expect(await Promise.race([mined, others()])).toBe("others");
-    expect(await mined).toBe("mined");
-  });
 });
 
 test("the limits apply to the chain RPC only: a test's own client of the chain has none", async () => {

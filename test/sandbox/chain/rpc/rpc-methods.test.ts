@@ -1,15 +1,16 @@
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
 import { z } from "zod";
 import { anvilBinary } from "../../../../sandbox/chain/anvil/anvil-binary.ts";
 import { startAnvil } from "../../../../sandbox/chain/anvil/start-anvil.ts";
 import { passedMethods, refusedMethods } from "../../../../sandbox/chain/rpc/methods/method-list.ts";
-import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import type { Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { Fingerprint } from "../../../../sandbox/state/fingerprint.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { ask } from "../../../ask.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 import { anvilMethods } from "./anvil-methods.ts";
 
 let sandbox: Sandbox;
@@ -18,7 +19,7 @@ let rpc: string;
 let before: Fingerprint;
 
 beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "rpc-methods" });
+  sandbox = await freshSandbox();
   rpc = sandbox.description.urls.rpc;
   start = await sandbox.snapshot();
 });
@@ -27,8 +28,6 @@ beforeEach(async () => {
   await start.restore();
   before = await sandbox.fingerprint();
 });
-
-afterAll(async () => await sandbox.close());
 
 const response = z.object({
   jsonrpc: z.literal("2.0"),

@@ -13,7 +13,7 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
@@ -21,20 +21,19 @@ import { packageRoot } from "../../../../sandbox/lib/package-root.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { fillPage } from "../../../../scripts/fill-page.ts";
 import { ask } from "../../../ask.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 
 let sandbox: Sandbox;
 let start: Snapshot;
 let rpc: string;
 
 beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "rpc" });
+  sandbox = await freshSandbox();
   rpc = sandbox.description.urls.rpc;
   start = await sandbox.snapshot();
 });
 
 beforeEach(async () => await start.restore());
-
-afterAll(async () => await sandbox.close());
 
 const refusal = z.object({
   jsonrpc: z.literal("2.0"),
@@ -316,13 +315,23 @@ describe("callers:", () => {
     for (const Origin of origins) {
       const asked = { Origin, "Access-Control-Request-Method": "POST" };
       const preflight = await ask(rpc, { method: "OPTIONS", headers: asked });
-      expect([preflight.status, preflight.headers["access-control-allow-origin"]]).toEqual([204, Origin]);
-      expect(preflight.headers["access-control-allow-headers"]).toBe("Content-Type");
-      const answer = await call("eth_chainId", [], { Origin });
-      expect([answer.status, answer.headers["access-control-allow-origin"]]).toEqual([200, Origin]);
+      // With Vary, no cache gives one page the answer of another.
+      const readable = { vary: "Origin", "access-control-allow-origin": Origin };
+      expect(preflight).toMatchObject({
+        status: 204,
+        headers: {
+          ...readable,
+          "access-control-allow-methods": "POST",
+          "access-control-allow-headers": "Content-Type",
+          "access-control-max-age": "600",
+        },
+      });
+      expect(await call("eth_chainId", [], { Origin })).toMatchObject({ status: 200, headers: readable });
       const socket = openSocket({ Origin });
       await once(socket, "open");
     }
+    const { headers } = await call("eth_chainId", [], {});
+    expect([headers["vary"], headers["access-control-allow-origin"]]).toEqual(["Origin", undefined]);
   });
 
   test.each([

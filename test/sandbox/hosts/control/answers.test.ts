@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ControlCode, describeCode } from "../../../../sandbox/hosts/control/codes.ts";
 import { controlOperations } from "../../../../sandbox/hosts/control/table.ts";
 import type { SandboxDescription } from "../../../../sandbox/state/description.ts";
+import { errorCodes } from "../../../../server/api/errors/catalogue.ts";
 import {
   createExplorableSandbox,
   type ExplorableSandbox,
@@ -156,4 +158,34 @@ test.each<[line: string, status: number, code: string, body?: object]>([
   ["GET /explorer/events?status=lost", 422, "validation_failed"],
 ])("%s is refused with %i %s, as its description says", async (line, status, code, body) => {
   expect(await walk.send(line, body)).toMatchObject({ status, answer: { status, code } });
+});
+
+test("the refusals that only the control API has are described with their status", async () => {
+  const { components } = JSON.parse(
+    await (await fetch(`${sandbox.description.urls.control}/openapi.json`)).text(),
+  );
+  const codes: ControlCode[] = components.schemas.Problem.properties.code.anyOf[0].enum;
+  const shared: readonly ControlCode[] = errorCodes;
+  const own = codes.filter((code) => !shared.includes(code));
+  expect(Object.fromEntries(own.map((code) => [code, describeCode(code).status]))).toEqual({
+    fault_invalid: 422,
+    given_invalid: 422,
+    given_refused: 422,
+    retry_limit: 422,
+    time_invalid: 422,
+    argument_invalid: 422,
+    scenario_refused: 422,
+    receiver_invalid: 422,
+    receiver_unresolved: 422,
+    receiver_pinned: 422,
+    operation_unknown: 422,
+    operation_not_resumable: 422,
+    operation_not_abandonable: 422,
+    sandbox_shared: 422,
+    stale_snapshot: 422,
+    snapshot_refused: 422,
+    part_failed: 422,
+    unhealthy: 503,
+    snapshot_timeout: 503,
+  });
 });

@@ -1,16 +1,16 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { faultPlacements } from "../../../../relayer/relayer.ts";
-import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import type { Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { faultIntentNames, faultLayers } from "../../../../sandbox/service/faults/fault-matrix.ts";
 import { writeOperations } from "../../../../sandbox/service/faults/fault-request.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 
 let sandbox: Sandbox;
 beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "control-bodies" });
+  sandbox = await freshSandbox();
 });
-afterAll(async () => await sandbox.close());
 
 async function post(path: string, body: unknown): Promise<{ status: number; answer: unknown }> {
   const response = await fetch(`${sandbox.description.urls.control}${path}`, {

@@ -1,16 +1,17 @@
 import { type IncomingHttpHeaders, request as send } from "node:http";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import { beforeAll, expect, test } from "vitest";
+import type { Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { unreadableCodes } from "../../../../sandbox/hosts/control/codes.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import type { Answer } from "../../../kit/answer.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 import { AnswerCheck } from "../../../server/api/openapi/fuzz/answer-check.ts";
 import { type Description, parseDescription } from "../../../server/api/openapi/fuzz/description.ts";
 import { type FuzzRequest, requestArbitrary } from "../../../server/api/openapi/fuzz/request-arbitrary.ts";
 
 /** FUZZ_REQUESTS and FUZZ_SEED make a deeper run or repeat one. */
-const requests = Number(process.env["FUZZ_REQUESTS"] ?? 300);
+const requests = Number(process.env["FUZZ_REQUESTS"] ?? 100);
 const seed = Number(process.env["FUZZ_SEED"] ?? 20_260_102);
 
 let sandbox: Sandbox;
@@ -19,7 +20,7 @@ let pool: string[];
 let description: Description;
 
 beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "control-fuzz" });
+  sandbox = await freshSandbox();
   const { merchant, purchase, payments, claim } = await sandbox.given.purchase({ state: "refunded" });
   const hashes = payments.map(({ transaction_hash }) => transaction_hash);
   const { wallets } = sandbox.description;
@@ -38,8 +39,6 @@ beforeAll(async () => {
   );
   snapshot = await sandbox.snapshot();
 });
-
-afterAll(async () => await sandbox.close());
 
 /** Sends a request; a stream of events ends with its head. @throws when no answer comes in time. */
 async function ask({ method, path, headers, body }: FuzzRequest): Promise<Answer> {

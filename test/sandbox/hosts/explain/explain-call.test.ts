@@ -2,7 +2,6 @@ import { encodeFunctionData, type Hex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { ContractFixture } from "../../../../check-contract/fixture/contract-fixture.ts";
-import { createProgram } from "../../../../cli/program.ts";
 import { testUsdcAbi } from "../../../../protocol/abi.generated.ts";
 import { payBatchCall } from "../../../../protocol/call.ts";
 import { usdc } from "../../../../protocol/values/amount.ts";
@@ -11,6 +10,7 @@ import {
   callExplanationSchema,
 } from "../../../../sandbox/hosts/explain/explanation.ts";
 import { renderCallExplanation } from "../../../../testkit/explanations/render-explanation.ts";
+import { tryCli } from "../../../cli/run-cli.ts";
 
 let fixture: ContractFixture;
 beforeAll(async () => {
@@ -221,16 +221,16 @@ test.each<[what: string, call: unknown, detail: string]>([
 });
 
 test("the command takes one thing to explain, and a call as JSON", async () => {
-  const run = async (...args: string[]) =>
-    await createProgram()
-      .exitOverride()
-      .parseAsync(["explain", ...args], { from: "user" });
-  await expect(run()).rejects.toThrow(
-    "explain needs a transaction hash, --call, --typed-data or --decision. Pass one of them.",
-  );
-  await expect(run("--call", "{from}")).rejects.toThrow(
-    `--call {from} is not JSON. Pass '{"from":"0x…","to":"0x…","data":"0x…"}'.`,
-  );
+  expect(await tryCli(["explain"])).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "explain needs a transaction hash, --call, --typed-data or --decision. Pass one of them.\n",
+  });
+  expect(await tryCli(["explain", "--call", "{from}"])).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `--call {from} is not JSON. Pass '{"from":"0x…","to":"0x…","data":"0x…"}'.\n`,
+  });
 });
 
 function bare({ to, data }: { to: Hex; data: Hex }): { to: Hex; data: Hex } {

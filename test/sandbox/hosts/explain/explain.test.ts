@@ -1,5 +1,3 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import type { Hex } from "viem";
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
@@ -11,8 +9,8 @@ import { explanationSchema } from "../../../../sandbox/hosts/explain/explanation
 import { isProblem, ProblemError } from "../../../../sandbox/service/client/problem-error.ts";
 import { problemSchema } from "../../../../server/api/schemas/problem.ts";
 import { renderExplanation } from "../../../../testkit/explanations/render-explanation.ts";
-import { cli } from "../../../cli/program.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
+import { runExplain } from "./signatures/signing.ts";
 
 let fixture: ContractFixture;
 beforeAll(async () => {
@@ -277,11 +275,7 @@ test("the command explains on the running sandbox, in words and as JSON, and ans
     to: sandbox.description.contracts.registrar,
     data: "0x",
   });
-  const run = async (...more: string[]) =>
-    await promisify(execFile)(process.execPath, [cli, "explain", ...more, "--data-dir", folder]).catch(
-      (error: { code: number; stdout: string; stderr: string }) => error,
-    );
-  const [told, json, unknown] = await Promise.all([run(hash), run(hash, "--json"), run("0x12")]);
+  const [told, json] = [await runExplain(folder, [hash]), await runExplain(folder, [hash, "--json"])];
   expect(told).toMatchObject({
     code: 1,
     stdout: expect.stringContaining("It does not involve a merchant or a purchase"),
@@ -290,22 +284,4 @@ test("the command explains on the running sandbox, in words and as JSON, and ans
     transaction_hash: hash,
     accepted: false,
   });
-  expect(unknown).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining(
-      'hash "0x12" is not a transaction hash. Pass 0x and 64 hexadecimal digits.',
-    ),
-  });
-});
-
-test("every attack that is refused has a cause", async () => {
-  for (const attack of attacks) {
-    if (attack.stopped.code !== "binding_mismatch" || attack.stopped.status !== 422) continue;
-    await fixture.reset();
-    const answer = await attack.run(fixture);
-    const parsed = z.object({ explain: z.url().optional() }).parse(answer.body);
-    if (parsed.explain === undefined) continue;
-    const { cause } = await fixture.sandbox.explain(`0x${parsed.explain.slice(-64)}`);
-    expect(cause, attack.name).toMatch(/^[A-Z].*\.$/);
-  }
 });

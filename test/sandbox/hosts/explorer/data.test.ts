@@ -1,7 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { testUsdcAbi } from "../../../../protocol/abi.generated.ts";
 import { checkNames } from "../../../../protocol/binding/check-binding.ts";
-import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import type { Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import { KeptSnapshots } from "../../../../sandbox/hosts/control/kept-snapshots.ts";
+import { ChangeFeed } from "../../../../sandbox/hosts/explorer/live/change-feed.ts";
+import { RefusalLog } from "../../../../sandbox/hosts/explorer/live/refusal-log.ts";
 import type {
   BlockView,
   EventView,
@@ -20,15 +24,14 @@ import { runDemo } from "../../../../testkit/demo/run-demo.ts";
 import { Session } from "../../../../testkit/demo/session.ts";
 import { enrollMerchant } from "../../../../testkit/demo/show-merchant.ts";
 import { demoSteps } from "../../../../testkit/demo/show-purchase.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "explorer" });
+  sandbox = await freshSandbox();
   await runDemo(sandbox.description, silentPrinter);
 });
-
-afterAll(async () => await sandbox.close());
 
 async function read<T>(path: string): Promise<T> {
   const response = await fetch(`${sandbox.description.urls.control}/explorer${path}`);
@@ -237,9 +240,44 @@ test("snapshots are taken and restored over the control API, and a restore remov
   expect(await sandbox.fingerprint()).toEqual(before);
   expect((await post(`/snapshots/${second.number}/restore`)).status).toBe(404);
   const now = await sandbox.clock.now();
-  expect(await (await fetch(`${control}/snapshots`)).json()).toEqual({
-    data: [{ number: first.number, now }],
-  });
+  const { data } = z
+    .object({ data: z.array(snapshot) })
+    .parse(await (await fetch(`${control}/snapshots`)).json());
+  expect(data.filter(({ number }) => number >= first.number)).toEqual([{ number: first.number, now }]);
+});
+
+test("the control API keeps the 20 newest snapshots", async () => {
+  const snapshot = await sandbox.snapshot();
+  const kept = new KeptSnapshots({ snapshot: async () => snapshot, chain: sandbox.chain });
+  for (let taken = 1; taken <= 21; taken += 1) await kept.take();
+  const newest = Array.from({ length: 20 }, (_, index) => index + 2);
+  expect(kept.list().map(({ number }) => number)).toEqual(newest);
+  await expect(kept.restore("1")).rejects.toMatchObject({ code: "not_found" });
+  await kept.restore("3");
+  expect(kept.list().map(({ number }) => number)).toEqual([2, 3]);
+});
+
+test("the explorer keeps the last 500 refusals, and counts one that is repeated", () => {
+  const log = new RefusalLog(new ChangeFeed());
+  const refuse = (index: number) =>
+    log.record({
+      at: 1_767_225_600,
+      request_id: `req_${index}`,
+      operation: "reconcilePurchase",
+      program: "prg_demo",
+      subject: `pur_${index}`,
+      step: "payment",
+      code: "binding_mismatch",
+      detail: "The transaction is not a payment.",
+      transaction_hash: "0x12",
+      checks: [],
+    });
+  for (let index = 1; index <= 501; index += 1) refuse(index);
+  refuse(501);
+  const kept = log.newest();
+  expect(kept.map(({ number }) => number)).toEqual(Array.from({ length: 500 }, (_, index) => 501 - index));
+  expect(kept[0]).toMatchObject({ subject: "pur_501", times: 2 });
+  expect(kept[1]).toMatchObject({ subject: "pur_500", times: 1 });
 });
 
 test("operations have every transaction that was signed for them", async () => {
@@ -300,10 +338,18 @@ test("blocks are found by number, by hash and by transaction, and those without 
   expect(data).toMatchObject([{ type: "block", id: String(block?.number) }]);
 });
 
-test("merchants have their funding", async () => {
+test("merchants have their funding, with the wallet's allowance and balance", async () => {
+  const { client, deployment } = sandbox.chain;
+  const token = { address: deployment.token.address, abi: testUsdcAbi } as const;
+  const args = [sandbox.wallets.merchant.address] as const;
+  const balance = String(await client.readContract({ ...token, functionName: "balanceOf", args }));
   const { data } = await read<ViewPage<MerchantView>>("/merchants");
   expect(data).toMatchObject([
-    { name: "Corner Books", status: "enrolled", funding: { cap: "500000000", collected: "12000000" } },
+    {
+      name: "Corner Books",
+      status: "enrolled",
+      funding: { cap: "500000000", collected: "12000000", allowance: "488000000", balance, revoked_at: null },
+    },
   ]);
 });
 
@@ -351,4 +397,29 @@ test("a list is read fifty at a time, the newest first", async () => {
   await expect(read(`/purchases?cursor=${first.next_cursor}`)).rejects.toThrow(
     "Read the list again from its start",
   );
+});
+
+test("what is read while the sandbox is restored is one state, before or after the restore", async () => {
+  const { wallets, description, given } = sandbox;
+  const { purchase } = await given.purchase({ state: "active" });
+  const snapshot = await sandbox.snapshot();
+  const paths = [
+    `/explorer/purchases/${purchase.id}`,
+    "/explorer/purchases",
+    "/explorer/merchants",
+    "/explorer/blocks",
+    "/explorer/overview",
+    "/status",
+  ];
+  for (let restores = 0; restores < 4; restores += 1) {
+    await wallets.buyer.approve(purchase, 1n);
+    await sandbox.chain.client.mine({ blocks: 3 });
+    const reading = paths.map(async (path) => {
+      const answer = await fetch(`${description.urls.control}${path}`);
+      return { path, status: answer.status, problem: answer.ok ? "" : await answer.text() };
+    });
+    await snapshot.restore();
+    const answers = await Promise.all(reading);
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+  }
 });

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { ChangeFeed } from "../../../../sandbox/hosts/explorer/live/change-feed.ts";
 import { EventStream } from "../../../../sandbox/hosts/explorer/live/event-stream.ts";
@@ -13,11 +13,9 @@ let kit: TestKit;
 let control: string;
 
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "stream" });
+  kit = await TestKit.shared();
   control = kit.sandbox.description.urls.control;
 });
-
-afterAll(async () => await kit[Symbol.asyncDispose]());
 
 async function open(url = `${control}/stream`, headers: { [name: string]: string } = {}) {
   const stream = await openStream(url, headers);
@@ -98,6 +96,25 @@ test.each(["gone-1", "", "0123456789ab-1"])(
     expect(await stream.change("everything")).toEqual({ topics: ["everything"], purchases: null });
   },
 );
+
+test("the stream sends a client the last 256 changes that it missed, and asks one that missed more to read everything", async () => {
+  const feed = new ChangeFeed();
+  const url = await serve(feed, 60_000);
+  const ids: string[] = [];
+  for (let count = 1; count <= 300; count += 1) {
+    feed.note("purchases", [`pur_${count}`]);
+    feed.since("now");
+    ids.push(feed.latest());
+  }
+  const missed256 = await open(`${url}?last_event_id=${ids[43]}`);
+  expect(await missed256.change("everything")).toEqual({ topics: ["everything"], purchases: null });
+  const missed255 = await open(`${url}?last_event_id=${ids[44]}`);
+  for (let count = 46; count <= 300; count += 1)
+    expect(await missed255.change("purchases")).toEqual({
+      topics: ["purchases"],
+      purchases: [`pur_${count}`],
+    });
+});
 
 test("the stream asks every page to read everything when a snapshot is restored, and forgets the refusals", async () => {
   const snapshot = await kit.sandbox.snapshot();

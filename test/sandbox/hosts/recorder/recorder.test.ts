@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { lstat, readdir, readFile, symlink, writeFile } from "node:fs/promises";
@@ -12,12 +12,11 @@ import type { Scenario } from "../../../../sandbox/hosts/recorder/scenario.ts";
 import { readScenario, writeScenario } from "../../../../sandbox/hosts/recorder/scenario-file.ts";
 import { redact } from "../../../../server/http/redact.ts";
 import { playScenario } from "../../../../testkit/scenario/play-scenario.ts";
-import { cli } from "../../../cli/program.ts";
-import { shareSandbox } from "../../../kit/share-sandbox.ts";
+import { startCli } from "../../../cli/run-cli.ts";
+import { controlSandbox } from "../../../kit/control.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 import { createMerchant } from "./create-merchant.ts";
-
-const freshSandbox = shareSandbox({ seed: "recorded" });
 
 test("a restore ends a recording, so that the next test can begin one", async () => {
   await using sandbox = await createSandbox();
@@ -173,6 +172,34 @@ test("a scheme in lower case is repeated, and so is a title of many lines", asyn
 });
 
 const secret = "it has a credential or an account key outside of its Authorization header";
+test("a recording has every block and every change of time, even of two seconds and with a pending transaction, and can be played", async () => {
+  const sandbox = await freshSandbox();
+  const { chain, clock, wallets, description } = sandbox;
+  await sandbox.record("Time");
+  await chain.client.mine({ blocks: 2 });
+  await clock.travel(2);
+  await clock.travel(1);
+  await controlSandbox(description, "POST", "/clock", { seconds: 3 });
+  await controlSandbox(description, "POST", "/mining", { every: "never" });
+  const pending = wallets.buyer.faucet(1n);
+  await expect.poll(async () => (await chain.client.getTxpoolStatus()).pending).toBe(1);
+  await clock.travel(4);
+  await pending;
+  await controlSandbox(description, "POST", "/mining", { every: "transaction" });
+  const scenario = await sandbox.stopRecording();
+  const block = expect.any(String);
+  expect(scenario.steps).toMatchObject([
+    { title: "2 blocks are mined", mine: 2, block },
+    { title: "Time moves ahead by 2 s", travel: 2, block },
+    { title: "A block is mined", mine: 1, block },
+    { title: "Time moves ahead by 3 s", travel: 3, block },
+    { control: "POST /mining", body: { every: "never" } },
+    { transactions: [{ from: "buyer" }], travel: 4, block },
+    { control: "POST /mining", body: { every: "transaction" } },
+  ]);
+  await playFile(scenario);
+});
+
 const malformed = "its header authorization is not `Bearer <credential>`";
 
 test.for<[string, Asked, number]>([
@@ -274,13 +301,12 @@ test("the command line records the running sandbox until it is interrupted", asy
   const dataDirectory = await temporaryFolder();
   await using sandbox = await createSandbox({ dataDirectory });
   const file = join(dataDirectory, "recorded.yaml");
-  const args = [cli, "scenario", "record", file, "--title", "A merchant", "--data-dir", dataDirectory];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  const exited = once(child, "exit");
-  await once(createInterface(child.stdout), "line");
+  const record = ["scenario", "record", file, "--title", "A merchant", "--data-dir", dataDirectory];
+  const { stdout, exited, kill } = startCli(record);
+  await once(createInterface(stdout), "line");
   await createMerchant(sandbox, "first");
-  child.kill("SIGINT");
-  expect(await exited).toEqual([0, null]);
+  kill("SIGINT");
+  expect(await exited).toBe(0);
   const scenario = await readScenario(file);
   expect(scenario).toMatchObject({ title: "A merchant", steps: [{}, { title: "Create a merchant" }] });
 });

@@ -1,23 +1,22 @@
 import { once } from "node:events";
 import { request } from "node:http";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import type { Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { ChangeFeed } from "../../../../sandbox/hosts/explorer/live/change-feed.ts";
 import type { RequestViews } from "../../../../sandbox/hosts/explorer/views.ts";
-import { RequestLog, requestLogLimits } from "../../../../sandbox/hosts/requests/request-log.ts";
+import { RequestLog } from "../../../../sandbox/hosts/requests/request-log.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { redact } from "../../../../server/http/redact.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 
 let sandbox: Sandbox;
 let start: Snapshot;
 
 beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "requests" });
+  sandbox = await freshSandbox();
   start = await sandbox.snapshot();
 });
-
-afterAll(async () => await sandbox.close());
 
 function keyed({ program, id }: { program: string; id: string }, key: string) {
   return { path: { program, id }, header: { "Idempotency-Key": key } };
@@ -187,7 +186,7 @@ test("a request log keeps a bounded number of requests and bytes, the newest one
     answer,
   });
   for (let count = 0; count < 2_500; count += 1) log.answered(answered(null, "{}"));
-  expect(log.newest()).toHaveLength(requestLogLimits.requests);
+  expect(log.newest()).toHaveLength(1_000);
   expect(log.newest()[0]?.number).toBe(2_500);
   const large = "x".repeat(1024 * 1024);
   for (let count = 0; count < 20; count += 1) log.answered(answered(Buffer.from(large), "{}"));

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { setMining } from "../../../../sandbox/chain/clock/mining.ts";
 import { SandboxError } from "../../../../sandbox/lib/errors/sandbox-error.ts";
 import { RequestGate } from "../../../../sandbox/lib/http/request-gate.ts";
@@ -34,7 +34,8 @@ async function openKit(options: SandboxOptions = {}): Promise<TestKit> {
 async function openSocket(url: string, text: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  onTestFinished(() => void socket.destroy());
+  // Before the sandbox, which would wait for the connection.
+  opened.push({ [Symbol.asyncDispose]: async () => void socket.destroy() });
   socket.on("error", () => {});
   await once(socket, "connect");
   await new Promise<void>((resolve) => socket.write(text, () => resolve()));

@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 
 let sandbox: Sandbox;
 let start: Snapshot;
 
 beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "credential-faults" });
+  sandbox = await freshSandbox();
   start = await sandbox.snapshot();
 });
-afterAll(async () => await sandbox.close());
 
 /** Returns the activation of a purchase by the sandbox's client, which has no credential yet. */
 async function activation() {

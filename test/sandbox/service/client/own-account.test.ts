@@ -5,12 +5,12 @@ import { createApiClient, unwrap } from "../../../../sandbox/service/client/api-
 import { silentPrinter } from "../../../../testkit/demo/printer.ts";
 import { runDemo } from "../../../../testkit/demo/run-demo.ts";
 import { playScenario } from "../../../../testkit/scenario/play-scenario.ts";
-import { shareSandbox } from "../../../kit/share-sandbox.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 
-const freshSandbox = shareSandbox({
+const options: SandboxOptions = {
   seed: "own-account",
   accounts: ["acct_worker", { id: "acct_reports", program: "prg_other" }],
-});
+};
 
 const path = "/v1/routing/programs/{program}";
 
@@ -25,7 +25,7 @@ async function openBackend(api: string, { key, program }: { key: string; program
 }
 
 test("the backend under test, the sandbox's client, given states, deliveries and the demo revoke no credential of each other", async () => {
-  const sandbox = await freshSandbox();
+  const sandbox = await freshSandbox(options);
   const { accounts, urls } = sandbox.description;
   const readOwn = async () =>
     (await sandbox.client.GET(path, { params: { path: { program: "prg_demo" } } })).error?.code ?? "read";
@@ -40,7 +40,7 @@ test("the backend under test, the sandbox's client, given states, deliveries and
 });
 
 test("a new credential of an account still revokes the one before", async () => {
-  const { description } = await freshSandbox();
+  const { description } = await freshSandbox(options);
   const { accounts, urls } = description;
   const before = await openBackend(urls.api, accounts[0]);
   const after = await openBackend(urls.api, accounts[0]);
@@ -48,7 +48,7 @@ test("a new credential of an account still revokes the one before", async () => 
 });
 
 test("added accounts are described after those of the programs, each with a key of its own, and revoke no credential of another", async () => {
-  const { description } = await freshSandbox();
+  const { description } = await freshSandbox(options);
   const { accounts, urls } = description;
   expect(accounts.map(({ id, program }) => `${id} ${program}`)).toEqual([
     "acct_demo prg_demo",
@@ -64,14 +64,14 @@ test("added accounts are described after those of the programs, each with a key 
 });
 
 test("an account that is added changes no key and no hash of the others", async () => {
-  const sandbox = await freshSandbox();
+  const sandbox = await freshSandbox(options);
   await using plain = await createSandbox({ seed: "own-account" });
   expect(sandbox.description.accounts.slice(0, 2)).toEqual(plain.description.accounts);
   expect(await sandbox.fingerprint()).toEqual(await plain.fingerprint());
 });
 
 test("a recording names the added accounts, the client's own account and its credential, and plays again", async () => {
-  const sandbox = await freshSandbox();
+  const sandbox = await freshSandbox(options);
   await sandbox.record("accounts");
   const { urls, accounts } = sandbox.description;
   for (const { key } of accounts.slice(2))

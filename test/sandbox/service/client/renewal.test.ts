@@ -1,23 +1,37 @@
-import { type IncomingMessage, Server } from "node:http";
+import { type IncomingMessage, Server, type ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { createApiClient, unwrap } from "../../../../sandbox/service/client/api-client.ts";
 import { clientAccount } from "../../../../sandbox/service/keys/keys.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 
-const delayAccess = () => delay("/v1/routing/access");
+const delayAccess = () => delay("request", "/v1/routing/access");
 
-/** Holds the next request to one of the paths back, as a slow network would, until it is sent. */
-function delay(...paths: string[]): { asked: Promise<void>; send: () => void } & AsyncDisposable {
+/** Holds the next request to one of the paths back, or its answer, as a slow network would, until it is sent. */
+function delay(
+  held: "request" | "answer",
+  ...paths: string[]
+): { asked: Promise<void>; send: () => void } & AsyncDisposable {
   const [asked, sent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   Server.prototype.emit = new Proxy(Server.prototype.emit, {
-    apply(target, server, args: [event: unknown, request: IncomingMessage]) {
-      const [event, request] = args;
-      if (event !== "request" || !paths.some((path) => request.url?.endsWith(path)))
-        return Reflect.apply(target, server, args);
+    apply(target, server, args: [event: unknown, request: IncomingMessage, response: ServerResponse]) {
+      const [event, request, response] = args;
+      const go = () => Reflect.apply(target, server, args);
+      if (event !== "request" || !paths.some((path) => request.url?.endsWith(path))) return go();
       paths.length = 0;
-      asked.resolve();
-      void sent.promise.then(() => Reflect.apply(target, server, args));
-      return true;
+      if (held === "request") {
+        asked.resolve();
+        void sent.promise.then(go);
+        return true;
+      }
+      response.end = new Proxy(response.end, {
+        apply(end, _response, given) {
+          asked.resolve();
+          void sent.promise.then(() => Reflect.apply(end, response, given));
+          return response;
+        },
+      });
+      return go();
     },
   });
   return {
@@ -82,7 +96,7 @@ describe("the sandbox's own client after its credential's seven days:", () => {
   );
 
   test("a given state whose credential is issued during a restore succeeds", async () => {
-    await using sandbox = await createSandbox({ seed: "given-and-restored" });
+    const sandbox = await freshSandbox();
     const start = await sandbox.snapshot();
     await using access = delayAccess();
     const given = sandbox.given.purchase({ state: "created" });
@@ -93,10 +107,62 @@ describe("the sandbox's own client after its credential's seven days:", () => {
     expect((await sandbox.given.purchase({ state: "created" })).purchase.status).toBe("created");
   });
 
+  test.each([
+    ["client", "valid", 0],
+    ["client.retrying", "valid", 0],
+    ["given", "valid", 0],
+    ["client", "expired", 1],
+    ["client.retrying", "expired", 1],
+    ["given", "expired", 1],
+  ])(
+    "%s continues with the restored credential, which is %s, if a new one arrives after the restore",
+    async (name, restored, issued) => {
+      const sandbox = await freshSandbox();
+      const { client, given, description } = sandbox;
+      const reader = name === "client" ? client : client.retrying;
+      const use = async () =>
+        name === "given"
+          ? (await given.purchase({ state: "created" })).purchase.program
+          : unwrap(await reader.GET(path, { params: { path: { program } } })).id;
+      await use();
+      const valid = await sandbox.snapshot();
+      await sandbox.clock.travel({ days: 8 });
+      const start = restored === "valid" ? valid : await sandbox.snapshot();
+      await using access = delay("answer", "/v1/routing/access");
+      const late = use();
+      await access.asked;
+      await start.restore();
+      access.send();
+      expect([await late, await use(), await use()]).toEqual([program, program, program]);
+      const log = await fetch(`${description.urls.control}/requests?operation=issueAccess`);
+      expect(JSON.parse(await log.text()).data).toHaveLength(issued);
+    },
+  );
+
+  test("requests after a restore share one request for a credential, even if one from before it is in progress", async () => {
+    const { client, snapshot, description } = await freshSandbox();
+    const use = async () => unwrap(await client.GET(path, { params: { path: { program } } })).id;
+    const start = await snapshot();
+    await using before = delayAccess();
+    const reads = [use()];
+    await before.asked;
+    await start.restore();
+    await using after = delayAccess();
+    reads.push(use());
+    await after.asked;
+    before.send();
+    await reads[0];
+    reads.push(use());
+    after.send();
+    expect(await Promise.all(reads)).toEqual([program, program, program]);
+    const log = await fetch(`${description.urls.control}/requests?operation=issueAccess`);
+    expect(JSON.parse(await log.text()).data).toHaveLength(2);
+  });
+
   test.each(["client", "given"])(
     "a write of %s after a restore has another key than one that is in progress",
     async (name) => {
-      await using sandbox = await createSandbox({ seed: "overtaken" });
+      const sandbox = await freshSandbox();
       const { merchant } = await sandbox.given.purchase({ state: "created" });
       const { retrying } = sandbox.client;
       await retrying.deliver(program);
@@ -106,7 +172,7 @@ describe("the sandbox's own client after its credential's seven days:", () => {
           ? await retrying.createPurchase(merchant, { buyer, amount, terms: {} })
           : (await sandbox.given.purchase({ state: "created", amount })).purchase;
       const start = await sandbox.snapshot();
-      await using late = delay("/purchases");
+      await using late = delay("request", "/purchases");
       const first = create("1000");
       await late.asked;
       await start.restore();

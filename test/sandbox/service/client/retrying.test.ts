@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import type { Hex } from "viem";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import {
   type ApiClientOptions,
@@ -7,6 +8,7 @@ import {
   RetryLimitError,
   unwrap,
 } from "../../../../sandbox/service/client/api-client.ts";
+import { retryPolicy } from "../../../../sandbox/service/client/retry-policy.ts";
 import { waitInRealTime } from "../../../../sandbox/service/client/retrying-fetch.ts";
 import { sandboxTest } from "../../../../testkit/vitest.ts";
 import { openFaultyProxy, type Treatment } from "./faulty-proxy.ts";
@@ -87,7 +89,16 @@ const moment = "Sun, 06 Nov 1994 08:49:37 GMT";
 const later = ["Sun, 06 Nov 1994 08:49:39 GMT", "Sunday, 06-Nov-94 08:49:39 GMT", "Sun Nov  6 08:49:39 1994"];
 
 test("a Retry-After that is a date asks for the time from the answer's own date until then", async () => {
-  const asked = [...later, moment, "Sat, 05 Nov 1994 08:49:37 GMT", "2", "soon", "2.5"];
+  const asked = [
+    ...later,
+    moment,
+    "Sat, 05 Nov 1994 08:49:37 GMT",
+    "2",
+    "soon",
+    "2.5",
+    "00000000000000000003",
+    "1".repeat(20),
+  ];
   const left = [...asked];
   const waited: (number | undefined)[] = [];
   const client = createApiClient("http://127.0.0.1:9", undefined, {
@@ -100,8 +111,20 @@ test("a Retry-After that is a date asks for the time from the answer's own date 
     wait: async ({ seconds }) => void waited.push(seconds),
   });
   await client.retrying.GET("/v1/routing/capabilities");
-  expect(waited).toEqual([2, 2, 2, 0, 0, 2, undefined, undefined]);
+  expect(waited).toEqual([2, 2, 2, 0, 0, 2, undefined, undefined, 3, Number("1".repeat(20))]);
 });
+
+inSandbox(
+  "a pause of any length that an early request is asked for moves the clock by at most a day",
+  async ({ sandbox: { clock } }) => {
+    const { signal } = new AbortController();
+    for (const seconds of [86_400, 86_401, 1e20, Number.POSITIVE_INFINITY]) {
+      const before = await clock.now();
+      await retryPolicy(clock, 0).wait({ seconds, isEarly: true, sent: 1, signal });
+      expect((await clock.now()) - before).toBe(86_400);
+    }
+  },
+);
 
 inSandbox("a request that was aborted is not sent again", async ({ sandbox }) => {
   const { client, proxy } = await openClient(sandbox, []);
@@ -217,15 +240,47 @@ inSandbox("every named write returns what it made", async ({ sandbox: { client, 
   });
 });
 
-test("in mode deterministic a 202 moves the clock by what it asks for, until the confirmations are there", async () => {
+test("in mode deterministic a 202 moves the clock by what it asks for, up to 20 times and once for each required confirmation", async () => {
   await using sandbox = await createSandbox({ seed: "retrying", confirmations: 4 });
-  const { given, client, clock } = sandbox;
+  const { given, client, clock, faults } = sandbox;
   const { purchase } = await given.purchase({ state: "created" });
   const before = await clock.now();
   const active = await client.retrying.activate(purchase);
   expect(active.status).toBe("active");
   expect((await clock.now()) - before).toBe(4);
+  await faults.set({ layer: "api", point: "before_commit", action: "503", count: 3 });
+  await client.retrying.reconcile(purchase);
+  expect((await clock.now()) - before, "a 503 moves nothing").toBe(4);
+  await faults.set({ layer: "api", point: "before_commit", action: "429", count: 100 });
+  const unknown = { code: "retry_limit", message: expect.stringContaining(" after 24 identical requests") };
+  expect(await reasonOf(client.retrying.reconcile(purchase))).toMatchObject(unknown);
+  const other = { state: "pending", wallet: "other_merchant" } as const;
+  expect(await reasonOf(given.merchant(other))).toMatchObject(unknown);
 });
+
+test.each([
+  [3, 3_000],
+  [3_600, 60_000],
+  [undefined, 10],
+])(
+  "in mode live a Retry-After of %s is waited for %i ms, without a travel",
+  async (seconds, milliseconds) => {
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const travel = vi.fn(async () => 0);
+    const { wait } = retryPolicy({ mode: "live", travel }, 1);
+    let hasEnded = false;
+    const waited = wait({ seconds, isEarly: true, sent: 1, signal: new AbortController().signal });
+    void waited.then(() => {
+      hasEnded = true;
+    });
+    await vi.advanceTimersByTimeAsync(milliseconds - 1);
+    expect(hasEnded).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(hasEnded).toBe(true);
+    expect(travel).not.toHaveBeenCalled();
+  },
+);
 
 test("in mode deterministic a rate limit ends with its window in sandbox time", async () => {
   await using sandbox = await createSandbox({ seed: "retrying", rateLimit: { requests: 3, seconds: 3_600 } });
@@ -238,8 +293,17 @@ test("in mode deterministic a rate limit ends with its window in sandbox time", 
   expect(await clock.now()).toBe(window * 3_600);
 });
 
-test("equal runs give named writes equal keys, even after a restore", async () => {
+test("equal runs give named writes equal keys, even after several restores", async () => {
   await using sandbox = await createSandbox({ seed: "retrying" });
+  const { client, given, wallets } = sandbox;
+  const create = async (wallet: { address: Hex }) =>
+    await client.retrying.createMerchant(program, {
+      wallet: wallet.address,
+      name: "Corner Books",
+      funding_cap: "500000000",
+    });
+  await create(wallets.merchant);
+  await given.merchant({ state: "pending", wallet: "buyer" });
   const start = await sandbox.snapshot();
   const run = async () => {
     const keys: (string | null)[] = [];
@@ -248,19 +312,16 @@ test("equal runs give named writes equal keys, even after a restore", async () =
         keys.push(request.headers.get("Idempotency-Key"));
       },
     };
-    const { retrying } = sandbox.client;
-    retrying.use(note);
-    for (const wallet of [sandbox.wallets.merchant, sandbox.wallets.other_merchant])
-      await retrying.createMerchant(program, {
-        wallet: wallet.address,
-        name: "Corner Books",
-        funding_cap: "500000000",
-      });
-    retrying.eject(note);
+    client.retrying.use(note);
+    for (const wallet of [wallets.beneficiary, wallets.other_merchant]) await create(wallet);
+    client.retrying.eject(note);
+    await given.merchant({ state: "pending", wallet: "other_buyer" });
     return { keys, digest: (await sandbox.fingerprint()).digest };
   };
   const first = await run();
   expect(new Set(first.keys).size).toBe(2);
-  await start.restore();
-  expect(await run()).toEqual(first);
+  for (let restores = 1; restores <= 2; restores += 1) {
+    await start.restore();
+    expect(await run()).toEqual(first);
+  }
 });

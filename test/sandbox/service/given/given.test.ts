@@ -8,12 +8,10 @@ import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.
 import type { components } from "../../../../sandbox/service/client/api-client.ts";
 import { openPool } from "../../../../testkit/pool/pool.ts";
 import { playScenario } from "../../../../testkit/scenario/play-scenario.ts";
-import { shareSandbox } from "../../../kit/share-sandbox.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 
 const program = "prg_demo";
-const freshSandbox = shareSandbox();
-
 /** Sends a request to the API or the control API, and returns what came back. */
 async function ask(url: string, method: "GET" | "POST", bearer?: string, body?: unknown) {
   const answer = await fetch(url, {
@@ -196,18 +194,6 @@ test("a purchase is of the merchant that the wallet is enrolled as, no matter wh
   expect(made.merchant).toMatchObject({ id: merchant.id, name: "Mine", funding: { allowance: "90000000" } });
 });
 
-test("a merchant whose enrollment was not confirmed is confirmed by the next call", async () => {
-  const { faults, given } = await freshSandbox();
-  const match = { operation: "confirmEnrollment" };
-  await faults.set({ layer: "api", action: "503", point: "before_commit", match, count: null });
-  await expect(given.merchant({ state: "enrolled" })).rejects.toMatchObject({ code: "retry_limit" });
-  await faults.clear();
-  const { merchant } = await given.merchant({ state: "enrolled" });
-  expect(merchant).toMatchObject({ status: "enrolled", funding: { allowance: "0" } });
-  const { purchase } = await given.purchase({ state: "refunded" });
-  expect(purchase).toMatchObject({ merchant_id: merchant.id, status: "refunded" });
-});
-
 test("a merchant that is passed is funded only where the state needs it", async () => {
   const sandbox = await freshSandbox();
   const { given, chain, wallets, description } = sandbox;
@@ -362,28 +348,6 @@ test("a transaction that reverts and a refusal of the API are thrown with their 
     message: expect.stringMatching(
       /register, reverted with ProgramPaused\(program 0x.*\)\. See routing-sandbox explain 0x/,
     ),
-  });
-});
-
-test("a given state repeats its requests as client.retrying does, the one for its first credential included", async () => {
-  await using sandbox = await createSandbox({ seed: "given-retries" });
-  const isDown = async (count: number | null) => {
-    await sandbox.faults.clear();
-    await sandbox.faults.set("node-down", { count });
-  };
-  await isDown(15);
-  expect((await sandbox.given.merchant({ state: "pending" })).merchant.status).toBe("pending");
-  expect(sandbox.faults.list()).toMatchObject([{ hits: 15 }]);
-  await isDown(null);
-  await expect(sandbox.given.purchase({ state: "created" })).rejects.toMatchObject({
-    code: "retry_limit",
-    message: expect.stringContaining("after 21 identical requests; the last one got 503 rpc_unavailable"),
-  });
-  await using fresh = await createSandbox({ seed: "given-retries" });
-  await fresh.faults.set("node-down");
-  await expect(fresh.given.merchant({ state: "pending" })).rejects.toMatchObject({
-    code: "retry_limit",
-    message: expect.stringContaining("POST /v1/routing/access is unknown after 21 identical requests"),
   });
 });
 

@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import { beforeAll, expect, test } from "vitest";
+import type { Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { unwrap } from "../../../../sandbox/service/client/problem-error.ts";
 import type { Given } from "../../../../sandbox/service/given/given.ts";
 import { merchantStates, purchaseStates, routes } from "../../../../sandbox/service/given/states.ts";
 import { day } from "../../../../server/api/default-deadlines.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 
 const otherStates = "claimed, approved, denied, refund_due or refunded";
 const paying = `partially_paid, paid, reconciled, ${otherStates}`;
@@ -13,11 +14,9 @@ let sandbox: Sandbox;
 let otherMerchant: string;
 
 beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "given-options" });
+  sandbox = await freshSandbox();
   otherMerchant = (await sandbox.given.merchant({ state: "enrolled", program: "prg_other" })).merchant.id;
 });
-
-afterAll(async () => await sandbox.close());
 
 /** Returns the answer to a JSON request. */
 async function post(body: unknown) {

@@ -1,8 +1,9 @@
 import { createPublicClient, type Hex, http } from "viem";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { purchaseRegistrarAbi } from "../../../../protocol/abi.generated.ts";
-import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import type { Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { PurchaseState, Route } from "../../../../sandbox/service/given/states.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 
 const amount = "25000000";
 const part = "12500000";
@@ -69,7 +70,7 @@ let sandbox: Sandbox;
 let credential: string;
 
 beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "given" });
+  sandbox = await freshSandbox();
   const { urls, accounts } = sandbox.description;
   const answer = await fetch(`${urls.api}/v1/routing/access`, {
     method: "POST",
@@ -77,8 +78,6 @@ beforeAll(async () => {
   });
   credential = JSON.parse(await answer.text()).credential;
 });
-
-afterAll(async () => await sandbox.close());
 
 /** Returns a purchase as it is on the chain, read only through the chain RPC. */
 async function onChain(id: Hex) {

@@ -8,6 +8,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { unwrap } from "../../../../sandbox/service/client/api-client.ts";
 import { openReceiver } from "../../../kit/external-receiver.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 
 /** A receiver of a test's own, which answers 204 and keeps what it got. */
@@ -61,7 +62,7 @@ test("a receiver that starts after the sandbox is pinned, and gets every event w
 });
 
 test("a receiver is pinned once, and a refused one changes nothing", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   const own = sandbox.receiver.url;
   const { url } = await startReceiver();
   await expect(sandbox.receiver.pin("ftp://127.0.0.1/")).rejects.toMatchObject({ code: "receiver_invalid" });
@@ -114,7 +115,7 @@ test("resend sends an event to the pinned receiver again, and does not count as 
 });
 
 test("a receiver that is not a string is refused with what to pass", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   for (const [url, shown] of [
     [null, "null"],
     [5, "5"],
@@ -126,7 +127,7 @@ test("a receiver that is not a string is refused with what to pass", async () =>
 });
 
 test("two calls at once pin one receiver", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   const [first, second] = [await startReceiver(), await startReceiver()];
   const outcomes = await Promise.allSettled([
     sandbox.receiver.pin(first.url),
@@ -152,7 +153,7 @@ test("after a delivery, and when the start names a receiver, none is pinned", as
 });
 
 test("a restore undoes the pin, so that every test can pin a receiver", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   const own = sandbox.receiver.url;
   const snapshot = await sandbox.snapshot();
   for (const _ of ["first", "second"]) {
@@ -171,7 +172,7 @@ test("a restore undoes the pin, so that every test can pin a receiver", async ()
 });
 
 test("the control API pins a receiver for clients in any language", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   const { url } = await startReceiver();
   const pin = async (body: object) => {
     const answer = await fetch(`${sandbox.description.urls.control}/receiver/pin`, {

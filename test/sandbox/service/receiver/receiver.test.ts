@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { connect } from "node:net";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { openReceiver } from "../../../kit/external-receiver.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
@@ -8,16 +9,12 @@ let kit: TestKit;
 let start: Snapshot;
 
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "receiver" });
+  kit = await TestKit.shared();
   start = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
   await start.restore();
-});
-
-afterAll(async () => {
-  await kit.sandbox.close();
 });
 
 async function control(method: string, path: string, body?: unknown) {
@@ -30,14 +27,15 @@ async function control(method: string, path: string, body?: unknown) {
 }
 
 describe("sandbox.receiver", () => {
-  test("returns each delivery once, whether next() is called before or after it arrives", async () => {
-    const early = kit.sandbox.receiver.next();
-    const first = await kit.events.write();
-    await kit.events.deliver(first);
-    await kit.events.deliver(await kit.events.write());
-    expect((await early).headers["webhook-id"]).toBe(first.id);
-    expect((await kit.sandbox.receiver.next()).number).toBe(2);
-    expect(kit.sandbox.receiver.deliveries()).toHaveLength(2);
+  test("returns each delivery once and in order, whether next() is called before or after it arrives", async () => {
+    const { receiver } = kit.sandbox;
+    const early = [receiver.next(() => true, 50_000), receiver.next(() => true, 50_000)];
+    const events = [await kit.events.write(), await kit.events.write(), await kit.events.write()];
+    for (const event of events) await kit.events.deliver(event);
+    const returned = [...(await Promise.all(early)), await receiver.next()];
+    expect(returned.map(({ headers }) => headers["webhook-id"])).toEqual(events.map(({ id }) => id));
+    expect(receiver.deliveries()).toEqual(returned);
+    await expect(receiver.next(undefined, 20)).rejects.toMatchObject({ code: "no_delivery" });
   });
 
   test("returns the first delivery that matches", async () => {
@@ -87,8 +85,9 @@ describe("sandbox.receiver", () => {
     expect((await kit.events.deliver(await kit.events.write())).notification.attempts).toHaveLength(1);
   });
 
-  test("is restored with a snapshot: deliveries, their numbers and faults", async () => {
+  test("is restored with a snapshot: deliveries, which of them were returned, their numbers and faults", async () => {
     await kit.events.deliver(await kit.events.write());
+    await kit.sandbox.receiver.next();
     await kit.sandbox.faults.set({ layer: "delivery", action: "answer", status: 500 });
     const snapshot = await kit.sandbox.snapshot();
     const before = kit.sandbox.receiver.capture();
@@ -96,8 +95,33 @@ describe("sandbox.receiver", () => {
     await kit.events.deliver(await kit.events.write());
     expect(kit.sandbox.receiver.deliveries()).toHaveLength(3);
     await snapshot.restore();
+    expect(before.taken).toEqual([1]);
     expect(kit.sandbox.receiver.capture()).toEqual(before);
     expect(kit.sandbox.faults.list()).toEqual(faults);
+  });
+
+  test("lists the last 1,000 deliveries", async () => {
+    const { receiver } = kit.sandbox;
+    const arrival = { headers: {}, body: "", verified: false, status: 422 };
+    const arrivals = Array.from({ length: 1_000 }, (_, index) => ({ number: index + 1, ...arrival }));
+    receiver.restore({ count: 1_000, arrivals, taken: [] });
+    await kit.events.deliver(await kit.events.write());
+    const last = Array.from({ length: 1_000 }, (_, index) => index + 2);
+    expect(receiver.deliveries().map(({ number }) => number)).toEqual(last);
+    const { body } = await control("GET", "/receiver/deliveries");
+    expect(body).toMatchObject({ data: last.map((number) => ({ number })) });
+  });
+
+  test("has no status for a delivery whose connection was closed before the response", async () => {
+    const { port } = new URL(kit.base);
+    const { pathname } = new URL(kit.sandbox.description.receiver.url);
+    const head = `POST ${pathname} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\n`;
+    const socket = connect(Number(port), "127.0.0.1");
+    const closed = kit.sandbox.receiver.next(() => true, 50_000);
+    socket.write(`${head}Content-Length: 4\r\n\r\n{}`, () => socket.destroy());
+    expect(await closed).toMatchObject({ number: 1, status: null, verified: false, body: "{}" });
+    const { body } = await control("GET", "/receiver/deliveries");
+    expect(body).toMatchObject({ data: [{ number: 1, status: null }] });
   });
 
   test("refuses an invalid failure", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 
 test.each([
   ["an approval", false],
@@ -7,7 +7,7 @@ test.each([
 ] as const)(
   "a wallet pays what is still owed under %s, by a purchase that was read before a part was paid",
   async (_, permit) => {
-    await using sandbox = await createSandbox({ seed: "paid-in-parts" });
+    const sandbox = await freshSandbox();
     const { buyer } = sandbox.wallets;
     const { purchase } = await sandbox.given.purchase({ state: "active", amount: "25000000" });
     if (!permit) await buyer.approve(purchase);
@@ -28,7 +28,7 @@ test.each([
 );
 
 test("a payment without enough allowance says what the allowance lacks and which call approves it", async () => {
-  await using sandbox = await createSandbox({ seed: "not-approved" });
+  const sandbox = await freshSandbox();
   const { buyer, other_buyer } = sandbox.wallets;
   const { purchase } = await sandbox.given.purchase({ state: "active", amount: "25000000" });
   const lacks = "Error(message ERC20: transfer amount exceeds allowance)";

@@ -1,20 +1,20 @@
 import type { Hex } from "viem";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
-import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import type { Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 
 let sandbox: Sandbox;
 let before: Snapshot;
 beforeAll(async () => {
-  sandbox = await createSandbox({ seed: "send" });
+  sandbox = await freshSandbox();
   before = await sandbox.snapshot();
 });
 beforeEach(async () => await before.restore());
 afterEach(() => {
   vi.restoreAllMocks();
 });
-afterAll(async () => await sandbox.close());
 
 /** A transaction that costs little and changes nothing. */
 const transaction = () => ({ to: sandbox.wallets.buyer.address, data: "0x" }) as const;

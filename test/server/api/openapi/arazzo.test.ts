@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL("../../../..", import.meta.url));
 test("Redocly's respect runs the Arazzo lifecycle on a running sandbox", {
   timeout: 120_000,
 }, async () => {
-  await using kit = await TestKit.open({ seed: "arazzo" });
+  const kit = await TestKit.shared();
   await using wallets = await serveWallets(kit);
   const inputs = {
     account_key: kit.accountKey,

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formatsPlugin from "ajv-formats";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { errorCatalogue } from "../../../../server/api/errors/catalogue.ts";
 import { codesOfOperation } from "../../../../server/api/errors/codes-of-operation.ts";
 import { operations } from "../../../../server/api/operations/table.ts";
@@ -17,11 +17,7 @@ const root = fileURLToPath(new URL("../../../..", import.meta.url));
 let kit: TestKit;
 
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "description" });
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
+  kit = await TestKit.shared();
 });
 
 async function served(url: string): Promise<string> {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { exampleLifecycle } from "../../../../scripts/examples/lifecycle.ts";
 import { ExampleRun } from "../../../../scripts/examples/run.ts";
 import type { RequestExample } from "../../../../server/api/openapi/examples/request-example.ts";
 import { jsonSchema } from "../../../../server/api/schemas/primitives.ts";
+import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 import { type DescribedOperation, parseDescription } from "./fuzz/description.ts";
 
 /** The parts of a request example in the served description. */
@@ -26,7 +26,7 @@ function exampleOf({ parameters = [], requestBody }: DescribedOperation): Reques
 }
 
 test("every request example of the description succeeds on a fresh sandbox (to record them again: npm run examples:record)", async () => {
-  await using sandbox = await createSandbox();
+  const sandbox = await freshSandbox();
   const { paths } = parseDescription(
     await (await fetch(`${sandbox.description.urls.api}/v1/routing/openapi.json`)).text(),
   );

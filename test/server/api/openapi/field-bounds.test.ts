@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { type Answer, problem } from "../../../kit/answer.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
 
@@ -40,9 +40,8 @@ type Write = keyof typeof writes;
 
 let kit: TestKit;
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "field-bounds" });
+  kit = await TestKit.shared();
 });
-afterAll(async () => await kit[Symbol.asyncDispose]());
 
 async function send(write: Write, change: object): Promise<Answer> {
   const [path, body] = writes[write];

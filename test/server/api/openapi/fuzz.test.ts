@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
 import { AnswerCheck } from "./fuzz/answer-check.ts";
@@ -7,7 +7,7 @@ import { parseDescription } from "./fuzz/description.ts";
 import { type Known, requestArbitrary } from "./fuzz/request-arbitrary.ts";
 
 /** FUZZ_REQUESTS and FUZZ_SEED make a deeper run or repeat one. */
-const requests = Number(process.env["FUZZ_REQUESTS"] ?? 500);
+const requests = Number(process.env["FUZZ_REQUESTS"] ?? 200);
 const seed = Number(process.env["FUZZ_SEED"] ?? 20_260_101);
 
 let kit: TestKit;
@@ -15,7 +15,7 @@ let known: Known;
 let snapshot: Snapshot;
 
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "fuzz", receiptTimeoutMs: 30_000 });
+  kit = await TestKit.shared({ receiptTimeoutMs: 30_000 });
   const pending = await kit.createMerchant();
   const merchant = await kit.enrolledMerchant();
   const created = await kit.createPurchase(merchant);
@@ -52,10 +52,6 @@ beforeAll(async () => {
     ],
   };
   snapshot = await kit.sandbox.snapshot();
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
 });
 
 test(`${requests} requests: no 5xx, every answer as described, nothing changed by a refusal`, {

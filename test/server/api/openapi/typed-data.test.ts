@@ -1,5 +1,5 @@
 import { SignTypedDataVersion, signTypedData, TypedDataUtils } from "@metamask/eth-sig-util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { present, type Schema } from "../../../kit/answer.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
@@ -21,12 +21,8 @@ let kit: TestKit;
 let merchant: Schema<"Merchant">;
 
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "typed-data" });
+  kit = await TestKit.shared();
   merchant = await kit.enrolledMerchant();
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
 });
 
 /** The digest that MetaMask signs for this typed data: it takes `types` as they are and adds nothing. */

@@ -13,7 +13,7 @@ let batch: Hex;
 
 /** The buyer pays an active purchase and one that its merchant has registered, which the service does not know yet, in one batch. */
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "batches", receiptTimeoutMs: 30_000 });
+  kit = await TestKit.shared({ receiptTimeoutMs: 30_000 });
   const merchant = await kit.enrolledMerchant();
   paid = await kit.activePurchase(merchant);
   registered = await kit.createPurchase(merchant);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { present, problem } from "../../../kit/answer.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
@@ -23,7 +23,7 @@ const credentials = new Map<string, string>();
 const keys = new Map<string, string[]>();
 
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "lists" });
+  kit = await TestKit.shared();
   credentials.set(kit.program, kit.credential);
   credentials.set(other, (await kit.issue(kit.otherAccountKey)).credential);
   const merchant = await kit.enrolledMerchant();
@@ -36,7 +36,6 @@ beforeAll(async () => {
   for (const program of [kit.program, other])
     for (const name of names) keys.set(`${name} of ${program}`, await keysOf(name, "?limit=100", program));
 });
-afterAll(async () => await kit[Symbol.asyncDispose]());
 
 function pathIn(program: string, below: string): string {
   return `/v1/routing/programs/${program}${below}`;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { codesOfOperation } from "../../../../server/api/errors/codes-of-operation.ts";
 import { operations } from "../../../../server/api/operations/table.ts";
 import { type Scope, scopes } from "../../../../server/api/scopes.ts";
@@ -33,11 +33,7 @@ const guarded = operations.filter(({ authorization }) => authorization.kind === 
 let kit: TestKit;
 
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "operations" });
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
+  kit = await TestKit.shared();
 });
 
 /** Asks for an operation with a body that is never right, so that nothing but the authorization is tried. */

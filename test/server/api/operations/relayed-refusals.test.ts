@@ -1,8 +1,9 @@
 import { encodeFunctionData } from "viem";
 import { describe, expect, test } from "vitest";
 import { testUsdcAbi } from "../../../../protocol/abi.generated.ts";
-import { collectRefundCall } from "../../../../protocol/call.ts";
+import { collectRefundCall, offerCall } from "../../../../protocol/call.ts";
 import { toTimestamp } from "../../../../protocol/values/time.ts";
+import { readCommitment } from "../../../../sandbox/service/wallets/read-commitment.ts";
 import { day } from "../../../../server/api/default-deadlines.ts";
 import type { ProgramDeployment } from "../../../../server/chain/deployment.ts";
 import { type Answer, present, problem, type Schema } from "../../../kit/answer.ts";
@@ -15,7 +16,7 @@ const again = "then send the identical request again.";
 let kit: TestKit;
 
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "relayed refusals", receiptTimeoutMs: 30_000 });
+  kit = await TestKit.shared({ receiptTimeoutMs: 30_000 });
   return kit;
 });
 
@@ -145,6 +146,22 @@ describe("an offer that the contract would refuse says what that means and what 
   });
 });
 
+test("an offer that other software has made is refused because of that, after its deadline too", async () => {
+  const purchase = await kit.createPurchase(await kit.enrolledMerchant());
+  const { deployer } = kit.sandbox.wallets;
+  await setProgram({ operator: deployer.address });
+  const { address } = kit.sandbox.chain.deployment.registrar;
+  const call = offerCall(address, readCommitment(purchase), purchase.commitment.signature);
+  expect((await deployer.sendCall(call)).receipt.status).toBe("success");
+  await setProgram();
+  await kit.sandbox.clock.travelTo(purchase.deadlines.offer_deadline + 1);
+  expectRefused(await kit.requestActivation(purchase), {
+    detail: "The offer was not sent: the purchase is on chain already. No repeat of this request succeeds.",
+    retryable: false,
+    revert: "DeadlinePassed",
+  });
+});
+
 describe("a collection that the contract would refuse says what that means and what to do:", () => {
   test("the relayer is no longer the program's operator", async () => {
     const approved = await kit.approvedPurchase(await kit.fundedMerchant());
@@ -176,6 +193,21 @@ describe("a collection that the contract would refuse says what that means and w
     const { receipt } = await deployer.sendCall(collectRefundCall(address, id, 1n, hash));
     expect(receipt.status).toBe("success");
     await setProgram();
+    // Now the merchant's balance does not cover the award either.
+    const merchant = kit.wallet("merchant");
+    const { token } = kit.sandbox.chain.deployment;
+    const balance = await kit.sandbox.chain.client.readContract({
+      address: token.address,
+      abi: testUsdcAbi,
+      functionName: "balanceOf",
+      args: [merchant.address],
+    });
+    const data = encodeFunctionData({
+      abi: testUsdcAbi,
+      functionName: "transfer",
+      args: [kit.wallet("stranger").address, balance],
+    });
+    await merchant.send({ to: token.address, data });
     expectRefused(await kit.requestRefund(approved), {
       detail: `The collection was not sent: a refund of this purchase was collected already, under the decision hash ${hash}. No repeat of this request succeeds.`,
       retryable: false,

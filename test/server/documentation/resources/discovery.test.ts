@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import formatsPlugin from "ajv-formats";
 import { hashMessage, TypedDataEncoder } from "ethers";
 import { calculateJwkThumbprint } from "jose";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { hashJson } from "../../../../protocol/values/canonical-json.ts";
 import { errorCodes } from "../../../../server/api/errors/catalogue.ts";
 import { operations } from "../../../../server/api/operations/table.ts";
@@ -16,12 +16,8 @@ let kit: TestKit;
 let docs: string;
 
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "discovery" });
+  kit = await TestKit.shared();
   docs = kit.sandbox.description.urls.docs;
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
 });
 
 async function read(url: string, method = "GET") {

@@ -1,9 +1,10 @@
-import { encodeFunctionData, getAddress, type Hex, keccak256, toHex, zeroAddress } from "viem";
+import { encodeFunctionData, getAddress, type Hex, keccak256, toHex } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { contractWalletAbi } from "../../../../check-contract/adversary-abi.ts";
 import { ContractFixture } from "../../../../check-contract/fixture/contract-fixture.ts";
 import type { FixtureAnswer } from "../../../../check-contract/fixture/fixture-service.ts";
+import { contractWalletReason } from "../../../../protocol/binding/check-binding.ts";
 import { usdc } from "../../../../protocol/values/amount.ts";
 import { explanationSchema } from "../../../../sandbox/hosts/explain/explanation.ts";
 import { problemSchema } from "../../../../server/api/schemas/problem.ts";
@@ -342,37 +343,11 @@ test("an approval of another amount is reported with the byte of the amount that
   });
 });
 
-test("a sender is reported with its address, and with the reason when it has code", async () => {
+test("another sender is reported with its address", async () => {
   const [buyer, stranger] = [fixture.address("buyer"), fixture.address("stranger")];
   const sent = await refuse(await fixture.send("stranger", fixture.pay(fixture.purchase)));
   expect(failedChecks(sent).get("wallet")).toMatchObject({ expected: buyer, actual: stranger });
   expect(failedChecks(sent).get("status")).toMatchObject({ expected: "success", actual: "reverted" });
-
-  const account = fixture.account("buyer");
-  const authorize = async (address: Hex, ahead: number) => {
-    const nonce = (await fixture.client.getTransactionCount({ address: buyer })) + ahead;
-    const signed = await account.signAuthorization?.({ address, chainId: 31_337, nonce });
-    if (signed === undefined) throw new Error("A local account signs authorizations.");
-    return [signed];
-  };
-  const code = await fixture.deploy("ContractWallet");
-  const typed = { ...fixture.pay(fixture.purchase), delegate: await authorize(zeroAddress, 1) };
-  expect(failedChecks(await refuse(await fixture.succeed("buyer", typed))).get("wallet")).toMatchObject({
-    actual: {
-      address: buyer,
-      reason: "The transaction delegates accounts to code (EIP-7702); only a plain transaction is accepted.",
-    },
-  });
-  await fixture.succeed("stranger", { to: stranger, data: "0x", delegate: await authorize(code, 0) });
-  expect(
-    failedChecks(await refuse(await fixture.succeed("buyer", fixture.pay(fixture.purchase)))).get("wallet"),
-  ).toMatchObject({
-    actual: {
-      address: buyer,
-      reason:
-        "The bound wallet delegates to code (EIP-7702), so other accounts can act as it. End the delegation and send a new transaction.",
-    },
-  });
 });
 
 test("a bound wallet that is a contract is reported as one, no matter who sent for it", async () => {
@@ -385,7 +360,7 @@ test("a bound wallet that is a contract is reported as one, no matter who sent f
   expect(failedChecks(await fixture.reconcile(purchase, [hash])).get("wallet")).toMatchObject({
     actual: {
       address: fixture.address("buyer"),
-      reason: "The bound wallet is a contract. Only an account without code can send the transaction.",
+      reason: contractWalletReason,
     },
   });
 });

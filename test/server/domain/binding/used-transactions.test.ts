@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { present, problem, type Schema } from "../../../kit/answer.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
 
@@ -8,14 +8,10 @@ let merchant: Schema<"Merchant">;
 let other: Schema<"Purchase">;
 
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "used" });
+  kit = await TestKit.shared();
   merchant = await kit.enrolledMerchant();
   await kit.act("merchant", "merchant", merchant.id, "fund");
   other = await kit.createPurchase(merchant);
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
 });
 
 /** Returns the step of a used hash as the refusal names it when the hash is sent as the registration of another purchase. */

@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { hashJson } from "../../../../protocol/values/canonical-json.ts";
 import { operations } from "../../../../server/api/operations/table.ts";
 import { present, problem } from "../../../kit/answer.ts";
@@ -9,12 +9,8 @@ let kit: TestKit;
 let merchantId: string;
 
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "bodies" });
+  kit = await TestKit.shared();
   merchantId = (await kit.enrolledMerchant()).id;
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
 });
 
 /** A request written byte by byte; answers what came back when the server has ended the connection. */

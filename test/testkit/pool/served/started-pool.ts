@@ -30,6 +30,7 @@ export interface StartedPool extends AsyncDisposable {
 interface PoolStatus {
   free: number;
   leased: number;
+  waiting: number;
   metrics: { [name: string]: number };
 }
 
@@ -78,4 +79,24 @@ export async function startPool(...options: string[]): Promise<StartedPool> {
       return [...(await readdir(folder)), ...(await processes()).map(({ command }) => command)];
     },
   };
+}
+
+/** A lease as its request is answered. */
+export interface Leased {
+  id: string;
+  sandbox: SandboxDescription;
+  expires_at: string;
+}
+
+/** Leases a sandbox. */
+export async function leaseOf({ url }: StartedPool): Promise<Leased> {
+  const response = await fetch(`${url}/leases`, { method: "POST" });
+  expect(response.status).toBe(201);
+  return JSON.parse(await response.text());
+}
+
+/** Returns the status of the health of a sandbox, and that of a request to its API. */
+export async function healthOf({ sandbox: { urls } }: Leased): Promise<number[]> {
+  const asked = [`${urls.control}/health`, `${urls.api}/v1/routing/capabilities`];
+  return await Promise.all(asked.map(async (url) => (await fetch(url)).status));
 }

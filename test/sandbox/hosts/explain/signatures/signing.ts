@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Hex, hashTypedData, numberToHex, serializeCompactSignature, slice } from "viem";
@@ -6,7 +5,7 @@ import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { z } from "zod";
 import type { Sandbox } from "../../../../../sandbox/create-sandbox.ts";
 import { typedDataSchema } from "../../../../../server/api/schemas/transactions.ts";
-import { cli } from "../../../../cli/program.ts";
+import { type Ended, tryCli } from "../../../../cli/run-cli.ts";
 
 /** Typed data as the API answers it. */
 export type TypedDataView = z.output<typeof typedDataSchema>;
@@ -68,22 +67,9 @@ export function parityOf(signature: Hex): number {
   return Number.parseInt(signature.slice(130), 16) - 27;
 }
 
-/** The output of a command, and its exit code. */
-export interface Printed {
-  stdout: string;
-  stderr: string;
-  code: number;
-}
-
 /** Runs `explain` of the command line, also where it fails. */
-export async function runExplain(folder: string, args: readonly string[], input = ""): Promise<Printed> {
-  return await new Promise((resolve) => {
-    const command = ["explain", ...args, "--data-dir", folder];
-    const child = execFile(process.execPath, [cli, ...command], (error, stdout, stderr) =>
-      resolve({ stdout, stderr, code: typeof error?.code === "number" ? error.code : 0 }),
-    );
-    child.stdin?.end(input);
-  });
+export async function runExplain(folder: string, args: readonly string[], input?: string): Promise<Ended> {
+  return await tryCli(["explain", ...args, "--data-dir", folder], input);
 }
 
 /** Writes JSON into a file of a folder, and returns its name. */

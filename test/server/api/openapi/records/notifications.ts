@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { createSandbox } from "../../../../../sandbox/create-sandbox.ts";
 import { createApiClient, unwrap } from "../../../../../sandbox/service/client/api-client.ts";
 import { startSandbox } from "../../../../end-to-end/started-sandbox.ts";
 import type { TestKit } from "../../../../kit/test-kit.ts";
@@ -17,7 +18,6 @@ export async function deliverEverything(kit: TestKit): Promise<void> {
 /** The answer of `POST …/notifications` after its process was killed in the middle of an attempt, whose outcome is unknown. */
 export async function deliverAfterCrash(): Promise<string> {
   const folder = await temporaryFolder();
-  const start = async () => await startSandbox(folder, "--mode", "deterministic");
   let credential = "";
   const deliver = async (api: string) =>
     await createApiClient(api, credential).POST("/v1/routing/programs/{program}/notifications", {
@@ -25,7 +25,7 @@ export async function deliverAfterCrash(): Promise<string> {
       body: {},
     });
   {
-    await using first = await start();
+    await using first = await startSandbox(folder, "--mode", "deterministic");
     const { urls, accounts, wallets } = first.description;
     const account = createApiClient(urls.api, accounts[0]?.key);
     credential = unwrap(await account.POST("/v1/routing/access", { body: {} })).credential;
@@ -41,6 +41,6 @@ export async function deliverAfterCrash(): Promise<string> {
     await expect(deliver(urls.api)).rejects.toThrow("fetch failed");
     await first.end("SIGKILL");
   }
-  await using second = await start();
+  await using second = await createSandbox({ dataDirectory: folder });
   return JSON.stringify((await deliver(second.description.urls.api)).data);
 }

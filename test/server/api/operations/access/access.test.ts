@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { day } from "../../../../../server/api/default-deadlines.ts";
 import { scopes } from "../../../../../server/api/scopes.ts";
 import { problem } from "../../../../kit/answer.ts";
@@ -9,11 +9,7 @@ const formOfNothing = { "Content-Type": "application/x-www-form-urlencoded", "Co
 let kit: TestKit;
 
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "access" });
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
+  kit = await TestKit.shared();
 });
 
 async function codeWith(credential: string): Promise<string> {

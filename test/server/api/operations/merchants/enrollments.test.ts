@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { approveCall } from "../../../../../protocol/call.ts";
 import { toTimestamp } from "../../../../../protocol/values/time.ts";
 import { type Answer, problem, type Schema } from "../../../../kit/answer.ts";
 import { resetBeforeEach } from "../../../../kit/reset-before-each.ts";
@@ -11,7 +12,7 @@ let merchant: Merchant;
 let purchase: Schema<"Purchase">;
 
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "enrollments", receiptTimeoutMs: 30_000 });
+  kit = await TestKit.shared({ receiptTimeoutMs: 30_000 });
   merchant = await kit.enrolledMerchant("1000000000");
   purchase = await kit.createPurchase(merchant);
   return kit;
@@ -58,6 +59,24 @@ function expectNotEnrolled(answer: Answer, expected: { detail: string; retryable
   expect(answer.status, answer.text).toBe(409);
   expect(problem(answer)).toMatchObject({ code: "merchant_not_enrolled", ...expected });
 }
+
+test("a merchant's funding has the cap, what is collected and left, and the wallet's allowance and balance on the chain", async () => {
+  const { chain, wallets } = kit.sandbox;
+  const { token, fundingSource } = chain.deployment;
+  const pending = await kit.createMerchant("1000", "other_merchant");
+  await kit.wallet("other_merchant").send(approveCall(token.address, fundingSource.address, 7n));
+  await wallets.buyer.faucet(5n, wallets.other_merchant.address);
+  const { body } = await wallets.other_merchant.enroll(pending);
+  const { text } = await confirm(pending, body);
+  const { valid_until, balance } = pending.funding;
+  const unfunded = { cap: "1000", collected: "0", remaining: "1000", valid_until, allowance: "0" };
+  expect(pending.funding).toEqual({ ...unfunded, balance });
+  expect(JSON.parse(text).funding).toEqual({
+    ...unfunded,
+    allowance: "7",
+    balance: String(BigInt(balance) + 5n),
+  });
+});
 
 describe("a purchase of a merchant", () => {
   test("whose enrollment is not confirmed is refused, and can be repeated once it is", async () => {

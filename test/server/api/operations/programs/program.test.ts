@@ -1,4 +1,4 @@
-import { encodeFunctionData } from "viem";
+import { type Address, encodeFunctionData, keccak256 } from "viem";
 import { expect, test } from "vitest";
 import { purchaseRegistrarAbi } from "../../../../../protocol/abi.generated.ts";
 import { setBoundsCall } from "../../../../../protocol/call.ts";
@@ -10,7 +10,7 @@ import { TestKit } from "../../../../kit/test-kit.ts";
 let kit: TestKit;
 
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "program" });
+  kit = await TestKit.shared();
   return kit;
 });
 
@@ -51,6 +51,34 @@ test("the program shows the operator, the commitment signer and the bounds that 
       bounds: { max_purchase: "7", open_budget: "8", valid_until: 4_000_000_000 },
     },
   });
+});
+
+test("the program shows the contracts with the code that the chain has, and a key for each use", async () => {
+  const { chain, description } = kit.sandbox;
+  const { token, registrar, fundingSource } = chain.deployment;
+  const contract = async ({ address }: { address: Address }) => ({
+    address,
+    code_hash: keccak256((await chain.client.getCode({ address })) ?? "0x"),
+  });
+  const params = { path: { program: kit.program } };
+  const program = present(await kit.api.GET("/v1/routing/programs/{program}", { params }));
+  expect(program.contracts).toEqual({
+    token: { ...(await contract(token)), symbol: token.symbol, decimals: 6 },
+    registrar: {
+      ...(await contract(registrar)),
+      eip712_domain: {
+        name: "PurchaseRegistrar",
+        version: "1",
+        chainId: description.chain.chain_id,
+        verifyingContract: registrar.address,
+      },
+    },
+    funding_source: await contract(fundingSource),
+  });
+  const { reviewer, notifications } = program.keys;
+  const { key } = await kit.events.keys();
+  expect(reviewer.key_id).toBe(description.reviewer.key_id);
+  expect(notifications.key_id).toBe(key.keyId);
 });
 
 test("bounds without an end are shown with the last second that a timestamp can say, as Unix seconds", async () => {

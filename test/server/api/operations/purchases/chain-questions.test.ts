@@ -9,7 +9,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test("a created purchase needs three messages to the node, and a block that one of them shows is on disk before the purchase", async () => {
+test("a created purchase needs four messages to the node, and a block that one of them shows is on disk before the purchase", async () => {
   const dataDirectory = await temporaryFolder();
   await using kit = await TestKit.open({ mode: "live", seed: "questions", dataDirectory });
   const merchant = await kit.enrolledMerchant("50000000");
@@ -18,7 +18,7 @@ test("a created purchase needs three messages to the node, and a block that one 
   await kit.createPurchase(merchant);
   // Only the relayer's look at an earlier block asks which chain it is.
   const own = sent.mock.calls.filter(([message]) => !String(message).includes("eth_chainId"));
-  expect(own).toHaveLength(3);
+  expect(own).toHaveLength(4);
   // By a connection of its own, so that no answer tells the sandbox of it.
   await fetch(kit.sandbox.chain.anvil.url, {
     method: "POST",

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { describe, expect, test } from "vitest";
 import { toTimestamp } from "../../../../../protocol/values/time.ts";
-import { type Answer, problem, type Schema } from "../../../../kit/answer.ts";
+import { type Answer, present, problem, type Schema } from "../../../../kit/answer.ts";
 import { resetBeforeEach } from "../../../../kit/reset-before-each.ts";
 import { TestKit } from "../../../../kit/test-kit.ts";
 
@@ -9,7 +9,7 @@ let kit: TestKit;
 let merchant: Schema<"Merchant">;
 
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "deadlines", receiptTimeoutMs: 30_000 });
+  kit = await TestKit.shared({ receiptTimeoutMs: 30_000 });
   merchant = await kit.enrolledMerchant();
   return kit;
 });
@@ -182,6 +182,72 @@ describe("an offer", () => {
     const made = await kit.requestActivation(purchase);
     expect(made.status, made.text).toBe(200);
     expect(JSON.parse(made.text).operation).toMatchObject({ attempt: 2, hashes: { length: 2 } });
+  });
+});
+
+describe("what can no longer come on chain in time is refused with its deadline when nothing of it is sent", () => {
+  const due = (step: string, deadline: number, over: number) =>
+    `The ${step} was due by ${toTimestamp(deadline)}; the time of the next block is ${toTimestamp(deadline + over)}.`;
+
+  test("an enrollment, and its signature over the wallet route", async () => {
+    const now = await kit.sandbox.clock.now();
+    const { id, enrollment, funding } = present(
+      await kit.api.POST("/v1/routing/programs/{program}/merchants", {
+        params: kit.write(),
+        body: {
+          wallet: kit.wallet("stranger").address,
+          name: "Corner Books",
+          funding_cap: "1",
+          funding_valid_until: now + 60,
+        },
+      }),
+    );
+    const signature = await kit.wallet("stranger").signMessage(enrollment.message);
+    const confirm = async (body: object) => await kit.post(kit.path(`/merchants/${id}/enrollment`), body);
+    const submit = async () =>
+      await kit.post(`/wallet/${kit.program}/merchant/${id}`, { action: "enroll", signature });
+    await at(funding.valid_until - 1);
+    expect(problem(await confirm({})).code).toBe("validation_failed");
+    await at(funding.valid_until);
+    const detail = due("enrollment", funding.valid_until, 1);
+    for (const answer of [await confirm({}), await confirm({ signature }), await submit()])
+      expect(problem(answer)).toMatchObject({ status: 409, code: "deadline_passed", detail });
+  });
+
+  test("a registration", async () => {
+    const { id, deadlines } = await kit.createPurchase(merchant);
+    const confirm = async () => await kit.post(kit.path(`/purchases/${id}/registration`), {});
+    await at(deadlines.offer_deadline - 1);
+    expect(problem(await confirm()).code).toBe("validation_failed");
+    await at(deadlines.offer_deadline);
+    const detail = due("registration", deadlines.offer_deadline, 1);
+    expect(problem(await confirm())).toMatchObject({ status: 409, code: "deadline_passed", detail });
+  });
+
+  test("a claim, whichever of its fields are sent, and its signature over the wallet route", async () => {
+    const purchase = await kit.paidPurchase(merchant);
+    const { id, deadlines } = purchase;
+    const wish = { amount: "1", reason: "Late." };
+    const { sign } = await kit.action("purchase", id, "claim", wish);
+    if (sign?.method !== "eth_signTypedData_v4") throw new Error("No claim is offered.");
+    const signature = await kit.wallet("beneficiary").signTypedData(sign.typed_data);
+    const file = async (body: object) => await kit.post(kit.path(`/purchases/${id}/claims`), body);
+    const submit = async (body: object) =>
+      await kit.post(`/wallet/${kit.program}/purchase/${id}`, { action: "claim", signature, ...body });
+    await at(deadlines.claim_deadline - 1);
+    expect(problem(await file({})).code).toBe("validation_failed");
+    expect(problem(await submit({})).code).toBe("validation_failed");
+    await at(deadlines.claim_deadline);
+    const detail = due("claim", deadlines.claim_deadline, 1);
+    for (const answer of [
+      await file({}),
+      await file({ requested_amount: "1", reason: "Late.", signature }),
+      await file({ requested_amount: "99000000", reason: "Late." }),
+      await submit(wish),
+      await submit({}),
+    ])
+      expect(problem(answer)).toMatchObject({ status: 409, code: "claim_window_closed", detail });
+    expect(await kit.action("purchase", id, "claim", wish)).toMatchObject({ allowed: false });
   });
 });
 

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { describe, expect, test } from "vitest";
 import { payCall } from "../../../../../protocol/call.ts";
-import { present, type Schema } from "../../../../kit/answer.ts";
+import { present, problem, type Schema } from "../../../../kit/answer.ts";
 import { resetBeforeEach } from "../../../../kit/reset-before-each.ts";
 import { TestKit } from "../../../../kit/test-kit.ts";
 
@@ -9,7 +9,7 @@ let kit: TestKit;
 let merchant: Schema<"Merchant">;
 
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "figures" });
+  kit = await TestKit.shared();
   merchant = await kit.enrolledMerchant();
   return kit;
 });
@@ -26,27 +26,45 @@ async function create(): Promise<Schema<"Purchase">> {
 
 /** Whether a purchase is expired at a time. */
 async function expiredAt(purchase: Schema<"Purchase">, time: number): Promise<boolean> {
-  await kit.sandbox.clock.travelTo(time);
+  if ((await kit.sandbox.clock.now()) < time) await kit.sandbox.clock.travelTo(time);
   const { expired, figures } = await kit.readPurchase(purchase);
   expect(Date.parse(figures.as_of.timestamp) / 1000).toBe(time);
   return expired;
 }
 
 describe("a purchase is expired", () => {
-  test("from the second after its offer deadline while it is not offered", async () => {
+  test("once the next block is after its offer deadline while it is not on chain, as an activation is refused", async () => {
     const purchase = await create();
     const { offer_deadline, pay_deadline } = purchase.deadlines;
-    expect(await expiredAt(purchase, offer_deadline)).toBe(false);
-    expect(await expiredAt(purchase, offer_deadline + 1)).toBe(true);
+    expect(await expiredAt(purchase, offer_deadline - 1)).toBe(false);
+    expect(await expiredAt(purchase, offer_deadline)).toBe(true);
+    expect(problem(await kit.requestActivation(purchase)).code).toBe("deadline_passed");
     expect(await expiredAt(purchase, pay_deadline + 1)).toBe(true);
   });
 
-  test("from the second after its pay deadline while it is active and unpaid", async () => {
-    const purchase = await kit.activate(await create());
-    const { offer_deadline, pay_deadline } = purchase.deadlines;
-    expect(await expiredAt(purchase, offer_deadline + 1)).toBe(false);
-    expect(await expiredAt(purchase, pay_deadline)).toBe(false);
-    expect(await expiredAt(purchase, pay_deadline + 1)).toBe(true);
+  test("once the next block is after its pay deadline while it is on chain and unpaid, even if its registration is not confirmed", async () => {
+    const activated = await kit.activate(await create());
+    const registered = await create();
+    await kit.act("merchant", "purchase", registered.id, "register");
+    const { offer_deadline, pay_deadline } = activated.deadlines;
+    const later = registered.deadlines;
+    expect(later.pay_deadline).toBeGreaterThan(pay_deadline);
+    expect(await expiredAt(activated, offer_deadline + 1)).toBe(false);
+    expect(await expiredAt(registered, later.offer_deadline)).toBe(false);
+    expect(await expiredAt(activated, pay_deadline - 1)).toBe(false);
+    expect(await expiredAt(activated, pay_deadline)).toBe(true);
+    expect(await expiredAt(registered, later.pay_deadline)).toBe(true);
+  });
+
+  test("in live mode as the clock moves, without a block", async () => {
+    await using live = await TestKit.open({ seed: "live figures", mode: "live" });
+    const seller = await live.enrolledMerchant();
+    const soon = (await live.sandbox.clock.now()) + 2;
+    const times = { offer_deadline: soon, pay_deadline: soon, claim_deadline: soon };
+    const purchase = await live.createPurchase(seller, times);
+    const { number } = await live.sandbox.chain.client.getBlock();
+    await expect.poll(async () => (await live.readPurchase(purchase)).expired).toBe(true);
+    expect((await live.sandbox.chain.client.getBlock()).number).toBe(number);
   });
 
   test("never once a part of it is paid", async () => {

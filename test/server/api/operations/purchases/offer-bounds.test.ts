@@ -10,7 +10,7 @@ let kit: TestKit;
 let merchant: Schema<"Merchant">;
 
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "offer-bounds", receiptTimeoutMs: 30_000 });
+  kit = await TestKit.shared({ receiptTimeoutMs: 30_000 });
   merchant = await kit.enrolledMerchant();
   return kit;
 });

@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Snapshot } from "../../../../../sandbox/state/snapshot.ts";
 import { problem, type Schema } from "../../../../kit/answer.ts";
 import { TestKit } from "../../../../kit/test-kit.ts";
@@ -9,17 +9,13 @@ let merchant: Schema<"Merchant">;
 let start: Snapshot;
 
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "parties" });
+  kit = await TestKit.shared();
   merchant = await kit.enrolledMerchant();
   start = await kit.sandbox.snapshot();
 });
 
 beforeEach(async () => {
   await start.restore();
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
 });
 
 /** Addresses that cannot act, and what each is called. */

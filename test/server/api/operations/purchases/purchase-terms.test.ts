@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { day } from "../../../../../server/api/default-deadlines.ts";
 import { problem, type Schema } from "../../../../kit/answer.ts";
 import { TestKit } from "../../../../kit/test-kit.ts";
@@ -7,12 +7,8 @@ let kit: TestKit;
 let merchant: Schema<"Merchant">;
 
 beforeAll(async () => {
-  kit = await TestKit.open({ seed: "terms" });
+  kit = await TestKit.shared();
   merchant = await kit.enrolledMerchant("50000000");
-});
-
-afterAll(async () => {
-  await kit[Symbol.asyncDispose]();
 });
 
 /** Returns the refused fields of a purchase, as pairs of pointer and code. */

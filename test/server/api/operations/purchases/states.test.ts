@@ -14,7 +14,7 @@ let kit: TestKit;
 let merchant: Schema<"Merchant">;
 
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "states" });
+  kit = await TestKit.shared();
   merchant = await kit.enrolledMerchant();
   await kit.act("merchant", "merchant", merchant.id, "fund");
   return kit;

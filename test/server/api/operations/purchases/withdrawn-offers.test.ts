@@ -1,6 +1,5 @@
-import { encodeFunctionData, type Hex } from "viem";
+import type { Hex } from "viem";
 import { describe, expect, test } from "vitest";
-import { purchaseRegistrarAbi } from "../../../../../protocol/abi.generated.ts";
 import { type Answer, problem, type Schema } from "../../../../kit/answer.ts";
 import { resetBeforeEach } from "../../../../kit/reset-before-each.ts";
 import { TestKit } from "../../../../kit/test-kit.ts";
@@ -9,18 +8,10 @@ let kit: TestKit;
 let purchase: Schema<"Purchase">;
 
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "withdrawn offers", receiptTimeoutMs: 30_000 });
+  kit = await TestKit.shared({ receiptTimeoutMs: 30_000 });
   purchase = await kit.activePurchase(await kit.fundedMerchant());
   return kit;
 });
-
-/** Sends a call about the purchase to the registrar contract. */
-async function send(wallet: string, functionName: "withdrawOffer" | "expire"): Promise<void> {
-  const id: Hex = `0x${purchase.commitment.hash.slice(2)}`;
-  const data = encodeFunctionData({ abi: purchaseRegistrarAbi, functionName, args: [id] });
-  const { address } = kit.sandbox.chain.deployment.registrar;
-  expect((await kit.wallet(wallet).send({ to: address, data })).receipt.status).toBe("success");
-}
 
 /** Has the program's admin withdraw the offer as its operator. */
 async function withdraw(): Promise<void> {
@@ -28,7 +19,9 @@ async function withdraw(): Promise<void> {
   if (opened === undefined) throw new Error("The program is deployed.");
   const { deployer } = kit.sandbox.wallets;
   await deployer.setBounds(kit.program, { ...opened, operator: deployer.address });
-  await send("deployer", "withdrawOffer");
+  const { receipt, call } = await deployer.withdrawOffer(purchase);
+  expect([receipt.status, call?.function]).toEqual(["success", "withdrawOffer"]);
+  await deployer.setBounds(kit.program, opened);
 }
 
 async function submitApproval(transaction_hash: Hex): Promise<Answer> {
@@ -49,7 +42,7 @@ describe("an offer that was withdrawn", () => {
       withdrawn: true,
       expired: false,
     });
-    await kit.reorg(1);
+    await kit.reorg(2);
     expect(await kit.readPurchase(purchase)).toMatchObject({ withdrawn: false });
   });
 
@@ -70,11 +63,60 @@ describe("an offer that was withdrawn", () => {
   });
 });
 
+test("an offer that was withdrawn after a part was paid takes no payment, and the part can be claimed and refunded", async () => {
+  const { buyer } = kit.sandbox.wallets;
+  await buyer.approve(purchase);
+  await buyer.pay(purchase, 10_000_000n);
+  await withdraw();
+  const withdrawn = expect.stringMatching(/^WrongStatus\(id 0x\S+, actual 2, expected 1\)$/);
+  expect(await buyer.pay(purchase, 1n)).toMatchObject({ receipt: { status: "reverted" }, revert: withdrawn });
+  expect(await buyer.pay(purchase, { permit: true, amount: 1n })).toMatchObject({ revert: withdrawn });
+  expect(await buyer.payBatch([{ purchase, amount: 1n }])).toMatchObject({ revert: withdrawn });
+  for (const name of ["pay", "pay_with_permit"])
+    expect(await kit.action("purchase", purchase.id, name, { amount: "1" })).toMatchObject({
+      why_not: "The transaction would revert: The offer of the purchase was withdrawn.",
+    });
+  expect((await kit.reconcile(purchase)).purchase).toMatchObject({
+    status: "active",
+    payment_status: "partially_paid",
+    withdrawn: true,
+    expired: false,
+  });
+  const decision = await kit.decide(purchase, await kit.claim(purchase));
+  const done = await kit.requestRefund({ purchase, decision });
+  expect(done.status, done.text).toBe(201);
+  expect(await kit.readPurchase(purchase)).toMatchObject({ status: "refunded", withdrawn: true });
+  const { control } = kit.sandbox.description.urls;
+  const shown = await fetch(`${control}/explorer/purchases/${purchase.id}`);
+  const { entries } = JSON.parse(await shown.text());
+  expect(entries).toContainEqual(
+    expect.objectContaining({
+      title: "The offer was withdrawn on chain.",
+      details: { released: "15000000" },
+    }),
+  );
+});
+
+test("a decision about a payment that a reorg has removed is refused for good once the offer is withdrawn", async () => {
+  const { buyer } = kit.sandbox.wallets;
+  await buyer.approve(purchase);
+  await buyer.pay(purchase, 10_000_000n);
+  await kit.reconcile(purchase);
+  const claim = await kit.claim(purchase);
+  await kit.reorg(2);
+  await withdraw();
+  const path = kit.path(`/purchases/${purchase.id}/decisions`);
+  expect(problem(await kit.post(path, kit.decision(purchase, claim)))).toMatchObject({
+    status: 409,
+    detail: expect.stringContaining("and the purchase takes no more payments"),
+  });
+});
+
 test("a purchase that was expired on chain is not to be approved over the wallet route, and is not withdrawn", async () => {
   const approved = await kit.act("buyer", "purchase", purchase.id, "approve");
   await kit.sandbox.clock.travelTo(purchase.deadlines.pay_deadline);
   await kit.renew();
-  await send("stranger", "expire");
+  expect((await kit.sandbox.wallets.stranger.expire(purchase)).receipt.status).toBe("success");
   const refused = await submitApproval(approved);
   expect(refused.status, refused.text).toBe(409);
   expect(problem(refused)).toMatchObject({

@@ -9,7 +9,7 @@ let kit: TestKit;
 let merchant: Schema<"Merchant">;
 
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "decisions" });
+  kit = await TestKit.shared();
   merchant = await kit.enrolledMerchant();
   return kit;
 });
@@ -253,13 +253,15 @@ describe("the award", () => {
 
 describe("decided_at", () => {
   test.each([
-    ["one second from now", 1, "later_than_now"],
-    ["five minutes from now", 300, "later_than_now"],
-  ])("%s is refused", async (_, seconds, code) => {
+    ["one second from now", 1, "Z", "later_than_now"],
+    ["five minutes from now", 300, "Z", "later_than_now"],
+    ["0.999 seconds from now", 0, ".999Z", "later_than_now"],
+    ["a small part of a second from now", 0, ".00000000000000000001Z", "later_than_now"],
+  ])("%s is refused", async (_, seconds, end, code) => {
     const purchase = await kit.paidPurchase(merchant);
     const claim = await kit.claim(purchase);
     const now = await kit.sandbox.clock.now();
-    const decided_at = toTimestamp(now + seconds);
+    const decided_at = toTimestamp(now + seconds).replace("Z", end);
     const refused = await decide(purchase, kit.decision(purchase, claim, { decided_at }));
     expect(refused.status, refused.text).toBe(422);
     expect(problem(refused)).toMatchObject({
@@ -271,6 +273,7 @@ describe("decided_at", () => {
   test.each([
     ["a second", "Z"],
     ["a tenth of a second", ".9Z"],
+    ["a small part of a second", ".99999999999999999999Z"],
   ])("%s before the claim is refused with the time of the claim", async (_, end) => {
     const purchase = await kit.paidPurchase(merchant);
     const claim = await kit.claim(purchase);
@@ -293,7 +296,7 @@ describe("decided_at", () => {
   test.each([
     ["of the time of the claim", "claim", "Z"],
     ["of the time now", "now", "Z"],
-    ["within the second that it is now", "now", ".999Z"],
+    ["of the time now, with a fraction of zero", "now", ".000Z"],
   ] as const)("%s is taken", async (_, which, end) => {
     const purchase = await kit.paidPurchase(merchant);
     const claim = await kit.claim(purchase);
@@ -301,6 +304,19 @@ describe("decided_at", () => {
     const time = which === "claim" ? claim.created_at : toTimestamp(await kit.sandbox.clock.now());
     const decided_at = time.replace("Z", end);
     const taken = await decide(purchase, kit.decision(purchase, claim, { decided_at }));
+    expect(taken.status, taken.text).toBe(201);
+  });
+
+  test("of the wall clock in milliseconds is taken in live mode, and a minute later is not", async () => {
+    await using live = await TestKit.open({ seed: "live decisions", mode: "live" });
+    const purchase = await live.paidPurchase(await live.fundedMerchant());
+    const claim = await live.claim(purchase);
+    const send = async (time: number) => {
+      const body = live.decision(purchase, claim, { decided_at: new Date(time).toISOString() });
+      return await live.post(live.path(`/purchases/${purchase.id}/decisions`), body);
+    };
+    expect((await send(Date.now() + 60_000)).status).toBe(422);
+    const taken = await send(Date.now());
     expect(taken.status, taken.text).toBe(201);
   });
 });

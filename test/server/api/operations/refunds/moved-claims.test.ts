@@ -18,7 +18,7 @@ let kit: TestKit;
 let merchant: Schema<"Merchant">;
 
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "moved claims", receiptTimeoutMs: 30_000 });
+  kit = await TestKit.shared({ receiptTimeoutMs: 30_000 });
   merchant = await kit.fundedMerchant();
   return kit;
 });

@@ -16,7 +16,7 @@ let kit: TestKit;
 const cap = 1_000_000_000_000n;
 
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "refunds", receiptTimeoutMs: 30_000 });
+  kit = await TestKit.shared({ receiptTimeoutMs: 30_000 });
   return kit;
 });
 

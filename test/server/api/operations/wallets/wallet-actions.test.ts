@@ -15,7 +15,7 @@ let kit: TestKit;
 let merchant: Merchant;
 
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "wallet actions" });
+  kit = await TestKit.shared();
   merchant = await kit.enrolledMerchant();
   return kit;
 });
@@ -490,7 +490,7 @@ test("a wallet with code is offered nothing, because no operation accepts what i
     name: "register",
     allowed: false,
     why_not:
-      "POST …/registration would refuse it: The bound wallet is a contract. Only an account without code can send the transaction.",
+      "POST …/registration would refuse it: The bound wallet is a contract. Only an account with a key of its own can send the transaction.",
   });
 });
 

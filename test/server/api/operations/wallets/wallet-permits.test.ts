@@ -2,6 +2,7 @@ import { TypedDataEncoder } from "ethers";
 import { encodeFunctionData, type Hex, numberToHex, slice } from "viem";
 import { describe, expect, test } from "vitest";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../../../../protocol/abi.generated.ts";
+import { contractWalletReason } from "../../../../../protocol/binding/check-binding.ts";
 import { approveCall, decodeCall, payWithPermitCall } from "../../../../../protocol/call.ts";
 import {
   type Permit,
@@ -18,15 +19,12 @@ type Action = Schema<"Wallet">["actions"][number];
 type Accepted = Schema<"WalletSubmissionResult">;
 
 const amount = "10000000";
-const contractReason =
-  "The bound wallet is a contract. Only an account without code can send the transaction.";
-
 let kit: TestKit;
 let merchant: Schema<"Merchant">;
 let purchase: Purchase;
 
 resetBeforeEach(async () => {
-  kit = await TestKit.open({ seed: "wallet permits" });
+  kit = await TestKit.shared();
   merchant = await kit.enrolledMerchant();
   purchase = await kit.activePurchase(merchant);
   return kit;
@@ -416,12 +414,12 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
     const sayYes = "0x631626ba7e60e01b60005260206000f3";
     const signature = await signed();
     await kit.sandbox.chain.client.setCode({ address: purchase.buyer, bytecode: sayYes });
-    const actual = { address: purchase.buyer, reason: contractReason };
+    const actual = { address: purchase.buyer, reason: contractWalletReason };
     for (const one of [signature, "0x01"] as const)
       expect(await refused({ signature: one })).toMatchObject({
         status: 422,
         code: "binding_mismatch",
-        detail: contractReason,
+        detail: contractWalletReason,
         binding: {
           accepted: false,
           checks: [{ name: "wallet", ok: false, expected: purchase.buyer, actual }],
@@ -430,7 +428,7 @@ describe("a permit is refused before anything is sent, and nothing is recorded",
     const action = await offered();
     expect(action).toMatchObject({
       allowed: false,
-      why_not: `POST …/reconcile would refuse it: ${contractReason}`,
+      why_not: `POST …/reconcile would refuse it: ${contractWalletReason}`,
     });
     expect([action.sign, action.transaction]).toEqual([undefined, undefined]);
   });

@@ -1,0 +1,84 @@
+import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { HardhatUserConfig } from "hardhat/config";
+import { createHardhatRuntimeEnvironment } from "hardhat/hre";
+import { expect, test, vi } from "vitest";
+import type { ContractReport } from "../../check-contract/check-contract.ts";
+import plugin from "../../hardhat-plugin/plugin.ts";
+import { createSandbox } from "../../sandbox/create-sandbox.ts";
+import { packageRoot } from "../../sandbox/lib/package-root.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+
+const require = createRequire(import.meta.url);
+
+/** A Hardhat project with an empty contract and the plugin. */
+async function openProject(config: HardhatUserConfig = {}) {
+  const root = await temporaryFolder();
+  await symlink(join(packageRoot(), "node_modules"), join(root, "node_modules"));
+  await writeFile(join(root, "package.json"), '{"name":"project","type":"module"}');
+  await mkdir(join(root, "contracts"));
+  await writeFile(
+    join(root, "contracts", "Empty.sol"),
+    "// SPDX-License-Identifier: MIT\npragma solidity 0.8.37;\ncontract Empty {}\ninterface None {}\n",
+  );
+  const solidity = { version: "0.8.37", path: require.resolve("solc/soljson.js") };
+  return {
+    root,
+    hre: await createHardhatRuntimeEnvironment({ plugins: [plugin], solidity, ...config }, {}, root),
+  };
+}
+
+test("the network sandbox connects to the sandbox of the project, with its chain, its wallets and its description", async () => {
+  const { root, hre } = await openProject();
+  await using sandbox = await createSandbox({ seed: "hardhat", dataDirectory: join(root, ".sandbox") });
+  const { provider, networkConfig, sandbox: described } = await hre.network.create("sandbox");
+  expect(networkConfig.chainId).toBe(sandbox.description.chain.chain_id);
+  expect(described).toEqual(sandbox.description);
+  const { buyer, stranger } = sandbox.wallets;
+  const accounts = await provider.request({ method: "eth_accounts" });
+  const wallets = Object.values(sandbox.description.wallets).map(({ address }) => address.toLowerCase());
+  expect(accounts).toEqual(wallets);
+  const before = await sandbox.chain.client.getBalance({ address: stranger.address });
+  const transfer = { from: buyer.address, to: stranger.address, value: "0x7" };
+  await provider.request({ method: "eth_sendTransaction", params: [transfer] });
+  // Anvil answers before its block is on the chain.
+  await expect
+    .poll(async () => await sandbox.chain.client.getBalance({ address: stranger.address }))
+    .toBe(before + 7n);
+});
+
+test("without a sandbox, the network sandbox says how to start one, and other networks work", async () => {
+  const { root, hre } = await openProject();
+  await expect(hre.network.create("sandbox")).rejects.toThrow(
+    `No sandbox runs in ${join(root, ".sandbox")}. Start one with npx routing-sandbox start, or start one for a single command with npx routing-sandbox exec -- npx hardhat test.`,
+  );
+  expect((await hre.network.create()).sandbox).toBeUndefined();
+});
+
+test("a project that already has a network of this name is refused", async () => {
+  const networks = { sandbox: { type: "edr-simulated" } } as const;
+  await expect(openProject({ networks })).rejects.toThrow(
+    "networks.sandbox is the network that this plugin adds. Give your network another name.",
+  );
+});
+
+test("check-registrar compiles the project, prints the report and fails with it", async () => {
+  const { hre } = await openProject();
+  const print = vi.spyOn(console, "log").mockReturnValue();
+  const task = hre.tasks.getTask("check-registrar");
+  const result: { success: boolean; error: ContractReport } = await task.run({ contract: "Empty" });
+  const printed = print.mock.calls.join("\n");
+  print.mockRestore();
+  expect(result).toMatchObject({ success: false, error: { contract: "Empty", passed: false } });
+  expect(printed).toContain("Empty does not return an address from fundingSource().");
+});
+
+test("check-registrar refuses an interface, and a text that no check has, in one message", async () => {
+  const { hre } = await openProject();
+  const task = hre.tasks.getTask("check-registrar");
+  await expect(task.run({ contract: "None" })).rejects.toThrow(/None\.json has no complete bytecode/);
+  await expect(task.run({ contract: "Empty", only: "no such rule" })).rejects.toThrow(
+    'No check has "no such rule" in its name.',
+  );
+});
