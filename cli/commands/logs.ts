@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 import type { RequestView, RequestViews } from "../../sandbox/hosts/explorer/views.ts";
-import { streamDirect } from "../../sandbox/lib/http/direct/stream-direct.ts";
 import { escapeControls } from "../../server/lib/escape-controls.ts";
-import { ControlRefusedError, callControl, requireRunning } from "../running/call-control.ts";
+import { ControlRefusedError, callControl, fetchControl } from "../running/call-control.ts";
 import {
   dataDirectoryOption,
   jsonOption,
@@ -53,13 +52,16 @@ export function logsCommand(terminal: Terminal): Command {
 
 /** Prints requests as they are answered, until Ctrl-C or the end of the sandbox. */
 async function follow(terminal: Terminal, flags: LogsFlags, printedUpTo: number): Promise<void> {
-  const { urls } = await requireRunning(flags.dataDir);
-  const stop = new AbortController();
-  void interruption(terminal).then(() => stop.abort());
+  const changes = await fetchControl(flags.dataDir, "GET", "/stream");
+  const reader = changes.body?.getReader();
+  void interruption(terminal).then(async () => await reader?.cancel());
   let seen = printedUpTo;
-  // The first part says that the stream is ready: what came before it is read then.
-  for await (const _ of streamDirect(`${urls.control}/stream`, stop.signal))
+  for (;;) {
+    // The first message says that the stream is ready: what came before it is read then.
+    const read = await reader?.read().catch(() => undefined);
+    if (read === undefined || read.done) return;
     seen = await printNew(terminal, flags, seen);
+  }
 }
 
 async function printNew(terminal: Terminal, flags: LogsFlags, seen: number): Promise<number> {

@@ -2,6 +2,7 @@ import type { EIP1193RequestFn } from "viem";
 import { z } from "zod";
 import { toNode } from "../../relayer/node/node.ts";
 import type { ChainChange } from "../../server/store/chain-changes.ts";
+import { clearInterval, setInterval } from "../lib/time/timers.ts";
 import { AnvilError } from "./anvil/anvil-error.ts";
 import { ReplaceableAnvil } from "./anvil/replaceable-anvil.ts";
 import { type AnvilOptions, type AnvilProcess, startAnvil } from "./anvil/start-anvil.ts";

@@ -9,6 +9,7 @@ import type { Services } from "../../server/services.ts";
 import type { RelayerJournalStore } from "../../server/store/stored-relayer-journal.ts";
 import type { SandboxClock } from "../chain/clock/clock.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
+import { machineClock } from "../lib/time/timers.ts";
 import type { Waits } from "../lib/time/waits.ts";
 import type { SandboxSettings } from "../options/options.ts";
 import type { SandboxUrls } from "../state/description.ts";
@@ -175,7 +176,7 @@ function connectChain({
  */
 async function passedOf(second: number, clock: Pick<SandboxClock, "mode" | "now">): Promise<number> {
   if (clock.mode === "deterministic") return 0;
-  const passed = (Date.now() % 1_000) / 1_000;
+  const passed = (machineClock.now() % 1_000) / 1_000;
   return (await clock.now()) > second ? 1 : passed;
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
 import { URL } from "../../../../protocol/globals.ts";
 import { readBytes } from "../read-bytes.ts";
 import { DirectAgent, requestDirect } from "./connect-direct.ts";
@@ -13,8 +14,8 @@ const loopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const bodiless = [204, 205, 304];
 
 /**
- * Sends a request to a sandbox as `fetch` would, and reads the whole response. It uses neither the process's `fetch`, which tests replace, nor
- * the proxy of the environment. It follows no redirect.
+ * Sends a request to a sandbox as `fetch` would, and reads the whole response, unless it is a stream of events, which has no end. It uses neither
+ * the process's `fetch`, which tests replace, nor the proxy of the environment. It follows no redirect.
  *
  * @throws TypeError as `fetch` does when the connection is lost; the reason of a signal that aborts the request.
  * @example const response = await fetchDirect(`${urls.control}/status`)
@@ -49,10 +50,12 @@ export async function fetchFromSandbox(request: Request): Promise<Response> {
 
 async function readResponse(answer: IncomingMessage): Promise<Response> {
   const { statusCode: status = 0, statusMessage: statusText = "", rawHeaders } = answer;
-  const bytes = await readBytes(answer, Number.POSITIVE_INFINITY);
   const headers = new Headers();
   for (let index = 0; index < rawHeaders.length; index += 2)
     headers.append(rawHeaders[index] ?? "", rawHeaders[index + 1] ?? "");
+  if (answer.headers["content-type"]?.startsWith("text/event-stream"))
+    return new Response(Readable.toWeb(answer), { status, statusText, headers });
+  const bytes = await readBytes(answer, Number.POSITIVE_INFINITY);
   const body = bytes === null || bodiless.includes(status) ? null : new Uint8Array(bytes);
   return new Response(body, { status, statusText, headers });
 }

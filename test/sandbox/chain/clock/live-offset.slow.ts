@@ -120,12 +120,12 @@ class Machine {
     }
     this.#ahead = ahead;
     const now = rightNow() + ahead;
-    vi.useFakeTimers({ toFake: ["Date"], now: now * 1_000 });
+    vi.spyOn(machineClock, "now").mockReturnValue(now * 1_000);
     return now;
   }
 
   [Symbol.dispose](): void {
-    vi.useRealTimers();
+    vi.restoreAllMocks();
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Hex } from "viem";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import * as timers from "../../../../sandbox/lib/time/timers.ts";
 import {
   type ApiClientOptions,
   createApiClient,
@@ -266,7 +267,11 @@ test.each([
   "in mode live a Retry-After of %s is waited for %i ms, without a travel",
   async (seconds, milliseconds) => {
     vi.useFakeTimers({ toFake: ["setTimeout"] });
-    onTestFinished(() => void vi.useRealTimers());
+    vi.spyOn(timers, "setTimeout").mockImplementation(setTimeout);
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      vi.useRealTimers();
+    });
     const travel = vi.fn(async () => 0);
     const { wait } = retryPolicy({ mode: "live", travel }, 1);
     let hasEnded = false;

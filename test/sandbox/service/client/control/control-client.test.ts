@@ -24,6 +24,16 @@ test("the client of the control API returns typed data of every kind of request"
   expect(unwrap(await control.POST("/blocks")).block_number).toBeGreaterThan(0);
 });
 
+test("the client of the control API returns the stream of events as soon as it begins", async ({
+  sandbox,
+}) => {
+  const control = createControlClient(sandbox.description.urls.control);
+  const { response } = await control.GET("/stream", { parseAs: "stream" });
+  const reader = response.body?.getReader();
+  expect((await reader?.read())?.done).toBe(false);
+  await reader?.cancel();
+});
+
 test("unwrap throws a refusal of the control API as a ProblemError with its code and every finding", async ({
   sandbox,
 }) => {
