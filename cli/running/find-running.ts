@@ -29,17 +29,24 @@ export async function findRunning(directory: string): Promise<SandboxDescription
     signal: AbortSignal.timeout(answerTimeoutMs),
   })
     .then(async (response) => await response.json())
-    .catch((error: unknown) => {
-      const refusal = causesOf(error).find((cause) => refusals.includes(codeOf(cause) ?? ""));
-      if (refusal === undefined) return null;
-      throw new Error(
-        `The system refused a connection to the sandbox: ${describeFileError(refusal)}. Correct this, and run the command again.`,
-        { cause: error },
-      );
-    });
+    .catch(noneAnswers);
   // A port that a killed sandbox had may be anyone's by now.
   const { data } = described.safeParse(answer);
   return data?.pid === description.pid && data.urls.control === description.urls.control ? description : null;
+}
+
+/**
+ * Returns null for the error of a request that nobody answered.
+ *
+ * @throws Error when the system has refused the connection.
+ */
+export function noneAnswers(error: unknown): null {
+  const refusal = causesOf(error).find((cause) => refusals.includes(codeOf(cause) ?? ""));
+  if (refusal === undefined) return null;
+  throw new Error(
+    `The system refused a connection to the sandbox: ${describeFileError(refusal)}. Correct this, and run the command again.`,
+    { cause: error },
+  );
 }
 
 /** Parses the description that a sandbox wrote of itself; null when it is not complete. */

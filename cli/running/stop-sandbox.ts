@@ -12,6 +12,7 @@ import { wait } from "../../sandbox/lib/time/wait.ts";
 import { askControl } from "../../sandbox/state/ask-control.ts";
 import { leftAnvilOf, lockDataDirectory, readOwner } from "../../sandbox/state/data-directory/lock.ts";
 import { unpublish } from "../../sandbox/state/data-directory/sandbox-file.ts";
+import { noneAnswers } from "./find-running.ts";
 
 const status = z.looseObject({ pid: z.int() });
 
@@ -49,7 +50,7 @@ export async function stopIn(directory: string, timeoutMs: number): Promise<Stop
  * @throws Error when it is no process of this machine, and when it does not end in time.
  */
 export async function stopAt(control: string, timeoutMs: number): Promise<Stop> {
-  const answer = await askControl(control, "GET", "/status").catch(() => null);
+  const answer = await askControl(control, "GET", "/status").catch(noneAnswers);
   if (answer === null) return { pid: null, removed: null };
   const { data } = status.safeParse(await answer.json().catch(() => null));
   const listener = await findListener(Number(new URL(control).port));
