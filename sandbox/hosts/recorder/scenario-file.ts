@@ -22,16 +22,33 @@ export async function readScenario(file: string): Promise<Scenario> {
   const bytes = await readInput(file, mostScenarioBytes).catch((cause: unknown) => {
     throw refused(`cannot be read: ${describeFileError(cause)}. Name a scenario file.`, cause);
   });
-  const { parseDocument } = await import("yaml");
+  const { isNode, LineCounter, parseDocument, visit } = await import("yaml");
   const { check } = await import("../../../server/http/request/validate.ts");
   const { scenarioSchema } = await import("./scenario.ts");
-  const document = parseDocument(bytes.toString());
+  const lineCounter = new LineCounter();
+  // The library compares each key with all others of its map, which takes minutes for a long one.
+  const document = parseDocument(bytes.toString(), { uniqueKeys: false, lineCounter });
   const [broken] = document.errors;
   if (broken !== undefined) {
     // The further lines of the message quote the file.
     const [reason = ""] = broken.message.split("\n");
     throw refused(`is not YAML: ${reason.replace(/:$/, "")}. Correct that line.`, broken);
   }
+  visit(document, {
+    Map(_key, map) {
+      const keys = new Set<string>();
+      for (const { key } of map.items) {
+        const name = String(key);
+        if (!keys.has(name)) keys.add(name);
+        else {
+          const { line, col } = lineCounter.linePos(isNode(key) ? (key.range?.[0] ?? 0) : 0);
+          throw refused(
+            `is not YAML: a map has a key twice at line ${line}, column ${col}. Correct that line.`,
+          );
+        }
+      }
+    },
+  });
   const { data, errors } = check(scenarioSchema, readValue(document, refused), "");
   if (errors === null) return data;
   const [first] = errors;

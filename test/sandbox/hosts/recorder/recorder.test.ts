@@ -281,6 +281,11 @@ test("a scenario file that takes more than its length to read, or has values tha
     `${file} cannot be read: it has more than 4 MiB. Name a scenario file.`,
   );
   expect(await refusal(`a: ${"[".repeat(100_000)}`)).toMatch(/ is not YAML: /);
+  // To compare each of these keys with each other one would take minutes.
+  const keys = Array.from({ length: 50_000 }, (_, index) => `k${index}: 1\n`);
+  expect(await refusal(`${keys.join("")}k7: 2\n`)).toBe(
+    `${file} is not YAML: a map has a key twice at line 50001, column 1. Correct that line.`,
+  );
   const scenario = await readFile("scenarios/refund.yaml", "utf8");
   for (const [line, pointer] of [
     ["confirmations: 1000000000", "/confirmations"],

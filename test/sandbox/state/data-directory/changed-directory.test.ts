@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
+import { appendFileSync, existsSync, rmSync } from "node:fs";
 import {
   appendFile,
   cp,
@@ -145,8 +145,9 @@ describe("a sandbox that no longer has its data directory refuses writes, says w
       return `${directory} was removed, moved or replaced while it was in use. Remove or move`;
     },
     "its lock was removed, and the store was changed": async (directory) => {
-      await rm(join(directory, "lock.json"));
-      await appendFile(join(directory, "store", "store.journal"), "x");
+      // At once: the sandbox writes a lock again that it finds missing.
+      rmSync(join(directory, "lock.json"));
+      appendFileSync(join(directory, "store", "store.journal"), "x");
       return `${join(directory, "lock.json")} was removed while it was in use, and the store was changed since. Stop a sandbox`;
     },
   };
