@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { jsonSchema } from "../../../server/api/schemas/primitives.ts";
+import { mostBlocks } from "../../chain/clock/mining-limits.ts";
 import { confirmationsSchema, seedSchema } from "../../options/defaults.ts";
 import { accountsSchema, programsSchema } from "../../options/programs.ts";
 
@@ -72,7 +73,7 @@ const step = z.union([
     travel: z.int().positive().optional(),
     block: block.optional(),
   }),
-  z.strictObject({ title, mine: z.int().positive(), block: block.optional() }),
+  z.strictObject({ title, mine: z.int().min(1).max(mostBlocks), block: block.optional() }),
   /** Seconds. */
   z.strictObject({ title, travel: z.int().positive(), block: block.optional() }),
 ]);
