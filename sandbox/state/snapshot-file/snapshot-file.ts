@@ -32,11 +32,11 @@ const header = z.object({
 });
 
 /** The longest snapshot file, in bytes. */
-export const mostFileBytes = 128 * 2 ** 20;
+const mostFileBytes = 128 * 2 ** 20;
 /** The longest content of a snapshot file, decompressed, in bytes; Node cannot have a much longer text. */
 export const mostContentBytes = 500 * 2 ** 20;
 /** The longest part of the content that is parsed here: all of it but the chain's state, in bytes. */
-export const mostFirstBytes = 64 * 2 ** 20;
+const mostFirstBytes = 64 * 2 ** 20;
 
 /** Historical states repeat each other over long distances, which only a large window sees. */
 const compression = { params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 24 } };

@@ -1,14 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { rename, rm, truncate } from "node:fs/promises";
+import { appendFileSync, existsSync, rmSync } from "node:fs";
+import { cp, mkdir, readdir, rename, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { cli } from "../../../cli/program.ts";
 import { startSandbox } from "../../../end-to-end/started-sandbox.ts";
+import { listingOf } from "../../../server/store/directory/held-disk.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
+import { writeMerchant } from "./write-merchant.ts";
 
 const ports = ["api", "docs", "rpc", "control"].flatMap((name) => [`--${name}-port`, "0"]);
 
@@ -81,4 +83,58 @@ test("a process that is killed after its journal was emptied has lost nothing th
   await started.end("SIGKILL");
   await using again = await createSandbox({ dataDirectory: directory });
   for (const id of ids) expect((await again.store.get("merchants", id))?.value).toMatchObject({ id });
+});
+
+describe("a sandbox that no longer has its data directory refuses writes, says why, and changes nothing in it:", () => {
+  const losses: { readonly [loss: string]: (directory: string) => Promise<string> } = {
+    "the store is removed": async (directory) => {
+      await rm(join(directory, "store"), { recursive: true });
+      return `${join(directory, "store")} was removed, moved or replaced while it was in use. Remove or move`;
+    },
+    "the store is replaced by a copy": async (directory) => {
+      const store = join(directory, "store");
+      await rename(store, `${store}.moved`);
+      await cp(`${store}.moved`, store, { recursive: true });
+      return `${store} was removed, moved or replaced while it was in use. Remove or move`;
+    },
+    "all in it is removed": async (directory) => {
+      for (const name of await readdir(directory)) await rm(join(directory, name), { recursive: true });
+      return `${join(directory, "store")} was removed, moved or replaced while it was in use. Remove or move`;
+    },
+    "it is removed": async (directory) => {
+      await rm(directory, { recursive: true });
+      return `${directory} was removed, moved or replaced while it was in use. Remove or move`;
+    },
+    "it is moved away": async (directory) => {
+      await rename(directory, `${directory}.moved`);
+      return `${directory} was removed, moved or replaced while it was in use. Remove or move`;
+    },
+    "it is moved away, and there is another": async (directory) => {
+      await rename(directory, `${directory}.moved`);
+      await mkdir(directory);
+      return `${directory} was removed, moved or replaced while it was in use. Remove or move`;
+    },
+    "its lock was removed, and the store was changed": async (directory) => {
+      // At once: the sandbox writes a lock again that it finds missing.
+      rmSync(join(directory, "lock.json"));
+      appendFileSync(join(directory, "store", "store.journal"), "x");
+      return `${join(directory, "lock.json")} was removed while it was in use, and the store was changed since. Stop a sandbox`;
+    },
+  };
+
+  const contentOf = async (directory: string) =>
+    existsSync(directory)
+      ? await Promise.all([listingOf(directory), listingOf(join(directory, "store")).catch(() => null)])
+      : null;
+
+  test.for(Object.entries(losses))("%s", async ([, lose]) => {
+    const dataDirectory = join(await temporaryFolder(), "data");
+    const sandbox = await createSandbox({ dataDirectory });
+    const message = await lose(dataDirectory);
+    const left = await contentOf(dataDirectory);
+    expect(await writeMerchant(sandbox)).toBeNull();
+    expect(await sandbox.ended).toContain(message);
+    await expect(sandbox.close()).rejects.toThrow(message);
+    expect(await contentOf(dataDirectory)).toEqual(left);
+  });
 });

@@ -1,9 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { randomUUID } from "node:crypto";
-import { appendFileSync, existsSync, rmSync } from "node:fs";
 import {
   appendFile,
-  cp,
   mkdir,
   readdir,
   readFile,
@@ -19,15 +16,8 @@ import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.
 import { SandboxError } from "../../../../sandbox/lib/errors/sandbox-error.ts";
 import { lockDataDirectory, takingMs } from "../../../../sandbox/state/data-directory/lock.ts";
 import { readDirectory } from "../../../../server/store/directory/directory-store.ts";
-import { listingOf } from "../../../server/store/directory/held-disk.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
-import { createMerchant } from "../../hosts/recorder/create-merchant.ts";
-
-/** Writes through the API, and returns the id of the merchant that was acknowledged; null when the write was refused. */
-async function write(sandbox: Sandbox): Promise<string | null> {
-  const answer = await createMerchant(sandbox, randomUUID()).catch(() => null);
-  return answer?.data?.id ?? null;
-}
+import { writeMerchant } from "./write-merchant.ts";
 
 /** Starts a sandbox in a directory whose lock is removed; a sandbox that runs there may write it again first. */
 async function startWithoutLock(dataDirectory: string): Promise<Sandbox> {
@@ -67,10 +57,10 @@ describe("what is changed under a running sandbox is written again, and nothing 
   test("files of the store, before the next write", async () => {
     const dataDirectory = await temporaryFolder();
     await using sandbox = await createSandbox({ dataDirectory });
-    const written = [await write(sandbox)];
+    const written = [await writeMerchant(sandbox)];
     for (const change of changes) {
       await change(join(dataDirectory, "store", "store.journal"));
-      written.push(await write(sandbox), await write(sandbox));
+      written.push(await writeMerchant(sandbox), await writeMerchant(sandbox));
       await expectKept(dataDirectory, written);
     }
   });
@@ -78,7 +68,7 @@ describe("what is changed under a running sandbox is written again, and nothing 
   test("files of the store, without a write", async () => {
     const dataDirectory = await temporaryFolder();
     await using sandbox = await createSandbox({ dataDirectory });
-    const id = await write(sandbox);
+    const id = await writeMerchant(sandbox);
     const chain = join(dataDirectory, "store", "chain.json");
     const began = await readFile(chain);
     await truncate(join(dataDirectory, "store", "store.journal"));
@@ -95,7 +85,7 @@ describe("what is changed under a running sandbox is written again, and nothing 
     for (const content of [null, "", '{"pid":"1"}', "x".repeat(1_000_000)]) {
       if (content === null) await rm(lock);
       else await writeFile(lock, content);
-      expect(await write(sandbox)).not.toBeNull();
+      expect(await writeMerchant(sandbox)).not.toBeNull();
       expect(await readFile(lock, "utf8")).toBe(before);
     }
     await rm(lock);
@@ -109,69 +99,17 @@ describe("what is changed under a running sandbox is written again, and nothing 
     const lock = join(dataDirectory, "lock.json");
     await rm(lock);
     execFileSync("mkfifo", [lock]);
-    expect(await write(sandbox)).toBeNull();
+    expect(await writeMerchant(sandbox)).toBeNull();
     await rm(lock);
-    expect(await write(sandbox)).not.toBeNull();
+    expect(await writeMerchant(sandbox)).not.toBeNull();
   });
 });
 
 describe("a sandbox that no longer has its data directory refuses writes, says why, and changes nothing in it:", () => {
-  const losses: { readonly [loss: string]: (directory: string) => Promise<string> } = {
-    "the store is removed": async (directory) => {
-      await rm(join(directory, "store"), { recursive: true });
-      return `${join(directory, "store")} was removed, moved or replaced while it was in use. Remove or move`;
-    },
-    "the store is replaced by a copy": async (directory) => {
-      const store = join(directory, "store");
-      await rename(store, `${store}.moved`);
-      await cp(`${store}.moved`, store, { recursive: true });
-      return `${store} was removed, moved or replaced while it was in use. Remove or move`;
-    },
-    "all in it is removed": async (directory) => {
-      for (const name of await readdir(directory)) await rm(join(directory, name), { recursive: true });
-      return `${join(directory, "store")} was removed, moved or replaced while it was in use. Remove or move`;
-    },
-    "it is removed": async (directory) => {
-      await rm(directory, { recursive: true });
-      return `${directory} was removed, moved or replaced while it was in use. Remove or move`;
-    },
-    "it is moved away": async (directory) => {
-      await rename(directory, `${directory}.moved`);
-      return `${directory} was removed, moved or replaced while it was in use. Remove or move`;
-    },
-    "it is moved away, and there is another": async (directory) => {
-      await rename(directory, `${directory}.moved`);
-      await mkdir(directory);
-      return `${directory} was removed, moved or replaced while it was in use. Remove or move`;
-    },
-    "its lock was removed, and the store was changed": async (directory) => {
-      // At once: the sandbox writes a lock again that it finds missing.
-      rmSync(join(directory, "lock.json"));
-      appendFileSync(join(directory, "store", "store.journal"), "x");
-      return `${join(directory, "lock.json")} was removed while it was in use, and the store was changed since. Stop a sandbox`;
-    },
-  };
-
-  const contentOf = async (directory: string) =>
-    existsSync(directory)
-      ? await Promise.all([listingOf(directory), listingOf(join(directory, "store")).catch(() => null)])
-      : null;
-
-  test.for(Object.entries(losses))("%s", async ([, lose]) => {
-    const dataDirectory = join(await temporaryFolder(), "data");
-    const sandbox = await createSandbox({ dataDirectory });
-    const message = await lose(dataDirectory);
-    const left = await contentOf(dataDirectory);
-    expect(await write(sandbox)).toBeNull();
-    expect(await sandbox.ended).toContain(message);
-    await expect(sandbox.close()).rejects.toThrow(message);
-    expect(await contentOf(dataDirectory)).toEqual(left);
-  });
-
   test("it is moved away with all acknowledged writes, and nothing is written meanwhile", async () => {
     const dataDirectory = join(await temporaryFolder(), "data");
     const sandbox = await createSandbox({ dataDirectory });
-    const id = await write(sandbox);
+    const id = await writeMerchant(sandbox);
     await rename(dataDirectory, `${dataDirectory}.moved`);
     expect(await sandbox.ended).toContain(`${dataDirectory} was removed, moved or replaced`);
     await expect(sandbox.close()).rejects.toThrow(`${dataDirectory} was removed, moved or replaced`);
@@ -181,10 +119,14 @@ describe("a sandbox that no longer has its data directory refuses writes, says w
   test("another one was started in it after its lock was removed, and no write of either is lost", async () => {
     const dataDirectory = await temporaryFolder();
     const first = await createSandbox({ dataDirectory });
-    const written = [await write(first), await write(first)];
+    const written = [await writeMerchant(first), await writeMerchant(first)];
     const second = await startWithoutLock(dataDirectory);
     // Each waits for the disk while the other writes.
-    const [refused, ...both] = await Promise.all([write(first), write(second), write(second)]);
+    const [refused, ...both] = await Promise.all([
+      writeMerchant(first),
+      writeMerchant(second),
+      writeMerchant(second),
+    ]);
     expect(refused).toBeNull();
     written.push(...both);
     expect(await first.ended).toContain(
@@ -192,7 +134,7 @@ describe("a sandbox that no longer has its data directory refuses writes, says w
     );
     await expect(first.close()).rejects.toThrow("has taken");
     expect((await readdir(dataDirectory)).sort()).toEqual([".env", "lock.json", "sandbox.json", "store"]);
-    written.push(await write(second));
+    written.push(await writeMerchant(second));
     await second.close();
     expect(written).not.toContain(null);
     await expectKept(dataDirectory, written);
@@ -201,11 +143,11 @@ describe("a sandbox that no longer has its data directory refuses writes, says w
   test("another one was started in it after its lock was removed, and has stopped again", async () => {
     const dataDirectory = await temporaryFolder();
     const first = await createSandbox({ dataDirectory });
-    const written = [await write(first)];
+    const written = [await writeMerchant(first)];
     const second = await startWithoutLock(dataDirectory);
-    written.push(await write(second));
+    written.push(await writeMerchant(second));
     await second.close();
-    expect(await write(first)).toBeNull();
+    expect(await writeMerchant(first)).toBeNull();
     await expect(first.close()).rejects.toThrow(/has taken|the store was changed since/);
     await expectKept(dataDirectory, written);
   });
