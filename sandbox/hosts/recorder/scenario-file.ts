@@ -6,7 +6,7 @@ import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { Scenario } from "./scenario.ts";
 
 /** The longest scenario file, in bytes: a step takes about a thousand. */
-const mostScenarioBytes = 4 * 2 ** 20;
+export const mostScenarioBytes = 4 * 2 ** 20;
 /** The most values that the aliases of a scenario file stand for together. */
 const mostAliased = 100;
 

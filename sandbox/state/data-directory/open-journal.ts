@@ -55,7 +55,7 @@ export interface SandboxJournal {
 }
 
 /** The longest state that is kept in memory so that it can be written again, in bytes: that of a new chain has a sixth of it. */
-const mostKeptBytes = 8 * 2 ** 20;
+export const mostKeptBytes = 8 * 2 ** 20;
 
 /**
  * Opens the journal of a data directory, or a new one, which takes its place once it is begun.

@@ -32,7 +32,7 @@ const header = z.object({
 });
 
 /** The longest snapshot file, in bytes. */
-const mostFileBytes = 128 * 2 ** 20;
+export const mostFileBytes = 128 * 2 ** 20;
 /** The longest content of a snapshot file, decompressed, in bytes; Node cannot have a much longer text. */
 export const mostContentBytes = 500 * 2 ** 20;
 /** The longest part of the content that is parsed here: all of it but the chain's state, in bytes. */
