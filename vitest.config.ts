@@ -14,7 +14,9 @@ export default defineConfig({
   test: {
     projects: [
       // Needs npm packages only.
-      project("fast", "test"),
+      project("fast", "test", { tagsFilter: ["!thorough"] }),
+      // The rest of the cases of those rules of which the first project tests one.
+      project("thorough", "test", { tagsFilter: ["thorough"] }),
       // Needs Chromium or Chrome.
       project("browser", "browser"),
       // Needs PostgreSQL's server.
@@ -28,9 +30,16 @@ export default defineConfig({
         hookTimeout: 300_000,
       }),
     ],
+    tags: [
+      {
+        name: "thorough",
+        description:
+          "Needs npm packages only, and is left out of npm test, which has another case of the rule.",
+      },
+    ],
     globalSetup: "test/bundle-programs.ts",
-    // On two cores: while tests wait for what they started, a third worker has something to do.
-    maxWorkers: 3,
+    // On two cores: while tests wait for what they started, two more workers have something to do.
+    maxWorkers: 4,
     // Files share nothing but modules, and loading those again for each file takes a third of the whole.
     isolate: false,
     // For what hangs: how fast things are is measured by the benchmarks, against a floor, and never by a test.

@@ -21,7 +21,7 @@ import { storePart } from "./state/store-part.ts";
  * @throws SandboxError option_invalid when two have the same name.
  */
 export function listParts(
-  { client, journal }: ChainNode,
+  { client, journal, impersonation, filters }: ChainNode,
   { services, store, requests, faults }: StartedService,
   own: {
     access: LazyAccess;
@@ -37,6 +37,8 @@ export function listParts(
   const others: readonly Part[] = [
     faults,
     miningPart(client, journal),
+    impersonation.part(client),
+    filters.part,
     requests,
     rateLimitPart(services.rateLimiter),
     own.access,

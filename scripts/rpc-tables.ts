@@ -1,15 +1,27 @@
 import { mostBlocks } from "../sandbox/chain/clock/mining-limits.ts";
 import { runMs } from "../sandbox/chain/rpc/answer-request.ts";
-import { answerMs, largestAnswer } from "../sandbox/chain/rpc/anvil-http.ts";
+import { answerMs } from "../sandbox/chain/rpc/anvil-http.ts";
+import { mostFilters } from "../sandbox/chain/rpc/filters.ts";
 import { largestBody } from "../sandbox/chain/rpc/front.ts";
-import { mostDetailedBlocks, mostGas, mostTracedGas } from "../sandbox/chain/rpc/methods/bound-call.ts";
+import { largestAnswer, mostHeld } from "../sandbox/chain/rpc/held-answers.ts";
+import {
+  mostDetailedBlocks,
+  mostFeeBlocks,
+  mostGas,
+  mostPercentiles,
+  mostSlots,
+  mostTracedGas,
+} from "../sandbox/chain/rpc/methods/bound-call.ts";
 import { mostTracedBytes } from "../sandbox/chain/rpc/methods/measure-trace.ts";
 import { passedMethods, refusedMethods } from "../sandbox/chain/rpc/methods/method-list.ts";
+import { mostSubscriptions } from "../sandbox/chain/rpc/subscriptions.ts";
+import { takeMs } from "../sandbox/lib/http/unless-taken.ts";
 
 const names = (methods: readonly string[]) => methods.map((method) => `\`${method}\``).join(", ");
 const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 const count = (value: bigint | number) => value.toLocaleString("en-US");
+const mebibytes = (bytes: number) => `${bytes / 2 ** 20} MiB`;
 
 /** The tables of docs/rpc.md. */
 export const rpcTables: { readonly [name: string]: string } = {
@@ -29,7 +41,7 @@ export const rpcTables: { readonly [name: string]: string } = {
         count(mostGas),
       ],
       ["gas of `debug_traceCall`", count(mostTracedGas)],
-      ["input of all inner calls of one `debug_traceCall`", `${mostTracedBytes / 2 ** 20} MiB`],
+      ["input of all inner calls of one `debug_traceCall`", mebibytes(mostTracedBytes)],
       ["block gas limit, and so the gas of a transaction", count(mostGas)],
       [
         "depth of one `anvil_reorg`",
@@ -39,10 +51,20 @@ export const rpcTables: { readonly [name: string]: string } = {
       ["blocks of one `evm_mine_detailed` or `anvil_mine_detailed`", count(mostDetailedBlocks)],
       ["time of all calls of one request that run code", `${runMs / 1_000} s`],
       ["time of one response of the chain", `${answerMs / 1_000} s`],
+      ["size of a request", mebibytes(largestBody)],
+      ["size of the responses to one request, such as a batch", mebibytes(largestAnswer)],
+      ["size of all responses that their callers have not read yet", mebibytes(mostHeld)],
       [
-        "size of a request and of a response",
-        `${largestBody / 2 ** 20} MiB and ${largestAnswer / 2 ** 20} MiB`,
+        "time in which a caller reads nothing of a response, before its connection ends",
+        `${takeMs / 1_000} s`,
       ],
+      ["subscriptions of one WebSocket", count(mostSubscriptions)],
+      ["filters at a time", count(mostFilters)],
+      [
+        "blocks and percentiles of one `eth_feeHistory`",
+        `${count(mostFeeBlocks)} and ${count(mostPercentiles)}`,
+      ],
+      ["slots of one `eth_getProof` or `eth_getStorageValues`", count(mostSlots)],
     ],
   ),
 };

@@ -15,7 +15,7 @@ const has = (program: string) => missing.every(({ name }) => name !== program);
 
 const projects = [
   ...(fast ? ["fast"] : []),
-  ...(rest ? ["slow", "package"] : []),
+  ...(rest ? ["thorough", "slow", "package"] : []),
   ...(rest && has("chromium") ? ["browser"] : []),
   ...(rest && has("postgresql") ? ["postgres"] : []),
 ];

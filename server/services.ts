@@ -73,13 +73,21 @@ export interface Log {
   error(fields: { [name: string]: unknown }, message: string): void;
 }
 
+/** Where the parts of a sandbox are. */
+export interface Urls {
+  api: string;
+  docs: string;
+  rpc: string;
+  control: string;
+}
+
 /** The settings that are fixed when the sandbox starts. */
 export interface Settings {
   seed: string;
   /** Required confirmations; 1 is the block that includes the transaction. */
   confirmations: number;
   accounts: readonly Account[];
-  urls: { api: string; docs: string; rpc: string; control: string };
+  urls: Urls;
   /** The one URL that notifications go to. */
   receiverUrl: string;
   /** Whether that URL is `POST …/notification-receiver` of this service. */

@@ -66,7 +66,7 @@ test("two processes that run the demo one after the other have one fingerprint",
   expect(await runElsewhere("equal")).toEqual(here);
 });
 
-test("sandboxes that run at the same time do not affect each other", async () => {
+test("sandboxes that run at the same time do not affect each other", { tags: "thorough" }, async () => {
   const alone = await runAlone();
   const [among] = await Promise.all(["equal", "a", "b", "c"].map(runHere));
   expect(among).toEqual(alone);
@@ -80,7 +80,9 @@ test("another seed gives another chain and other ids", async () => {
   expect(second.description.contracts).toEqual(first.description.contracts);
 });
 
-test("after fifty dirty resets a sandbox runs the demo as a fresh one does", async () => {
+test("after fifty dirty resets a sandbox runs the demo as a fresh one does", {
+  tags: "thorough",
+}, async () => {
   await using sandbox = await createSandbox({ seed: "equal" });
   const start = await sandbox.snapshot();
   const actors = actorsOf(sandbox.description);

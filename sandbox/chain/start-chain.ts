@@ -7,6 +7,7 @@ import { AnvilError } from "./anvil/anvil-error.ts";
 import { ReplaceableAnvil } from "./anvil/replaceable-anvil.ts";
 import { type AnvilOptions, type AnvilProcess, startAnvil } from "./anvil/start-anvil.ts";
 import { type ChainClient, createChainClient } from "./client/chain-client.ts";
+import { Impersonation } from "./client/impersonation.ts";
 import { IntervalMiner } from "./client/interval-miner.ts";
 import { nodeSocket } from "./client/node-socket.ts";
 import { guardReorgs, MiningGate } from "./client/reorg.ts";
@@ -23,6 +24,7 @@ import { isPlaced } from "./journal/changing-methods.ts";
 import { recordCalls } from "./journal/record-calls.ts";
 import { replay, resumeMining } from "./journal/replay.ts";
 import type { Registrar } from "./registrar/registrar.ts";
+import { Filters } from "./rpc/filters.ts";
 
 /** The options of a chain's start. */
 export interface ChainOptions extends EpochOptions {
@@ -79,6 +81,10 @@ export interface ChainNode extends AsyncDisposable {
   readonly clock: SandboxClock;
   /** Through which every request of `client` goes. */
   readonly gate: MiningGate;
+  /** Whom the node impersonates. */
+  readonly impersonation: Impersonation;
+  /** The filters that callers of the chain RPC have made. */
+  readonly filters: Filters;
   readonly deployment: DeploymentRecord;
   readonly accounts: Accounts;
   /** Whether the chain continues where an earlier run stopped. */
@@ -176,18 +182,11 @@ async function start(
     const journal = journaled ? await openJournal(bare, anvil, kept) : null;
     const gate = new MiningGate(toNode(bare.request));
     miner.makeWithin(async (make) => await gate.runShared(make));
-    const recorded =
-      journal === null
-        ? {}
-        : {
-            recorded: {
-              transport: recordCalls(transport, journal),
-              call: journal.call.bind(journal),
-              isBetween: isPlaced,
-            },
-          };
+    const recorded = journal === null ? {} : { recorded: recordIn(journal, transport) };
     const guarded = guardReorgs(transport, { mode, beginning, gate, ...recorded });
-    const client = createChainClient(anvil.url, guarded);
+    const impersonation = new Impersonation();
+    for (const change of kept?.changes ?? []) if (change.kind === "call") impersonation.note(change);
+    const client = createChainClient(anvil.url, impersonation.watch(guarded));
     const request: EIP1193RequestFn = client.request;
     const clock = keepTravels(await createClock(client, mode, journal?.offset), journal);
     // A node that does not answer is asked again.
@@ -195,12 +194,23 @@ async function start(
     const record = await prepare(client, clock);
     epochBlock = record.deployment.epochBlock.number;
     if (kept !== undefined) await resumeMining(client, kept.changes);
-    const node = { anvil, client, request, clock, gate, journal, stateFile, ...record };
-    return { ...node, resumed: kept !== undefined, stop, [Symbol.asyncDispose]: stop };
+    const node = { anvil, client, request, clock, gate, impersonation, journal, stateFile, ...record };
+    return {
+      ...node,
+      filters: new Filters(),
+      resumed: kept !== undefined,
+      stop,
+      [Symbol.asyncDispose]: stop,
+    };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Records what is called of a chain with a journal. */
+function recordIn(journal: ChainJournal, transport: IntervalMiner["transport"]) {
+  return { transport: recordCalls(transport, journal), call: journal.call.bind(journal), isBetween: isPlaced };
 }
 
 /** How often a chain follows the machine's clock, in milliseconds. */

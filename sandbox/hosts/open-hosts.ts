@@ -32,7 +32,7 @@ export function openHosts(
 ): Pick<Explorer, "makeTrace"> {
   const { services, chain, gate, receiver, recorder, watch } = sandbox;
   const refusals = problemRefusals(services);
-  const api = createApp(services, operations, discoveryResources(services, operations), apiPages(services));
+  const api = createApp(services, operations, discoveryResources(services, operations), apiPages);
   listeners.api.serve({ handle: watch.requests.guard(receiver.guard(recorder.guard(api))), refusals });
   listeners.docs.serve({ handle: createDocumentationHost(services, operations), refusals });
   const front = openRpcFront(chain, gate);
@@ -49,9 +49,10 @@ export function openHosts(
 }
 
 function openRpcFront(chain: ChainNode, gate: RequestGate): RpcFront {
-  const { anvil, client, request, journal, gate: miningGate } = chain;
+  const { anvil, client, request, journal, impersonation, filters, gate: miningGate } = chain;
   const node = toNode(request);
   return new RpcFront(() => anvil.url, gate, {
+    filters,
     interval: async () => await client.request({ method: "anvil_getIntervalMining" }),
     async mineBy(run) {
       await awaitAutomine(node);
@@ -69,8 +70,13 @@ function openRpcFront(chain: ChainNode, gate: RequestGate): RpcFront {
     send: async (transaction, run, isDone) =>
       await (journal === null ? run() : journal.send(transaction, run, isDone)),
     change: async (call, run, isDone) => {
-      if (journal === null) return await run();
-      const record = async () => await journal.call(call, run, isDone);
+      const make = async () => {
+        const answer = await run();
+        if (isDone(answer)) impersonation.note(call);
+        return answer;
+      };
+      if (journal === null) return await make();
+      const record = async () => await journal.call(call, make, isDone);
       return isPlaced(call.method) ? await miningGate.runExclusive(record) : await record();
     },
   });

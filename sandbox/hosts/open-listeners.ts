@@ -16,11 +16,13 @@ export async function openListeners(
   { ports, listen: address, allowHosts, connectionLimits: limits }: SandboxSettings,
   opened: ClosingStack,
 ): Promise<Listeners> {
+  const ownPorts = new Set<number>();
   const open = async (part: keyof Listeners, docsUrl?: string) => {
     const listener = await listen({
       port: ports[part],
       address,
       allowHosts,
+      ownPorts,
       option: `ports.${part}`,
       pages: pagesOf[part],
       limits,

@@ -19,7 +19,7 @@ import {
 
 /**
  * A state of the whole sandbox that can be restored as one: the chain and its clock, the store with the relayer's journal, the relayer's
- * faults, when blocks are mined, request ids, the counts of the rate limit, the credentials of the client and of given states, deliveries
+ * faults, when blocks are mined, whom the node impersonates, request ids, the counts of the rate limit, the credentials of the client and of given states, deliveries
  * and their faults, the pinned receiver, refusals, and the parts of the option `parts`. The list is in sandbox/restored-state.ts.
  */
 export interface Snapshot {
@@ -41,8 +41,10 @@ interface SnapshotState {
   number: number;
   /** The id that `evm_snapshot` gave. */
   snapshotId: Hex;
-  block: { number: bigint; hash: Hex; timestamp: bigint };
+  block: { number: bigint; hash: Hex; timestamp: bigint; gasLimit: bigint };
   baseFee: bigint;
+  /** The gas limit of the next block. */
+  gasLimit: bigint;
   offset: number;
   /** The heads that the relayer had processed. */
   seenHeads: ReturnType<Relayer["captureTrail"]>;
@@ -93,6 +95,7 @@ export class Snapshots {
         snapshotId,
         block: latest,
         baseFee: pending.baseFeePerGas ?? 0n,
+        gasLimit: pending.gasLimit,
         offset: clock.offset(),
         seenHeads: relayer.captureTrail(),
         parts: await captureParts(parts.all),
@@ -140,6 +143,10 @@ export class Snapshots {
       const [snapshotId] = await Promise.all([
         client.snapshot(),
         client.setNextBlockBaseFeePerGas({ baseFeePerGas: state.baseFee }),
+        // A revert sets the limit to that of the newest block.
+        state.gasLimit === state.block.gasLimit
+          ? undefined
+          : client.setBlockGasLimit({ gasLimit: state.gasLimit }),
         chain.clock.pin(state.offset, Number(state.block.timestamp)),
         // Nothing is pending, so that no part makes a block.
         restoreParts(parts.others, state.parts),

@@ -18,7 +18,7 @@ export function discoveryResources(services: Services, operations: readonly Oper
   const index = once(() => describeIndex(services, operations));
   return [
     { path: indexPath, read: index },
-    { path: "/", read: index, page: `${services.settings.urls.docs}/` },
+    { path: "/", read: index, page: ({ docs }) => `${docs}/` },
     // Most sandboxes of a test run are never asked for it.
     { path: openapiPath, read: once(() => describeApi(operations, services.settings.urls)) },
     { path: jwksPath, read: () => describeKeys(services) },

@@ -16,7 +16,8 @@ import { referencePath } from "../pages/api-pages.ts";
 import { withEtag } from "../pages/assets.ts";
 import { pageRoutes } from "../pages/page-routes.ts";
 import { assetHeaders, pageHeaders } from "../pages/security-headers.ts";
-import type { Services } from "../services.ts";
+import { linkAt, urlsAt } from "../pages/urls-at.ts";
+import type { Services, Urls } from "../services.ts";
 import { type DocumentSite, documentSite, isPicture, searchPath } from "./documents/document-site.ts";
 import { errorIndex, errorPage } from "./error-page.ts";
 import { limitValues } from "./limit-values.ts";
@@ -59,14 +60,15 @@ export function createDocumentationHost(services: Services, operations: readonly
   app.disable("etag");
   app.set("case sensitive routing", true);
   app.set("strict routing", true);
-  app.use((_request, response, next) => {
+  const { urls } = services.settings;
+  app.use(({ hostname }, response, next) => {
     response.set("X-Request-Id", nextRequestId());
     // The API's reference reads this host's description and tries its resources.
-    response.set("Access-Control-Allow-Origin", services.settings.urls.api);
+    response.set("Access-Control-Allow-Origin", urlsAt(hostname, urls).api);
     next();
   });
-  app.get("/reference/", (_request, response) => {
-    response.redirect(308, `${services.settings.urls.api}${referencePath}`);
+  app.get("/reference/", ({ hostname }, response) => {
+    response.redirect(308, `${urlsAt(hostname, urls).api}${referencePath}`);
   });
   app.get(["/portal", "/portal/"], (_request, response) => {
     response.redirect(308, "/");
@@ -78,7 +80,7 @@ export function createDocumentationHost(services: Services, operations: readonly
   app.use((request, response, next) => {
     const page = pageAt.get(request.path);
     if (page === undefined) return next();
-    sendAnswer(request, response, answerPage(request, page), services);
+    sendAnswer(request, response, answerPage(request, page, urls), services);
   });
   app.get("/docs/*path", (request, response, next) => {
     const picture = readPicture(request.path);
@@ -91,7 +93,7 @@ export function createDocumentationHost(services: Services, operations: readonly
   app.use((error: unknown, request: Request, response: Response, _next: unknown) => {
     const problem = toProblem(error);
     if (problem.code === "route_not_found" && prefersHtml(request, "application/problem+json")) {
-      const body = site.frame("Not found", notFound(request.path));
+      const body = linkAt(request.hostname, urls, site.frame("Not found", notFound(request.path)));
       return sendAnswer(request, response, { status: 404, body, headers: pageHeaders() }, services);
     }
     const requestId = String(response.get("X-Request-Id"));
@@ -109,17 +111,20 @@ export function createDocumentationHost(services: Services, operations: readonly
 }
 
 /** Answers a page as the client prefers it: as HTML, or as it is written. */
-function answerPage(request: Request, { contentType, body, html }: ServedDocument): Answer {
+function answerPage(request: Request, { contentType, body, html }: ServedDocument, urls: Urls): Answer {
   if (request.method !== "GET" && request.method !== "HEAD")
     throw new Problem("method_not_allowed", "The documentation is read-only. Use GET or HEAD.", {
       headers: { Allow: "GET, HEAD" },
     });
-  const shown = html && prefersHtml(request, contentType) ? html : body;
-  const headers = {
-    ...(shown === html ? pageHeaders() : { "Content-Type": contentType, "Cache-Control": "no-cache" }),
-    ...(html && { Vary: "Accept" }),
-  };
-  return { status: 200, body: shown(), headers };
+  const vary = html && { Vary: "Accept" };
+  if (html !== undefined && prefersHtml(request, contentType))
+    return {
+      status: 200,
+      body: linkAt(request.hostname, urls, html()),
+      headers: { ...pageHeaders(), ...vary },
+    };
+  const headers = { "Content-Type": contentType, "Cache-Control": "no-cache", ...vary };
+  return { status: 200, body: body(), headers };
 }
 
 function prefersHtml(request: Request, contentType: string): boolean {

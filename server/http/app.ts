@@ -2,7 +2,8 @@ import express, { type Express, type Request, type Response } from "express";
 import type { ErrorCode } from "../api/errors/catalogue.ts";
 import { Problem } from "../api/errors/problem.ts";
 import { type Pages, pageRoutes } from "../pages/page-routes.ts";
-import type { AnsweredRequest, Services } from "../services.ts";
+import { urlsAt } from "../pages/urls-at.ts";
+import type { AnsweredRequest, Services, Urls } from "../services.ts";
 import { type Answering, answerOperation, nameRequest } from "./answer-operation.ts";
 import { type Answer, problemAnswer } from "./answers/answer.ts";
 import { describeError } from "./answers/describe-error.ts";
@@ -18,14 +19,14 @@ import { OperationRunner } from "./run-operation.ts";
 export interface Resource {
   path: string;
   read: () => unknown;
-  /** The page that a browser is redirected to. */
-  page?: string;
+  /** The page that a browser is redirected to, for the URLs of the sandbox as the browser reaches it. */
+  page?: (urls: Urls) => string;
 }
 
 /**
  * Builds the API: every operation of the table, every resource and the pages, with the checks in the order of the design.
  *
- * @example createApp(services, operations, resources, apiPages(services)).listen(4020, "127.0.0.1")
+ * @example createApp(services, operations, resources, apiPages).listen(4020, "127.0.0.1")
  */
 export function createApp(
   services: Services,
@@ -84,7 +85,7 @@ function serveResource(app: Express, resource: Resource, services: Services): vo
   app.get(resource.path, async (request, response) => {
     if (page !== undefined) response.vary("Accept");
     if (page !== undefined && request.accepts(["application/json", "text/html"]) === "text/html") {
-      response.redirect(302, page);
+      response.redirect(302, page(urlsAt(request.hostname, services.settings.urls)));
       return;
     }
     const headers = { "Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-cache" };

@@ -1,6 +1,7 @@
 import { errorCatalogue, errorCodes } from "../api/errors/catalogue.ts";
 import { apiVersion, documentationVersion } from "../api/versions.ts";
-import type { Services } from "../services.ts";
+import type { Urls } from "../services.ts";
+import type { Page } from "./page.ts";
 import type { Pages } from "./page-routes.ts";
 
 /**
@@ -13,24 +14,22 @@ const remedies = JSON.stringify(
   Object.fromEntries(errorCodes.map((code) => [code, errorCatalogue[code].remedy.replaceAll("`", "")])),
 );
 
-/** The pages of the API host: the reference of both descriptions, and the wallet routes for browsers. */
-export function apiPages({ settings }: Pick<Services, "settings">): Pages {
-  const { urls } = settings;
-  const wallet = {
-    file: "wallet/page.html",
-    values: { rpc_url: urls.rpc, docs_url: urls.docs, remedies },
-    connect: [urls.rpc],
-  };
-  const paths = ["/wallet/:program/merchant/:id", "/wallet/:program/purchase/:id"];
-  const versions = { api_version: apiVersion, docs_version: documentationVersion };
-  const reference = {
-    file: "reference/page.html",
-    values: { docs_url: urls.docs, ...versions },
-    connect: [urls.docs],
-  };
-  return {
-    pages: { [referencePath]: reference, ...Object.fromEntries(paths.map((path) => [path, wallet])) },
-    negotiated: paths,
-    folders: ["style", "vendor", "amounts", "wallet", "reference"],
-  };
+const walletPaths = ["/wallet/:program/merchant/:id", "/wallet/:program/purchase/:id"];
+
+function walletPage({ rpc, docs }: Urls): Page {
+  return { file: "wallet/page.html", values: { rpc_url: rpc, docs_url: docs, remedies }, connect: [rpc] };
 }
+
+/** The pages of the API host: the reference of both descriptions, and the wallet routes for browsers. */
+export const apiPages: Pages = {
+  pages: {
+    [referencePath]: ({ docs }) => ({
+      file: "reference/page.html",
+      values: { docs_url: docs, api_version: apiVersion, docs_version: documentationVersion },
+      connect: [docs],
+    }),
+    ...Object.fromEntries(walletPaths.map((path) => [path, walletPage])),
+  },
+  negotiated: walletPaths,
+  folders: ["style", "vendor", "amounts", "wallet", "reference"],
+};

@@ -1,14 +1,15 @@
 import express, { type Request, type Router } from "express";
 import { Problem } from "../api/errors/problem.ts";
 import { sendAnswer } from "../http/answers/send.ts";
-import type { Services } from "../services.ts";
+import type { Services, Urls } from "../services.ts";
 import { answerAsset } from "./assets.ts";
 import { answerPage, type Page } from "./page.ts";
+import { urlsAt } from "./urls-at.ts";
 
 /** The pages of one host. */
 export interface Pages {
-  /** By path, with Express's parameters. */
-  pages: { readonly [path: string]: Page };
+  /** By path, with Express's parameters: for the URLs of the sandbox as the page's browser reaches it. */
+  pages: { readonly [path: string]: (urls: Urls) => Page };
   /** Paths that answer programs, too: there a page is for clients that prefer HTML. */
   negotiated?: readonly string[];
   /** The folders of portal/ whose scripts, styles and pictures are served below /assets. */
@@ -19,11 +20,11 @@ export interface Pages {
  * Serves pages and their assets, to GET and HEAD only.
  *
  * @throws Problem method_not_allowed, route_not_found: to the handler of the host's errors.
- * @example app.use(pageRoutes({ pages: { "/": { file: "explorer/page.html" } }, folders: ["style", "vendor", "explorer"] }, services))
+ * @example app.use(pageRoutes({ pages: { "/": () => ({ file: "explorer/page.html" }) }, folders: ["style", "vendor", "explorer"] }, services))
  */
 export function pageRoutes(
   { pages, negotiated = [], folders }: Pages,
-  services: Pick<Services, "wait">,
+  services: Pick<Services, "wait" | "settings">,
 ): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
   for (const [path, page] of Object.entries(pages)) {
@@ -34,7 +35,10 @@ export function pageRoutes(
       if (shared) response.vary("Accept");
       if (shared && !(reads && prefersHtml(request))) next();
       else if (!reads) refuseMethod();
-      else sendAnswer(request, response, answerPage(page, request.get("If-None-Match")), services);
+      else {
+        const shown = page(urlsAt(request.hostname, services.settings.urls));
+        sendAnswer(request, response, answerPage(shown, request.get("If-None-Match")), services);
+      }
     });
   }
   router.get("/assets/*path", (request, response) => {

@@ -93,17 +93,14 @@ export type ChainChange =
   | DropChange
   | DatabaseChange;
 
-/**
- * Returns whether a change is permanent: neither a revert nor a reorg moves the clock, or changes which accounts and
- * signatures a node takes as its own.
- */
-export function isLasting(change: ChainChange): boolean {
-  return change.kind === "clock" || (change.kind === "call" && /impersonat/i.test(change.method));
+/** Returns whether a change is a call after which the node takes other accounts and signatures as its own. */
+export function isImpersonation(change: ChainChange): change is CallChange {
+  return change.kind === "call" && /impersonat/i.test(change.method);
 }
 
-/** Returns whether a change stays when a reorg removes blocks, although a restore undoes it. */
+/** Returns whether a change stays when a reorg removes blocks, although a restore undoes it, except a move of the clock. */
 function outlastsReorg(change: ChainChange): boolean {
-  return isLasting(change) || change.kind === "mining" || change.kind === "sent";
+  return isImpersonation(change) || ["clock", "mining", "sent"].includes(change.kind);
 }
 
 /** Records what happens on the chain that a store's records belong to. */
@@ -162,8 +159,8 @@ export class ChainLog {
     const kept = new Set(earlier);
     // A restore drops what waits in the pool.
     const there = earlier.filter(({ kind }) => kind !== "sent");
-    const lasting = this.#records.filter((record) => isLasting(record) && !kept.has(record));
-    const restored = new ChainLog([...there, ...lasting], this.#count + 1);
+    const moves = this.#records.filter((record) => record.kind === "clock" && !kept.has(record));
+    const restored = new ChainLog([...there, ...moves], this.#count + 1);
     if (restored.databaseCommits < this.databaseCommits) restored.#database = this.#database;
     return restored;
   }

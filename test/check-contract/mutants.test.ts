@@ -202,7 +202,7 @@ test("the boundary seconds are in time, and the seconds beyond are not", () => {
   expect([accepts(at, at), accepts(at + 1, null), accepts(null, at - 1)]).toEqual([true, false, false]);
 });
 
-test("none of 14,000 mutants of what a node answers is accepted", () => {
+test("none of 14,000 mutants of what a node answers is accepted", { tags: "thorough" }, () => {
   const dice = new Dice(5);
   let judged = 0;
   for (const one of accepted) {
@@ -213,7 +213,7 @@ test("none of 14,000 mutants of what a node answers is accepted", () => {
   expect(judged).toBe(14_000);
 });
 
-test("no calldata with one byte changed, added or left out is accepted", () => {
+test("no calldata with one byte changed, added or left out is accepted", { tags: "thorough" }, () => {
   const dice = new Dice(6);
   for (const one of accepted) {
     const { observed } = one;

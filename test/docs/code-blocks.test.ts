@@ -108,7 +108,7 @@ const isSuite = ({ code }: CodeBlock) => /sandboxTest\(|sandboxFixture\(/.test(c
 describe.each(programs.filter((block) => !isSuite(block) && !inBrowser(block)))(
   "$place",
   ({ place, code }) => {
-    test("the code runs as it is written", async () => {
+    test("the code runs as it is written", { tags: "thorough" }, async () => {
       expect.hasAssertions();
       const sandbox = await freshSandbox();
       const { client } = sandbox;

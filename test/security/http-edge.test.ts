@@ -206,6 +206,35 @@ describe.each(parts)("%s", (part) => {
     expect(answer.status).toBe(200);
   });
 
+  test.each([
+    "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA",
+    "Upgrade: TLS/1.2\r\nConnection: Upgrade",
+    "Upgrade: TLS/1.2, h2c\r\nUpgrade: HTTP/3.0\r\nConnection: upgrade",
+    "upgrade: H2C\r\nconnection: keep-alive, upgrade",
+    "Upgrade: websocket\r\nConnection: Upgrade",
+    "Upgrade: websocketx\r\nConnection: Upgrade",
+  ])("ignores a protocol that it does not change to: %j", async (protocol) => {
+    const lines = {
+      api: ["POST /v1/routing/access", "{}"],
+      docs: ["GET /nothing", ""],
+      control: ["POST /blocks", '{"blocks":1}'],
+      rpc: ["POST /", '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}'],
+    } as const;
+    const [line, body] = lines[part];
+    const key = sandbox.description.accounts[0]?.key;
+    const head = `${line} HTTP/1.1\r\nHost: $host\r\nContent-Type: application/json\r\nAuthorization: Bearer ${key}\r\nContent-Length: ${body.length}`;
+    const first = `${head}\r\n${protocol}\r\n\r\n${body}`;
+    const { host } = new URL(sandbox.description.urls[part]);
+    // The first of them waits for the answer to another one, and the last one ends the connection.
+    const received = await receive(
+      sandbox.description.urls[part],
+      `${first.repeat(3)}${head}\r\nConnection: close\r\n\r\n${body}`.replaceAll("$host", host),
+    );
+    const statuses = [...received.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
+    const expected = { api: 201, docs: 404, control: 200, rpc: 200 }[part];
+    expect(statuses.filter((status) => status !== 100)).toEqual(Array(4).fill(expected));
+  });
+
   test("accepts a Host in capital letters", async () => {
     const { port } = new URL(sandbox.description.urls[part]);
     const answer = await answerOf(

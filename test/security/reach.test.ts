@@ -71,12 +71,80 @@ test.each(["api", "control", "rpc"] as const)(
       const answer = await reach(part, { Host: "sandbox", Origin }, { method: "POST" });
       expect(answer.status, Origin).toBe(403);
     }
-    const own = await reach(
-      part,
-      { Host: "sandbox:4022", Origin: "http://sandbox:4022" },
-      { method: "POST" },
+  },
+);
+
+/** The port that a part really has; a published one can differ. */
+const portOf = (part: Part) => new URL(sandbox.description.urls[part]).port;
+
+test.each([
+  // As a published port, as a proxy that speaks TLS, and as the default port of each.
+  ["http://sandbox:4022", "sandbox:4022"],
+  ["https://sandbox:4022", "sandbox:4022"],
+  ["https://sandbox", "sandbox"],
+  ["http://sandbox", "sandbox:80"],
+  ["http://sandbox", "SANDBOX"],
+  ["https://proxy.example:9000", "proxy.example:9000"],
+])("a page of %s may send requests to its own origin, under the Host %s", async (Origin, Host) => {
+  for (const part of ["api", "docs", "control"] as const)
+    for (const method of ["GET", "POST"])
+      expect((await reach(part, { Host, Origin }, { method })).status, `${part} ${method}`).not.toBe(403);
+});
+
+test("the pages of the sandbox's own ports under an allowed name may call the API and the chain RPC, and those of other ports may not", async () => {
+  const own = parts.map((part) => `http://sandbox:${portOf(part)}`);
+  const exact = ["http://proxy.example:9000", "https://proxy.example:9000"];
+  for (const Origin of [...own, ...exact])
+    for (const part of ["api", "rpc"] as const)
+      expect((await reach(part, { Host: "sandbox", Origin }, { method: "POST" })).status, Origin).not.toBe(
+        403,
+      );
+  const foreign = [
+    "http://sandbox:1",
+    "https://sandbox",
+    `http://proxy.example:${portOf("api")}`,
+    `ftp://sandbox:${portOf("api")}`,
+  ];
+  for (const Origin of foreign)
+    for (const part of ["api", "rpc"] as const)
+      expect((await reach(part, { Host: "sandbox:9", Origin }, { method: "POST" })).status, Origin).toBe(403);
+  const control = await reach(
+    "control",
+    { Host: "sandbox", Origin: `http://sandbox:${portOf("api")}` },
+    { method: "POST" },
+  );
+  expect(control.status).toBe(403);
+});
+
+test.each(["sandbox", "localhost", "127.0.0.1"])(
+  "pages that are reached at %s call the other ports at the same name",
+  async (name) => {
+    const at = (part: Part) => `http://${name}:${portOf(part)}`;
+    const page = async (part: Part, path: string) =>
+      await reach(part, { Host: new URL(at(part)).host, Accept: "text/html" }, { path });
+    const wallet = await page("api", "/wallet/prg_demo/merchant/mer_aaaaaaaaaaaaaaaaaaaa");
+    expect(wallet.text).toContain(`content="${at("rpc")}"`);
+    expect(wallet.headers["content-security-policy"]).toContain(`connect-src 'self' ${at("rpc")};`);
+    const reference = await page("api", "/reference/");
+    expect(reference.text).toContain(`content="${at("docs")}"`);
+    expect(reference.headers["content-security-policy"]).toContain(`connect-src 'self' ${at("docs")};`);
+    expect((await page("control", "/")).text).toContain(at("docs"));
+    expect((await page("docs", "/portal/openapi.json")).headers["access-control-allow-origin"]).toBe(
+      at("api"),
     );
-    expect(own.status === 403).toBe(part !== "control");
+    expect((await page("docs", "/reference/")).headers["location"]).toBe(`${at("api")}/reference/`);
+    expect((await page("api", "/")).headers["location"]).toBe(`${at("docs")}/`);
+    for (const path of ["/", "/portal/docs.md", "/errors", "/errors/rpc_unavailable", "/nothing"]) {
+      const { text } = await page("docs", path);
+      const own = parts.flatMap(
+        (part) => text.match(new RegExp(`http://[^/"<:]*:${portOf(part)}`, "g")) ?? [],
+      );
+      expect(own.length, path).toBeGreaterThan(0);
+      expect(
+        own.filter((url) => !url.startsWith(`http://${name}:`)),
+        path,
+      ).toEqual([]);
+    }
   },
 );
 
@@ -128,7 +196,7 @@ test.each([
   await expect(createSandbox(options)).rejects.toThrow(message);
 });
 
-test("exec with --listen says what it exposes", async () => {
+test("exec with --listen says what it exposes", { tags: "thorough" }, async () => {
   const print = ["--", process.execPath, "-p", "process.env.ROUTING_API_URL"];
   const { stderr, stdout } = await promisify(execFile)(
     process.execPath,

@@ -82,6 +82,7 @@ test("the answers that need no credential contain no secret", async () => {
 
 test.skipIf(process.platform === "win32")(
   "only the owner can read the data directory and its files, whatever the umask, while it runs and after it",
+  { tags: "thorough" },
   async () => {
     const folder = join(await temporaryFolder(), "kept");
     const before = process.umask(0o000);

@@ -100,7 +100,9 @@ test("a request in progress at the end of a test is refused and has no effect in
   expect(await sandbox.store.list("merchants", {})).toEqual([]);
 });
 
-test("no call in progress at the end of a test affects a later test, at any step", async () => {
+test("no call in progress at the end of a test affects a later test, at any step", {
+  tags: "thorough",
+}, async () => {
   const pool = openPool({ seed: "left" }, "worker");
   onTestFinished(async () => await pool.close());
   const begin = (sandbox: Sandbox) => [
@@ -203,7 +205,7 @@ const slowCalls: { what: string; begin: (sandbox: Sandbox) => Promise<Promise<un
   },
 ];
 
-test.for(slowCalls)("the next test does not wait for $what", async ({ begin }) => {
+test.for(slowCalls)("the next test does not wait for $what", { tags: "thorough" }, async ({ begin }) => {
   const pool = openPool({ seed: "held" }, "worker");
   onTestFinished(async () => await pool.close());
   const first = await pool.lease();
@@ -230,7 +232,9 @@ function isHeld({ faults }: Sandbox): boolean {
   return all.length === 0 || all.some(({ hits }) => hits > 0);
 }
 
-test("a request that the sandbox's client has not sent does not delay the next test either", async () => {
+test("a request that the sandbox's client has not sent does not delay the next test either", {
+  tags: "thorough",
+}, async () => {
   const pool = openPool({ seed: "held" }, "worker");
   onTestFinished(async () => await pool.close());
   const first = await pool.lease();

@@ -278,6 +278,7 @@ export function decisionAnswer(
   decision: { outcome: "approved" | "denied"; award: bigint; flaw: DecisionFlaw },
 ): Expected {
   const { outcome, award, flaw } = decision;
+  if (flaw === "denied_with_award") return decisionRefusals.denied_with_award;
   if (flaw === "replayed") return decisionRefusals.replayed;
   if (purchase.status !== "claimed") return conflict(model, purchase);
   return flaw === "none" ? successAnswer(201, { outcome, award: award.toString() }) : decisionRefusals[flaw];

@@ -143,6 +143,7 @@ export class InjectedWallet {
     const { decoded } = request;
     if (decoded.type === "read") return await this.#read(request);
     await wait(this.#options.delayMs ?? 0);
+    if ("from" in decoded) await this.#requireAble(decoded);
     const approve = async () => await this.#carryOut(request, decoded);
     const { answers } = this;
     if (typeof answers === "function") return await answers(request, approve);
@@ -161,6 +162,27 @@ export class InjectedWallet {
     }
   }
 
+  /**
+   * Refuses what a wallet refuses before it asks its owner: another account, a transaction on a chain that it does not send to, and typed
+   * data of another chain than the selected one (EIP-712).
+   */
+  async #requireAble(decoded: Extract<DecodedRequest, { from: Hex }>): Promise<void> {
+    this.#walletOf(decoded.from);
+    const [own, selected] = await Promise.all([this.#ownChain(), this.#selectedChain()]);
+    if (decoded.type === "transaction" && selected !== own)
+      throw new ProviderError(
+        4901,
+        `The wallet sends to the chain ${own} only, and ${selected} is selected.`,
+      );
+    if (decoded.type !== "typed_data") return;
+    const { chainId } = decoded.typed_data.domain;
+    if (chainId !== undefined && chainId !== BigInt(selected))
+      throw new ProviderError(
+        4901,
+        `The typed data is for the chain ${numberToHex(chainId)}, and ${selected} is selected.`,
+      );
+  }
+
   async #carryOut({ method }: WalletRequest, decoded: DecodedRequest): Promise<unknown> {
     switch (decoded.type) {
       case "connection":
@@ -171,7 +193,7 @@ export class InjectedWallet {
       case "transaction":
         return await this.#walletOf(decoded.from).submit(decoded);
       case "message":
-        return await this.#walletOf(decoded.from).signMessage(decoded.text);
+        return await this.#walletOf(decoded.from).signMessage({ raw: decoded.bytes });
       case "typed_data":
         return await this.#walletOf(decoded.from).signTypedData(decoded.typed_data);
       case "read":
@@ -194,9 +216,10 @@ export class InjectedWallet {
   /** Answers what needs no consent: the wallet's state, or a read of its chain. */
   async #read({ method, params }: WalletRequest): Promise<unknown> {
     if (method === "eth_accounts") return this.#accounts();
-    const own = await this.#ownChain();
-    const selected = this.answers === "wrong-chain" ? wrongChain : (this.chainId ?? own);
+    if (method === "eth_coinbase") return this.#accounts()[0] ?? null;
+    const [own, selected] = await Promise.all([this.#ownChain(), this.#selectedChain()]);
     if (method === "eth_chainId") return selected;
+    if (method === "net_version") return BigInt(selected).toString();
     if (selected === own) return await this.#first().client.request({ method, params } as never);
     const url = this.chains.get(selected);
     if (url === undefined) throw new ProviderError(4901, `The wallet has no node of the chain ${selected}.`);
@@ -205,6 +228,10 @@ export class InjectedWallet {
 
   async #ownChain(): Promise<Hex> {
     return numberToHex(await this.#first().client.getChainId());
+  }
+
+  async #selectedChain(): Promise<Hex> {
+    return this.answers === "wrong-chain" ? wrongChain : (this.chainId ?? (await this.#ownChain()));
   }
 
   #accounts(): Hex[] {

@@ -1,4 +1,4 @@
-import type { Hex } from "viem";
+import { type Hex, hexToString, isAddress, numberToHex, stringToHex } from "viem";
 import { z } from "zod";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { readCall } from "../../protocol/read-call.ts";
@@ -9,21 +9,34 @@ const hex = z.templateLiteral(["0x", z.string()]);
 const sendParams = z.tuple([
   z.object({ from: hex, to: hex, data: hex.optional(), input: hex.optional(), value: hex.optional() }),
 ]);
-const messageParams = z.tuple([hex, hex]);
+/** Further parameters, such as the password of `personal_sign`, mean nothing to a wallet. */
+const messageParams = z.tuple([z.string(), z.string()]).rest(z.unknown());
 const typedDataParams = z.tuple([hex, z.union([z.string(), z.record(z.string(), z.unknown())])]);
 const fields = z.array(z.object({ name: z.string(), type: z.string() }));
+/** EIP-712 lets a domain have any of these members, and MetaMask takes a missing `EIP712Domain` for one of none. */
 const typedDataBody = z.object({
   domain: z.object({
-    name: z.string(),
-    version: z.string(),
-    chainId: z.coerce.number(),
-    verifyingContract: hex,
+    name: z.string().optional(),
+    version: z.string().optional(),
+    chainId: z.coerce.bigint<string | number>().optional(),
+    verifyingContract: hex.optional(),
+    salt: hex.optional(),
   }),
-  types: z.record(z.string(), fields),
+  types: z
+    .record(z.string(), fields)
+    .transform((types): Record<string, z.infer<typeof fields>> => ({ EIP712Domain: [], ...types })),
   primaryType: z.string(),
   message: z.record(z.string(), z.unknown()),
 });
-const chainParams = z.tuple([z.object({ chainId: hex, rpcUrls: z.array(z.string()).optional() })]);
+/** As MetaMask takes it: hexadecimal of either case, not padded and not zero. */
+const chainId = z
+  .string()
+  .regex(/^0x[1-9a-fA-F][0-9a-fA-F]*$/, "must be 0x and hexadecimal without leading zeros, such as 0x7a69")
+  .transform((id) => numberToHex(BigInt(id)));
+const chainParams = z.tuple([z.object({ chainId, rpcUrls: z.array(z.string()).optional() })]);
+
+/** Methods by which a node would sign or send without its owner's consent, and a wallet's own methods that this one does not have. */
+const unsupported = /^(?:eth_sign|eth_send(?!RawTransaction)|personal_|wallet_)/;
 
 /** A decoded request of a page. */
 export type DecodedRequest =
@@ -39,7 +52,7 @@ export type DecodedRequest =
       args: { [name: string]: Json } | null;
     }
   | { type: "typed_data"; from: Hex; typed_data: z.infer<typeof typedDataBody> }
-  | { type: "message"; from: Hex; text: string }
+  | { type: "message"; from: Hex; text: string; bytes: Hex }
   | { type: "chain"; chain_id: Hex; rpc_urls: string[] }
   | { type: "connection" }
   | { type: "read" };
@@ -65,8 +78,9 @@ export interface WalletRequest {
 /**
  * Decodes a request of a page.
  *
- * @throws ProviderError -32602 when the parameters are not those of the method.
- * @example decodeRequest("personal_sign", ["0x6869", buyer]) // { type: "message", from: buyer, text: "hi" }
+ * @throws ProviderError -32602 when the parameters are not those of the method; 4200 for a method that signs or sends, and that a wallet
+ * does not have.
+ * @example decodeRequest("personal_sign", ["0x6869", buyer]) // { type: "message", from: buyer, text: "hi", bytes: "0x6869" }
  */
 export function decodeRequest(method: string, params: unknown): DecodedRequest {
   switch (method) {
@@ -79,22 +93,39 @@ export function decodeRequest(method: string, params: unknown): DecodedRequest {
       const known = { function: call?.function ?? null, args: call?.args ?? null };
       return { type: "transaction", from, to, data: calldata, value: BigInt(value).toString(), ...known };
     }
-    case "personal_sign": {
-      const [bytes, from] = read(method, messageParams, params);
-      return { type: "message", from, text: Buffer.from(bytes.slice(2), "hex").toString() };
-    }
+    case "personal_sign":
+      return readMessage(read(method, messageParams, params));
+    case "eth_signTypedData_v3":
     case "eth_signTypedData_v4": {
       const [from, data] = read(method, typedDataParams, params);
       return { type: "typed_data", from, typed_data: read(method, typedDataBody, parseJson(data)) };
     }
     case "wallet_switchEthereumChain":
     case "wallet_addEthereumChain": {
-      const [{ chainId, rpcUrls = [] }] = read(method, chainParams, params);
-      return { type: "chain", chain_id: chainId, rpc_urls: rpcUrls };
+      const [{ chainId: id, rpcUrls = [] }] = read(method, chainParams, params);
+      return { type: "chain", chain_id: id, rpc_urls: rpcUrls };
     }
     default:
-      return { type: "read" };
+      if (!unsupported.test(method)) return { type: "read" };
+      throw new ProviderError(
+        4200,
+        `The wallet does not support ${method}. Use personal_sign, eth_signTypedData_v4 or eth_sendTransaction.`,
+      );
   }
+}
+
+/** Reads a message as MetaMask does: hexadecimal, with or without 0x, is bytes, and anything else is a text; the account may come first. */
+function readMessage([first, second]: readonly [string, string, ...unknown[]]): DecodedRequest {
+  const [message, from] = isAccount(first) && !isAccount(second) ? [second, first] : [first, second];
+  if (!isAccount(from)) throw new ProviderError(-32_602, "The parameters of personal_sign name no account.");
+  const [, marked, bare] = /^(?:0x((?:[0-9a-f]{2})*)|((?:[0-9a-f]{2})+))$/i.exec(message) ?? [];
+  const digits = marked ?? bare;
+  const bytes: Hex = digits === undefined ? stringToHex(message) : `0x${digits}`;
+  return { type: "message", from, text: hexToString(bytes), bytes };
+}
+
+function isAccount(text: string): text is Hex {
+  return isAddress(text, { strict: false });
 }
 
 function read<T>(method: string, schema: z.ZodType<T>, value: unknown): T {

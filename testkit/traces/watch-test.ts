@@ -66,8 +66,7 @@ function hasFailed(test: EndedTest | null): boolean {
 }
 
 /**
- * Runs a last step when a signal is about to end the process, and then lets the signal act as it would without the step: a test runner that
- * listens for it has got it already.
+ * Runs a last step when a signal is about to end the process, and then lets the signal act as it would without the step.
  *
  * @returns what ends this.
  */
@@ -75,7 +74,7 @@ export function beforeSignals(step: (signal: string) => Promise<void>): () => vo
   const listeners = signals.map((signal) => {
     const listener = async () => {
       await step(signal);
-      if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+      process.kill(process.pid, signal);
     };
     process.once(signal, listener);
     return { signal, listener };

@@ -1,13 +1,12 @@
-import { performance } from "node:perf_hooks";
 import { Mutex } from "async-mutex";
 import { awaitAutomine } from "../../../relayer/node/automine.ts";
 import { toNode } from "../../../relayer/node/node.ts";
 import { freshReading } from "../../lib/reading/fresh-reading.ts";
-import { machineClock } from "../../lib/time/timers.ts";
 import type { ChainClient } from "../client/chain-client.ts";
 import { raiseOffset } from "./anvil-offset.ts";
 import { ClockError } from "./clock-error.ts";
 import { type Duration, requireDuration, toSeconds } from "./duration.ts";
+import { MachineTime } from "./machine-time.ts";
 
 /** `deterministic`: only blocks advance time, by one second each. `live`: time follows the wall clock. */
 export type ClockMode = "deterministic" | "live";
@@ -42,7 +41,7 @@ export interface SandboxClock {
   offset(): number;
   /**
    * Follows the machine's clock if it was set: time continues while that is set back, and is again the machine's once it is set
-   * forward. {@link now} does so, too; for a chain that is not asked for the time, it is called now and then.
+   * forward. {@link now} does so, too; for a chain that is not asked for the time, this is called again and again.
    */
   follow(): Promise<void>;
   /**
@@ -133,67 +132,60 @@ function deterministicClock(client: ChainClient): SandboxClock {
   };
 }
 
-// Long: the functions share the state of one clock.
-function liveClock(client: ChainClient, kept: KeptOffset) {
-  let travelled = kept.read();
-  /** The seconds by which the machine's clock was set back while time continued. */
-  let setBack = 0;
-  /** The clocks when `setBack` was found. */
-  let seen = readClocks();
+/** Binds Anvil to the time of a live clock; of the steps that change either, one runs at a time. */
+function bindAnvil(client: ChainClient, time: MachineTime) {
   const node = toNode(client.request);
-  /** The latest time that was returned. */
-  let told = 0;
   const turns = new Mutex();
-  const read = () => Math.floor(machineClock.now() / 1_000) + travelled + setBack;
-  // Chain and API continue from the latest answered time when the machine's clock is set back: a transaction that came after what it serves would be refused as older.
-  const findSetBack = () => {
-    const { wall, steady } = readClocks();
-    const setForward = Math.max(0, Math.round((wall - seen.wall - (steady - seen.steady)) / 1_000));
-    return Math.max(0, setBack - setForward, told - (read() - setBack));
-  };
-  const pinAnvil = async () => {
-    await client.request({ method: "evm_setTime", params: [read()] });
+  const raise = async (seconds: number) => await raiseOffset(node, seconds);
+  const pin = async () => {
+    await client.request({ method: "evm_setTime", params: [time.read()] });
     // Anvil may have read the wall clock a second after this did, which would leave it behind for good.
-    await raiseOffset(node, travelled + setBack);
+    await raise(time.travelled + time.setBack);
   };
   const follow = async () => {
-    if (findSetBack() === setBack) return;
+    if (time.findSetBack() === time.setBack) return;
     await turns.runExclusive(async () => {
-      const found = findSetBack();
-      if (found > setBack) await raiseOffset(node, travelled + found);
-      const isLess = found < setBack;
-      setBack = found;
-      seen = readClocks();
-      if (isLess) await pinAnvil();
+      const found = time.findSetBack();
+      const before = time.setBack;
+      if (found > before) await raise(time.travelled + found);
+      time.moveBack(found);
+      if (found < before) await pin();
     });
   };
+  return { turns, raise, pin, follow };
+}
+
+function liveClock(client: ChainClient, kept: KeptOffset) {
+  const time = new MachineTime(kept.read());
+  const anvil = bindAnvil(client, time);
+  const { turns, follow } = anvil;
   const now = async () => {
     await follow();
-    told = Math.max(told, read());
-    return told;
+    time.returned = Math.max(time.returned, time.read());
+    return time.returned;
   };
   const move = async (from: number, timestamp: number) => {
     const by = assertAhead(timestamp, from);
     return await turns.runExclusive(async () => {
       // Kept first: a run that ends here continues ahead of the chain, never behind what it said.
-      await kept.keep(travelled + by);
-      const time = await mineAt(client, timestamp).catch(async (refusal: unknown) => {
-        await kept.keep(travelled);
+      await kept.keep(time.travelled + by);
+      const arrived = await mineAt(client, timestamp).catch(async (refusal: unknown) => {
+        await kept.keep(time.travelled);
         throw refusal;
       });
       // Anvil continues from the second in which it made the block, which may be one second after the request.
-      await raiseOffset(node, travelled + by + setBack);
-      travelled += by;
-      return time;
+      await anvil.raise(time.travelled + by + time.setBack);
+      time.travelled += by;
+      return arrived;
     });
   };
   return {
     mode: "live" as const,
     now,
     follow,
-    offset: () => travelled,
+    offset: () => time.travelled,
     async continueFrom(timestamp: number) {
-      told = Math.max(told, timestamp);
+      time.returned = Math.max(time.returned, timestamp);
       await now();
     },
     async travelTo(timestamp: number) {
@@ -205,25 +197,15 @@ function liveClock(client: ChainClient, kept: KeptOffset) {
     },
     async pin(restored?: number, latest?: number) {
       await turns.runExclusive(async () => {
-        const before = travelled;
-        if (restored !== undefined) {
-          travelled = restored;
-          setBack = 0;
-          told = 0;
-        }
-        const behind = (latest ?? (await latestTimestamp(client))) - read();
-        setBack += Math.max(0, behind);
-        seen = readClocks();
-        await pinAnvil();
-        if (travelled !== before) await kept.keep(travelled);
+        const before = time.travelled;
+        if (restored !== undefined) time.restore(restored);
+        const behind = (latest ?? (await latestTimestamp(client))) - time.read();
+        time.moveBack(time.setBack + Math.max(0, behind));
+        await anvil.pin();
+        if (time.travelled !== before) await kept.keep(time.travelled);
       });
     },
   };
-}
-
-/** The machine's clock, and one that cannot be set, in milliseconds. */
-function readClocks(): { wall: number; steady: number } {
-  return { wall: machineClock.now(), steady: performance.now() };
 }
 
 /** Makes a block of a time, unless the chain has reached that time meanwhile. @returns the time of the chain. */

@@ -3,12 +3,11 @@ import { isHex } from "viem";
 import { z } from "zod";
 import { askNode, type Node } from "../../../relayer/node/node.ts";
 import { hexSchema } from "../../../relayer/node/node-schemas.ts";
-import {
-  type CallChange,
-  type ChainChange,
-  type ChainSource,
-  type CheckpointChange,
-  isLasting,
+import type {
+  CallChange,
+  ChainChange,
+  ChainSource,
+  CheckpointChange,
 } from "../../../server/store/chain-changes.ts";
 import { StoreUnavailableError } from "../../../server/store/store.ts";
 import { withoutMining } from "../client/reorg.ts";
@@ -251,7 +250,7 @@ export class ChainJournal implements ChainSource {
     this.#paused = false;
     this.#isBehind = true;
     if (head === undefined) return;
-    this.#happened = this.#happened.filter(isLasting);
+    this.#happened = this.#happened.filter(({ kind }) => kind === "clock");
     // Blocks that were made while the state of this one was kept.
     this.#blocks.rewind(head);
   }

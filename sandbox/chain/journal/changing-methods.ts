@@ -19,7 +19,7 @@ export const accountMethods = [
 /** Calls that set an account's next nonce. */
 export const nonceMethods = ["anvil_setNonce", "hardhat_setNonce", "evm_setAccountNonce"] as const;
 
-/** Calls that say for whom a node sends and signs. */
+/** Calls that say for which accounts a node sends without their keys. */
 export const impersonationMethods = [
   "anvil_impersonateAccount",
   "hardhat_impersonateAccount",
@@ -27,8 +27,10 @@ export const impersonationMethods = [
   "hardhat_stopImpersonatingAccount",
   "anvil_autoImpersonateAccount",
   "hardhat_autoImpersonateAccount",
-  "anvil_impersonateSignature",
 ] as const;
+
+/** The call that says whose a signature is; no call takes it back. */
+export const signatureMethod = "anvil_impersonateSignature";
 
 /** Calls that change what the next blocks are made with. */
 export const gasMethods = [
@@ -51,6 +53,7 @@ const changing: ReadonlySet<string> = new Set([
   ...accountMethods,
   ...nonceMethods,
   ...impersonationMethods,
+  signatureMethod,
   ...gasMethods,
   ...dropMethods,
 ]);

@@ -7,7 +7,7 @@ import {
   type BlockChange,
   type CallChange,
   type ChainChange,
-  isLasting,
+  isImpersonation,
 } from "../../../server/store/chain-changes.ts";
 import { anvilVersion } from "../anvil/anvil-binary.ts";
 import { AnvilError } from "../anvil/anvil-error.ts";
@@ -120,7 +120,7 @@ class Replayer {
   async end(changes: readonly ChainChange[]): Promise<void> {
     await this.#ask("anvil_setCoinbase", [zeroAddress]);
     for (const call of this.#calls) await this.#call(call);
-    for (const change of changes) if (change.kind === "call" && isLasting(change)) await this.#call(change);
+    for (const change of changes) if (isImpersonation(change)) await this.#call(change);
   }
 
   async #call({ method, params }: CallChange): Promise<void> {

@@ -1,25 +1,30 @@
 import { performance } from "node:perf_hooks";
-import { Mutex } from "async-mutex";
+import { Mutex, Semaphore } from "async-mutex";
 import { causesOf } from "../../../protocol/coded-error.ts";
 import { RpcRefusedError } from "../../../relayer/errors.ts";
 import type { Gate } from "../../../server/http/gate.ts";
 import { StoreUnavailableError } from "../../../server/store/store.ts";
 import { endsWithin } from "../../lib/time/deadline.ts";
 import { AnvilSilentError } from "../client/anvil-silent-error.ts";
+import { awaitsBlock } from "../client/node-socket.ts";
 import { ChainUnreadError, NotDurableError } from "../journal/not-durable-error.ts";
 import { type AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { rpcErrorCodes } from "./error-codes.ts";
+import { type Filters, mostFilters } from "./filters.ts";
+import { AnswerLimitError, type HeldAnswer } from "./held-answers.ts";
 import { mostGas } from "./methods/bound-call.ts";
 import { judgeMeasurement } from "./methods/measure-trace.ts";
 import { type CallPlan, planCall } from "./methods/plan-call.ts";
 import type { InvalidCall, RpcCall, RpcError, RpcId, RpcRequest } from "./read-request.ts";
-import type { Subscriptions } from "./subscriptions.ts";
-import { type RpcResponse, writeBatch, writeError, writeResult } from "./write-response.ts";
+import { mostSubscriptions, type Subscriptions } from "./subscriptions.ts";
+import { type RpcResponse, writeBatch, writeError, writeErrors, writeResult } from "./write-response.ts";
 
 /** The longest time that calls of one request may run code without a transaction, in milliseconds. */
 export const runMs = 10_000;
 /** The number of calls that go to Anvil in one message. */
 const batchSize = 128;
+/** The number of calls whose answers may be large that Anvil gets at a time, from all callers. */
+const mostLarge = 8;
 
 type TracePlan = Extract<CallPlan, { kind: "trace" }>;
 
@@ -29,8 +34,20 @@ interface PlannedCall {
   plan: CallPlan;
 }
 
+/** The caller of a request. */
+export interface RpcCaller {
+  /** Those of the WebSocket that asks; null over HTTP. */
+  subscriptions: Subscriptions | null;
+  /** Aborts when the caller has disconnected: calls that have not begun are then not run. */
+  gone: AbortSignal;
+  /** Counts the responses until the caller has taken them. */
+  held: HeldAnswer;
+}
+
 /** The methods of the chain that the front needs besides answers. */
 export interface FrontedChain {
+  /** The filters that the chain has. */
+  filters: Filters;
   /** Reads how many seconds apart blocks are made; null when they are not made by interval. */
   interval: () => Promise<number | null>;
   /** Makes a call that mines, when no block is being made. @throws StoreUnavailableError when its blocks cannot be kept. */
@@ -60,36 +77,53 @@ export class RequestAnswerer {
   readonly #chain: FrontedChain;
   /** Anvil makes no block while it runs a call, so that calls run one at a time. */
   readonly #running = new Mutex();
+  readonly #large = new Semaphore(mostLarge);
+  readonly #filters: Filters;
 
   constructor(anvil: AnvilHttp, gate: Gate, chain: FrontedChain) {
     this.#anvil = anvil;
     this.#gate = gate;
     this.#chain = chain;
+    this.#filters = chain.filters;
   }
 
   /**
-   * Returns the answer's bytes; null when nothing is answered, because all calls are notifications, which Anvil does not run either.
+   * Returns the parts of the answer; null when nothing is answered, because all calls are notifications, which Anvil does not run either, or the
+   * caller is gone.
    *
-   * @param subscriptions - those of the WebSocket that asks; null over HTTP.
    * @throws ChainSilentError
    */
-  async answer(request: RpcRequest, subscriptions: Subscriptions | null): Promise<Buffer | null> {
+  async answer(request: RpcRequest, caller: RpcCaller): Promise<readonly Buffer[] | null> {
     const planned = request.calls.flatMap((call) => plan(call));
     const refused = planned.some(({ plan: { kind } }) => kind === "refuse");
     const until = performance.now() + runMs;
     const responses: RpcResponse[] = [];
-    for (const group of grouped(refused ? planned.map(refuseWhole) : planned))
-      responses.push(await this.#pass(group, until, subscriptions));
+    for (const group of grouped(refused ? planned.map(refuseWhole) : planned)) {
+      if (caller.gone.aborted) return null;
+      responses.push(await this.#passWithin(group, until, caller));
+    }
     if (responses.length === 0) return null;
-    return request.isBatch ? writeBatch(responses) : (responses[0] ?? null);
+    return request.isBatch ? writeBatch(responses) : responses;
   }
 
-  /** Answers calls that can go in one message, or one call of any other kind. */
-  async #pass(
-    group: readonly PlannedCall[],
-    until: number,
-    subscriptions: Subscriptions | null,
-  ): Promise<RpcResponse> {
+  /** Answers calls with an error if their responses are too large. */
+  async #passWithin(group: readonly PlannedCall[], until: number, caller: RpcCaller): Promise<RpcResponse> {
+    try {
+      return await this.#pass(group, until, caller);
+    } catch (error) {
+      if (!(error instanceof AnswerLimitError)) throw error;
+      const hasEffect = group.some(({ plan: { kind } }) => kind === "awaits_block");
+      const message = hasEffect ? `${error.message} The call has taken effect.` : error.message;
+      return writeErrors(
+        group.map(({ id }) => id),
+        { code: rpcErrorCodes.limitExceeded, message },
+      );
+    }
+  }
+
+  /** Answers calls that can go in one message, or one call of any other kind. @throws AnswerLimitError */
+  async #pass(group: readonly PlannedCall[], until: number, caller: RpcCaller): Promise<RpcResponse> {
+    const { subscriptions, gone } = caller;
     const [first] = group;
     if (first === undefined) return Buffer.alloc(0);
     const { id, method, plan } = first;
@@ -99,20 +133,30 @@ export class RequestAnswerer {
       case "refuse":
         return writeError(id, plan.error);
       case "ask":
-        return await runShared(async () => await this.#ask(group));
+        for (const call of group) this.#noteFilter(call);
+        return await runShared(async () => await this.#ask(group, caller, gone));
+      case "ask_alone":
+        this.#noteFilter(first);
+        return await this.#askAlone(first, caller);
+      case "filter":
+        return await this.#makeFilter(first, caller);
       case "send":
-        return await runShared(async () => await this.#send(first, plan.params));
+        return await runShared(async () => await this.#send(first, plan.params, caller));
       case "change":
-        return await runShared(async () => await this.#change(first, plan.params));
+        return await runShared(async () => await this.#change(first, plan.params, caller));
       case "run":
-        return await this.#run(first, until, async () => await this.#ask([first]));
+        return await this.#run(first, until, caller, async () => await this.#ask([first], caller, gone));
       case "trace":
-        return await this.#run(first, until, async () => await this.#trace(first, plan));
+        return await this.#run(first, until, caller, async () => await this.#trace(first, plan, caller));
       case "awaits_block":
         return await runShared(
           async () =>
-            await this.#kept(async () => await this.#chain.mineBy(async () => await this.#ask(group))),
+            await this.#kept(
+              async () => await this.#chain.mineBy(async () => await this.#ask(group, caller)),
+            ),
         );
+      case "nothing":
+        return writeResult(id, null);
       case "interval":
         return await runShared(async () => writeResult(id, await this.#chain.interval()));
       case "reorg":
@@ -131,23 +175,59 @@ export class RequestAnswerer {
             code: rpcErrorCodes.methodNotSupported,
             message: `${method} needs a WebSocket. Connect over ws://.`,
           });
+        if (method === "eth_subscribe" && !subscriptions.hasRoom) return writeError(id, subscriptionLimit);
         return await runShared(async () => await subscribe(subscriptions, id, method, plan.params));
     }
   }
 
+  /** Asks Anvil a question whose answer may be large, when it has few of these. */
+  async #askAlone(call: PlannedCall, caller: RpcCaller): Promise<RpcResponse> {
+    const { held, gone } = caller;
+    const ask = async () => {
+      // One that does not fit any more would only keep Anvil busy.
+      if (held.isFull || gone.aborted) return writeError(call.id, notRun);
+      return await this.#gate.runShared(
+        nameCall(call.method),
+        async () => await this.#ask([call], caller, gone),
+      );
+    };
+    // Other callers must not wait for the block that such a call waits for.
+    return await (awaitsBlock(call) ? ask() : this.#large.runExclusive(ask));
+  }
+
+  #noteFilter({ method, plan }: PlannedCall): void {
+    if (plan.kind === "ask" || plan.kind === "ask_alone") this.#filters.note({ method, params: plan.params });
+  }
+
+  async #makeFilter(call: PlannedCall, caller: RpcCaller): Promise<RpcResponse> {
+    if (!this.#filters.hasRoom()) {
+      const unused = this.#filters.takeUnused();
+      if (unused === undefined) return writeError(call.id, filterLimit);
+      const removal = {
+        ...call,
+        method: "eth_uninstallFilter",
+        plan: { kind: "ask" as const, params: [unused] },
+      };
+      await this.#gate.runShared(nameCall(call.method), async () => await this.#ask([removal], caller));
+    }
+    const answer = await this.#askAlone(call, caller);
+    this.#filters.add(answer);
+    return answer;
+  }
+
   /** Sends a transaction and reports it to what journals the chain. */
-  async #send(call: PlannedCall, [transaction]: readonly unknown[]): Promise<RpcResponse> {
+  async #send(call: PlannedCall, [transaction]: readonly unknown[], caller: RpcCaller): Promise<RpcResponse> {
     return await this.#kept(
-      async () => await this.#chain.send(transaction, async () => await this.#ask([call]), isSuccess),
+      async () => await this.#chain.send(transaction, async () => await this.#ask([call], caller), isSuccess),
     );
   }
 
   /** Makes a call that no block shows and reports it to what journals the chain. */
-  async #change(call: PlannedCall, params: readonly unknown[]): Promise<RpcResponse> {
+  async #change(call: PlannedCall, params: readonly unknown[], caller: RpcCaller): Promise<RpcResponse> {
     const { method } = call;
     return await this.#kept(
       async () =>
-        await this.#chain.change({ method, params }, async () => await this.#ask([call]), isSuccess),
+        await this.#chain.change({ method, params }, async () => await this.#ask([call], caller), isSuccess),
     );
   }
 
@@ -165,12 +245,17 @@ export class RequestAnswerer {
     }
   }
 
-  async #trace(call: PlannedCall, { measuring, params }: TracePlan): Promise<RpcResponse> {
-    const measurement = await this.#ask([{ ...call, plan: { kind: "run", params: measuring } }]);
+  async #trace(call: PlannedCall, { measuring, params }: TracePlan, caller: RpcCaller): Promise<RpcResponse> {
+    const { gone } = caller;
+    const measurement = await this.#ask(
+      [{ ...call, plan: { kind: "run", params: measuring } }],
+      caller,
+      gone,
+    );
     const refusal = judgeMeasurement(measurement);
     if (refusal === undefined) return measurement;
     if (refusal !== null) return writeError(call.id, refusal);
-    return await this.#ask([{ ...call, plan: { kind: "run", params } }]);
+    return await this.#ask([{ ...call, plan: { kind: "run", params } }], caller, gone);
   }
 
   async #reorganize(id: RpcId, params: readonly unknown[]): Promise<RpcResponse> {
@@ -184,22 +269,29 @@ export class RequestAnswerer {
     return writeResult(id, null);
   }
 
-  async #ask(group: readonly PlannedCall[]): Promise<RpcResponse> {
+  /** @param gone - the caller's, for calls that change nothing: what the others do is kept also when the caller is gone. */
+  async #ask(group: readonly PlannedCall[], { held }: RpcCaller, gone?: AbortSignal): Promise<RpcResponse> {
     const calls = group.map(({ id, method, plan }) => ({
       jsonrpc: "2.0",
       id,
       method,
       params: "params" in plan ? plan.params : [],
     }));
-    const answer = await this.#anvil.post(JSON.stringify(calls.length === 1 ? calls[0] : calls));
+    const answer = await this.#anvil.post(JSON.stringify(calls.length === 1 ? calls[0] : calls), held, gone);
     // The responses of a batch are in brackets, which a refusal of the whole batch does not have.
     return answer.at(0) === openBracket ? answer.subarray(1, -1) : answer;
   }
 
   /** Runs a call when no other one runs, unless its request has used up its time by then. */
-  async #run(call: PlannedCall, until: number, ask: () => Promise<RpcResponse>): Promise<RpcResponse> {
+  async #run(
+    call: PlannedCall,
+    until: number,
+    { gone, held }: RpcCaller,
+    ask: () => Promise<RpcResponse>,
+  ): Promise<RpcResponse> {
     const ran = this.#running.runExclusive(async () => {
       if (performance.now() >= until) return writeError(call.id, timeLimit);
+      if (held.isFull || gone.aborted) return writeError(call.id, notRun);
       // Anvil continues with a call whose caller is gone: the next caller waits for its answer.
       const answer = await this.#gate.runShared(nameCall(call.method), ask);
       return explainGas(answer);
@@ -208,6 +300,21 @@ export class RequestAnswerer {
     return inTime ? await ran : writeError(call.id, timeLimit);
   }
 }
+
+const notRun: RpcError = {
+  code: rpcErrorCodes.limitExceeded,
+  message: "Not run: the response to an earlier call of this request was too large. Ask for less at once.",
+};
+
+const subscriptionLimit: RpcError = {
+  code: rpcErrorCodes.limitExceeded,
+  message: `A WebSocket has at most ${mostSubscriptions} subscriptions. End those that are no longer used (eth_unsubscribe).`,
+};
+
+const filterLimit: RpcError = {
+  code: rpcErrorCodes.limitExceeded,
+  message: `There are ${mostFilters} filters. Remove those that are no longer used (eth_uninstallFilter), or subscribe over a WebSocket.`,
+};
 
 const timeLimit: RpcError = {
   code: rpcErrorCodes.limitExceeded,
@@ -285,11 +392,11 @@ function explainGas(answer: RpcResponse): RpcResponse {
   return Buffer.from(answer.toString().replace(outOfGas, `$1. A call may use ${mostGas} gas at most."`));
 }
 
-/** Returns the answer to a request while the chain is silent. */
-export function silence(request: RpcRequest, { message }: ChainSilentError): Buffer {
+/** Returns the parts of the answer to a request while the chain is silent. */
+export function silence(request: RpcRequest, { message }: ChainSilentError): readonly Buffer[] {
   const error = { code: rpcErrorCodes.internalError, message };
   const ids = request.calls.flatMap((call) => (call.id === undefined ? [] : [call.id]));
   return request.isBatch
     ? writeBatch(ids.map((id) => writeError(id, error)))
-    : writeError(ids[0] ?? null, error);
+    : [writeError(ids[0] ?? null, error)];
 }

@@ -1,12 +1,10 @@
 import { type IncomingMessage, request as requestOf } from "node:http";
 import { DirectAgent } from "../../lib/http/direct/connect-direct.ts";
-import { readBytes } from "../../lib/http/read-bytes.ts";
 import { abortAfter } from "../../lib/time/timers.ts";
+import { AnswerLimitError, type HeldAnswer } from "./held-answers.ts";
 
 /** The longest time for an answer of Anvil, in milliseconds; it waits 30 s itself for the block of a transaction. */
 export const answerMs = 60_000;
-/** The largest size of an answer, in bytes: it is kept until it is whole, so that a slow reader holds nothing up. */
-export const largestAnswer = 256 * 1024 * 1024;
 
 /**
  * Anvil gives no answer, or none that can be passed on.
@@ -25,36 +23,56 @@ export class AnvilHttp {
     this.#urlNow = urlNow;
   }
 
-  /** Sends a JSON-RPC request and returns the bytes of the answer. @throws ChainSilentError */
-  async post(body: string): Promise<Buffer> {
+  /**
+   * Sends a JSON-RPC request and returns the bytes of the answer. It is read to its end, so that a slow reader holds nothing up.
+   *
+   * @param held - counts the bytes of the answer.
+   * @param gone - ends the reading when the caller is gone; Anvil completes the call.
+   * @throws ChainSilentError; AnswerLimitError when the answer is too large.
+   */
+  async post(body: string, held: HeldAnswer, gone?: AbortSignal): Promise<Buffer> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-    const signal = abortAfter(answerMs);
+    const late = abortAfter(answerMs);
     const bytes = Buffer.from(body);
     requestOf(this.#urlNow(), {
       method: "POST",
       agent: this.#agent,
       headers: { "Content-Type": "application/json", "Content-Length": bytes.length },
-      signal,
+      signal: gone === undefined ? late : AbortSignal.any([late, gone]),
     })
       .once("response", resolve)
       .once("error", reject)
       .end(bytes);
     try {
-      const answer = await readBytes(await promise, largestAnswer);
-      if (answer !== null) return answer;
+      return await readHeld(await promise, held);
     } catch (cause) {
-      const reason = signal.aborted
+      if (cause instanceof AnswerLimitError) throw cause;
+      const reason = late.aborted
         ? `The chain gave no response within ${answerMs / 1_000} s. Send the request again.`
         : "The chain does not respond. See whether the sandbox still runs.";
       throw new ChainSilentError(reason, { cause });
     }
-    throw new ChainSilentError(
-      `The response has over ${largestAnswer} bytes. Ask for less: fewer blocks, logs or traces.`,
-    );
   }
 
   /** Ends idle connections. */
   close(): void {
     this.#agent.destroy();
   }
+}
+
+/** Reads bytes to their end, which are counted as they come; those of an answer that is not read to its end are not held. */
+async function readHeld(answer: AsyncIterable<Buffer>, held: HeldAnswer): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of answer) {
+      held.add(chunk.length);
+      length += chunk.length;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    held.remove(length);
+    throw error;
+  }
+  return Buffer.concat(chunks);
 }

@@ -1,24 +1,32 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { Semaphore } from "async-mutex";
 import { type RawData, WebSocket, WebSocketServer } from "ws";
+import { AbortController } from "../../../protocol/globals.ts";
 import { Problem } from "../../../server/api/errors/problem.ts";
 import { serializedAnswer } from "../../../server/http/answers/answer.ts";
 import type { RefusalForm } from "../../../server/http/answers/refusal-form.ts";
 import type { Gate } from "../../../server/http/gate.ts";
 import { readBytes } from "../../lib/http/read-bytes.ts";
 import { endWith } from "../../lib/http/refuse.ts";
-import { type FrontedChain, RequestAnswerer, silence } from "./answer-request.ts";
+import { endUnlessTaken, takeMs } from "../../lib/http/unless-taken.ts";
+import { clearTimeout, setTimeout } from "../../lib/time/timers.ts";
+import { type FrontedChain, RequestAnswerer, type RpcCaller, silence } from "./answer-request.ts";
 import { AnvilHttp, ChainSilentError } from "./anvil-http.ts";
 import { allowPage, answerPreflight } from "./cors.ts";
 import { rpcErrorCodes } from "./error-codes.ts";
+import { HeldAnswers } from "./held-answers.ts";
 import { readRequest } from "./read-request.ts";
-import { Subscriptions } from "./subscriptions.ts";
+import { largestBacklog, Subscriptions } from "./subscriptions.ts";
 import { writeError } from "./write-response.ts";
 
 /** The largest request that Anvil takes, in bytes. */
 export const largestBody = 2 * 1024 * 1024;
-/** The number of messages of one WebSocket that are answered at a time. */
+/** The number of messages of one WebSocket that are answered at a time, and their size in bytes. */
 const mostUnderWay = 64;
+/** The largest size of all requests over {@link smallBody} that are answered at a time, in bytes: read as calls, a request takes many times as much. */
+const mostBodies = 8 * 1024 * 1024;
+const smallBody = 64 * 1024;
 
 /**
  * The chain as wallets and tests get it: JSON-RPC over HTTP and WebSocket. It passes on the methods of a list, within limits, and
@@ -29,6 +37,8 @@ export class RpcFront {
   readonly #urlNow: () => string;
   readonly #anvil: AnvilHttp;
   readonly #answerer: RequestAnswerer;
+  readonly #answers = new HeldAnswers();
+  readonly #bodies = new Semaphore(mostBodies);
   readonly #sockets = new WebSocketServer({
     noServer: true,
     maxPayload: largestBody,
@@ -85,61 +95,102 @@ export class RpcFront {
       request.resume();
       return;
     }
-    const asked = readRequest(body);
-    if ("invalid" in asked) {
-      answerJson(response, 200, writeError(null, asked.invalid));
-      return;
-    }
-    try {
-      const answer = await this.#answerer.answer(asked, null);
-      if (answer === null) response.writeHead(204).end();
-      else answerJson(response, 200, answer);
-    } catch (error) {
-      if (!(error instanceof ChainSilentError)) throw error;
-      answerJson(response, 502, silence(asked, error));
-    }
+    const gone = new AbortController();
+    const held = this.#answers.begin();
+    response.once("close", () => {
+      gone.abort();
+      held.release();
+    });
+    const caller = { subscriptions: null, gone: gone.signal, held };
+    await this.#answerBody(body, caller, (parts, status) => {
+      if (parts === null) response.writeHead(204).end();
+      else answerJson(response, status, parts);
+    });
+  }
+
+  /** @param send - is handed the parts of the answer, or null for no answer, and its HTTP status. */
+  async #answerBody(body: Uint8Array, caller: RpcCaller, send: Send): Promise<void> {
+    const answer = async () => {
+      const asked = readRequest(body);
+      if ("invalid" in asked) {
+        send([writeError(null, asked.invalid)], 200);
+        return;
+      }
+      const run = async () => {
+        try {
+          send(await this.#answerer.answer(asked, caller), 200);
+        } catch (error) {
+          if (!(error instanceof ChainSilentError)) throw error;
+          send(silence(asked, error), 502);
+        }
+      };
+      const subscribes = asked.calls.some((call) => "method" in call && call.method === "eth_subscribe");
+      await (subscribes && caller.subscriptions !== null ? caller.subscriptions.holding(run) : run());
+    };
+    await (body.length <= smallBody ? answer() : this.#bodies.runExclusive(answer, body.length));
   }
 
   #connect(client: WebSocket): void {
     const subscriptions = new Subscriptions(this.#urlNow().replace(/^http/, "ws"), client);
+    const gone = new AbortController();
     let underWay = 0;
+    let bytes = 0;
+    // Nothing more is read of a client that has much unanswered, or that does not read its answers.
+    const regulate = () => {
+      const isBusy =
+        underWay >= mostUnderWay || bytes >= largestBody || client.bufferedAmount > largestBacklog;
+      if (isBusy) client.pause();
+      else client.resume();
+    };
     client.pause();
-    void subscriptions.opened().then(() => client.resume());
+    void subscriptions.opened().then(regulate);
+    client.once("close", () => gone.abort());
     // A close follows.
     client.on("error", () => {});
     client.on("message", (data) => {
+      const body = bytesOf(data);
       underWay += 1;
-      if (underWay === mostUnderWay) client.pause();
-      void this.#answerMessage(data, client, subscriptions)
+      bytes += body.length;
+      regulate();
+      void this.#answerMessage(body, client, {
+        subscriptions,
+        gone: gone.signal,
+        held: this.#answers.begin(),
+      })
         .catch(() => client.terminate())
         .finally(() => {
           underWay -= 1;
-          if (underWay === mostUnderWay - 1) client.resume();
+          bytes -= body.length;
+          regulate();
         });
     });
   }
 
-  async #answerMessage(data: RawData, client: WebSocket, subscriptions: Subscriptions): Promise<void> {
-    const asked = readRequest(bytesOf(data));
-    const send = (answer: Buffer) => {
-      if (client.readyState === WebSocket.OPEN) client.send(answer.toString());
-    };
-    if ("invalid" in asked) {
-      send(writeError(null, asked.invalid));
-      return;
+  /** Answers a message, and resolves when the client has taken the answer. */
+  async #answerMessage(body: Uint8Array, client: WebSocket, caller: RpcCaller): Promise<void> {
+    let taken = Promise.resolve();
+    try {
+      await this.#answerBody(body, caller, (parts) => {
+        if (parts !== null) taken = sendMessage(client, parts);
+      });
+      await taken;
+    } finally {
+      caller.held.release();
     }
-    const answer = async () => {
-      try {
-        const answered = await this.#answerer.answer(asked, subscriptions);
-        if (answered !== null) send(answered);
-      } catch (error) {
-        if (!(error instanceof ChainSilentError)) throw error;
-        send(silence(asked, error));
-      }
-    };
-    const subscribes = asked.calls.some((call) => "method" in call && call.method === "eth_subscribe");
-    await (subscribes ? subscriptions.holding(answer) : answer());
   }
+}
+
+/** Takes the parts of an answer, or null for no answer. */
+type Send = (parts: readonly Buffer[] | null, status: number) => void;
+
+/** Sends a message, and ends a client that does not take it in time. */
+async function sendMessage(client: WebSocket, parts: readonly Buffer[]): Promise<void> {
+  if (client.readyState !== WebSocket.OPEN) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const late = setTimeout(() => client.terminate(), takeMs);
+  client.send(Buffer.concat(parts), { binary: false }, () => resolve());
+  await promise;
+  clearTimeout(late);
 }
 
 function bytesOf(data: RawData): Uint8Array {
@@ -164,10 +215,14 @@ export const rpcRefusal: RefusalForm = ({ status, message, headers }) =>
   });
 
 function refuse(response: ServerResponse, status: number, message: string): void {
-  answerJson(response, status, writeError(null, { code: rpcErrorCodes.invalidRequest, message }));
+  answerJson(response, status, [writeError(null, { code: rpcErrorCodes.invalidRequest, message })]);
 }
 
-function answerJson(response: ServerResponse, status: number, body: Buffer): void {
-  response.writeHead(status, { "Content-Type": "application/json", "Content-Length": body.length });
-  response.end(body);
+/** @param parts - of the body; together they would be copied. */
+function answerJson(response: ServerResponse, status: number, parts: readonly Buffer[]): void {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  endUnlessTaken(response);
+  response.writeHead(status, { "Content-Type": "application/json", "Content-Length": length });
+  for (const part of parts) response.write(part);
+  response.end();
 }

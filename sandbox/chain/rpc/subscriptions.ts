@@ -3,10 +3,13 @@ import { z } from "zod";
 import { openDirectSocket } from "../../lib/http/direct/open-direct-socket.ts";
 import { ChainSilentError } from "./anvil-http.ts";
 
-/** The largest backlog of a subscriber that reads slowly, in bytes; above it the subscriber is disconnected. */
-const largestBacklog = 16 * 1024 * 1024;
+/** The largest backlog of a client that reads slowly, in bytes: above it a subscriber is disconnected, and nothing more is read of others. */
+export const largestBacklog = 16 * 1024 * 1024;
+/** The largest number of subscriptions of one WebSocket. */
+export const mostSubscriptions = 100;
 
 const answerSchema = z.object({ id: z.int() });
+const outcomeSchema = z.object({ result: z.union([z.string(), z.literal(true)]) });
 
 /** One caller's subscriptions: a WebSocket of its own to Anvil, whose notifications are passed on as they are. */
 export class Subscriptions {
@@ -15,7 +18,9 @@ export class Subscriptions {
   readonly #asked = new Map<number, (answer: string) => void>();
   #count = 0;
   #held: string[] = [];
+  #heldBytes = 0;
   #holders = 0;
+  #subscribed = 0;
 
   constructor(url: string, client: WebSocket) {
     this.#client = client;
@@ -25,6 +30,11 @@ export class Subscriptions {
     this.#chain.on("error", () => {});
     this.#chain.once("close", () => client.close());
     client.once("close", () => this.#chain.close());
+  }
+
+  /** Whether there may be one more. */
+  get hasRoom(): boolean {
+    return this.#subscribed < mostSubscriptions;
   }
 
   /** Resolves when calls can be sent. */
@@ -45,7 +55,10 @@ export class Subscriptions {
       this.#chain.send(JSON.stringify({ jsonrpc: "2.0", id, method, params }));
     else gone();
     try {
-      return { id, answer: await promise };
+      const answer = await promise;
+      if (outcomeSchema.safeParse(JSON.parse(answer)).success)
+        this.#subscribed += method === "eth_subscribe" ? 1 : -1;
+      return { id, answer };
     } finally {
       this.#chain.off("close", gone);
       this.#asked.delete(id);
@@ -59,7 +72,10 @@ export class Subscriptions {
       await answer();
     } finally {
       this.#holders -= 1;
-      if (this.#holders === 0) for (const message of this.#held.splice(0)) this.#notify(message);
+      if (this.#holders === 0) {
+        this.#heldBytes = 0;
+        for (const message of this.#held.splice(0)) this.#notify(message);
+      }
     }
   }
 
@@ -68,8 +84,14 @@ export class Subscriptions {
     const id = answerSchema.safeParse(JSON.parse(text)).data?.id;
     const resolve = id === undefined ? undefined : this.#asked.get(id);
     if (resolve !== undefined) resolve(text);
-    else if (this.#holders > 0) this.#held.push(text);
+    else if (this.#holders > 0) this.#hold(text);
     else this.#notify(text);
+  }
+
+  #hold(message: string): void {
+    this.#heldBytes += message.length;
+    if (this.#heldBytes > largestBacklog) this.#client.terminate();
+    else this.#held.push(message);
   }
 
   #notify(message: string): void {

@@ -13,10 +13,15 @@ export function writeError(id: RpcId, error: RpcError): RpcResponse {
   return Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, error }));
 }
 
-/** Writes the responses to a batch, each of which may be several with commas between. */
-export function writeBatch(responses: readonly RpcResponse[]): Buffer {
+/** Writes the same error as the responses to several calls. */
+export function writeErrors(ids: readonly RpcId[], error: RpcError): RpcResponse {
+  return Buffer.from(ids.map((id) => writeError(id, error)).join(","));
+}
+
+/** Returns the parts of the response to a batch, without a copy of them; each response may be several with commas between. */
+export function writeBatch(responses: readonly RpcResponse[]): Buffer[] {
   const parts = responses.flatMap((response, index) => (index === 0 ? [response] : [comma, response]));
-  return Buffer.concat([Buffer.from("["), ...parts, Buffer.from("]")]);
+  return [Buffer.from("["), ...parts, Buffer.from("]")];
 }
 
 const comma = Buffer.from(",");

@@ -4,6 +4,7 @@ import { limits } from "../../../server/api/limits.ts";
 import { methodNotAllowed } from "../../../server/http/app.ts";
 import { UndoneError } from "../../../server/http/gate.ts";
 import { validate } from "../../../server/http/request/validate.ts";
+import { endUnlessTaken } from "../../lib/http/unless-taken.ts";
 import { describeControl } from "./describe-control.ts";
 import { parseJsonBody, requireJsonBody } from "./json-body.ts";
 import { KeptSnapshots } from "./kept-snapshots.ts";
@@ -108,6 +109,7 @@ async function serve(
   };
   const what = `${request.method} ${request.path} of the control API`;
   const given = await runInGate(operation, sandbox, what, async () => await operation.handle(context));
+  if (given !== undefined) endUnlessTaken(response);
   if (success.schema === null) response.status(success.status).end();
   else if (success.type === undefined) response.status(success.status).json(given);
   else if (given !== undefined) response.status(success.status).type(success.type).send(given);

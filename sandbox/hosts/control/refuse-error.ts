@@ -27,8 +27,7 @@ export function refuseError(error: unknown, response: Response): void {
   if (error instanceof Problem) refuseAsService(error, response);
   else if (error instanceof GivenInvalidError)
     sendRefusal(response, 422, error.message, { code: error.code, errors: error.errors });
-  else if (error instanceof ProblemError)
-    sendRefusal(response, 422, error.message, { code: error.code, problem: error.problem });
+  else if (error instanceof ProblemError) refuseAsApi(error, response);
   else if (error instanceof CodedError && temporary.includes(error.code))
     sendRefusal(response.set("Retry-After", "1"), 503, error.message, { code: error.code });
   // Without Retry-After: the call has taken effect, and must not be repeated without a look.
@@ -53,6 +52,12 @@ export function refuseError(error: unknown, response: Response): void {
     sendRefusal(response, 500, isError(error) ? error.message : "The sandbox failed.", {
       code: internalError,
     });
+}
+
+/** A refusal of the routing API is one of this request; its failure is none. */
+function refuseAsApi({ problem, message, code }: ProblemError, response: Response): void {
+  if (problem.status === 503) response.set("Retry-After", "1");
+  sendRefusal(response, problem.status < 500 ? 422 : problem.status, message, { code, problem });
 }
 
 /** Returns whether the service, too, answers an error with a code. */

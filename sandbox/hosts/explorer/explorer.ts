@@ -1,6 +1,7 @@
+import { Mutex } from "async-mutex";
 import type { Router } from "express";
 import { pageRoutes } from "../../../server/pages/page-routes.ts";
-import type { Services } from "../../../server/services.ts";
+import type { Services, Urls } from "../../../server/services.ts";
 import type { ChainNode } from "../../chain/start-chain.ts";
 import type { SandboxFaults } from "../../service/faults/faults.ts";
 import type { SandboxReceiver } from "../../service/receiver/receiver.ts";
@@ -41,7 +42,8 @@ export function openExplorer(parts: {
   const { feed, refusals, requests } = watch;
   const stream = new EventStream(feed, heartbeatMs);
   const { close, ...connected } = connectNode(read.chain);
-  const page = { file: "explorer/page.html", values: { docs_url: read.description.urls.docs } };
+  const traces = new Mutex();
+  const page = ({ docs }: Urls) => ({ file: "explorer/page.html", values: { docs_url: docs } });
   const sources = { ...read, ...connected, refusals, requests, labels: new AddressLabels(read.chain) };
   return {
     pages: pageRoutes(
@@ -49,7 +51,11 @@ export function openExplorer(parts: {
       read.services,
     ),
     sources,
-    makeTrace: async (subject) => await renderTraceOf(subject, sources, { faults: watch.faultLog, explain }),
+    // One at a time: each has Anvil execute up to hundreds of transactions again.
+    makeTrace: async (subject) =>
+      await traces.runExclusive(
+        async () => await renderTraceOf(subject, sources, { faults: watch.faultLog, explain }),
+      ),
     stream,
     close() {
       stream.close();

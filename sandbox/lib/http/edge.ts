@@ -59,6 +59,9 @@ export class Edge {
     server.on("checkContinue", answer);
     server.on("checkExpectation", answer);
     server.on("connect", (request: IncomingMessage, socket: Duplex) => this.#refuseTunnel(request, socket));
+    server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+      this.#upgrade(request, socket, head),
+    );
     server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) =>
       this.#refuseUnread(error, socket),
     );
@@ -67,14 +70,37 @@ export class Edge {
   /** From here on a host answers. */
   serve(host: Host): void {
     this.#host = host;
-    const { upgrade } = host;
-    // Without a listener Node answers such a request as any other.
-    if (upgrade === undefined) return;
-    this.#server.on("upgrade", (request, socket, head) => {
-      const refusal = this.#refusalOf(request);
-      if (refusal === null) upgrade(request, socket, head);
-      else endWith(socket, this.#form(refusal, request));
-    });
+  }
+
+  /** Passes a WebSocket on to a host that takes one. A request for another protocol is answered as any other (RFC 9110, 7.8). */
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const { upgrade } = this.#host;
+    if (upgrade === undefined || !wantsWebSocket(request)) {
+      this.#readAgain(request, socket, head);
+      return;
+    }
+    // One of several protocols, perhaps.
+    request.headers.upgrade = "websocket";
+    const refusal = this.#refusalOf(request);
+    if (refusal === null) upgrade(request, socket, head);
+    else endWith(socket, this.#form(refusal, request));
+  }
+
+  /** Has Node read a request again, from the same connection, without the header that had it stop behind the head. */
+  #readAgain(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const { method, url, httpVersion, rawHeaders } = request;
+    const lines = [`${method} ${url} HTTP/${httpVersion}`];
+    for (let index = 0; index < rawHeaders.length; index += 2)
+      if (rawHeaders[index]?.toLowerCase() !== "upgrade")
+        lines.push(`${rawHeaders[index]}: ${rawHeaders[index + 1]}`);
+    const bytes = Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]);
+    const again = () => {
+      socket.unshift(bytes);
+      this.#server.emit("connection", socket);
+    };
+    const before = this.#answers.get(socket);
+    if (before === undefined || before.writableFinished) again();
+    else before.once("close", again);
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
@@ -123,6 +149,13 @@ export class Edge {
     else if (before.headersSent) socket.end();
     else end();
   }
+}
+
+/** Tells whether a request asks for a WebSocket (RFC 6455, 4.1); HTTP/1.0 has no protocols to change to. */
+function wantsWebSocket({ method, httpVersion, headers }: IncomingMessage): boolean {
+  return (
+    method === "GET" && httpVersion !== "1.0" && /(?:^|,)\s*websocket\s*(?:,|$)/i.test(headers.upgrade ?? "")
+  );
 }
 
 /** The path and the query of a request's target; `/` for a target that has none. */

@@ -8,21 +8,32 @@ import { Problem } from "../../../server/api/errors/problem.ts";
  *
  * @param origin - null when the browser says no more than that the page is of another origin.
  */
-export type PagePolicy = (origin: URL | null, asked: { host: string; method: string }) => boolean;
+export type PagePolicy = (
+  origin: URL | null,
+  asked: { host: string; method: string; hosts: HostNames },
+) => boolean;
 
 /** Pages of any site: for what is public and only read. */
 export const anyPage: PagePolicy = () => true;
 
-/** The pages that the listener itself serves. */
-export const ownPages: PagePolicy = (origin, { host }) => origin?.origin === `http://${host}`;
+/** The pages that the listener itself serves, also through a proxy that speaks TLS. */
+export const ownPages: PagePolicy = (origin, { host }) =>
+  isOfWeb(origin) && URL.parse(`${origin.protocol}//${host}`)?.host === origin.host;
 
-/** Pages of any site may read; what changes something comes from pages of this machine only. */
-export const localPagesWrite: PagePolicy = (origin, { method }) =>
-  method === "GET" || method === "HEAD" || isLocal(origin);
+/** Pages of any site may read; what changes something comes from pages of this machine or of the sandbox only. */
+export const localPagesWrite: PagePolicy = (origin, asked) =>
+  asked.method === "GET" ||
+  asked.method === "HEAD" ||
+  isLocal(origin) ||
+  ownPages(origin, asked) ||
+  isOfSandbox(origin, asked.hosts);
 
-/** Pages of this machine, on any port, and browser extensions: an integrator's own application and injected wallets. */
-export const walletPages: PagePolicy = (origin) =>
-  isLocal(origin) || (origin !== null && extensions.has(origin.protocol));
+/**
+ * Pages of this machine, on any port, pages of the sandbox under an allowed name, and browser extensions: an integrator's own application,
+ * the wallet page and injected wallets.
+ */
+export const walletPages: PagePolicy = (origin, { hosts }) =>
+  isLocal(origin) || isOfSandbox(origin, hosts) || (origin !== null && extensions.has(origin.protocol));
 
 /** The names of this machine that every listener accepts. */
 const ownNames = ["127.0.0.1", "localhost", "[::1]"];
@@ -34,6 +45,8 @@ export interface HostNames {
   port: number;
   /** The names that are accepted with any port, or with one that they end with; null where none can be allowed. */
   allowed: readonly string[] | null;
+  /** The ports of this sandbox: under an allowed name without a port, the pages of these ports are the sandbox's own. */
+  ownPorts: ReadonlySet<number>;
 }
 
 /**
@@ -65,7 +78,7 @@ export function refuseCaller(request: IncomingMessage, hosts: HostNames, pages: 
       `The request target names ${target.scheme}://${target.authority}, which is not this sandbox. ${use}`,
     );
   const page = pageOf(request);
-  if (page === null || pages(page.origin, { host, method: request.method ?? "" })) return null;
+  if (page === null || pages(page.origin, { host, method: request.method ?? "", hosts })) return null;
   return new Problem(
     "page_not_allowed",
     `A page of ${request.headers.origin ?? "another site"} may not do this. Send the request from a client other than a browser, or from a page that may call this port.`,
@@ -103,7 +116,17 @@ function isNamed(host: string, { port, allowed }: HostNames): boolean {
 }
 
 function isLocal(origin: URL | null): boolean {
-  return (
-    (origin?.protocol === "http:" || origin?.protocol === "https:") && ownNames.includes(origin.hostname)
-  );
+  return isOfWeb(origin) && ownNames.includes(origin.hostname);
+}
+
+/** Tells whether a page is of an allowed name with its port, or of an allowed name with a port of the sandbox. */
+function isOfSandbox(origin: URL | null, { allowed, ownPorts }: HostNames): boolean {
+  if (!isOfWeb(origin) || allowed === null) return false;
+  const { hostname, protocol } = origin;
+  const port = Number(origin.port || (protocol === "https:" ? 443 : 80));
+  return allowed.includes(`${hostname}:${port}`) || (ownPorts.has(port) && allowed.includes(hostname));
+}
+
+function isOfWeb(origin: URL | null): origin is URL {
+  return origin?.protocol === "http:" || origin?.protocol === "https:";
 }

@@ -27,6 +27,8 @@ export interface ListenOptions {
   address?: string;
   /** The host names that requests may have besides those of this machine; by default none, and none can be allowed. */
   allowHosts?: readonly string[];
+  /** The ports of this sandbox, which its listeners share: this one is added. */
+  ownPorts?: Set<number>;
   /** The name of the port's option, for the message when it is in use. */
   option: string;
   /** The pages in a browser that may call. */
@@ -43,7 +45,16 @@ export interface ListenOptions {
  * @example const listener = await listen({ port: 0, option: "ports.api", pages: ownPages })
  */
 export async function listen(options: ListenOptions): Promise<Listener> {
-  const { port, address = loopback, allowHosts, option, pages, limits, docsUrl } = options;
+  const {
+    port,
+    address = loopback,
+    allowHosts,
+    ownPorts = new Set(),
+    option,
+    pages,
+    limits,
+    docsUrl,
+  } = options;
   const { connections, headersMs, requestMs } = limits ?? connectionLimits;
   const server = createServer({
     maxHeaderSize: headerBytes,
@@ -60,7 +71,9 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   const host = isUnspecified(address) ? loopback : hostOf(address);
   const url = `http://${host}:${bound}`;
   const own = host === loopback ? [] : [host];
-  const hosts = { port: bound, allowed: allowHosts === undefined ? null : [...own, ...allowHosts] };
+  ownPorts.add(bound);
+  const allowed = allowHosts === undefined ? null : [...own, ...allowHosts];
+  const hosts = { port: bound, allowed, ownPorts };
   const edge = new Edge(server, hosts, pages, docsUrl ?? url);
   return {
     url,

@@ -27,7 +27,7 @@ export interface components {
       reference?: string;
     };
     /** Base units of the token, above zero. */
-    PositiveAmount: string;
+    PositiveAmount: (components["schemas"]["Amount"]);
     /** Unix time in seconds. */
     UnixTime: number;
     MerchantId: string;
@@ -106,9 +106,9 @@ export interface components {
       approval: string;
     };
     ClaimId: string;
-    /** Base units of the token (6 decimals), as a decimal string. */
+    /** Base units of the token (6 decimals), as a decimal string; at most 2^128 - 1. */
     Amount: string;
-    /** RFC 3339, UTC. */
+    /** RFC 3339, UTC, without leap seconds. */
     Timestamp: string;
     ExecuteRefund: {
       /** The approved decision. */
@@ -565,8 +565,8 @@ export interface components {
         remaining: components["schemas"]["Amount"];
         valid_until: components["schemas"]["UnixTime"];
         /** The wallet's allowance to the funding source. */
-        allowance: components["schemas"]["Amount"];
-        balance: components["schemas"]["Amount"];
+        allowance: components["schemas"]["TokenAmount"];
+        balance: components["schemas"]["TokenAmount"];
       };
       wallet_url: string;
       created_at: components["schemas"]["Timestamp"];
@@ -605,6 +605,8 @@ export interface components {
       /** The arguments by name; integers as decimal strings. */
       args: components["schemas"]["JsonObject"];
     };
+    /** Base units of the token (6 decimals), as a decimal string; at most 2^256 - 1. */
+    TokenAmount: string;
     Purchase: {
       id: components["schemas"]["PurchaseId"];
       program: components["schemas"]["ProgramId"];
@@ -612,7 +614,7 @@ export interface components {
       status: "created" | "active" | "claimed" | "approved" | "denied" | "refund_due" | "refunded";
       route: ("registrar_offer" | "merchant_direct" | null);
       payment_status: "unpaid" | "partially_paid" | "paid";
-      /** Whether the offer deadline passed before the purchase was active, or the pay deadline passed without a payment. */
+      /** Whether the next block would be too late to bring the purchase on the chain or, while nothing is paid, to pay it. */
       expired: boolean;
       /** Whether the operator has withdrawn the offer on the chain, so that no more payments are accepted. */
       withdrawn: boolean;
@@ -635,7 +637,7 @@ export interface components {
       figures: {
         amount: components["schemas"]["PositiveAmount"];
         /** The buyer's allowance to the registrar contract. */
-        approved: components["schemas"]["Amount"];
+        approved: components["schemas"]["TokenAmount"];
         paid: components["schemas"]["Amount"];
         outstanding: components["schemas"]["Amount"];
         refunded: components["schemas"]["Amount"];

@@ -96,7 +96,7 @@ async function openJoined(
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   await followChain(() => anvilUrl, service, { observer, ended: end }, starting);
   listener.serve({
-    handle: createApp(services, operations, discoveryResources(services, operations), apiPages(services)),
+    handle: createApp(services, operations, discoveryResources(services, operations), apiPages),
     refusals: problemRefusals(services),
   });
   deadline.signal.throwIfAborted();

@@ -28,7 +28,14 @@ export interface WalletTransaction {
 
 /** Typed data (EIP-712); integers may be decimal strings, as the API returns them. */
 export interface WalletTypedData {
-  domain: { name: string; version: string; chainId: number; verifyingContract: Address };
+  /** Any of the members that a domain can have. */
+  domain: {
+    name?: string | undefined;
+    version?: string | undefined;
+    chainId?: number | bigint | undefined;
+    verifyingContract?: Address | undefined;
+    salt?: Hex | undefined;
+  };
   types: { readonly [name: string]: readonly { readonly name: string; readonly type: string }[] };
   primaryType: string;
   message: object;
@@ -291,11 +298,11 @@ export class Wallet {
   }
 
   /**
-   * Signs a text with `personal_sign` (EIP-191).
+   * Signs a text, or bytes, with `personal_sign` (EIP-191).
    *
    * @example const signature = await wallets.merchant.signMessage(merchant.enrollment.message)
    */
-  async signMessage(message: string): Promise<Hex> {
+  async signMessage(message: string | { raw: Hex }): Promise<Hex> {
     return await this.#account.signMessage({ message });
   }
 

@@ -20,7 +20,7 @@ export function describeEvent(type: EventType): ZodOpenApiOperationObject {
   return {
     operationId: `on.${type}`,
     summary: description,
-    description: "Delivered by `POST …/notifications` to the pinned receiver, signed with Standard Webhooks.",
+    description: "Delivered by `POST …/notifications`, signed with Standard Webhooks.",
     tags: ["Notifications"],
     security: [{ signed_event: [] }],
     parameters: Object.keys(webhookHeaders).map((name) => ({ $ref: `#/components/parameters/${name}` })),

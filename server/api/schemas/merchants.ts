@@ -11,6 +11,7 @@ import {
   referenceSchema,
   signatureSchema,
   timestampSchema,
+  tokenAmountSchema,
   unixTimeSchema,
 } from "./primitives.ts";
 import { transactionRequestSchema, typedDataSchema } from "./transactions.ts";
@@ -74,8 +75,8 @@ export const merchantSchema = z
       collected: amountSchema,
       remaining: amountSchema,
       valid_until: unixTimeSchema,
-      allowance: amountSchema.meta({ description: "The wallet's allowance to the funding source." }),
-      balance: amountSchema,
+      allowance: tokenAmountSchema.meta({ description: "The wallet's allowance to the funding source." }),
+      balance: tokenAmountSchema,
     }),
     wallet_url: z.url(),
     created_at: timestampSchema,

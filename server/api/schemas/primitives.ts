@@ -1,6 +1,6 @@
 import { getAddress, isAddress } from "viem";
 import { z } from "zod";
-import { amountDigits, amountPattern, isAmount } from "../../../protocol/values/amount.ts";
+import { amountDigits, amountPattern, isAmount, maxAmount } from "../../../protocol/values/amount.ts";
 import type { IdPrefix } from "../../../protocol/values/id.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import { requireThat } from "../../http/request/describe-issue.ts";
@@ -22,6 +22,20 @@ function wanting(wanted: string) {
   };
 }
 
+/** Returns the pattern of decimal strings without leading zeros up to a largest number. It shares the digits that are equal, so that it is short. */
+function decimalsUpTo(largest: bigint): string {
+  const digits = [...String(largest)].map(Number);
+  const endingAt = (place: number): string => {
+    const digit = digits[place];
+    if (digit === undefined) return "";
+    const least = place === 0 ? 1 : 0;
+    const same = `${digit}${endingAt(place + 1)}`;
+    // The digits after a smaller one are free.
+    return digit > least ? `([${least}-${digit - 1}]\\d{${digits.length - place - 1}}|${same})` : same;
+  };
+  return `^(0|[1-9]\\d{0,${digits.length - 2}}|${endingAt(0)})$`;
+}
+
 function amountText() {
   return z
     .string(wanting('a decimal string of base units, such as "25000000"'))
@@ -35,9 +49,20 @@ function amountText() {
 /** An amount in base units of the token, as a decimal string. */
 export const amountSchema = amountText().meta({
   id: "Amount",
-  description: "Base units of the token (6 decimals), as a decimal string.",
+  description: "Base units of the token (6 decimals), as a decimal string; at most 2^128 - 1.",
   example: "25000000",
+  pattern: decimalsUpTo(maxAmount),
 });
+
+/** An amount that only the token bounds, such as an allowance without a limit. */
+export const tokenAmountSchema = z
+  .string()
+  .regex(/^(0|[1-9]\d{0,77})$/)
+  .meta({
+    id: "TokenAmount",
+    description: "Base units of the token (6 decimals), as a decimal string; at most 2^256 - 1.",
+    example: "25000000",
+  });
 
 /** An amount above zero. */
 export const positiveAmountSchema = amountText()
@@ -46,7 +71,8 @@ export const positiveAmountSchema = amountText()
     id: "PositiveAmount",
     description: "Base units of the token, above zero.",
     example: "25000000",
-    pattern: `^[1-9][0-9]{0,${amountDigits - 1}}$`,
+    pattern: "^[1-9]",
+    allOf: [{ $ref: "#/components/schemas/Amount" }],
   });
 
 /** An account address: checksummed (EIP-55) or all lower case in, checksummed out. */
@@ -110,9 +136,11 @@ export const timestampSchema = z
   .refine(isDate, "must be a date of the calendar")
   .meta({
     id: "Timestamp",
-    description: "RFC 3339, UTC.",
+    description: "RFC 3339, UTC, without leap seconds.",
     example: "2026-01-01T00:00:00Z",
     format: "date-time",
+    // The days of each month are the format's.
+    pattern: "^\\d{4}-\\d{2}-\\d{2}T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?Z$",
   });
 
 /** A second on chain. */

@@ -12,6 +12,7 @@ import {
   referenceSchema,
   signatureSchema,
   timestampSchema,
+  tokenAmountSchema,
   unixTimeSchema,
 } from "./primitives.ts";
 import { claimSchema, decisionSchema, refundSchema } from "./refunds.ts";
@@ -116,7 +117,7 @@ export const purchaseSchema = z
     payment_status: z.enum(["unpaid", "partially_paid", "paid"]),
     expired: z.boolean().meta({
       description:
-        "Whether the offer deadline passed before the purchase was active, or the pay deadline passed without a payment.",
+        "Whether the next block would be too late to bring the purchase on the chain or, while nothing is paid, to pay it.",
       example: false,
     }),
     withdrawn: z.boolean().meta({
@@ -142,7 +143,9 @@ export const purchaseSchema = z
     reference: z.string().nullable().meta({ example: "order-1001" }),
     figures: z.object({
       amount: positiveAmountSchema,
-      approved: amountSchema.meta({ description: "The buyer's allowance to the registrar contract." }),
+      approved: tokenAmountSchema.meta({
+        description: "The buyer's allowance to the registrar contract.",
+      }),
       paid: amountSchema,
       outstanding: amountSchema,
       refunded: amountSchema,

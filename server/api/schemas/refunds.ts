@@ -81,10 +81,17 @@ export const recordDecisionBody = z
     reviewer_key_id: reviewerKeySchema,
     approval: approvalSchema,
   })
+  .superRefine(({ outcome, award }, { addIssue }) => {
+    if ((outcome === "denied") === (award === "0")) return;
+    const [code, message] =
+      outcome === "denied"
+        ? ["not_zero", "must be 0 when the claim is denied"]
+        : ["zero", "must be above 0 when the claim is approved"];
+    addIssue({ code: "custom", path: ["award"], message, input: award, params: { code } });
+  })
   .meta({
     id: "RecordDecision",
     description: "The award is above zero when the claim is approved, and 0 when it is denied.",
-    // The handler says which of both it is, and compares the award with the claim.
     not: {
       anyOf: [
         { properties: { outcome: { const: "approved" }, award: { const: "0" } } },

@@ -55,41 +55,68 @@ const reason = z.string().min(1).max(textLengths.reason).optional().meta({
   example: "Arrived broken.",
 });
 
+const merchantForms = [
+  z.strictObject({ action: z.literal("enroll"), ...merchantEvidence }),
+  z.strictObject({ action: z.literal("fund"), ...transaction }),
+] as const;
+
+const purchaseForms = [
+  z.strictObject({ action: z.literal("register"), ...transaction }),
+  z.strictObject({ action: z.literal("approve"), ...transaction, amount }),
+  z.strictObject({ action: z.literal("pay"), ...transaction, amount }),
+  z.strictObject({ action: z.literal("pay_with_permit"), signature: signatureSchema, amount }),
+  z.strictObject({ action: z.literal("claim"), ...purchaseEvidence, amount, reason }),
+] as const;
+
+/** A body with the fields of all actions. */
+const merchantFields = z.strictObject({
+  action: z.enum(merchantActions).meta({ description: "The action of the wallet." }),
+  ...merchantEvidence,
+});
+const purchaseFields = z.strictObject({
+  action: z.enum(purchaseActions).meta({ description: "The action of the wallet." }),
+  ...purchaseEvidence,
+  amount,
+  reason,
+});
+
+/** A JSON Schema of the bodies that have a field too many for their action, or that lack one. */
+function refusedForms(fields: z.ZodObject, forms: readonly z.ZodObject[]) {
+  const having = (name: string) => ({ required: [name] });
+  /** The actions of the forms for which a condition holds, as a schema of such bodies with more; none for no form. */
+  const where = (holds: (shape: z.ZodRawShape) => boolean, more: object) => {
+    const found = forms.map(({ shape }) => shape).filter(holds);
+    const actions = found.map(({ action }) => (action instanceof z.ZodLiteral ? action.value : null));
+    return actions.length === 0 ? [] : [{ properties: { action: { enum: actions } }, ...more }];
+  };
+  const isNeeded = (shape: z.ZodRawShape, name: string) =>
+    shape[name] !== undefined && !z.safeParse(shape[name], undefined).success;
+  const evidence = Object.keys(evidenceOf(""));
+  return {
+    anyOf: [
+      ...Object.keys(fields.shape).flatMap((name) => [
+        ...where((shape) => !(name in shape), having(name)),
+        ...(name === "action" ? [] : where((shape) => isNeeded(shape, name), { not: having(name) })),
+      ]),
+      ...where((shape) => !evidence.some((name) => isNeeded(shape, name)), {
+        not: { anyOf: evidence.map(having) },
+      }),
+    ],
+  };
+}
+
 /** Body of a submission by a merchant's wallet; a field that the action does not use is refused. */
-export const submitMerchantActionBody = z
-  .strictObject({
-    action: z.enum(merchantActions).meta({ description: "The action of the wallet." }),
-    ...merchantEvidence,
-  })
-  .meta({ id: "SubmitMerchantWalletAction" })
-  .pipe(
-    z.discriminatedUnion("action", [
-      z.strictObject({ action: z.literal("enroll"), ...merchantEvidence }),
-      z.strictObject({ action: z.literal("fund"), ...transaction }),
-    ]),
-  );
+export const submitMerchantActionBody = merchantFields
+  .meta({ id: "SubmitMerchantWalletAction", not: refusedForms(merchantFields, merchantForms) })
+  .pipe(z.discriminatedUnion("action", merchantForms));
 
 /** A submission by a merchant's wallet. */
 export type SubmitMerchantAction = z.output<typeof submitMerchantActionBody>;
 
 /** Body of a submission by a wallet of a purchase; a field that the action does not use is refused. */
-export const submitPurchaseActionBody = z
-  .strictObject({
-    action: z.enum(purchaseActions).meta({ description: "The action of the wallet." }),
-    ...purchaseEvidence,
-    amount,
-    reason,
-  })
-  .meta({ id: "SubmitPurchaseWalletAction" })
-  .pipe(
-    z.discriminatedUnion("action", [
-      z.strictObject({ action: z.literal("register"), ...transaction }),
-      z.strictObject({ action: z.literal("approve"), ...transaction, amount }),
-      z.strictObject({ action: z.literal("pay"), ...transaction, amount }),
-      z.strictObject({ action: z.literal("pay_with_permit"), signature: signatureSchema, amount }),
-      z.strictObject({ action: z.literal("claim"), ...purchaseEvidence, amount, reason }),
-    ]),
-  );
+export const submitPurchaseActionBody = purchaseFields
+  .meta({ id: "SubmitPurchaseWalletAction", not: refusedForms(purchaseFields, purchaseForms) })
+  .pipe(z.discriminatedUnion("action", purchaseForms));
 
 /** A submission by a wallet of a purchase. */
 export type SubmitPurchaseAction = z.output<typeof submitPurchaseActionBody>;

@@ -1,6 +1,6 @@
 import { type Decision, verifyDecision } from "../../../protocol/signatures/decision.ts";
 import { fromTimestamp, toTimestamp } from "../../../protocol/values/time.ts";
-import { Problem } from "../../api/errors/problem.ts";
+import { assertNoFieldErrors, Problem } from "../../api/errors/problem.ts";
 import type { RecordDecision } from "../../api/schemas/refunds.ts";
 import type { Services } from "../../services.ts";
 import type { ClaimRecord, PurchaseRecord } from "../../store/records.ts";
@@ -81,7 +81,7 @@ function notApproved(statement: Decision): Problem {
 }
 
 function assertAward(
-  body: Pick<RecordDecision, "outcome" | "award">,
+  body: Pick<RecordDecision, "award">,
   claim: ClaimRecord,
   purchase: PurchaseRecord,
 ): void {
@@ -89,13 +89,8 @@ function assertAward(
   const award = BigInt(body.award);
   const requested = BigInt(claim.requested_amount);
   const most = requested < paid ? requested : paid;
-  const refuse = (code: string, detail: string) =>
-    new Problem("validation_failed", `/award ${detail}`, { errors: [{ pointer: "/award", code, detail }] });
-  if (body.outcome === "denied" && award !== 0n)
-    throw refuse("not_zero", "must be 0 when the claim is denied");
-  if (body.outcome === "approved" && award === 0n)
-    throw refuse("zero", "must be above 0 when the claim is approved");
-  if (award > most) throw refuse("above_claim", `must be at most ${most}, what was claimed and paid`);
+  const detail = `must be at most ${most}, what was claimed and paid`;
+  assertNoFieldErrors(award > most ? [{ pointer: "/award", code: "above_claim", detail }] : []);
 }
 
 /** A decision is made after its claim and before it is recorded. */

@@ -49,7 +49,9 @@ function toFieldErrors(issue: z.core.$ZodIssue, root: string): FieldError[] {
     }));
   const meant = issue.code === "invalid_union" ? closest(issue.errors) : undefined;
   if (meant !== undefined) return meant.flatMap((inner) => toFieldErrors(inner, at));
-  return [{ pointer: at, code: issue.code, detail: nameValue(issue.message, issue) }];
+  const own: unknown = issue.code === "custom" ? issue.params?.["code"] : undefined;
+  const code = typeof own === "string" ? own : issue.code;
+  return [{ pointer: at, code, detail: nameValue(issue.message, issue) }];
 }
 
 /** The issues of the one form of a union that a value comes closest to, if there is one. */

@@ -53,7 +53,9 @@ describe("a sandbox in the background", () => {
   });
 });
 
-test("status --wait fails when no sandbox is ready in time, and says what to do", async () => {
+test("status --wait fails when no sandbox is ready in time, and says what to do", {
+  tags: "thorough",
+}, async () => {
   const folder = await temporaryFolder();
   expect(await tryCli(["status", "--wait", "--timeout", "1s", "--data-dir", folder])).toEqual({
     code: 1,

@@ -50,6 +50,13 @@ test("trace writes an HTML file and a snapshot file next to it, and says how to 
   expect(existsSync(snapshot)).toBe(true);
 });
 
+test("fault set --count always sets a fault that acts until it is cleared", async () => {
+  await runCli("fault", "set", "slow", "--count", "always", "--data-dir", folder);
+  expect(sandbox.faults.list()).toMatchObject([{ remaining: null }]);
+  await runCli("fault", "clear", "--data-dir", folder);
+  expect(sandbox.faults.list()).toEqual([]);
+});
+
 test("resume continues an operation that needs attention", async () => {
   const storefront = await Storefront.open(sandbox.description);
   const [first, stopped] = [await storefront.prepare("offer"), await storefront.prepare("offer")];

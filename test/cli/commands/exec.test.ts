@@ -66,7 +66,9 @@ describe("exec", () => {
     expect(await left()).toEqual([]);
   });
 
-  test("exits with 128 and the number of the signal that ended the command", async () => {
+  test("exits with 128 and the number of the signal that ended the command", {
+    tags: "thorough",
+  }, async () => {
     const [terminated, killed] = [
       await run("--", "sh", "-c", "kill -TERM $$"),
       await run("--", "sh", "-c", "kill -KILL $$"),

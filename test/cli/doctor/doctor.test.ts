@@ -89,7 +89,9 @@ test("a damaged store is found with file and line", async () => {
   expect(problem?.found).toContain(file);
 });
 
-test("a store without its snapshot or its journal is found with the file, and is not taken for a new one", async () => {
+test("a store without its snapshot or its journal is found with the file, and is not taken for a new one", {
+  tags: "thorough",
+}, async () => {
   const folder = await temporaryFolder();
   await (await createSandbox({ dataDirectory: folder })).close();
   const path = (name: string) => join(folder, "store", name);
@@ -111,7 +113,9 @@ test("a store without its snapshot or its journal is found with the file, and is
   expect(await problemsOf(folder)).toEqual([]);
 });
 
-test("a data directory that is a file, a loop of links or a link to nothing is named, and no store is looked for in it", async () => {
+test("a data directory that is a file, a loop of links or a link to nothing is named, and no store is looked for in it", {
+  tags: "thorough",
+}, async () => {
   const folder = await temporaryFolder();
   const path = (name: string) => join(folder, name);
   await writeFile(path("file"), "");

@@ -16,7 +16,7 @@ async function restartCounting(kit: RelayerKit) {
   return { relayer: await kit.restart({ request }), asked };
 }
 
-test.each([1, 2, 3, 4, 5])(
+test.each([1, 5])(
   "a new head shows that a reorg took %i confirmed blocks, and following it repairs them",
   async (depth) => {
     const kit = await openKit();

@@ -54,28 +54,25 @@ async function timeOf({ client }: RelayerKit): Promise<string> {
   return toTimestamp(Number((await client.getBlock()).timestamp));
 }
 
-test.each([1, 2, 3, 4, 5])(
-  "a reorg %i blocks deep is seen after the confirmation and repaired",
-  async (depth) => {
-    const kit = await openKit();
-    const names = Array.from({ length: depth }, (_, index) => `deep-${index}`);
-    const confirmed = [];
-    for (const name of names) confirmed.push(await kit.relayer.submit(await kit.offer(name)));
-    expect(confirmed.map(({ status }) => status)).toEqual(confirmed.map(() => "confirmed"));
+test.each([1, 5])("a reorg %i blocks deep is seen after the confirmation and repaired", async (depth) => {
+  const kit = await openKit();
+  const names = Array.from({ length: depth }, (_, index) => `deep-${index}`);
+  const confirmed = [];
+  for (const name of names) confirmed.push(await kit.relayer.submit(await kit.offer(name)));
+  expect(confirmed.map(({ status }) => status)).toEqual(confirmed.map(() => "confirmed"));
 
-    await kit.reorg(depth);
-    expect(await kit.mined()).toEqual([]);
-    // The newest first: it can only be mined after the ones that it looks behind for.
-    const repaired = [];
-    for (const { operation_id } of confirmed.toReversed())
-      repaired.unshift(await kit.relayer.advance(operation_id));
-    expect(repaired.map(({ status, reorg_count, hash }) => [status, reorg_count, hash])).toEqual(
-      confirmed.map(({ hash }) => ["confirmed", 1, hash]),
-    );
-    expect(await kit.mined()).toEqual(confirmed.map(({ hash }) => hash));
-    await kit.expectBooksToBalance();
-  },
-);
+  await kit.reorg(depth);
+  expect(await kit.mined()).toEqual([]);
+  // The newest first: it can only be mined after the ones that it looks behind for.
+  const repaired = [];
+  for (const { operation_id } of confirmed.toReversed())
+    repaired.unshift(await kit.relayer.advance(operation_id));
+  expect(repaired.map(({ status, reorg_count, hash }) => [status, reorg_count, hash])).toEqual(
+    confirmed.map(({ hash }) => ["confirmed", 1, hash]),
+  );
+  expect(await kit.mined()).toEqual(confirmed.map(({ hash }) => hash));
+  await kit.expectBooksToBalance();
+});
 
 test("a new operation finds an earlier operation that a reorg removed", async () => {
   const kit = await openKit({ receiptTimeoutMs: 50 });

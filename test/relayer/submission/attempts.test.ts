@@ -112,6 +112,7 @@ describe("a refund whose transaction reverted", () => {
 
   test.each(faultPoints)(
     "is collected once when the process crashes at %s of the next attempt",
+    { tags: "thorough" },
     async (point) => {
       const kit = await openKit();
       const { intent } = await kit.revertedRefund("crashed");
@@ -197,7 +198,9 @@ describe("a reorg that removes the revert and the next attempt", () => {
     },
   );
 
-  test("ends with the first attempt when its bytes are mined after all: the second reverts and there is no third", async () => {
+  test("ends with the first attempt when its bytes are mined after all: the second reverts and there is no third", {
+    tags: "thorough",
+  }, async () => {
     const kit = await openKit();
     const { intent, reverted, collected } = await collectedAgain(kit);
     const raw = await rawOf(kit, reverted);

@@ -218,20 +218,24 @@ describe("an operation whose precondition no longer holds", () => {
     "after_broadcast",
     "before_mined",
     "after_confirmed",
-  ] as const)("is cancelled once when the process crashes at %s of the cancellation", async (point) => {
-    const { kit, guard } = await openGuarded();
-    const { intent } = await heldOffer(kit);
-    guard.whyNot = gone;
-    await kit.faults.set({ layer: "relayer", point, action: "crash" });
-    await expect(kit.relayer.submit(intent)).rejects.toThrow(new Crash(point));
-    const relayer = await kit.restart();
-    await relayer.recover();
-    expect(await relayer.submit(intent)).toMatchObject(withdrawn);
-    expect(await kit.mined()).toHaveLength(1);
-    guard.whyNot = null;
-    expect(await relayer.submit(intent)).toMatchObject({ attempt: 2, status: "confirmed", nonce: 1 });
-    await kit.expectBooksToBalance();
-  });
+  ] as const)(
+    "is cancelled once when the process crashes at %s of the cancellation",
+    { tags: "thorough" },
+    async (point) => {
+      const { kit, guard } = await openGuarded();
+      const { intent } = await heldOffer(kit);
+      guard.whyNot = gone;
+      await kit.faults.set({ layer: "relayer", point, action: "crash" });
+      await expect(kit.relayer.submit(intent)).rejects.toThrow(new Crash(point));
+      const relayer = await kit.restart();
+      await relayer.recover();
+      expect(await relayer.submit(intent)).toMatchObject(withdrawn);
+      expect(await kit.mined()).toHaveLength(1);
+      guard.whyNot = null;
+      expect(await relayer.submit(intent)).toMatchObject({ attempt: 2, status: "confirmed", nonce: 1 });
+      await kit.expectBooksToBalance();
+    },
+  );
 });
 
 test("nothing is sent while the precondition cannot be read, and it is sent once it can", async () => {

@@ -71,7 +71,9 @@ describe("a fresh chain", () => {
     expect(await second.client.getBlock()).toEqual(await first.client.getBlock());
   });
 
-  test("has an epoch of its own for another seed, another random value or another start", async () => {
+  test("has an epoch of its own for another seed, another random value or another start", {
+    tags: "thorough",
+  }, async () => {
     const startTime = 1_800_000_000;
     const chains = await Promise.all([
       start(),
@@ -99,7 +101,7 @@ describe("a kept chain", () => {
     expect(await second.clock.now()).toBe(Number(block.timestamp) + 1);
   });
 
-  test("continues exactly as one that never stopped", async () => {
+  test("continues exactly as one that never stopped", { tags: "thorough" }, async () => {
     const [stopped, unstopped] = [await startAgain(await start({ journaled: true })), await start()];
     for (const { client, clock } of [stopped, unstopped]) {
       await client.mine({ blocks: 2 });

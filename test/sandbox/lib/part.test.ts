@@ -51,7 +51,9 @@ test("a fingerprint without parts of the option parts has no field parts", async
   expect(await sandbox.fingerprint()).not.toHaveProperty("parts");
 });
 
-test("a snapshot file is loaded with the parts that it was saved with, or refused", async () => {
+test("a snapshot file is loaded with the parts that it was saved with, or refused", {
+  tags: "thorough",
+}, async () => {
   const folder = await temporaryFolder();
   const [withCart, without] = [join(folder, "with.snapshot"), join(folder, "without.snapshot")];
   {
@@ -74,7 +76,9 @@ test("a snapshot file is loaded with the parts that it was saved with, or refuse
   );
 });
 
-test("a part without a schema is restored with the sandbox's, and is not in snapshot files", async () => {
+test("a part without a schema is restored with the sandbox's, and is not in snapshot files", {
+  tags: "thorough",
+}, async () => {
   const log: string[] = [];
   const cleared: Part<null> = {
     name: "log",
@@ -190,13 +194,17 @@ test.each<[why: string, returned: unknown, message: string]>([
     returned,
     `The function digest of the part "cart" returns ${showValue(returned)}. Return an object of digests by their names, at once.`,
   ]),
-])("a digest that %s is refused with the name of its part: %j", async (_, returned, message) => {
-  const cart: Part<bigint> = cartPart();
-  Object.assign(cart, { digest: () => returned });
-  await using sandbox = await createSandbox({ parts: [cart] });
-  const refused = { name: "SandboxError", code: "option_invalid", message };
-  await expect(sandbox.fingerprint()).rejects.toMatchObject(refused);
-});
+])(
+  "a digest that %s is refused with the name of its part: %j",
+  { tags: "thorough" },
+  async (_, returned, message) => {
+    const cart: Part<bigint> = cartPart();
+    Object.assign(cart, { digest: () => returned });
+    await using sandbox = await createSandbox({ parts: [cart] });
+    const refused = { name: "SandboxError", code: "option_invalid", message };
+    await expect(sandbox.fingerprint()).rejects.toMatchObject(refused);
+  },
+);
 
 test("a part named __proto__ is refused", async () => {
   const refused = {

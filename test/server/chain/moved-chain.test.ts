@@ -290,7 +290,8 @@ test("a payment that a reorg takes during the request is not recorded, wherever 
     const { receipts } = (await kit.sandbox.store.get("purchases", purchase.id))?.value ?? { receipts: [] };
     if (receipts.length > 0) recorded.push(number);
   } while (answers >= number);
-  // The last answer says that the payment's block is on the chain; in the last try there was no reorg.
-  expect(recorded).toEqual([number - 1, number]);
+  // In the last try there was no reorg. In the one before, it came with the last answer: that which says that the payment's block is on the
+  // chain, or one to what follows the chain's heads at the same time.
+  expect([[number], [number - 1, number]]).toContainEqual(recorded);
   expect(number).toBeGreaterThan(10);
 });

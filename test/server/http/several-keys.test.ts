@@ -49,6 +49,7 @@ describe.each(["offer", "collect_refund"] as const)("an %s", (kind) => {
   // Held after the last write it is done, and answered as such.
   test.each(faultPoints.slice(1).filter((point) => point !== "after_confirmed"))(
     "that was held at %s under two keys and finished under a third is answered with its success under all of them",
+    { tags: kind === "offer" ? [] : ["thorough"] },
     async (point) => {
       const effect = await prepare[kind]();
       const before = (await kit.sandbox.store.list("operations", {})).length;

@@ -53,7 +53,9 @@ test("receipts are signed with the new key, and those signed before still verify
   expect(now.keys).toHaveLength(listed.keys.length + 5);
 });
 
-test("rotations and restores at the same time follow each other, and each rotation gives a new key", async () => {
+test("rotations and restores at the same time follow each other, and each rotation gives a new key", {
+  tags: "thorough",
+}, async () => {
   const dataDirectory = await temporaryFolder();
   await using sandbox = await createSandbox({ seed: "rotation", dataDirectory });
   const { api } = sandbox.description.urls;

@@ -129,7 +129,9 @@ export function testStore(open: () => Promise<OpenedStore>): void {
     expect(outcomes.flatMap(({ read }) => read ?? [])).toEqual(Array.from({ length: 9 }, () => winner));
   });
 
-  test("during commits, a list has each commit completely or not at all, and loses none", async () => {
+  test("during commits, a list has each commit completely or not at all, and loses none", {
+    tags: "thorough",
+  }, async () => {
     const [left, right] = [fresh(), fresh()];
     let underWay = true;
     const writing = (async () => {

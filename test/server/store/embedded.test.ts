@@ -46,7 +46,9 @@ describe.for([
 });
 
 describe("packed records of a directory", () => {
-  test("equal stores write equal bytes, however often one of them was opened or compacted", async () => {
+  test("equal stores write equal bytes, however often one of them was opened or compacted", {
+    tags: "thorough",
+  }, async () => {
     const [one, other] = [await temporaryFolder(), await temporaryFolder()];
     await putMany(one, 60);
     for (let from = 1; from <= 60; from += 12) await putMany(other, from + 11, from, 1_000);
@@ -192,7 +194,9 @@ describe("a directory that was damaged", () => {
     }
   });
 
-  test("a write of which the disk lacks any part is dropped, and the store says how many bytes", async () => {
+  test("a write of which the disk lacks any part is dropped, and the store says how many bytes", {
+    tags: "thorough",
+  }, async () => {
     for (const from of [0, 5, 16, 17, 40])
       for (const left of [0, 8, 50]) {
         const { folder, journal, written, second, line } = await filledJournal();

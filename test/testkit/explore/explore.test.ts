@@ -9,7 +9,7 @@ import { openReceiver } from "../../kit/external-receiver.ts";
 import { freshSandbox } from "../../kit/fresh-sandbox.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 
-test("equal steps with other bytes in an answer have another digest", async () => {
+test("equal steps with other bytes in an answer have another digest", { tags: "thorough" }, async () => {
   const explore = async (gasBudgetWei: bigint) => {
     await using sandbox = await createExplorableSandbox({ seed: "explored", gasBudgetWei });
     return await sandbox.explore({ steps: 10 });
@@ -20,7 +20,9 @@ test("equal steps with other bytes in an answer have another digest", async () =
   expect(other.digest).not.toBe(one.digest);
 });
 
-test("a failure that cannot be repeated is reported as such, with all steps", async () => {
+test("a failure that cannot be repeated is reported as such, with all steps", {
+  tags: "thorough",
+}, async () => {
   const sandbox = await freshSandbox();
   let calls = 0;
   const check = () => {
@@ -32,7 +34,9 @@ test("a failure that cannot be repeated is reported as such, with all steps", as
   expect(failed).toMatchObject({ code: "exploration_failed", sequence: { length: expect.any(Number) } });
 });
 
-test("an exploration does not fail if the backend accepts no event at the first attempt", async () => {
+test("an exploration does not fail if the backend accepts no event at the first attempt", {
+  tags: "thorough",
+}, async () => {
   await using receiver = await openReceiver();
   const seen = new Set<string | undefined>();
   receiver.answer = ({ headers: { "webhook-id": id } }, response) => {
@@ -44,7 +48,9 @@ test("an exploration does not fail if the backend accepts no event at the first 
   expect(steps).toBe(12);
 });
 
-test("deliveries for a check are counted under check, not under the step before it", async () => {
+test("deliveries for a check are counted under check, not under the step before it", {
+  tags: "thorough",
+}, async () => {
   const sandbox = await freshSandbox();
   const { counts } = await sandbox.explore({ steps: 40, check: () => {} });
   expect(counts["check"]?.["200"]).toBeGreaterThan(5);
@@ -94,7 +100,7 @@ test("invalid options are refused by their names", async () => {
     });
 });
 
-test("a sandbox that is live, used, or delivers by itself is refused", async () => {
+test("a sandbox that is live, used, or delivers by itself is refused", { tags: "thorough" }, async () => {
   const sandbox = await freshSandbox();
   await sandbox.given.merchant({ state: "pending" });
   await expect(sandbox.explore({ steps: 1 })).rejects.toMatchObject({ code: "scenario_refused" });
@@ -181,7 +187,9 @@ test("a sequence whose file can no longer be written is reported with the reason
   });
 });
 
-test("a check reads through the sandbox's client, whose credential the walk does not revoke", async () => {
+test("a check reads through the sandbox's client, whose credential the walk does not revoke", {
+  tags: "thorough",
+}, async () => {
   const sandbox = await freshSandbox();
   const [{ program }] = sandbox.description.accounts;
   let reads = 0;

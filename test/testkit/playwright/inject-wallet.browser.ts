@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { Wallet as EthersWallet, getBytes } from "ethers";
 import type { BrowserContext, Page } from "playwright-core";
 import { type Hex, recoverTypedDataAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
@@ -260,6 +261,163 @@ describe("a page that uses ethers", () => {
       code: -32_002,
       message: "A request is already pending.",
     });
+  });
+
+  test("gets the signature of typed data with any members of a domain, as another library makes it", async () => {
+    const { call } = await openShop(sandbox.wallets.buyer);
+    const { address, private_key } =
+      sandbox.description.wallets["buyer"] ?? fail("The sandbox has no buyer.");
+    const whole = {
+      name: "Shop",
+      version: "1",
+      chainId: 31_337,
+      verifyingContract: sandbox.description.contracts.token,
+      salt: `0x${"5a".repeat(32)}`,
+    };
+    const kinds = {
+      name: "string",
+      version: "string",
+      chainId: "uint256",
+      verifyingContract: "address",
+      salt: "bytes32",
+    };
+    const names = Object.keys(whole);
+    const domains = [
+      names,
+      [],
+      ...names.map((name) => [name]),
+      ...names.map((name) => names.filter((one) => one !== name)),
+    ];
+    const types = {
+      Order: [
+        { name: "id", type: "uint256" },
+        { name: "note", type: "string" },
+      ],
+    };
+    const message = { id: "12345678901234567890", note: "ü" };
+    for (const members of domains) {
+      const domain = Object.fromEntries(Object.entries(whole).filter(([name]) => members.includes(name)));
+      const EIP712Domain = Object.entries(kinds)
+        .filter(([name]) => members.includes(name))
+        .map(([name, type]) => ({ name, type }));
+      const typedData = { types: { EIP712Domain, ...types }, primaryType: "Order", domain, message };
+      const expected = await new EthersWallet(private_key).signTypedData(domain, types, message);
+      for (const [method, data] of [
+        ["eth_signTypedData_v4", typedData],
+        ["eth_signTypedData_v4", JSON.stringify(typedData)],
+        ["eth_signTypedData_v3", typedData],
+      ])
+        expect(await call("ask", method, [address, data]), members.join()).toBe(expected);
+    }
+    const { EIP712Domain: _, ...undeclared } = { EIP712Domain: [], ...types };
+    const bare = { types: undeclared, primaryType: "Order", domain: {}, message };
+    expect(await call("ask", "eth_signTypedData_v4", [address, bare])).toBe(
+      await new EthersWallet(private_key).signTypedData({}, types, message),
+    );
+  });
+
+  test("gets no signature of typed data for another chain than the selected one", async () => {
+    const { wallet, call } = await openShop(sandbox.wallets.buyer);
+    const { address } = sandbox.wallets.buyer;
+    const typed = (chainId: unknown) => ({
+      types: { EIP712Domain: [{ name: "chainId", type: "uint256" }] },
+      primaryType: "EIP712Domain",
+      domain: { chainId },
+      message: {},
+    });
+    for (const chainId of [31_337, "31337", "0x7a69", "0x7A69"])
+      expect(await call("ask", "eth_signTypedData_v4", [address, typed(chainId)])).toMatch(
+        /^0x[0-9a-f]{130}$/,
+      );
+    for (const chainId of [1, "0x1", "340282366920938463463374607431768211456"])
+      expect(await call("ask", "eth_signTypedData_v4", [address, typed(chainId)])).toMatchObject({
+        code: 4901,
+      });
+    await wallet.switchChain(5);
+    expect(await call("ask", "eth_signTypedData_v4", [address, typed(31_337)])).toMatchObject({ code: 4901 });
+    expect(await call("ask", "eth_sendTransaction", [{ from: address, to: address }])).toMatchObject({
+      code: 4901,
+    });
+    expect(await call("ask", "net_version", [])).toBe("5");
+  });
+
+  test("gets personal signatures of texts and of bytes, in any order of the parameters", async () => {
+    const { wallet, call } = await openShop(sandbox.wallets.buyer);
+    const { address, private_key } =
+      sandbox.description.wallets["buyer"] ?? fail("The sandbox has no buyer.");
+    const signer = new EthersWallet(private_key);
+    const hash = `0x${"fe".repeat(32)}`;
+    const asked: [params: unknown[], signed: string | Uint8Array, text: string][] = [
+      [["Pay €5.", address], "Pay €5.", "Pay €5."],
+      [["0x6869", address], "hi", "hi"],
+      [["0x6869", address.toLowerCase(), "password"], "hi", "hi"],
+      [[address, "0x6869"], "hi", "hi"],
+      [["6869", address], "hi", "hi"],
+      [["0x", address], "", ""],
+      [["", address], "", ""],
+      [["0xabc", address], "0xabc", "0xabc"],
+      [[hash, address], getBytes(hash), "\ufffd".repeat(32)],
+    ];
+    for (const [params, signed, text] of asked) {
+      expect(await call("ask", "personal_sign", params), JSON.stringify(params)).toBe(
+        await signer.signMessage(signed),
+      );
+      expect(wallet.requests.at(-1)?.decoded).toMatchObject({ type: "message", text });
+    }
+    expect(await call("ask", "personal_sign", ["hi"])).toMatchObject({ code: -32_602 });
+    expect(await call("ask", "personal_sign", ["hi", "me"])).toMatchObject({ code: -32_602 });
+  });
+
+  test.each(["approve", "reject", "wrong-chain", "tamper", "locked"] as const)(
+    "signs and sends nothing past a wallet that is set to %s",
+    async (mode) => {
+      const { pay } = await activePurchase();
+      const before = await sandbox.chain.client.getTransactionCount({ address: pay.from });
+      const { call } = await openShop(
+        sandbox.wallets.buyer,
+        mode === "locked" ? { locked: true } : { answers: mode },
+      );
+      const bytes = "0x6869";
+      for (const [method, params] of Object.entries({
+        eth_sign: [pay.from, bytes],
+        eth_signTransaction: [pay],
+        eth_sendTransactionSync: [pay],
+        eth_sendUnsignedTransaction: [pay],
+        eth_signTypedData: [
+          pay.from,
+          { types: { EIP712Domain: [] }, primaryType: "EIP712Domain", domain: {}, message: {} },
+        ],
+        personal_sendTransaction: [pay, ""],
+        wallet_sendCalls: [{ version: "2.0.0", from: pay.from, calls: [pay] }],
+      }))
+        expect(await call("ask", method, params), method).toMatchObject({ code: 4200 });
+      const consented = {
+        eth_sendTransaction: [pay],
+        personal_sign: [bytes, pay.from],
+        eth_signTypedData_v4: [
+          pay.from,
+          { types: { EIP712Domain: [] }, primaryType: "EIP712Domain", domain: {}, message: {} },
+        ],
+      };
+      const code = { reject: 4001, "wrong-chain": 4901, locked: 4100 }[String(mode)];
+      if (code === undefined) return;
+      for (const [method, params] of Object.entries(consented))
+        expect(await call("ask", method, params), method).toMatchObject({ code });
+      expect(await sandbox.chain.client.getTransactionCount({ address: pay.from })).toBe(before);
+      expect(await call("ask", "eth_coinbase", [])).toBe(mode === "locked" ? null : pay.from);
+    },
+  );
+
+  test("switches to a chain whose id is written in capital letters, and refuses one that is padded", async () => {
+    const { wallet, call } = await openShop(sandbox.wallets.buyer);
+    expect(await call("ask", "wallet_switchEthereumChain", [{ chainId: "0x7A69" }])).toBeNull();
+    expect(wallet.chainId).toBe("0x7a69");
+    expect(await call("ask", "eth_chainId", [])).toBe("0x7a69");
+    const { rpc } = sandbox.description.urls;
+    expect(await call("ask", "wallet_addEthereumChain", [{ chainId: "0xAB", rpcUrls: [rpc] }])).toBeNull();
+    expect(await call("ask", "wallet_switchEthereumChain", [{ chainId: "0xab" }])).toBeNull();
+    for (const chainId of ["0x07a69", "0x0", "7a69", "31337", 31_337])
+      expect(await call("ask", "wallet_switchEthereumChain", [{ chainId }])).toMatchObject({ code: -32_602 });
   });
 
   test("gets the errors of the chain and of its own parameters with their codes", async () => {

@@ -1,7 +1,8 @@
+import type { OutgoingHttpHeaders, RequestOptions } from "node:http";
+import { text } from "node:stream/consumers";
 import { readIssued } from "../../../sandbox/hosts/recorder/describe-request.ts";
 import type { ExpectingStep, RequestStep } from "../../../sandbox/hosts/recorder/scenario.ts";
-import { isLostConnection } from "../../../sandbox/lib/errors/is-lost-connection.ts";
-import { fetchDirect } from "../../../sandbox/lib/http/direct/fetch-direct.ts";
+import { DirectAgent, requestDirect } from "../../../sandbox/lib/http/direct/connect-direct.ts";
 import { ownAccounts } from "../../../sandbox/service/keys/keys.ts";
 import type { SandboxDescription } from "../../../sandbox/state/description.ts";
 
@@ -46,31 +47,31 @@ export class RequestSender {
     const [line, base] =
       "api" in request ? [request.api, this.#urls.api] : [request.control, this.#urls.control];
     const [method = "", path = ""] = line.split(" ");
-    const headers = new Headers();
+    const headers: OutgoingHttpHeaders = {};
     const bearer = request.as === undefined ? request.bearer : this.#secrets.get(request.as);
     if (request.as !== undefined && bearer === undefined)
       throw new UnknownCallerError(`There is no account or credential ${request.as}.`);
-    if (bearer !== undefined) headers.set("Authorization", `Bearer ${bearer}`);
-    if (request.idempotency_key !== undefined) headers.set("Idempotency-Key", request.idempotency_key);
+    if (bearer !== undefined) headers["Authorization"] = `Bearer ${bearer}`;
+    if (request.idempotency_key !== undefined) headers["Idempotency-Key"] = request.idempotency_key;
     const body = request.body === undefined ? request.raw_body : JSON.stringify(request.body);
     const type = request.content_type ?? (request.body === undefined ? undefined : "application/json");
-    if (type !== undefined) headers.set("Content-Type", type);
-    // As bytes, to which a request adds no content type of its own.
-    const sent = body === undefined ? {} : { body: new TextEncoder().encode(body) };
-    const answer = await receive(fetchDirect(base + path, { method, headers, ...sent }));
+    if (type !== undefined) headers["Content-Type"] = type;
+    const answer = await sendExactly(base, { method, path, headers }, body);
     const issued = answer && readIssued(answer.text);
     if (issued !== null) this.#secrets.set(issued.credential_id, issued.credential);
     return answer;
   }
 }
 
-async function receive(sending: Promise<Response>): Promise<StepAnswer | null> {
-  try {
-    const response = await sending;
-    return { status: response.status, text: await response.text() };
-  } catch (error) {
-    // fetchDirect throws a TypeError for every lost connection.
-    if (isLostConnection(error)) return null;
-    throw error;
-  }
+/** Sends a path as it is written, which fetch would normalize; null when the connection drops before the whole answer is there. */
+async function sendExactly(base: string, options: RequestOptions, body = ""): Promise<StepAnswer | null> {
+  const { promise, resolve } = Promise.withResolvers<StepAnswer | null>();
+  const request = requestDirect(base, { ...options, agent: new DirectAgent() }, (response) => {
+    const lost = () => resolve(null);
+    text(response).then((answer) => resolve({ status: response.statusCode ?? 0, text: answer }), lost);
+  });
+  request.once("error", () => resolve(null));
+  // As bytes: together with a text, Node would send the path as UTF-8, too.
+  request.end(Buffer.from(body));
+  return await promise;
 }

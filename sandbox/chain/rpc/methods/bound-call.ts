@@ -16,7 +16,13 @@ export const mostTracedGas = 300_000n;
 export const mostDetailedBlocks = 100;
 
 /** The largest number of blocks in the history of fees, as in other nodes. */
-const mostFeeBlocks = 1_024n;
+export const mostFeeBlocks = 1_024n;
+
+/** The largest number of percentiles of the fees of each of these blocks, as in other nodes. */
+export const mostPercentiles = 100;
+
+/** The largest number of slots of storage that one call reads. */
+export const mostSlots = 1_024;
 
 /**
  * The params of a call do not fit its limits, or cannot be read well enough to know.
@@ -68,6 +74,8 @@ export const bounders: ReadonlyMap<string, (params: Params) => Params> = new Map
   ["debug_traceBlockByNumber", boundReplay],
   ["trace_replayBlockTransactions", boundBlockReplay],
   ["eth_feeHistory", boundFeeHistory],
+  ["eth_getProof", boundProof],
+  ["eth_getStorageValues", boundStorageValues],
   ["eth_sendTransaction", boundUnsigned],
   ["eth_sendTransactionSync", boundUnsigned],
   ["eth_sendUnsignedTransaction", boundUnsigned],
@@ -179,7 +187,31 @@ function boundCode(params: Params): Params {
 function boundFeeHistory(params: Params): Params {
   const [count, ...rest] = params;
   const asked = read(quantity, count, "The first of params must be a number of blocks, as in 0xa");
+  const [, percentiles] = rest;
+  if (Array.isArray(percentiles) && percentiles.length > mostPercentiles)
+    throw new ParamsError(
+      `A history of fees has at most ${mostPercentiles} percentiles, not ${percentiles.length}. Ask for fewer.`,
+    );
   return [toHex(asked < mostFeeBlocks ? asked : mostFeeBlocks), ...rest];
+}
+
+function boundProof(params: Params): Params {
+  requireFewSlots(params[1]);
+  return params;
+}
+
+/** Slots by their account. */
+function boundStorageValues(params: Params): Params {
+  const [asked] = params;
+  if (typeof asked === "object" && asked !== null) requireFewSlots(Object.values(asked).flat());
+  return params;
+}
+
+function requireFewSlots(slots: unknown): void {
+  if (Array.isArray(slots) && slots.length > mostSlots)
+    throw new ParamsError(
+      `A call reads at most ${mostSlots} slots of storage, not ${slots.length}. Read them with several calls.`,
+    );
 }
 
 function boundBaseFee(params: Params): Params {

@@ -4,6 +4,7 @@ import {
   gasMethods,
   impersonationMethods,
   nonceMethods,
+  signatureMethod,
 } from "../../journal/changing-methods.ts";
 
 /** Methods that the front passes on, and what they do to the sandbox. */
@@ -46,6 +47,60 @@ export const replayMethods = [
   "debug_traceBlockByHash",
   "debug_traceBlockByNumber",
   "trace_replayBlockTransactions",
+] as const;
+
+/** Calls that are answered without Anvil, whose log would continue in the next test. */
+export const loggingMethods = ["anvil_setLoggingEnabled", "hardhat_setLoggingEnabled"] as const;
+
+/** Calls that make a filter. */
+export const filterMethods = [
+  "eth_newFilter",
+  "eth_newBlockFilter",
+  "eth_newPendingTransactionFilter",
+] as const;
+
+/**
+ * Calls whose answers are small, whatever is on the chain: many of them go to Anvil in one message. Of the others, a message with many would
+ * have Anvil hold all of its answers, each of which may have many megabytes.
+ */
+export const smallMethods = [
+  "web3_clientVersion",
+  "web3_sha3",
+  "net_version",
+  "net_listening",
+  "eth_networkId",
+  "eth_protocolVersion",
+  "eth_chainId",
+  "eth_accounts",
+  "eth_requestAccounts",
+  "eth_coinbase",
+  "eth_syncing",
+  "eth_config",
+  "eth_blockNumber",
+  "eth_gasPrice",
+  "eth_maxPriorityFeePerGas",
+  "eth_blobBaseFee",
+  "eth_getBalance",
+  "eth_getAccount",
+  "eth_getStorageAt",
+  "eth_getTransactionCount",
+  "eth_getBlockTransactionCountByHash",
+  "eth_getBlockTransactionCountByNumber",
+  "eth_getUncleCountByBlockHash",
+  "eth_getUncleCountByBlockNumber",
+  "eth_uninstallFilter",
+  "eth_sendTransaction",
+  "eth_sendUnsignedTransaction",
+  "eth_sign",
+  "eth_signTransaction",
+  "eth_signTypedData_v4",
+  "personal_sign",
+  "txpool_status",
+  "erigon_getHeaderByNumber",
+  "anvil_getAutomine",
+  "hardhat_getAutomine",
+  "anvil_getGenesisTime",
+  "anvil_nodeInfo",
 ] as const;
 
 /** Calls that belong to one WebSocket. */
@@ -105,9 +160,6 @@ export const passedMethods: readonly PassedMethods[] = [
       "eth_getFilterLogs",
       "eth_uninstallFilter",
       "eth_hashrate",
-      "eth_getWork",
-      "eth_submitWork",
-      "eth_submitHashrate",
       "txpool_status",
       "txpool_inspect",
       "txpool_content",
@@ -120,7 +172,6 @@ export const passedMethods: readonly PassedMethods[] = [
     methods: [
       "debug_getRawTransaction",
       "debug_codeByHash",
-      "debug_dbGet",
       "trace_transaction",
       "trace_block",
       "trace_filter",
@@ -154,14 +205,7 @@ export const passedMethods: readonly PassedMethods[] = [
     effect: "send a transaction; a gas limit above the block's is refused",
   },
   {
-    methods: [
-      "eth_sign",
-      "eth_signTransaction",
-      "eth_signTypedData",
-      "eth_signTypedData_v3",
-      "eth_signTypedData_v4",
-      "personal_sign",
-    ],
+    methods: ["eth_sign", "eth_signTransaction", "eth_signTypedData_v4", "personal_sign"],
     effect: "sign with the test wallets",
   },
   {
@@ -181,7 +225,7 @@ export const passedMethods: readonly PassedMethods[] = [
   {
     methods: impersonationMethods,
     effect:
-      "impersonate addresses: transactions from them need no key until you stop the impersonation. A restore does not stop it. These transactions have no signature, so no step of the API accepts them",
+      "impersonate addresses: transactions from them need no key until you stop the impersonation. A restore brings back the impersonated addresses of the snapshot. These transactions have no signature, so no step of the API accepts them",
   },
   {
     methods: ["anvil_reorg"],
@@ -211,8 +255,8 @@ export const passedMethods: readonly PassedMethods[] = [
     effect: "read data of Anvil itself",
   },
   {
-    methods: ["anvil_setLoggingEnabled", "hardhat_setLoggingEnabled"],
-    effect: "change Anvil's log, which the sandbox does not show",
+    methods: loggingMethods,
+    effect: "do nothing: the sandbox does not show Anvil's log",
   },
 ];
 
@@ -260,6 +304,12 @@ export const refusedMethods: readonly RefusedMethods[] = [
     instead: "Leave the coinbase as it is.",
   },
   {
+    methods: [signatureMethod],
+    why: "a restore cannot undo it, so the next test would accept the signature, too",
+    instead:
+      "Sign with the account's own key, or send the transaction from the account: anvil_impersonateAccount.",
+  },
+  {
     methods: ["evm_setAutomine", "anvil_setAutomine", "evm_setIntervalMining", "anvil_setIntervalMining"],
     why: "a fault that pauses mining could not restore this setting afterwards",
     instead:
@@ -288,6 +338,21 @@ export const refusedMethods: readonly RefusedMethods[] = [
     methods: ["anvil_setFeeToken", "anvil_setValidatorFeeToken", "anvil_setFeeAmmLiquidity"],
     why: "Anvil supports it only on Tempo networks, a different kind of chain",
     instead: "Pay fees in ether.",
+  },
+  {
+    methods: ["eth_signTypedData", "eth_signTypedData_v3"],
+    why: "Anvil does not implement it",
+    instead: "Sign typed data with eth_signTypedData_v4.",
+  },
+  {
+    methods: ["eth_getWork", "eth_submitWork", "eth_submitHashrate"],
+    why: "Anvil does not implement it, because its chain has no proof of work",
+    instead: "Mine blocks with anvil_mine.",
+  },
+  {
+    methods: ["debug_dbGet"],
+    why: "Anvil takes no list of parameters for it",
+    instead: "Read state with eth_getProof, eth_getStorageAt or eth_getCode.",
   },
 ];
 

@@ -7,18 +7,25 @@ import { bounders, mostDetailedBlocks, ParamsError, quantity, requireNoBlobs } f
 import { measuringParams } from "./measure-trace.ts";
 import {
   executionMethods,
+  filterMethods,
   findRefused,
   isPassed,
+  loggingMethods,
   miningMethods,
   replayMethods,
+  smallMethods,
   subscriptionMethods,
   timeInstead,
 } from "./method-list.ts";
 
 /** The plan for passing on a call. */
 export type CallPlan =
-  /** As it is. */
+  /** As it is, with others whose answers are small. */
   | { kind: "ask"; params: readonly unknown[] }
+  /** As it is, and alone: its answer may be large. */
+  | { kind: "ask_alone"; params: readonly unknown[] }
+  /** As it is, and alone, if there is room for one more filter. */
+  | { kind: "filter"; params: readonly unknown[] }
   /** As it is, and alone: a signed transaction. */
   | { kind: "send"; params: readonly unknown[] }
   /** As it is, and alone: it changes the chain between blocks. */
@@ -31,6 +38,8 @@ export type CallPlan =
   | { kind: "awaits_block"; params: readonly unknown[] }
   /** Not to Anvil, whose own interval is off: its answer is what the sandbox mines by. */
   | { kind: "interval" }
+  /** Not to Anvil: it does nothing here. */
+  | { kind: "nothing" }
   /** While nothing else happens to the chain, and if that can go back the given number of blocks. */
   | { kind: "reorg"; params: readonly unknown[] }
   /** So many blocks, in portions. */
@@ -45,6 +54,9 @@ export type CallPlan =
 const runs = new Set<string>([...executionMethods, ...replayMethods]);
 const mines = new Set<string>(miningMethods);
 const subscribes = new Set<string>(subscriptionMethods);
+const logs = new Set<string>(loggingMethods);
+const filters = new Set<string>(filterMethods);
+const small = new Set<string>(smallMethods);
 
 /**
  * Decides what becomes of a call: what is not on the list of passed methods is refused.
@@ -66,6 +78,7 @@ export function planCall(call: RpcCall): CallPlan {
   try {
     if (mines.has(method)) return planMining(call);
     if (method === "anvil_getIntervalMining") return { kind: "interval" };
+    if (logs.has(method)) return { kind: "nothing" };
     if (method === "anvil_reorg") return planReorg(params);
     const bounded = bounders.get(method)?.(params) ?? params;
     if (subscribes.has(method)) return { kind: "subscribe", params: bounded };
@@ -73,7 +86,9 @@ export function planCall(call: RpcCall): CallPlan {
       return { kind: "trace", measuring: measuringParams(bounded), params: bounded };
     if (method === "eth_sendRawTransaction") return { kind: "send", params: bounded };
     if (isChanging(method)) return { kind: "change", params: bounded };
-    return { kind: runs.has(method) ? "run" : "ask", params: bounded };
+    if (filters.has(method)) return { kind: "filter", params: bounded };
+    if (runs.has(method)) return { kind: "run", params: bounded };
+    return { kind: isSmall(method, bounded) ? "ask" : "ask_alone", params: bounded };
   } catch (error) {
     if (error instanceof ParamsError)
       return { kind: "error", error: { code: rpcErrorCodes.invalidParams, message: error.message } };
@@ -81,15 +96,23 @@ export function planCall(call: RpcCall): CallPlan {
   }
 }
 
-/** viem sends an interval of zero when none is asked for. */
+/** A block is small unless it has its transactions as a whole. */
+function isSmall(method: string, params: readonly unknown[]): boolean {
+  if (method === "eth_getBlockByHash" || method === "eth_getBlockByNumber") return params[1] !== true;
+  return small.has(method);
+}
+
+/** Mining sets no time of its own with an interval of zero, which viem sends when none is asked for. */
 const noTime = z.union([quantity.refine((value) => value === 0n), z.null()]).optional();
+/** Nor with one of a second, which Hardhat's `networkHelpers.mine()` sends: it is the interval of blocks in `deterministic` mode. */
+const usualInterval = z.union([quantity.refine((value) => value <= 1n), z.null()]).optional();
 const numberOfBlocks = quantity.nullish();
 const mineOptions = z.looseObject({ timestamp: z.unknown().optional(), blocks: z.unknown().optional() });
 
 function planMining({ method, params }: RpcCall): CallPlan {
   const countsFirst = method === "anvil_mine" || method === "hardhat_mine";
   const { time, count } = countsFirst ? readCount(params) : readOptions(params);
-  if (!noTime.safeParse(time).success)
+  if (!(countsFirst ? usualInterval : noTime).safeParse(time).success)
     return refuse(
       method,
       `it would also set the time (params are ${countsFirst ? '["0x2"]' : '[{"blocks": 2}]'} or none)`,

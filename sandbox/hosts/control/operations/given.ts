@@ -53,6 +53,7 @@ const deliver = defineControl({
     description: "The notifications that were delivered or exhausted.",
     schema: z.object({ notifications: z.array(notificationSchema) }).meta({ id: "Notifications" }),
   },
+  errors: ["retry_limit"],
   recorded: false,
   handle: async ({ sandbox }) => ({ notifications: await sandbox.given.deliveries.all() }),
 });

@@ -630,8 +630,8 @@ export interface components {
         remaining: components["schemas"]["Amount"];
         valid_until: components["schemas"]["UnixTime"];
         /** The wallet's allowance to the funding source. */
-        allowance: components["schemas"]["Amount"];
-        balance: components["schemas"]["Amount"];
+        allowance: components["schemas"]["TokenAmount"];
+        balance: components["schemas"]["TokenAmount"];
       };
       wallet_url: string;
       created_at: components["schemas"]["Timestamp"];
@@ -673,12 +673,14 @@ export interface components {
       /** The arguments by name; integers as decimal strings. */
       args: components["schemas"]["JsonObject"];
     };
-    /** RFC 3339, UTC. */
+    /** RFC 3339, UTC, without leap seconds. */
     Timestamp: string;
     /** Base units of the token, above zero. */
-    PositiveAmount: string;
-    /** Base units of the token (6 decimals), as a decimal string. */
+    PositiveAmount: (components["schemas"]["Amount"]);
+    /** Base units of the token (6 decimals), as a decimal string; at most 2^128 - 1. */
     Amount: string;
+    /** Base units of the token (6 decimals), as a decimal string; at most 2^256 - 1. */
+    TokenAmount: string;
     EventId: string;
     GivenPurchase: {
       merchant: components["schemas"]["Merchant"];
@@ -695,7 +697,7 @@ export interface components {
       status: "created" | "active" | "claimed" | "approved" | "denied" | "refund_due" | "refunded";
       route: ("registrar_offer" | "merchant_direct" | null);
       payment_status: "unpaid" | "partially_paid" | "paid";
-      /** Whether the offer deadline passed before the purchase was active, or the pay deadline passed without a payment. */
+      /** Whether the next block would be too late to bring the purchase on the chain or, while nothing is paid, to pay it. */
       expired: boolean;
       /** Whether the operator has withdrawn the offer on the chain, so that no more payments are accepted. */
       withdrawn: boolean;
@@ -718,7 +720,7 @@ export interface components {
       figures: {
         amount: components["schemas"]["PositiveAmount"];
         /** The buyer's allowance to the registrar contract. */
-        approved: components["schemas"]["Amount"];
+        approved: components["schemas"]["TokenAmount"];
         paid: components["schemas"]["Amount"];
         outstanding: components["schemas"]["Amount"];
         refunded: components["schemas"]["Amount"];
@@ -1432,13 +1434,17 @@ export interface components {
         }) } };
     UnprocessableEntity4: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
-          code: ("validation_failed" | "time_invalid");
+          code: ("retry_limit");
         }) } };
     UnprocessableEntity5: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
-          code: ("validation_failed");
+          code: ("validation_failed" | "time_invalid");
         }) } };
     UnprocessableEntity6: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+          status: 422;
+          code: ("validation_failed");
+        }) } };
+    UnprocessableEntity7: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("validation_failed" | "fault_invalid");
         }) } };
@@ -1446,15 +1452,15 @@ export interface components {
           status: 503;
           code: ("rpc_unavailable" | "chain_mismatch" | "storage_unavailable" | "snapshot_timeout");
         }) } };
-    UnprocessableEntity7: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity8: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("sandbox_shared" | "part_failed" | "snapshot_refused");
         }) } };
-    UnprocessableEntity8: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity9: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("sandbox_shared" | "part_failed");
         }) } };
-    UnprocessableEntity9: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity10: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("sandbox_shared" | "part_failed" | "stale_snapshot");
         }) } };
@@ -1462,19 +1468,19 @@ export interface components {
           status: 404;
           code: ("not_found");
         }) } };
-    UnprocessableEntity10: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity11: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("validation_failed" | "scenario_refused");
         }) } };
-    UnprocessableEntity11: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity12: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("scenario_refused");
         }) } };
-    UnprocessableEntity12: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity13: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("validation_failed" | "receiver_invalid" | "receiver_unresolved" | "receiver_pinned");
         }) } };
-    UnprocessableEntity13: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity14: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("validation_failed" | "operation_unknown" | "operation_not_resumable" | "operation_not_abandonable");
         }) } };
@@ -1695,6 +1701,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
+        422: components["responses"]["UnprocessableEntity4"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1718,7 +1725,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity4"];
+        422: components["responses"]["UnprocessableEntity5"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1742,7 +1749,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1766,7 +1773,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1800,7 +1807,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity6"];
+        422: components["responses"]["UnprocessableEntity7"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1832,7 +1839,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: never };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity7"];
+        422: components["responses"]["UnprocessableEntity8"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable3"];
       };
@@ -1868,7 +1875,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity8"];
+        422: components["responses"]["UnprocessableEntity9"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable3"];
       };
@@ -1893,7 +1900,7 @@ export interface paths {
         404: components["responses"]["NotFound"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity9"];
+        422: components["responses"]["UnprocessableEntity10"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable3"];
       };
@@ -1927,7 +1934,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity10"];
+        422: components["responses"]["UnprocessableEntity11"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1941,7 +1948,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity11"];
+        422: components["responses"]["UnprocessableEntity12"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1985,7 +1992,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity12"];
+        422: components["responses"]["UnprocessableEntity13"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2034,7 +2041,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2058,7 +2065,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity13"];
+        422: components["responses"]["UnprocessableEntity14"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2100,7 +2107,7 @@ export interface paths {
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2145,7 +2152,7 @@ export interface paths {
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2168,7 +2175,7 @@ export interface paths {
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2191,7 +2198,7 @@ export interface paths {
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2213,7 +2220,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["RefusalViews"] } };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2235,7 +2242,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["BlockViews"] } };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2257,7 +2264,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["SearchResults"] } };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2279,7 +2286,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["RequestViews"] } };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2301,7 +2308,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: never };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2348,7 +2355,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2372,7 +2379,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };

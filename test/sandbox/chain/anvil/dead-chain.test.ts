@@ -19,9 +19,10 @@ const described = z.object({
 });
 
 /** A sandbox whose Anvil has been killed. */
-async function openDead(): Promise<Sandbox> {
+async function openDead(prepare = async (_: Sandbox): Promise<unknown> => undefined): Promise<Sandbox> {
   const sandbox = await createSandbox({ seed: "dead-chain" });
   onTestFinished(async () => await sandbox.close());
+  await prepare(sandbox);
   process.kill(sandbox.chain.anvil.pid, "SIGKILL");
   await sandbox.chain.anvil.exited;
   return sandbox;
@@ -40,6 +41,7 @@ test.each([
   ["POST", "/mining", '{"every":"never"}'],
 ])(
   "%s %s of the control API says 503 and what to do when Anvil has ended, without its address",
+  { tags: "thorough" },
   async (method, path, body) => {
     const { description } = await openDead();
     const answer = await ask(description.urls.control + path, {
@@ -60,6 +62,22 @@ test.each([
     });
   },
 );
+
+test("POST /deliver of the control API answers with the failure of the routing API when Anvil has ended, as it is described", async () => {
+  const { description } = await openDead(async ({ given }) => await given.merchant({ state: "enrolled" }));
+  const { control } = description.urls;
+  const answer = await ask(`${control}/deliver`, { method: "POST" });
+  expect([answer.status, answer.headers["retry-after"]]).toEqual([503, "1"]);
+  expect(JSON.parse(answer.text)).toMatchObject({
+    status: 503,
+    code: "rpc_unavailable",
+    problem: { status: 503 },
+  });
+  const described = JSON.parse((await ask(`${control}/openapi.json`)).text);
+  expect(Object.keys(described.paths["/deliver"].post.responses)).toEqual(
+    expect.arrayContaining(["422", "503"]),
+  );
+});
 
 test("explain of a sandbox whose Anvil has ended is refused with the code that the API has for it", async () => {
   const sandbox = await openDead();
@@ -105,7 +123,7 @@ test.each([
   ["anvil_setNonce", [`0x${"11".repeat(20)}`, "0x1"]],
   ["evm_mine", []],
   ["anvil_reorg", [1, []]],
-])("%s over the chain RPC is answered when Anvil has ended", async (method, params) => {
+])("%s over the chain RPC is answered when Anvil has ended", { tags: "thorough" }, async (method, params) => {
   const { description } = await openDead();
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   const answer = await ask(description.urls.rpc, { method: "POST", headers: json, body });
@@ -113,7 +131,7 @@ test.each([
   expect(error.message).toMatch(/See whether the sandbox still runs|Look at the chain/);
 });
 
-test("a change over the chain RPC is answered while Anvil is replaced", async () => {
+test("a change over the chain RPC is answered while Anvil is replaced", { tags: "thorough" }, async () => {
   await using sandbox = await createSandbox({ dataDirectory: await temporaryFolder() });
   const { urls } = sandbox.description;
   const address = `0x${"11".repeat(20)}`;
@@ -142,6 +160,7 @@ test("a sandbox whose Anvil has panicked reports the panic's message, and closes
 
 test.each(["SIGKILL", "SIGTERM"] as const)(
   "the last line of a start whose Anvil got %s, and whose chain cannot be rebuilt, says why and what to do, and no key is printed",
+  { tags: "thorough" },
   async (signal) => {
     const dataDirectory = join(await temporaryFolder(), "data");
     const ports = ["api", "docs", "control", "rpc"].flatMap((name) => [`--${name}-port`, "0"]);

@@ -73,6 +73,7 @@ describe("an Anvil", () => {
 
   test.for(["SIGKILL", "SIGTERM", "SIGINT"] as const)(
     "ends with its parent when that gets %s",
+    { tags: "thorough" },
     async (signal) => {
       const home = await temporaryFolder();
       const { parent, pid } = await startInOtherProcess(home);

@@ -58,7 +58,9 @@ test.for([
   },
 );
 
-test("a chain that is made again holds no copy of the state for the calls between its blocks", async () => {
+test("a chain that is made again holds no copy of the state for the calls between its blocks", {
+  tags: "thorough",
+}, async () => {
   const dataDirectory = await temporaryFolder();
   const first = await createSandbox({ dataDirectory });
   for (const value of [1n, 2n, 3n]) {
@@ -112,26 +114,34 @@ test.each([
     every: "transaction",
     calls: [["anvil_reorg", [2, [[unpayable, 0]]]], ["anvil_reorg", [1, []]], changed],
   },
-] as const)("blocks without a transaction that $what are made again", async ({ every, calls }) => {
-  const dataDirectory = await temporaryFolder();
-  const first = await createSandbox({ dataDirectory });
-  const { urls } = first.description;
-  const post = async (url: string, body: object) => {
-    const headers = { "Content-Type": "application/json" };
-    return await (await fetch(url, { method: "POST", headers, body: JSON.stringify(body) })).json();
-  };
-  await first.chain.client.mine({ blocks: 6 });
-  await post(`${urls.control}/mining`, { every });
-  for (const [method, params] of [...calls, ["evm_mine", []] as const])
-    expect(await post(urls.rpc, { jsonrpc: "2.0", id: 1, method, params }), method).toHaveProperty("result");
-  const { hash, transactions } = await first.chain.client.getBlock();
-  expect(transactions).toEqual([]);
-  await first.close();
-  await using second = await createSandbox({ dataDirectory });
-  expect((await second.chain.client.getBlock()).hash).toBe(hash);
-});
+] as const)(
+  "blocks without a transaction that $what are made again",
+  { tags: "thorough" },
+  async ({ every, calls }) => {
+    const dataDirectory = await temporaryFolder();
+    const first = await createSandbox({ dataDirectory });
+    const { urls } = first.description;
+    const post = async (url: string, body: object) => {
+      const headers = { "Content-Type": "application/json" };
+      return await (await fetch(url, { method: "POST", headers, body: JSON.stringify(body) })).json();
+    };
+    await first.chain.client.mine({ blocks: 6 });
+    await post(`${urls.control}/mining`, { every });
+    for (const [method, params] of [...calls, ["evm_mine", []] as const])
+      expect(await post(urls.rpc, { jsonrpc: "2.0", id: 1, method, params }), method).toHaveProperty(
+        "result",
+      );
+    const { hash, transactions } = await first.chain.client.getBlock();
+    expect(transactions).toEqual([]);
+    await first.close();
+    await using second = await createSandbox({ dataDirectory });
+    expect((await second.chain.client.getBlock()).hash).toBe(hash);
+  },
+);
 
-test("a reorg that would remove the block of the chain's epoch is refused, and the directory starts again", async () => {
+test("a reorg that would remove the block of the chain's epoch is refused, and the directory starts again", {
+  tags: "thorough",
+}, async () => {
   for (const programs of [undefined, ["prg_books"]]) {
     const dataDirectory = await temporaryFolder();
     const options = programs === undefined ? { dataDirectory } : { dataDirectory, programs };
@@ -149,7 +159,9 @@ test("a reorg that would remove the block of the chain's epoch is refused, and t
   }
 });
 
-test("files that a killed replacement left next to the directory are removed by the next start", async () => {
+test("files that a killed replacement left next to the directory are removed by the next start", {
+  tags: "thorough",
+}, async () => {
   const dataDirectory = await temporaryFolder();
   await (await createSandbox({ dataDirectory })).close();
   for (const left of ["store.next", "store.old"]) {
@@ -283,7 +295,9 @@ test("a start leaves alone what has the name of a file of the first version, and
   expect(await readFile(settings, "utf8")).toBe('{"version":1,"theme":"dark"}');
 });
 
-test("a copy of a directory in use can be verified and started; the directory itself stays locked, even under another name", async () => {
+test("a copy of a directory in use can be verified and started; the directory itself stays locked, even under another name", {
+  tags: "thorough",
+}, async () => {
   const folder = await temporaryFolder();
   const [first, moved, copy] = ["first", "moved", "copy"].map((name) => join(folder, name));
   if (first === undefined || moved === undefined || copy === undefined) throw new Error("Three names.");
@@ -311,6 +325,7 @@ test("a copy of a directory in use can be verified and started; the directory it
 
 test.runIf(existsSync("/dev/full"))(
   "a description that the disk has no room for is refused with its path",
+  { tags: "thorough" },
   async () => {
     const dataDirectory = await temporaryFolder();
     const description = join(dataDirectory, "sandbox.json");
@@ -328,6 +343,7 @@ test.runIf(existsSync("/dev/full"))(
 
 test.runIf(existsSync("/dev/full"))(
   "keys are not rotated while the description with the new ones cannot be written",
+  { tags: "thorough" },
   async () => {
     const dataDirectory = await temporaryFolder();
     await using sandbox = await createSandbox({ dataDirectory });
@@ -353,7 +369,9 @@ test.runIf(existsSync("/dev/full"))(
   },
 );
 
-test("a directory in the place of a file of the store is refused with its path", async () => {
+test("a directory in the place of a file of the store is refused with its path", {
+  tags: "thorough",
+}, async () => {
   const { dataDirectory } = await stopped();
   for (const name of ["store.json", "store.journal"]) {
     const path = join(dataDirectory, "store", name);

@@ -166,7 +166,9 @@ test("the prepared chain of an artifact is built once", async () => {
   expect((await stat(stateFile)).mtimeMs).toBe(mtimeMs);
 });
 
-test("an artifact of Foundry runs the sandbox, a resume without the option continues it, and another artifact is refused", async () => {
+test("an artifact of Foundry runs the sandbox, a resume without the option continues it, and another artifact is refused", {
+  tags: "thorough",
+}, async () => {
   const { abi, bytecode } = await readContractArtifact("PurchaseRegistrar");
   const file = await artifact("Forged", { abi, bytecode: { object: bytecode, linkReferences: {} } });
   const another = await anotherBuild("Another");

@@ -114,3 +114,30 @@ describe("blocks in one call:", () => {
     expect(await mined).toBe("mined");
   });
 });
+
+describe("the size of responses:", () => {
+  /** Block 1 has a contract's creation. */
+  const large = ["eth_getBlockByNumber", ["0x1", true]] as const;
+
+  test("of a batch, the calls whose responses exceed the limit together get an error, and so do those after them that may be large", async () => {
+    const size = JSON.stringify(await call(...large)).length;
+    const fitting = Math.floor((64 * 1024 * 1024) / size);
+    const methods = Array.from({ length: fitting + 200 }, (_, id) => callOf(...large, id));
+    const answers = z.array(response).parse(await post([...methods, callOf("eth_chainId", [], -1)]));
+    expect(answers.map(({ id }) => id)).toEqual([...methods.map(({ id }) => id), -1]);
+    const first = answers.findIndex(({ error }) => error !== undefined);
+    expect(first).toBeGreaterThan(fitting - 20);
+    expect(answers[first]?.error).toEqual({
+      code: -32_005,
+      message:
+        "The responses to one request may have 67108864 bytes together. Ask for less: fewer calls, blocks, logs or traces.",
+    });
+    for (const { error } of answers.slice(first + 1, -1))
+      expect(error).toEqual({
+        code: -32_005,
+        message:
+          "Not run: the response to an earlier call of this request was too large. Ask for less at once.",
+      });
+    expect(answers.at(-1)?.result).toBe("0x7a69");
+  });
+});

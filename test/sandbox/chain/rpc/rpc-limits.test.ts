@@ -129,7 +129,7 @@ describe("the gas of a call:", () => {
     expect(simulated.reduce((sum, { gasUsed }) => sum + BigInt(gasUsed), 0n)).toBe(most);
   });
 
-  test("debug_traceCall ends at less gas", async () => {
+  test("debug_traceCall ends at less gas", { tags: "thorough" }, async () => {
     const params = [{ to: looping, gas: hugeGas }, "latest", { tracer: "callTracer" }];
     const [answer] = await Promise.all([call("debug_traceCall", params), expectAlive()]);
     expect(answer.result).toMatchObject({ gasUsed: "0x493e0", error: "out of gas" });
@@ -170,6 +170,116 @@ describe("the gas of a call:", () => {
     await once(leaving, "finish");
     leaving.destroy();
     await expectAlive();
+  });
+});
+
+describe("a request of many calls:", () => {
+  test("calls of a batch that have not begun are not run once its caller has disconnected", async () => {
+    const height = async () => Number((await call("eth_blockNumber")).result);
+    const before = await height();
+    const loops = Array.from({ length: 20 }, () => callOf("eth_call", [{ to: looping, gas: hugeGas }]));
+    const body = JSON.stringify([callOf("evm_mine", []), ...loops, callOf("evm_mine", [])]);
+    const headers = { "Content-Type": "application/json" };
+    const asking = request(rpc, { method: "POST", headers, agent: false });
+    asking.once("error", () => {}).end(body);
+    await expect.poll(height).toBe(before + 1);
+    asking.destroy();
+    // It gets its turn after the loop that runs, and before the next one if there is one.
+    for (let turns = 0; turns < 3; turns += 1) await expectAlive();
+    expect(await height()).toBe(before + 4);
+  });
+});
+
+describe("the number of what a caller keeps in Anvil:", () => {
+  test("a WebSocket has at most 100 subscriptions, and others when some have ended", async () => {
+    const socket = new WebSocket(rpc.replace("http", "ws"));
+    onTestFinished(() => socket.terminate());
+    await once(socket, "open");
+    const exchange = async (calls: unknown): Promise<Response[]> => {
+      const answered = once(socket, "message");
+      socket.send(JSON.stringify(calls));
+      const [text] = await answered;
+      return z.array(response).parse(JSON.parse(String(text)));
+    };
+    const subscribe = (id: number) => callOf("eth_subscribe", ["logs", {}], id);
+    const answers = await exchange(Array.from({ length: 101 }, (_, id) => subscribe(id)));
+    expect(answers.filter(({ error }) => error === undefined)).toHaveLength(100);
+    expect(answers[100]?.error).toEqual({
+      code: -32_005,
+      message:
+        "A WebSocket has at most 100 subscriptions. End those that are no longer used (eth_unsubscribe).",
+    });
+    const again = await exchange([callOf("eth_unsubscribe", [answers[0]?.result]), subscribe(1)]);
+    expect(again.map(({ error }) => error)).toEqual([undefined, undefined]);
+  });
+
+  const all = async (method: string, params: readonly (readonly unknown[])[]) =>
+    z.array(response).parse(await post(params.map((each, id) => callOf(method, each, id))));
+  const make = async (count: number) =>
+    await all(
+      "eth_newFilter",
+      Array.from({ length: count }, () => [{ fromBlock: "0x0" }]),
+    );
+  const results = (answers: readonly Response[]) =>
+    answers.flatMap(({ error, result }) => (error === undefined ? [result] : []));
+
+  test("there are at most 200 filters, and others when some are removed", async () => {
+    const answers = await make(201);
+    const made = results(answers);
+    expect([made.length, answers.at(-1)?.error]).toEqual([
+      200,
+      {
+        code: -32_005,
+        message:
+          "There are 200 filters. Remove those that are no longer used (eth_uninstallFilter), or subscribe over a WebSocket.",
+      },
+    ]);
+    const removed = await all(
+      "eth_uninstallFilter",
+      made.map((id) => [id]),
+    );
+    expect(results(removed)).toEqual(made.map(() => true));
+    const [more] = results(await make(1));
+    expect((await call("eth_getFilterChanges", [more])).error).toBeUndefined();
+  });
+
+  test("filters that are not used after a restore make room for others", async () => {
+    const [used, unused] = results(await make(200));
+    await start.restore();
+    expect((await call("eth_getFilterChanges", [used])).error).toBeUndefined();
+    expect(results(await make(200))).toHaveLength(199);
+    expect((await call("eth_getFilterChanges", [used])).error).toBeUndefined();
+    expect((await call("eth_getFilterChanges", [unused])).error?.message).toBe("filter not found");
+  });
+
+  const slots = (length: number) =>
+    Array.from({ length }, (_, slot) => `0x${slot.toString(16).padStart(64, "0")}`);
+  test.each<[string, unknown[], string]>([
+    [
+      "eth_feeHistory",
+      ["0x1", "latest", Array.from({ length: 101 }, (_, index) => index / 2)],
+      "A history of fees has at most 100 percentiles, not 101. Ask for fewer.",
+    ],
+    [
+      "eth_getProof",
+      [empty, slots(1_025), "latest"],
+      "A call reads at most 1024 slots of storage, not 1025. Read them with several calls.",
+    ],
+    [
+      "eth_getStorageValues",
+      [{ [empty]: slots(513), [looping]: slots(512) }, "latest"],
+      "A call reads at most 1024 slots of storage, not 1025. Read them with several calls.",
+    ],
+  ])("%s asks for more than there may be, and is refused", async (method, params, message) => {
+    expect((await call(method, params)).error).toEqual({ code: -32_602, message });
+  });
+
+  test.each<[string, unknown[]]>([
+    ["eth_feeHistory", ["0x1", "latest", Array.from({ length: 100 }, (_, index) => index)]],
+    ["eth_getProof", [empty, slots(1_024), "latest"]],
+    ["eth_getStorageValues", [{ [empty]: slots(1_024) }, "latest"]],
+  ])("%s asks for as much as there may be, and gets it", async (method, params) => {
+    expect((await call(method, params)).error).toBeUndefined();
   });
 });
 

@@ -222,6 +222,8 @@ describe("refusals:", () => {
     ["anvil_mine", ["0x1"]],
     ["anvil_mine", ["0x1", "0x0"]],
     ["anvil_mine", ["0x1", null]],
+    ["hardhat_mine", ["0x1", "0x1"]],
+    ["anvil_mine", ["0x1", 1]],
   ])("%s without a time is not refused", async (method, params) => {
     const before = await blockNumber();
     await call(method, params);

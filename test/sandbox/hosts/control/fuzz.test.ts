@@ -65,6 +65,7 @@ async function ask({ method, path, headers, body }: FuzzRequest): Promise<Answer
 }
 
 test(`${requests} requests to the control API: no 500, no hang, every answer as described, no change by a refusal`, {
+  tags: "thorough",
   timeout: 3_600_000,
 }, async () => {
   const check = new AnswerCheck(description, [...unreadableCodes, "request_malformed"]);

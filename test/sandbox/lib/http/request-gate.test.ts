@@ -304,7 +304,9 @@ describe("a snapshot that cannot begin in time is refused and says what it waite
     return { ended };
   }
 
-  test("while others are answered, and one can be taken when that has ended", async () => {
+  test("while others are answered, and one can be taken when that has ended", {
+    tags: "thorough",
+  }, async () => {
     const kit = await openKit({ snapshotTimeoutMs: 1_500 });
     const early = await kit.sandbox.snapshot();
     const { ended } = await holdUp(kit);

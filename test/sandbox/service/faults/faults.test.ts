@@ -309,6 +309,11 @@ test("faults and their counts are in snapshots, snapshot files and, while they c
   expect(await sandbox.fingerprint()).toEqual(withFault);
 });
 
+test("a fault that acts until it is cleared is in the fingerprint", async () => {
+  await sandbox.faults.set("node-down", { count: null });
+  expect((await sandbox.fingerprint()).parts).toMatchObject({ faults: expect.stringMatching(/^0x/) });
+});
+
 test("the routing API sets no faults", async () => {
   const answer = await fetch(`${sandbox.description.urls.api}/faults`, { method: "POST" });
   expect(answer.status).toBe(404);
@@ -336,6 +341,7 @@ describe("faults that can never act:", () => {
 describe("a transaction that reorgs remove again and again:", () => {
   test.each(["after_mined", "after_confirmed"] as const)(
     "at %s, the relayer ends without a success, and the write succeeds once the fault is gone",
+    { tags: "thorough" },
     async (point) => {
       const { purchase } = await sandbox.given.purchase({ state: "created" });
       const post = async () =>

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { encodeFunctionData } from "viem";
 import { expect, expectTypeOf, test } from "vitest";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../../../protocol/abi.generated.ts";
 import { decodeCall } from "../../../../protocol/call.ts";
@@ -40,7 +41,7 @@ async function transactionHashes({ chain }: Sandbox) {
   return hashes;
 }
 
-test("equal seeds give equal transactions, ids and fingerprints", async () => {
+test("equal seeds give equal transactions, ids and fingerprints", { tags: "thorough" }, async () => {
   const give = async (seed: string) => {
     await using sandbox = await createSandbox({ seed });
     const { given } = sandbox;
@@ -213,6 +214,15 @@ test("a merchant that is passed is funded only where the state needs it", async 
   expect(await allowance()).toBe(BigInt(merchant.funding.cap) - 25_000_000n);
 });
 
+test("a merchant whose wallet has approved less than its cap is not funded yet", async () => {
+  const { given, wallets, description } = await freshSandbox();
+  const { token, funding_source } = description.contracts;
+  const approve = { abi: testUsdcAbi, functionName: "approve", args: [funding_source, 1n] } as const;
+  await wallets.merchant.send({ to: token, data: encodeFunctionData(approve) });
+  const { merchant } = await given.merchant({ state: "funded" });
+  expect(merchant.funding.allowance).toBe(merchant.funding.cap);
+});
+
 test("given states wait for as many confirmations as the sandbox requires", async () => {
   await using sandbox = await createSandbox({ confirmations: 3 });
   for (const route of ["registrar_offer", "merchant_direct"] as const) {
@@ -221,7 +231,9 @@ test("given states wait for as many confirmations as the sandbox requires", asyn
   }
 });
 
-test("states can be given in a data directory that an earlier process used", async () => {
+test("states can be given in a data directory that an earlier process used", {
+  tags: "thorough",
+}, async () => {
   const dataDirectory = join(await temporaryFolder(), "kept");
   const give = async () => {
     await using sandbox = await createSandbox({ dataDirectory });
@@ -243,7 +255,9 @@ test("calls at once run one after the other", async () => {
   ]);
 });
 
-test("a scenario records a given state as what makes it, and can be played", async () => {
+test("a scenario records a given state as what makes it, and can be played", {
+  tags: "thorough",
+}, async () => {
   await using sandbox = await createSandbox({ seed: "given-scenario" });
   await sandbox.record("A refund that is due");
   const { urls } = sandbox.description;
@@ -351,7 +365,9 @@ test("a transaction that reverts and a refusal of the API are thrown with their 
   });
 });
 
-test("a given state whose transaction is held again and again is refused with what to do", async () => {
+test("a given state whose transaction is held again and again is refused with what to do", {
+  tags: "thorough",
+}, async () => {
   const sandbox = await freshSandbox();
   await sandbox.faults.set({ layer: "relayer", point: "broadcast", action: "hold", count: null });
   await expect(sandbox.given.purchase({ state: "active" })).rejects.toMatchObject({

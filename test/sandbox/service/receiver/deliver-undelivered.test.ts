@@ -40,7 +40,7 @@ inSandbox(
   },
 );
 
-inSandbox("deliverAll continues while others make blocks", async ({ sandbox }) => {
+inSandbox("deliverAll continues while others make blocks", { tags: "thorough" }, async ({ sandbox }) => {
   const { given, faults, deliverAll } = sandbox;
   for (let run = 0; run < 8; run += 1) {
     await given.purchase({ state: "created" });

@@ -36,6 +36,7 @@ async function readState({ chain: { client }, fingerprint, clock }: Sandbox) {
 
 test.for(["missing", "torn", "flipped", "of another block"])(
   "a checkpoint that is %s is not used: the next start makes all blocks again",
+  { tags: "thorough" },
   async (damage) => {
     const dataDirectory = await temporaryFolder();
     const first = await createSandbox({ dataDirectory });

@@ -198,7 +198,9 @@ test("a file that would never end is refused", async () => {
   );
 });
 
-test("a load that is killed, or whose port is in use, leaves a directory that can be loaded into", async () => {
+test("a load that is killed, or whose port is in use, leaves a directory that can be loaded into", {
+  tags: "thorough",
+}, async () => {
   const file = join(await temporaryFolder(), "saved.snapshot");
   await sandbox.save(file);
   const [, port = ""] = /:(\d+)$/.exec(sandbox.description.urls.control) ?? [];
@@ -244,7 +246,7 @@ test("a snapshot file in a directory that does not exist is refused with what to
   });
 });
 
-test("two sandboxes that did the same on the same ports save equal bytes", async () => {
+test("two sandboxes that did the same on the same ports save equal bytes", { tags: "thorough" }, async () => {
   const folder = await temporaryFolder();
   const run = async (file: string, ports: SandboxOptions["ports"]) => {
     await using equal = await createSandbox({ seed: "equal", ...(ports === undefined ? {} : { ports }) });

@@ -1,6 +1,10 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import formatsPlugin from "ajv-formats";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Answer, problem } from "../../../kit/answer.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
+import { escapePart } from "./fuzz/answer-check.ts";
+import { parseDescription } from "./fuzz/description.ts";
 
 const hash = `0x${"5c".repeat(32)}`;
 const wallet = "0x90f79bf6eb2c4f870365e785982e1f101e93b906";
@@ -39,13 +43,32 @@ const writes = {
 type Write = keyof typeof writes;
 
 let kit: TestKit;
+/** Tells whether the description takes a body of an operation. */
+let isDescribed: (operation: string, body: object) => boolean;
+
 beforeAll(async () => {
   kit = await TestKit.shared();
+  const description = parseDescription((await kit.raw("/v1/routing/openapi.json")).text);
+  const ajv = formatsPlugin.default(new Ajv2020({ strict: false }));
+  ajv.addSchema({ ...description, $id: "api" });
+  const refs = Object.entries(description.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId }]) => {
+      const parts = ["paths", path, method, "requestBody", "content", "application/json", "schema"];
+      return [operationId, `api#/${parts.map(escapePart).join("/")}`] as const;
+    }),
+  );
+  const compiled = new Map<string, ValidateFunction>();
+  isDescribed = (operation, body) => {
+    const validate = compiled.get(operation) ?? ajv.compile({ $ref: new Map(refs).get(operation) });
+    compiled.set(operation, validate);
+    return validate(body);
+  };
 });
 
-async function send(write: Write, change: object): Promise<Answer> {
-  const [path, body] = writes[write];
-  return await kit.post(kit.path(path), { ...body, ...change });
+async function send(write: Write, change: object): Promise<Answer & { isDescribed: boolean }> {
+  const [path, usual] = writes[write];
+  const body = JSON.parse(JSON.stringify({ ...usual, ...change }));
+  return { ...(await kit.post(kit.path(path), body)), isDescribed: isDescribed(write, body) };
 }
 
 const isAmount =
@@ -310,7 +333,7 @@ const rules: readonly Rule[] = [
     title: "a decision approves or denies",
     write: "recordDecision",
     field: "outcome",
-    taken: ["approved", "denied"],
+    taken: ["approved"],
     refused: ["", "Approved", "approved ", "refused"].map((outcome) => [
       outcome,
       "invalid_value",
@@ -318,10 +341,10 @@ const rules: readonly Rule[] = [
     ]),
   },
   {
-    title: "a decision's award is an amount, zero included",
+    title: "a decision's award is an amount",
     write: "recordDecision",
     field: "award",
-    taken: ["0", "1", largest],
+    taken: ["1", largest],
     refused: malformedAmounts,
   },
   {
@@ -409,12 +432,15 @@ describe("the form of a field:", () => {
       expect(answer.status, `${JSON.stringify(value)}: ${answer.text}`).toBe(
         write === "createMerchant" ? 201 : 404,
       );
+      expect(answer.isDescribed, JSON.stringify(value)).toBe(true);
     }
     for (const [value, code, wrong, below = ""] of refused) {
       const answer = await send(write, { [field]: value });
       const detail = nameValue(wrong, below === "" ? value : [value].flat()[Number(below.slice(1))]);
       const pointer = `/${field}${below}`;
       expect(answer.status, JSON.stringify(value)).toBe(422);
+      // No pattern says what a checksum must be.
+      expect(answer.isDescribed, JSON.stringify(value)).toBe(wrong === hasChecksum);
       expect(problem(answer), JSON.stringify(value)).toMatchObject({
         code: "validation_failed",
         detail: `${pointer} ${detail}`,
@@ -422,6 +448,43 @@ describe("the form of a field:", () => {
       });
       expect(problem(answer).errors, JSON.stringify(value)).toHaveLength(1);
     }
+  });
+
+  test.each([
+    ["approved", "1", 404],
+    ["approved", "0", 422],
+    ["denied", "0", 404],
+    ["denied", "1", 422],
+    ["denied", largest, 422],
+  ])(
+    "a decision that is %s with an award of %s gets %i, before its claim is looked for",
+    async (outcome, award, status) => {
+      const answer = await send("recordDecision", { outcome, award });
+      expect([answer.status, answer.isDescribed]).toEqual([status, status === 404]);
+      if (status === 422) expect(problem(answer).errors).toMatchObject([{ pointer: "/award" }]);
+    },
+  );
+
+  test.each([
+    ["merchant", ["enroll", "fund"]],
+    ["purchase", ["register", "approve", "pay", "pay_with_permit", "claim"]],
+  ] as const)("each action of a %s has the fields that the description says", async (type, actions) => {
+    const operation = type === "merchant" ? "submitMerchantWalletAction" : "submitPurchaseWalletAction";
+    const id = `${type === "merchant" ? "mer" : "pur"}_aaaaaaaaaaaaaaaaaaaa`;
+    const fields = Object.entries({
+      transaction_hash: hash,
+      signature: "0xab",
+      amount: "1",
+      reason: "Late.",
+    });
+    for (const action of actions)
+      for (let chosen = 0; chosen < 2 ** fields.length; chosen += 1) {
+        const given = fields.filter((_, index) => (chosen >> index) % 2 === 1);
+        const body = { action, ...Object.fromEntries(given) };
+        const answer = await kit.post(`/wallet/${kit.program}/${type}/${id}`, body);
+        expect([404, 422], answer.text).toContain(answer.status);
+        expect(isDescribed(operation, body), JSON.stringify(body)).toBe(answer.status === 404);
+      }
   });
 
   test("each wrong entry of a list is named by its place", async () => {

@@ -19,15 +19,16 @@ resetBeforeEach(async () => {
   registered = await kit.createPurchase(merchant);
   registration = await kit.act("merchant", "purchase", registered.id, "register");
   await kit.act("buyer", "purchase", paid.id, "approve");
-  const { contracts } = kit.sandbox.description;
-  const data = encodeFunctionData({
-    abi: purchaseRegistrarAbi,
-    functionName: "payBatch",
-    args: [[paid, registered].map(({ commitment }): Hex => commitment.hash as Hex), [1_000n, 2_000n]],
-  });
-  batch = (await kit.wallet("buyer").send({ to: contracts.registrar, data })).transaction_hash;
+  batch = await payBatch([paid, registered], [1_000n, 2_000n]);
   return kit;
 });
+
+async function payBatch(purchases: readonly Schema<"Purchase">[], amounts: readonly bigint[]): Promise<Hex> {
+  const ids = purchases.map(({ commitment }): Hex => commitment.hash as Hex);
+  const call = { abi: purchaseRegistrarAbi, functionName: "payBatch", args: [ids, amounts] } as const;
+  const to = kit.sandbox.description.contracts.registrar;
+  return (await kit.wallet("buyer").send({ to, data: encodeFunctionData(call) })).transaction_hash;
+}
 
 const submissions: { readonly [route: string]: () => Promise<Answer> } = {
   "POST …/reconcile": async () => await kit.post(kit.path(`/purchases/${paid.id}/reconcile`), {}),
@@ -59,3 +60,12 @@ test.each(Object.entries(submissions))(
     expect((await submit()).status).toBe(200);
   },
 );
+
+test("each payment of a batch that pays one purchase twice is recorded", async () => {
+  const twice = await payBatch([paid, paid], [3_000n, 4_000n]);
+  const reconciled = await kit.post(kit.path(`/purchases/${paid.id}/reconcile`), {
+    transaction_hashes: [twice],
+  });
+  const { applied } = JSON.parse(reconciled.text) as Schema<"Reconciliation">;
+  expect(applied.map(({ amount }) => amount)).toEqual(["3000", "4000"]);
+});

@@ -64,15 +64,16 @@ test("a commit is refused if the chain does not answer, because it may depend on
   await store.close();
 });
 
-test("a restore undoes records and chain atomically, but not the accounts that a node sends from", async () => {
+test("a restore undoes records and chain atomically, and no move of the clock", async () => {
   const { folder, store, chain } = await openFollowing();
   chain.waiting.push(block(1));
   await put(store, "0x01");
   const image = await store.export();
-  chain.waiting.push(block(2), call("anvil_impersonateAccount"), block(3));
+  const moved: ChainChange = { kind: "clock", offset: 60 };
+  chain.waiting.push(block(2), call("anvil_impersonateAccount"), moved, block(3));
   await put(store, "0x02");
   await store.import(image);
-  const expected = [block(1), call("anvil_impersonateAccount")];
+  const expected = [block(1), moved];
   expect(store.chain).toEqual(expected);
   const { chain: kept, collections } = await readDirectory(folder);
   expect(kept).toEqual(expected);

@@ -123,7 +123,9 @@ test("packed tables read as one list of records does, before and after they are 
   );
 });
 
-test("tables that were loaded in between have the same bytes after the same commits", () => {
+test("tables that were loaded in between have the same bytes after the same commits", {
+  tags: "thorough",
+}, () => {
   fc.assert(
     fc.property(commits, commits, (before, after) => {
       const tables = new MemoryTables(small);

@@ -19,7 +19,7 @@ beforeAll(async () => {
   pool = await startPool("--size", "2", "--wait", "0", "--seed", "pooled");
   const description = JSON.parse(await (await fetch(`${pool.url}/openapi.json`)).text());
   check = new AnswerCheck(parseDescription(JSON.stringify(closed(description))));
-}, 60_000);
+});
 afterAll(async () => await pool[Symbol.asyncDispose]());
 
 /** Sends a request, and compares its answer with the description. */
@@ -163,9 +163,11 @@ test("waiting requests get sandboxes in the order in which they arrived, even if
   const first = leaseOf(one);
   await one.until(({ free }) => free === 0);
   expect(await endInTurn(one, [first, leaseOf(one)])).toEqual([0, 1]);
-}, 60_000);
+});
 
-test("clients that disconnect get no sandbox, and are not counted as refused", async () => {
+test("clients that disconnect get no sandbox, and are not counted as refused", {
+  tags: "thorough",
+}, async () => {
   await using left = await startPool("--size", "2", "--seed", "pooled");
   await left.free(2);
   const { host, hostname, port } = new URL(left.url);
@@ -180,7 +182,7 @@ test("clients that disconnect get no sandbox, and are not counted as refused", a
     waiting: 0,
     metrics: { leases: 0, refused: 0, disconnected: 60 },
   });
-}, 60_000);
+});
 
 /** Opens a connection that reads nothing until it is resumed. */
 async function connectTo({ url }: StartedPool) {
@@ -217,7 +219,7 @@ test("a client that closes its connection after it has read the response keeps i
   other.socket.resume().end();
   await once(other.socket, "close");
   expect(await read.status()).toMatchObject({ leased: 2 });
-}, 60_000);
+});
 
 test.each<[body: string, status: number, code: string, detail: string]>([
   ["null", 422, "validation_failed", "The body must be an object, not null"],

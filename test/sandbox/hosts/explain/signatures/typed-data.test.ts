@@ -380,7 +380,7 @@ test("a claim that was filed is compared with it, and the filed one is answered 
   expect(await explain(filed, body.signature)).toMatchObject({ mistakes: [], answer: { status: 200 } });
 });
 
-describe("the messages that the service signs", () => {
+describe("the messages that the service signs", { tags: "thorough" }, () => {
   test("a commitment is accepted with its own signature, and refused by the contract once a member differs", async () => {
     const { purchase } = await sandbox.given.purchase({ state: "created" });
     const { typed_data, signature } = purchase.commitment;
@@ -428,7 +428,9 @@ describe("the messages that the service signs", () => {
   });
 });
 
-test("a permit is accepted while its nonce is the next one, and names the nonce of another", async () => {
+test("a permit is accepted while its nonce is the next one, and names the nonce of another", {
+  tags: "thorough",
+}, async () => {
   const { purchase } = await sandbox.given.purchase({ state: "active" });
   const buyer = accountOf(sandbox, "buyer");
   const permit = await typedDataToSign(sandbox, purchase, "pay_with_permit");
@@ -466,7 +468,9 @@ test("a message of a type that no step takes shows its hashes and its signer", a
   });
 });
 
-test("a contract wallet's signature can have any length, and its contract judges it", async () => {
+test("a contract wallet's signature can have any length, and its contract judges it", {
+  tags: "thorough",
+}, async () => {
   await using start = await restored(sandbox);
   const { address } = beneficiary();
   // Answers isValidSignature with the value that means yes, whatever it is asked.

@@ -82,6 +82,7 @@ export class AnswerCheck {
   }
 }
 
-function escapePart(part: string): string {
+/** Escapes a part of a JSON pointer in a reference. */
+export function escapePart(part: string): string {
   return encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"));
 }

@@ -12,7 +12,7 @@ export type RealValues = readonly string[];
  */
 export function schemaArbitrary(schema: unknown, components: Node, pool: RealValues): fc.Arbitrary<unknown> {
   const node = asNode(schema);
-  const { $ref, const: only, enum: values, anyOf, oneOf, type } = node;
+  const { $ref, const: only, enum: values, anyOf, oneOf, allOf, type } = node;
   if (typeof $ref === "string") {
     const target = asNode(components[$ref.split("/").at(-1) ?? ""]);
     return schemaArbitrary({ ...target, ...without(node, "$ref") }, components, pool);
@@ -22,6 +22,10 @@ export function schemaArbitrary(schema: unknown, components: Node, pool: RealVal
   const choices = anyOf ?? oneOf;
   if (Array.isArray(choices))
     return fc.oneof(...choices.map((choice) => schemaArbitrary(choice, components, pool)));
+  if (Array.isArray(allOf)) {
+    const form = new RegExp(String(node["pattern"]));
+    return schemaArbitrary(allOf[0], components, pool).filter((value) => form.test(String(value)));
+  }
   switch (type) {
     case "string":
       return textArbitrary(node, pool);

@@ -56,7 +56,7 @@ describe("a purchase is expired", () => {
     expect(await expiredAt(registered, later.pay_deadline)).toBe(true);
   });
 
-  test("in live mode as the clock moves, without a block", async () => {
+  test("in live mode as the clock moves, without a block", { tags: "thorough" }, async () => {
     await using live = await TestKit.open({ seed: "live figures", mode: "live" });
     const seller = await live.enrolledMerchant();
     const soon = (await live.sandbox.clock.now()) + 2;

@@ -686,6 +686,7 @@ async function currentHash(): Promise<Hex> {
 
 describe.each(["offer", "collect_refund"] as const)(
   "after a reorg with which the relayer raises the fee of the %s",
+  { tags: "thorough" },
   (kind) => {
     describe.each(["after_signed", "after_broadcast"] as const)("(%s)", (point) => {
       test.each(["the replacement", "the first transaction, which races it"] as const)(
@@ -726,7 +727,7 @@ describe.each(["offer", "collect_refund"] as const)(
 
 test.each(["offer", "collect_refund"] as const)(
   "a request for the %s that a reorg and a restart interrupt is answered with the replacement, and no second event",
-  { timeout: 60_000 },
+  { tags: "thorough", timeout: 60_000 },
   async (kind) => {
     const shared = { kit, merchant };
     const options = { seed: "restarted", receiptTimeoutMs: 250, dataDirectory: await temporaryFolder() };

@@ -221,8 +221,8 @@ test("a decision names the claim of its purchase", async () => {
 
 describe("the award", () => {
   test.each([
-    ["denied", "1", "not_zero", "must be 0 when the claim is denied"],
-    ["approved", "0", "zero", "must be above 0 when the claim is approved"],
+    ["denied", "1", "not_zero", 'must be 0 when the claim is denied, not "1"'],
+    ["approved", "0", "zero", 'must be above 0 when the claim is approved, not "0"'],
     ["approved", "10000001", "above_claim", "must be at most 10000000, what was claimed and paid"],
   ] as const)(
     "of a claim over 10000000 that is %s with %s is refused",

@@ -112,6 +112,7 @@ describe.each(["allowance", "balance"] as const)(
   (what) => {
     test.each(["the same key", "a new key"])(
       "is refused with the figure while that is missing, and collected once it is back, under %s",
+      { tags: "thorough" },
       async (which) => {
         const approved = await kit.approvedPurchase(await kit.fundedMerchant());
         const reverted = await revert(approved, what, "first-key");
@@ -310,6 +311,7 @@ test.each([
   { point: "broadcast", resumed: { operation: "needs_attention", answer: 409 } },
 ] as const)(
   "a refund whose outcome is unknown since the nonce was taken at $point is due for every reader, also once the relayer has continued by itself",
+  { tags: "thorough" },
   async ({ point, resumed }) => {
     const approved = await kit.approvedPurchase(await kit.fundedMerchant());
     const { purchase } = approved;

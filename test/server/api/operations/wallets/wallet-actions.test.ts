@@ -253,7 +253,9 @@ describe.each(states)("when a purchase %s", (_, given, can) => {
     }
   });
 
-  test("an action that is allowed succeeds on chain and in its operation; one that is not fails in one of them", async () => {
+  test("an action that is allowed succeeds on chain and in its operation; one that is not fails in one of them", {
+    tags: "thorough",
+  }, async () => {
     const purchase = await given();
     await kit.renew();
     const now = await kit.sandbox.snapshot();

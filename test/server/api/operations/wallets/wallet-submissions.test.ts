@@ -60,7 +60,9 @@ async function signedClaim(purchase: Purchase, claimed = { amount, reason }) {
 }
 
 describe("what a stranger submits again", () => {
-  test("does not make the store on disk grow, under any keys and in any order", async () => {
+  test("does not make the store on disk grow, under any keys and in any order", {
+    tags: "thorough",
+  }, async () => {
     const dataDirectory = join(await temporaryFolder(), "data");
     await using kept = await TestKit.open({ seed: "kept", dataDirectory });
     const purchase = await kept.activePurchase();

@@ -1,0 +1,86 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { WebSocket } from "ws";
+import { z } from "zod";
+import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  sandbox = await createSandbox({ seed: "rpc-memory" });
+});
+
+afterAll(async () => await sandbox.close());
+
+const response = z.object({
+  id: z.int(),
+  result: z.unknown().optional(),
+  error: z.object({ code: z.int(), message: z.string() }).optional(),
+});
+
+/** A batch with responses of 41 KB each: block 1 has a contract's creation. */
+const batch = (length: number) =>
+  JSON.stringify(
+    Array.from({ length }, (_, id) => ({
+      jsonrpc: "2.0",
+      id,
+      method: "eth_getBlockByNumber",
+      params: ["0x1", true],
+    })),
+  );
+
+/** Sends a body; the response is read when its reader reads it. */
+async function post(body: string): Promise<IncomingMessage> {
+  const headers = { "Content-Type": "application/json" };
+  const asking = request(sandbox.description.urls.rpc, { method: "POST", headers, agent: false });
+  const answered = once(asking, "response");
+  asking.end(body);
+  const [answer] = await answered;
+  return answer;
+}
+
+async function answersTo(body: string): Promise<z.output<typeof response>[]> {
+  return z.array(response).parse(JSON.parse((await buffer(await post(body))).toString()));
+}
+
+test("responses that their callers do not read are held up to a limit, and further ones get an error until some are read", {
+  timeout: 300_000,
+}, async () => {
+  const unread: IncomingMessage[] = [];
+  onTestFinished(() => {
+    for (const answer of unread) answer.destroy();
+  });
+  // Five of about 60 MB: the last of them does not fit.
+  for (let count = 0; count < 5; count += 1) unread.push(await post(batch(1_500)));
+  const [refused] = await answersTo(batch(1_500)).then((answers) =>
+    answers.filter(({ error }) => error !== undefined),
+  );
+  expect(refused?.error).toEqual({
+    code: -32_005,
+    message:
+      "The chain RPC holds 268435456 bytes of responses that their callers have not read. Read them, then send the request again.",
+  });
+  for (const answer of unread.splice(0)) answer.destroy();
+  const isAnswered = async () => (await answersTo(batch(1_500))).every(({ error }) => error === undefined);
+  await expect.poll(isAnswered, { timeout: 100_000 }).toBe(true);
+});
+
+test("a WebSocket that reads its answers late gets all of them", { timeout: 300_000 }, async () => {
+  const socket = new WebSocket(sandbox.description.urls.rpc.replace("http", "ws"));
+  onTestFinished(() => socket.terminate());
+  await once(socket, "open");
+  socket.pause();
+  const counts: number[] = [];
+  socket.on("message", (text) => counts.push(z.array(response).parse(JSON.parse(String(text))).length));
+  for (let message = 1; message <= 150; message += 1) socket.send(batch(50));
+  const { rpc } = sandbox.description.urls;
+  const body = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}';
+  expect(
+    (await fetch(rpc, { method: "POST", headers: { "Content-Type": "application/json" }, body })).ok,
+  ).toBe(true);
+  socket.resume();
+  await expect.poll(() => counts.length, { timeout: 200_000 }).toBe(150);
+  expect(counts.every((count) => count === 50)).toBe(true);
+});
