@@ -210,7 +210,11 @@ async function start(
 
 /** Records what is called of a chain with a journal. */
 function recordIn(journal: ChainJournal, transport: IntervalMiner["transport"]) {
-  return { transport: recordCalls(transport, journal), call: journal.call.bind(journal), isBetween: isPlaced };
+  return {
+    transport: recordCalls(transport, journal),
+    call: journal.call.bind(journal),
+    isBetween: isPlaced,
+  };
 }
 
 /** How often a chain follows the machine's clock, in milliseconds. */
