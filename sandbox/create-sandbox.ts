@@ -206,7 +206,7 @@ export interface Sandbox extends AsyncDisposable {
    */
   fingerprint(): Promise<Fingerprint>;
   /**
-   * Resolves, with the reason, when the sandbox cannot go on: its Anvil has ended and cannot be replaced, or another process has removed or
+   * Resolves, with the reason, when the sandbox cannot continue: its Anvil has ended and cannot be replaced, or another process has removed or
    * taken its data directory. Close it then.
    */
   ended: Promise<string>;

@@ -122,7 +122,7 @@ function tellOfReplay({ stdout }: Terminal, began: number): (made: number, all: 
   };
 }
 
-/** Resolves when a signal has stopped the sandbox, or when it cannot go on. */
+/** Resolves when a signal has stopped the sandbox, or when it cannot continue. */
 async function stopOnSignal(
   terminal: Terminal,
   sandbox: Sandbox,

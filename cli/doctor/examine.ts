@@ -15,7 +15,7 @@ import { examinePorts } from "./ports.ts";
  */
 export async function examine(examined: Examined): Promise<Finding[]> {
   const { dataDirectory, ports, environment } = examined;
-  // What it cannot read is found below.
+  // Files that it cannot read are found below.
   const running = await findRunning(dataDirectory).catch(() => null);
   return [
     examineNode(),

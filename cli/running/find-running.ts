@@ -36,7 +36,7 @@ export async function findRunning(directory: string): Promise<SandboxDescription
 }
 
 /**
- * Returns null for the error of a request that nobody answered.
+ * Returns null for the error of a request that no process has answered.
  *
  * @throws Error when the system has refused the connection.
  */

@@ -17,7 +17,7 @@ const interval = 100;
  *
  * @param ended - resolves when the sandbox has to stop.
  * @param show - prints a new sandbox, and how many milliseconds it took.
- * @returns the last sandbox, once `ended` resolves or it cannot go on.
+ * @returns the last sandbox, once `ended` resolves or it cannot continue.
  * @throws as createSandbox does.
  */
 export async function redeployOnChange(

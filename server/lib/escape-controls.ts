@@ -5,8 +5,8 @@ const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\ufffe\uffff]/gu;
 const esc = String.fromCharCode(27);
 
 /**
- * What the sandbox itself writes to a terminal between its words: line feeds, tabs, the colors and weights of `styleText`, and, at the beginning,
- * what replaces the line of a progress that has no end yet.
+ * The controls that the sandbox itself writes to a terminal between its words: line feeds, tabs, the colors and weights of `styleText`, and, at the
+ * beginning, those that replace the line of a progress.
  */
 const ownControls = new RegExp(`(^\\r${esc}\\[K|\\n|\\t|${esc}\\[(?:1|2|7|22|27|3[1-6]|39)m)`);
 

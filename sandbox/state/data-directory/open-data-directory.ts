@@ -30,7 +30,7 @@ export interface DataDirectory {
   republish(description: SandboxDescription): Promise<void>;
   /** Names the Anvil of the sandbox in the lock, so that the next start ends it if this process and Anvil's guard are killed. */
   nameAnvil(pid: number): Promise<void>;
-  /** Resolves with the reason when this process no longer has the directory, and the sandbox cannot go on. */
+  /** Resolves with the reason when this process no longer has the directory, and the sandbox cannot continue. */
   readonly lost: Promise<Error>;
 }
 
@@ -48,19 +48,7 @@ export async function openDataDirectory(
   deadline: StartDeadline,
 ): Promise<DataDirectory> {
   const { dataDirectory: directory } = settings;
-  if (directory === undefined)
-    return {
-      async openJournal() {
-        return null;
-      },
-      async publish() {
-        deadline.signal.throwIfAborted();
-      },
-      async keep() {},
-      async republish() {},
-      async nameAnvil() {},
-      lost: new Promise(() => {}),
-    };
+  if (directory === undefined) return inMemory(deadline);
   const isNew = !existsSync(directory);
   let isStarted = false;
   let isHeld = false;
@@ -115,6 +103,21 @@ export async function openDataDirectory(
   };
 }
 
+function inMemory(deadline: StartDeadline): DataDirectory {
+  return {
+    async openJournal() {
+      return null;
+    },
+    async publish() {
+      deadline.signal.throwIfAborted();
+    },
+    async keep() {},
+    async republish() {},
+    async nameAnvil() {},
+    lost: new Promise(() => {}),
+  };
+}
+
 /** Looks again and again whether the sandbox still has its directory, and whether its files are as it has written them. Returns a function that ends that. */
 function look(journal: SandboxJournal, lock: DirectoryLock, log: Log): () => Promise<void> {
   const stop = new AbortController();
@@ -124,7 +127,7 @@ function look(journal: SandboxJournal, lock: DirectoryLock, log: Log): () => Pro
       if (stop.signal.aborted) return;
       try {
         await lock.confirm();
-        if (await journal.mend())
+        if (await journal.repair())
           log.error({}, "files of the store were changed by another process, and are written again");
       } catch {
         // A disk that refuses this refuses the next write, too, which reports it.

@@ -51,7 +51,7 @@ export interface SandboxJournal {
    * @returns whether there were any.
    * @throws StoreUnavailableError
    */
-  mend(): Promise<boolean>;
+  repair(): Promise<boolean>;
 }
 
 /** The longest state that is kept in memory so that it can be written again, in bytes: that of a new chain has a sixth of it. */
@@ -74,7 +74,7 @@ export async function openJournal(
   const confirm = async () => await lock.confirm();
   const store = await openDirectoryStore(journalIn(directory), smallestCompaction, storageSizes, confirm);
   lock.follow({ directory: journalIn(directory), isUntouched: () => store.isUntouched });
-  const parts = { ...checkpointing(directory, store, lock), ...mending(directory, store, () => state) };
+  const parts = { ...checkpointing(directory, store, lock), ...repairing(directory, store, () => state) };
   const kept = { ...begun.chain, ...(await parts.latest()) };
   return { store, kept, async begin() {}, async keep() {}, async undo() {}, ...parts };
 }
@@ -121,14 +121,14 @@ function checkpointing(
 }
 
 /** @param state - returns the state that the chain came from; null if it is too long to be kept. */
-function mending(
+function repairing(
   directory: string,
   store: JournaledStore,
   state: () => Uint8Array | null,
-): Pick<SandboxJournal, "mend"> {
+): Pick<SandboxJournal, "repair"> {
   const file = stateIn(journalIn(directory));
   return {
-    async mend() {
+    async repair() {
       const kept = state();
       const isChanged = kept !== null && lengthOf(file) !== kept.length;
       if (isChanged) await replaceFile(file, kept);
@@ -164,7 +164,7 @@ async function newJournal(
       await removeFirstVersion(directory).catch(() => undefined);
     },
     ...checkpointing(directory, store, lock),
-    ...mending(directory, store, () => kept),
+    ...repairing(directory, store, () => kept),
     kept: null,
     async begin({ deployment, accounts, stateFile }) {
       const state = await readFile(stateFile);
