@@ -105,7 +105,7 @@ function spawnGuarded(
   const { chainId, unlocked = 0, genesisTimestamp, initialState, host } = options;
   const { keptStates = defaultKeptStates } = options;
   const flags = [
-    ...["--host", host, "--port", "0"],
+    ...["--host", host, "-p", "0"],
     // It answers the sandbox alone; which pages may call the chain is decided by its RPC front.
     "--no-cors",
     ...["--chain-id", `${chainId}`, "--accounts", `${unlocked}`, "--order", "fifo"],
