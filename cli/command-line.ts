@@ -1,40 +1,29 @@
 import { CommanderError } from "commander";
-import { isError, messageOf } from "../protocol/coded-error.ts";
-import { isLostConnection } from "../sandbox/lib/errors/is-lost-connection.ts";
-import { inFlags } from "./flag-names.ts";
+import { isError } from "../protocol/coded-error.ts";
+import { describeFailure } from "./describe-failure.ts";
 import { createProgram } from "./program.ts";
-import type { Terminal } from "./terminal.ts";
+import { escaping, type Terminal } from "./terminal.ts";
 
 /** Runs the command of this process. */
 export async function runCommandLine(): Promise<void> {
   process.stdout.on("error", noteUnwritten);
   // An error of stderr cannot be reported anywhere.
   process.stderr.on("error", () => {});
-  // Node stops listening to signals before it writes its compile cache, unless the exit is asked for: a limit on the size of files would
-  // end the process instead of being ignored.
-  process.once("beforeExit", () => process.exit());
   await runCommand(process, process.argv.slice(2));
 }
 
 /** Runs a command. A failure is reported on stderr and by the exit code. */
-export async function runCommand(terminal: Terminal, words: readonly string[]): Promise<void> {
+export async function runCommand(unescaped: Terminal, words: readonly string[]): Promise<void> {
+  const terminal = escaping(unescaped);
   try {
     await createProgram(terminal).parseAsync(words, { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) terminal.exitCode = error.exitCode;
     else {
-      terminal.stderr.write(`${isLost(error) ? lost : inFlags(messageOf(error))}\n`);
+      terminal.stderr.write(`${describeFailure(error)}\n`);
       terminal.exitCode = isError(error) && "exitCode" in error ? Number(error.exitCode) : 1;
     }
   }
-}
-
-const lost =
-  "The sandbox ended, or closed the connection, before its response was complete. See routing-sandbox status, and run the command again if it has not taken effect.";
-
-/** Returns whether a connection was lost, which has a cause. */
-function isLost(error: unknown): boolean {
-  return isLostConnection(error) && isError(error.cause);
 }
 
 /** Ignores that the reader of stdout has gone, as with `| head`. Any other error, such as a full disk, is a failure. */

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { buffer as readWhole } from "node:stream/consumers";
 import { verifySharedSecret } from "../protocol/signatures/webhook.ts";
 import { type Listener, listen } from "../sandbox/lib/http/listen.ts";
+import { readBytes } from "../sandbox/lib/http/read-bytes.ts";
 import { Waits } from "../sandbox/lib/time/waits.ts";
 import { pagesOf } from "../sandbox/options/pages-of-ports.ts";
 import { type Arrival, headersOf, webhookHeadersOf } from "../sandbox/service/receiver/arrival.ts";
 import { type ReceiverFault, ReceiverTap } from "../sandbox/service/receiver/receiver-tap.ts";
+import { limits } from "../server/api/limits.ts";
 
 /** A delivery that a listener got; it is not verified where the secret is not known. */
 export interface HeardDelivery extends Omit<Arrival, "verified"> {
@@ -13,7 +14,8 @@ export interface HeardDelivery extends Omit<Arrival, "verified"> {
 }
 
 /**
- * Opens a receiver of its own for a terminal: answers 204 to what it can verify and 401 to what does not verify.
+ * Opens a receiver of its own for a terminal: answers 204 to what it can verify, 401 to what does not verify, and 413 to what is longer
+ * than any delivery.
  *
  * @param secret - the shared secret, asked for at each delivery; null while it is not known or cannot be read.
  * @example await openReceiver({ port: 4040, secret: async () => "whsec_…", takeFault: () => null, heard: console.log })
@@ -41,7 +43,13 @@ export async function openReceiver(options: {
       response.writeHead(405, { Allow: "POST" }).end();
       return;
     }
-    const verified = await judge(headersOf(request), await readWhole(request));
+    const body = await readBytes(request.iterator({ destroyOnReturn: false }), limits.body_bytes);
+    if (body === null) {
+      // The rest of the body is not read.
+      response.writeHead(413, { Connection: "close" }).end();
+      return;
+    }
+    const verified = await judge(headersOf(request), body);
     response.writeHead(verified === false ? 401 : 204).end();
   };
   const listener = await listen({ port, option: "port", pages: pagesOf.receiver });

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { forTerminal } from "../server/lib/escape-controls.ts";
 
 /** The parts of its process that a command uses: `process`, or an object of the caller that runs a command in its own process. */
 export interface Terminal {
@@ -12,7 +13,28 @@ export interface Terminal {
 
 interface Output {
   readonly isTTY?: boolean;
-  write(text: string | Uint8Array): boolean;
+  write(text: string): boolean;
+}
+
+/** Returns a terminal that shows text of others, such as the path of a request, instead of executing it. */
+export function escaping(terminal: Terminal): Terminal {
+  const { stdin, stdout, stderr } = terminal;
+  return {
+    stdin,
+    stdout: escapingOutput(stdout),
+    stderr: escapingOutput(stderr),
+    get exitCode() {
+      return terminal.exitCode;
+    },
+    set exitCode(code) {
+      terminal.exitCode = code;
+    },
+    once: (signal, listener) => terminal.once(signal, listener),
+  };
+}
+
+function escapingOutput(output: Output): Output {
+  return { isTTY: output.isTTY ?? false, write: (text) => output.write(forTerminal(text)) };
 }
 
 /** Returns a command that prints its help and its errors to the terminal, and throws a CommanderError where commander ends the process. */

@@ -8,6 +8,7 @@ import { renderReport } from "../check-contract/render-report.ts";
 import { readArtifact } from "../sandbox/chain/registrar/artifact.ts";
 import { definedOnly } from "../sandbox/lib/defined-only.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
+import { forTerminal } from "../server/lib/escape-controls.ts";
 
 /** The arguments of the task. */
 interface CheckRegistrarArguments {
@@ -30,7 +31,7 @@ export default async function checkRegistrar(
   await hre.tasks.getTask("build").run({ noTests: true, quiet: true });
   const file = await hre.artifacts.getArtifactPath(contract);
   const report = await check(file, definedOnly({ only, bail }));
-  console.log(renderReport(report, process.stdout.isTTY ?? false));
+  console.log(forTerminal(renderReport(report, process.stdout.isTTY ?? false)));
   return report.passed ? successfulResult(report) : errorResult(report);
 }
 

@@ -30,9 +30,20 @@ export function causesOf(error: unknown): Error[] {
   return causes;
 }
 
-/** Returns an error's message; for a value that is not an error, its text. */
+/**
+ * Returns the error that came first, where others were thrown while what it had opened was closed: the SuppressedError of `await using` hides it.
+ *
+ * @example firstError(error) // of `await using` blocks, the error of the block
+ */
+export function firstError(error: unknown): unknown {
+  const first: unknown = Reflect.get(Object(error), "suppressed");
+  return first === undefined ? error : firstError(first);
+}
+
+/** Returns the message of {@link firstError}; for a value that is not an error, its text. */
 export function messageOf(error: unknown): string {
-  return isError(error) ? error.message : String(error);
+  const first = firstError(error);
+  return isError(first) ? first.message : String(first);
 }
 
 /** Returns the code of an error, such as `ENOENT`; undefined for a value that has none. */

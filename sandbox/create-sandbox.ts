@@ -1,5 +1,6 @@
 import { type Hex, isHash, type LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { messageOf } from "../protocol/coded-error.ts";
 import type { Relayer } from "../relayer/relayer.ts";
 import { receiveNotification } from "../server/api/operations/notifications/receive-notification.ts";
 import type { KeyUse } from "../server/keys/key-use.ts";
@@ -205,6 +206,11 @@ export interface Sandbox extends AsyncDisposable {
    */
   fingerprint(): Promise<Fingerprint>;
   /**
+   * Resolves, with the reason, when the sandbox cannot continue: its Anvil has ended and cannot be replaced, or another process has removed or
+   * taken its data directory. Close it then.
+   */
+  ended: Promise<string>;
+  /**
    * Closes the sandbox and its processes. Afterwards the data directory contains the whole state.
    *
    * @example await sandbox.close()
@@ -260,7 +266,14 @@ async function openSandbox(
   await directory.keep();
   // Closed first: work in progress could not end.
   opened.defer(() => kept.chain.anvil.run());
-  return sandboxOf(process, service, { ...tools, makeTrace }, opened.move());
+  const ended = Promise.race([endOf(kept.chain), directory.lost.then(messageOf)]);
+  return sandboxOf(process, service, { ...tools, makeTrace, ended }, opened.move());
+}
+
+async function endOf({ anvil }: ChainNode): Promise<string> {
+  const { failure } = await anvil.exited;
+  const next = failure === undefined ? "Start the sandbox again." : `The chain cannot be rebuilt: ${failure}`;
+  return `Anvil has ended, and the sandbox with it. ${next}`;
 }
 
 type OwnProcess = Awaited<ReturnType<typeof openProcess>>;
@@ -365,11 +378,11 @@ function announcing(watch: Watch, kept: OpenedChain): Watch {
 function sandboxOf(
   { settings, chain }: OwnProcess,
   service: StartedService,
-  tools: OpenedTools & Pick<Explorer, "makeTrace">,
+  tools: OpenedTools & Pick<Explorer, "makeTrace"> & Pick<Sandbox, "ended">,
   opened: ClosingStack,
 ): Sandbox {
   const { relayer, store, faults } = service;
-  const { description, wallets, given, recorder, encodeSnapshot, makeTrace } = tools;
+  const { description, wallets, given, recorder, encodeSnapshot, makeTrace, ended } = tools;
   const { receiver, rotateKeys, snapshot, explain, fingerprint } = tools;
   let closed: Promise<void> | undefined;
   const close = () => {
@@ -411,10 +424,11 @@ function sandboxOf(
         encodeSnapshot,
         ...subject,
       }),
+    ended,
     close,
     [Symbol.asyncDispose]: close,
   };
-  const staying = ["description", "close", Symbol.asyncDispose];
+  const staying = ["description", "ended", "close", Symbol.asyncDispose];
   return refuseOnceClosed(members, () => closed !== undefined, staying);
 }
 

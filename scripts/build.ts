@@ -3,7 +3,7 @@
  * compiled contracts and the prepared chain, in the same places as in a checkout.
  */
 import { execFileSync } from "node:child_process";
-import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import { decode, encode } from "@jridgewell/sourcemap-codec";
@@ -58,8 +58,6 @@ for (const file of filesIn(dist).filter((name) => name.endsWith(".d.ts")))
 for (const folder of ["sandbox", "portal"])
   for (const file of filesIn(join(root, folder)).filter((name) => !/\.ts$|tsconfig\.json$/.test(name)))
     cpSync(join(root, folder, file), join(dist, folder, file));
-// npm gives a package's files the mode that a reader needs; the guard is run.
-chmodSync(join(dist, "sandbox", "chain", "anvil", "guard.sh"), 0o755);
 
 // The artifacts of the contracts' own tests are in the same folder once the tests have run; interfaces have no code to deploy.
 const isShipped = (name: string) =>

@@ -14,6 +14,7 @@ import { heartbeatMs } from "../sandbox/hosts/explorer/explorer.ts";
 import { namedPurchases, windowMs } from "../sandbox/hosts/explorer/live/change-feed.ts";
 import { keptRefusals } from "../sandbox/hosts/explorer/live/refusal-log.ts";
 import { mostScanned, pageSize } from "../sandbox/hosts/explorer/reads/page.ts";
+import { mostScenarioBytes } from "../sandbox/hosts/recorder/scenario-file.ts";
 import { requestPageSizes } from "../sandbox/hosts/requests/read-requests.ts";
 import { requestLogLimits } from "../sandbox/hosts/requests/request-log.ts";
 import { traceLimits } from "../sandbox/hosts/trace/collect-answers.ts";
@@ -28,6 +29,8 @@ import { shortTermSeconds } from "../sandbox/service/given/give-purchase.ts";
 import { defaultAmount } from "../sandbox/service/given/states.ts";
 import { keptArrivals, nextTimeoutMs } from "../sandbox/service/receiver/receiver.ts";
 import { fewBlocks, manyBlocks, share } from "../sandbox/state/data-directory/checkpoints.ts";
+import { mostKeptBytes } from "../sandbox/state/data-directory/open-journal.ts";
+import { mostContentBytes, mostFileBytes } from "../sandbox/state/snapshot-file/snapshot-file.ts";
 import { limits } from "../server/api/limits.ts";
 import { mostRepairs } from "../server/domain/relay.ts";
 import { explainedSteps } from "../server/domain/reverts/explain-revert.ts";
@@ -110,6 +113,7 @@ export const pageLimits = {
   given_cap: `\`${defaultCap}\``,
   headers_timeout: seconds(connectionLimits.headersMs),
   heartbeat: seconds(heartbeatMs),
+  chain_state_kept: mebibytes(mostKeptBytes),
   journal_size: mebibytes(smallestCompaction),
   leader_look: `${electionIntervalMs} ms`,
   leader_wait: `${leaderWaitMs / 1_000} s`,
@@ -138,6 +142,9 @@ export const pageLimits = {
   request_timeout: String(connectionLimits.requestMs / 1_000),
   retry_after: `${longestRetryAfter} seconds`,
   rpc_body: mebibytes(largestBody),
+  scenario_file: mebibytes(mostScenarioBytes),
+  snapshot_content: mebibytes(mostContentBytes),
+  snapshot_file: mebibytes(mostFileBytes),
   snapshots_kept: count(keptSnapshots),
   signed_messages: listed(Object.keys((await computeVectors()).typed_data)),
   soak_block: `${perBlockKib} KiB`,

@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import type { CheckProgress, ContractReport } from "../../check-contract/check-contract.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
+import { escapeControls } from "../../server/lib/escape-controls.ts";
 import { requireReportFile, writeReport } from "../running/write-report.ts";
 import { addRequiredOption, jsonOption } from "../shared-options.ts";
 import { newCommand, print, type Terminal } from "../terminal.ts";
@@ -56,6 +57,8 @@ export function checkContractCommand(terminal: Terminal): Command {
 function showProgress({ stderr }: Terminal, contract: string): CheckProgress {
   if (!stderr.isTTY) return () => {};
   return (_result, done, total) => {
-    stderr.write(done === total ? "\r\u001b[K" : `\r\u001b[KChecking ${contract}: ${done} of ${total}`);
+    stderr.write(
+      done === total ? "\r\u001b[K" : `\r\u001b[KChecking ${escapeControls(contract)}: ${done} of ${total}`,
+    );
   };
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { access, constants } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Command, CommanderError } from "commander";
-import { messageOf } from "../../protocol/coded-error.ts";
-import { inFlags } from "../flag-names.ts";
+import { describeFileError } from "../../server/lib/describe-file-error.ts";
+import { describeFailure } from "../describe-failure.ts";
 import { refuseProgram } from "../running/find-program.ts";
 import { exitCodeOf, GuardedCommand } from "../running/guarded-command.ts";
 import { addStartOptions, type StartFlags, startSandbox } from "../running/start-sandbox.ts";
@@ -55,9 +56,18 @@ async function exec(terminal: Terminal, words: readonly string[], flags: ExecFla
   try {
     return await runWithSandbox(terminal, words, flags);
   } catch (error) {
-    terminal.stderr.write(`${inFlags(messageOf(error))}\n`);
+    terminal.stderr.write(`${describeFailure(error)}\n`);
     return sandboxFailed;
   }
+}
+
+/** @throws Error unless this user can make folders in the folder for temporary files. */
+async function requireTemporary(): Promise<void> {
+  await access(`${tmpdir()}/.`, constants.W_OK | constants.X_OK).catch((error: unknown) => {
+    throw new Error(
+      `The folder for temporary files ${tmpdir()} cannot be used: ${describeFileError(error)}. Set TMPDIR to a folder that you may write to, or choose one with --data-dir.`,
+    );
+  });
 }
 
 async function runWithSandbox(
@@ -65,6 +75,7 @@ async function runWithSandbox(
   words: readonly string[],
   { dataDir, ...flags }: ExecFlags,
 ): Promise<number> {
+  if (dataDir === undefined) await requireTemporary();
   const folder = dataDir ?? join(tmpdir(), `routing-sandbox-${randomUUID()}`);
   await using command = new GuardedCommand(dataDir === undefined ? folder : null);
   let first: NodeJS.Signals | undefined;
@@ -85,8 +96,8 @@ async function runWithSandbox(
     ROUTING_CONTROL_URL: urls.control,
     ROUTING_SANDBOX_FILE: resolve(folder, "sandbox.json"),
   });
-  const chainEnded = sandbox.chain.anvil.exited.then(({ failure }) => {
-    throw new Error(`The sandbox ended because its chain ended: ${failure ?? "Anvil has ended."}`);
+  const sandboxEnded = sandbox.ended.then((reason) => {
+    throw new Error(reason);
   });
-  return await Promise.race([ended, chainEnded]);
+  return await Promise.race([ended, sandboxEnded]);
 }

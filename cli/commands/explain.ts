@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
-import { text } from "node:stream/consumers";
 import type { Command } from "commander";
-import { messageOf } from "../../protocol/coded-error.ts";
+import { explainBytes } from "../../sandbox/lib/http/connection-limits.ts";
+import { describeFileError } from "../../server/lib/describe-file-error.ts";
+import { readInput } from "../../server/lib/file-kind.ts";
 import { callControl } from "../running/call-control.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../shared-options.ts";
 import { newCommand, print, type Terminal } from "../terminal.ts";
@@ -111,13 +111,13 @@ async function askDecision(body: object, dataDir: string, color: boolean) {
 /** Reads JSON from a file, or from standard input for `-`. */
 async function readJson({ stdin }: Terminal, flag: string, file: string): Promise<unknown> {
   const source = file === "-" ? "standard input" : file;
-  const json = await (file === "-" ? text(stdin) : readFile(file, "utf8")).catch((error) => {
+  const bytes = await readInput(file === "-" ? stdin : file, explainBytes).catch((error) => {
     throw new Error(
-      `${flag} ${file} cannot be read (${messageOf(error)}). Name a file, or - for standard input.`,
+      `${flag} ${file} cannot be read: ${describeFileError(error)}. Name a file, or - for standard input.`,
     );
   });
   try {
-    return JSON.parse(json);
+    return JSON.parse(bytes.toString());
   } catch {
     throw new Error(`${flag} ${file}: ${source} is not JSON. Write the JSON object there that is signed.`);
   }

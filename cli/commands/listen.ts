@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { faultLimits } from "../../sandbox/service/faults/fault-matrix.ts";
 import type { ReceiverFault } from "../../sandbox/service/receiver/receiver-tap.ts";
+import { escapeControls } from "../../server/lib/escape-controls.ts";
 import type { HeardDelivery } from "../open-receiver.ts";
 import { findRunning } from "../running/find-running.ts";
 import {
@@ -83,7 +84,8 @@ function faultOf({ status, delay, drop }: ListenFlags): ReceiverFault {
 function describe({ number, headers, body, verified, status }: HeardDelivery): string {
   const trust = verified === null ? "no secret known" : verified ? "verified" : "NOT VERIFIED";
   const answer = status === null ? "no response" : `responded with ${status}`;
-  return `#${number}  ${headers["webhook-id"] ?? "no webhook-id"}  ${trust}, ${answer}\n    ${body}`;
+  const id = headers["webhook-id"] ?? "no webhook-id";
+  return `#${number}  ${escapeControls(String(id))}  ${trust}, ${answer}\n    ${escapeControls(body)}`;
 }
 
 function secret(text: string): string {

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { RequestView, RequestViews } from "../../sandbox/hosts/explorer/views.ts";
+import { escapeControls } from "../../server/lib/escape-controls.ts";
 import { ControlRefusedError, callControl, fetchControl } from "../running/call-control.ts";
 import {
   dataDirectoryOption,
@@ -96,15 +97,15 @@ function describe(request: RequestView): string {
   const notes = [`${duration_ms} ms`, caller, ...(replayed ? ["replayed"] : [])].join(", ");
   const failed = refusal?.checks.filter(({ ok }) => !ok) ?? [];
   return [
-    `${received.slice(11, 23)}  ${method} ${path}  ${ended}  (${notes})`,
-    ...(refusal === null ? [] : [`    ${refusal.detail}`]),
+    `${received.slice(11, 23)}  ${method} ${escapeControls(path)}  ${ended}  (${notes})`,
+    ...(refusal === null ? [] : [`    ${escapeControls(refusal.detail)}`]),
     ...failed.map(
       ({ name, expected, actual }) =>
         `    ${name}: expected ${JSON.stringify(expected)}, actual ${JSON.stringify(actual)}`,
     ),
     ...calls.map(
       ({ method: rpc, call, duration_ms: ms, failed: isFailed }) =>
-        `    ${rpc}${call === null ? "" : ` ${call}`}  ${isFailed ? "failed" : ""}${ms === null ? "" : `(${ms} ms)`}`,
+        `    ${rpc}${call === null ? "" : ` ${escapeControls(call)}`}  ${isFailed ? "failed" : ""}${ms === null ? "" : `(${ms} ms)`}`,
     ),
   ].join("\n");
 }

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import type { Command } from "commander";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
+import { escapeControls } from "../../server/lib/escape-controls.ts";
 import { callControl } from "../running/call-control.ts";
 import { reportPlay } from "../running/report-play.ts";
 import { requireReportFile, writeReport } from "../running/write-report.ts";
@@ -90,15 +91,15 @@ async function playFile(
   const { playScenario } = await import("../../testkit/scenario/play-scenario.ts");
   const { readScenario } = await import("../../sandbox/hosts/recorder/scenario-file.ts");
   const scenario = await readScenario(file);
-  const { redact } = await import("../../sandbox/hosts/requests/redact.ts");
+  const { redact } = await import("../../server/http/redact.ts");
   const say = (line: string) => flags.json || terminal.stdout.write(`${redact(line)}\n`);
-  say(scenario.title);
+  say(escapeControls(scenario.title));
   const durations: number[] = [];
   let stepBegan = performance.now();
   const onStep = (number: number, { title }: { title: string }) => {
     durations.push(performance.now() - stepBegan);
     stepBegan = performance.now();
-    say(`  ${String(number).padStart(3)}  ${title}`);
+    say(`  ${String(number).padStart(3)}  ${escapeControls(title)}`);
   };
   try {
     await playScenario(scenario, { onStep });

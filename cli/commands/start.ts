@@ -122,23 +122,24 @@ function tellOfReplay({ stdout }: Terminal, began: number): (made: number, all: 
   };
 }
 
-/** Resolves when a signal, or the end of the chain, has stopped the sandbox. */
+/** Resolves when a signal has stopped the sandbox, or when it cannot continue. */
 async function stopOnSignal(
   terminal: Terminal,
   sandbox: Sandbox,
   interrupted: ReturnType<typeof interruption>,
   quiet: boolean,
 ): Promise<void> {
-  const reason = await Promise.race([interrupted, sandbox.chain.anvil.exited]);
-  const hasEnded = typeof reason === "object";
-  if (!quiet) terminal.stdout.write(`\nStopping after ${hasEnded ? "the end of the chain" : reason} …\n`);
-  await sandbox.close();
-  if (!hasEnded) return;
-  const { failure } = reason;
-  const next =
-    failure === undefined ? "Start the sandbox again." : `The chain cannot be rebuilt: ${inFlags(failure)}`;
-  terminal.stderr.write(`Anvil has ended, and the sandbox with it. ${next}\n`);
+  const ended = sandbox.ended.then((reason) => ({ reason }));
+  const end = await Promise.race([interrupted, ended]);
+  if (typeof end === "string") {
+    if (!quiet) terminal.stdout.write(`\nStopping after ${end} …\n`);
+    await sandbox.close();
+    return;
+  }
+  terminal.stderr.write(`${inFlags(end.reason)}\n`);
   terminal.exitCode = 1;
+  // It has been said why the data directory cannot be closed.
+  await sandbox.close().catch(() => undefined);
 }
 
 function welcome(

@@ -62,7 +62,11 @@ async function examineFiles(folder: string): Promise<Finding[]> {
     return [];
   } catch (error) {
     return [
-      broken("data directory", messageOf(error), "Follow the message. Nothing in the directory was changed."),
+      broken(
+        "data directory",
+        describeFileError(error),
+        "Follow the message. Nothing in the directory was changed.",
+      ),
     ];
   }
 }
@@ -80,7 +84,9 @@ async function mayBeDirectory(folder: string): Promise<boolean> {
 async function examineOwner(folder: string, running: SandboxDescription | null): Promise<Finding> {
   const check = "lock";
   if (running !== null) return healthy(check, `The sandbox of process ${running.pid} runs in ${folder}.`);
-  const owner = await readOwner(folder);
+  const owner = await readOwner(folder).catch(messageOf);
+  if (typeof owner === "string")
+    return broken(check, owner, "Follow the message. Nothing in the directory was changed.");
   if (owner === null) return healthy(check, "No process uses the data directory.");
   if (!isRunning(owner))
     return healthy(

@@ -15,7 +15,8 @@ import { examinePorts } from "./ports.ts";
  */
 export async function examine(examined: Examined): Promise<Finding[]> {
   const { dataDirectory, ports, environment } = examined;
-  const running = await findRunning(dataDirectory);
+  // Files that it cannot read are found below.
+  const running = await findRunning(dataDirectory).catch(() => null);
   return [
     examineNode(),
     examinePlatform(),

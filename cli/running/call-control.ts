@@ -70,6 +70,8 @@ export async function fetchControl(
 export async function requireRunning(dataDirectory: string): Promise<SandboxDescription> {
   const running = await findRunning(dataDirectory);
   if (running !== null) return running;
+  // Throws where the current folder was removed: in it, no path leads to a sandbox.
+  process.cwd();
   throw new Error(
     `No sandbox runs in ${dataDirectory}. Start one with ${howToRun("start")}, or name the data directory of a running sandbox with --data-dir.`,
   );

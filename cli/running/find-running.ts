@@ -1,32 +1,52 @@
 import { join } from "node:path";
 import { z } from "zod";
+import { causesOf, codeOf } from "../../protocol/coded-error.ts";
 import { fetchDirect } from "../../sandbox/lib/http/direct/fetch-direct.ts";
 import { isCopy } from "../../sandbox/state/data-directory/lock.ts";
+import { readOwn } from "../../sandbox/state/data-directory/sandbox-file.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
-import { readText } from "../../server/lib/file-kind.ts";
+import { describeFileError } from "../../server/lib/describe-file-error.ts";
 
 /** The longest time for a sandbox to identify itself, in milliseconds. */
 const answerTimeoutMs = 10_000;
+
+/** The codes of the system when this process may not connect: whether a sandbox runs is not known then. */
+const refusals = ["EMFILE", "ENFILE", "EACCES", "EPERM"];
 
 const described = z.looseObject({ pid: z.int(), urls: z.looseObject({ control: z.url() }) });
 
 /**
  * Finds the sandbox that runs in a data directory.
  *
+ * @throws StoreUnavailableError when this user may not read what a sandbox has written there.
  * @returns null when no sandbox answers, when another one answers at its URL, and for a copy of a directory in which one runs.
  */
 export async function findRunning(directory: string): Promise<SandboxDescription | null> {
-  const text = await readText(join(directory, "sandbox.json"));
+  const text = await readOwn(join(directory, "sandbox.json"));
   const description = text === null ? null : parseDescription(text);
   if (description === null || (await isCopy(directory))) return null;
   const answer = await fetchDirect(`${description.urls.control}/status`, {
     signal: AbortSignal.timeout(answerTimeoutMs),
   })
     .then(async (response) => await response.json())
-    .catch(() => null);
+    .catch(noneAnswers);
   // A port that a killed sandbox had may be anyone's by now.
   const { data } = described.safeParse(answer);
   return data?.pid === description.pid && data.urls.control === description.urls.control ? description : null;
+}
+
+/**
+ * Returns null for the error of a request that no process has answered.
+ *
+ * @throws Error when the system has refused the connection.
+ */
+export function noneAnswers(error: unknown): null {
+  const refusal = causesOf(error).find((cause) => refusals.includes(codeOf(cause) ?? ""));
+  if (refusal === undefined) return null;
+  throw new Error(
+    `The system refused a connection to the sandbox: ${describeFileError(refusal)}. Correct this, and run the command again.`,
+    { cause: error },
+  );
 }
 
 /** Parses the description that a sandbox wrote of itself; null when it is not complete. */

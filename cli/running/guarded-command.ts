@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { constants } from "node:os";
+import { describeFileError } from "../../server/lib/describe-file-error.ts";
 
 /**
  * Ends the command and deletes a folder when the last writer of its input has ended: the process that started it, whatever ended that, and
@@ -29,6 +30,8 @@ export class GuardedCommand implements AsyncDisposable {
   readonly #guard: ChildProcess;
   readonly #folder: string | null;
   #command: ChildProcess | null = null;
+  /** The reason why the system has refused to start the guard; null if it has not. */
+  #refusal: Error | null = null;
 
   /** @param folder - the folder to delete at the end; null for none. It need not exist yet. */
   constructor(folder: string | null) {
@@ -40,16 +43,20 @@ export class GuardedCommand implements AsyncDisposable {
     });
     // A guard that was killed reads nothing.
     this.#guard.stdin?.on("error", () => {});
+    this.#guard.once("error", (error) => {
+      this.#refusal = error;
+    });
   }
 
   /**
    * Runs a command with the standard streams of this process.
    *
    * @returns its exit code, or 128 and the number of the signal that ended it.
-   * @throws Error when something has ended the guard: nothing would end the command with this process.
+   * @throws Error when something has ended the guard: nothing would end the command with this process; Error when the system refuses to start it.
    * @example await command.run(["pytest", "-x"], { ROUTING_API_URL: urls.api })
    */
   async run(words: readonly string[], environment: Readonly<Record<string, string>>): Promise<ExitCode> {
+    if (this.#refusal !== null) throw refused(this.#refusal);
     if (this.#hasGuardEnded || this.#guard.stdin?.destroyed)
       throw new Error(
         "The process that cleans up after the command was killed, so the command was not started. Run exec again.",
@@ -62,6 +69,9 @@ export class GuardedCommand implements AsyncDisposable {
     this.#command = command;
     const [code, signal]: [number | null, NodeJS.Signals | null] = await once(command, "exit").then(
       ([exitCode, exitSignal]) => [exitCode, exitSignal],
+      (cause: unknown) => {
+        throw refused(cause);
+      },
     );
     this.#command = null;
     // In a group of its own it may have left other processes, which end with it. Its own id may be another process's from now on.
@@ -91,7 +101,7 @@ export class GuardedCommand implements AsyncDisposable {
   }
 
   get #hasGuardEnded(): boolean {
-    return this.#guard.exitCode !== null || this.#guard.signalCode !== null;
+    return this.#refusal !== null || this.#guard.exitCode !== null || this.#guard.signalCode !== null;
   }
 
   /** Whether the command has a process group of its own. In a terminal it needs that of this process to read from the terminal. */
@@ -103,4 +113,11 @@ export class GuardedCommand implements AsyncDisposable {
 /** Returns the exit code that shells have for a program that a signal ended, as in 143 for SIGTERM. */
 export function exitCodeOf(signal: NodeJS.Signals): ExitCode {
   return 128 + constants.signals[signal];
+}
+
+function refused(cause: unknown): Error {
+  return new Error(
+    `The system refused to start the command: ${describeFileError(cause)}. Allow more open files and processes (ulimit -n, ulimit -u), and run exec again.`,
+    { cause },
+  );
 }

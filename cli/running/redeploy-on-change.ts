@@ -2,6 +2,7 @@ import { unwatchFile, watchFile } from "node:fs";
 import { messageOf } from "../../protocol/coded-error.ts";
 import type { Registrar } from "../../sandbox/chain/registrar/registrar.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import { escapeControls } from "../../server/lib/escape-controls.ts";
 import { inFlags } from "../flag-names.ts";
 import { registrarOf } from "../shared-options.ts";
 import type { Terminal } from "../terminal.ts";
@@ -16,7 +17,7 @@ const interval = 100;
  *
  * @param ended - resolves when the sandbox has to stop.
  * @param show - prints a new sandbox, and how many milliseconds it took.
- * @returns the last sandbox, once `ended` resolves or its chain has ended.
+ * @returns the last sandbox, once `ended` resolves or it cannot continue.
  * @throws as createSandbox does.
  */
 export async function redeployOnChange(
@@ -31,14 +32,14 @@ export async function redeployOnChange(
   const artifact = new ArtifactChanges(flags.registrar ?? "");
   try {
     for (;;) {
-      const stopped = Promise.race([ended, sandbox.chain.anvil.exited]).then(() => true);
+      const stopped = Promise.race([ended, sandbox.ended]).then(() => true);
       if (await Promise.race([stopped, artifact.next().then(() => false)])) return sandbox;
       const began = performance.now();
       const registrar = await prepare(terminal, flags);
       if (registrar === null || registrar.digest === digest) continue;
       digest = registrar.digest;
       terminal.stderr.write(
-        `${registrar.name} has changed. The sandbox is deleted, and a fresh one starts with the new contract on the same ports.\n`,
+        `${escapeControls(registrar.name)} has changed. The sandbox is deleted, and a fresh one starts with the new contract on the same ports.\n`,
       );
       const next = sameSandbox(sandbox, flags);
       await sandbox.close();

@@ -1,6 +1,6 @@
 import { messageOf } from "../../protocol/coded-error.ts";
 import type { Scenario } from "../../sandbox/hosts/recorder/scenario.ts";
-import { redact } from "../../sandbox/hosts/requests/redact.ts";
+import { redact } from "../../server/http/redact.ts";
 import type { JunitCase } from "../../server/lib/render-junit.ts";
 
 /** The result of a scenario that was played. */

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { type FileHandle, open, rm, rmdir } from "node:fs/promises";
+import { type FileHandle, rm, rmdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { lockForChild } from "../../sandbox/state/data-directory/lock.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
+import { openFile } from "../../server/lib/file-kind.ts";
 import { makeDirectory } from "../../server/lib/make-directory.ts";
 import { interruption, type Terminal } from "../terminal.ts";
 import { exitCodeOf } from "./guarded-command.ts";
@@ -31,7 +32,9 @@ export async function startDetached(
   const made = await makeDirectory(dirname(resolve(logFile))).catch((cause: unknown) =>
     refuseFile(logFile, cause),
   );
-  await using log = await open(logFile, "a+", 0o600).catch((cause: unknown) => refuseFile(logFile, cause));
+  await using log = await openFile(logFile, "a+", 0o600).catch((cause: unknown) =>
+    refuseFile(logFile, cause),
+  );
   const { size: before } = await log.stat();
   const interrupted = interruption(terminal);
   const hold = await holdDirectory(directory);
@@ -84,10 +87,10 @@ async function reportOf(child: ChildProcess): Promise<DetachedStart> {
 }
 
 /** Reads a file from a position to its end. */
-async function readFrom(file: FileHandle, position: number): Promise<Buffer> {
+async function readFrom(file: FileHandle, position: number): Promise<string> {
   const { size } = await file.stat();
   const { buffer } = await file.read(Buffer.alloc(size - position), 0, size - position, position);
-  return buffer;
+  return buffer.toString();
 }
 
 function refuseFile(file: string, cause: unknown): never {

@@ -12,6 +12,7 @@ import { wait } from "../../sandbox/lib/time/wait.ts";
 import { askControl } from "../../sandbox/state/ask-control.ts";
 import { leftAnvilOf, lockDataDirectory, readOwner } from "../../sandbox/state/data-directory/lock.ts";
 import { unpublish } from "../../sandbox/state/data-directory/sandbox-file.ts";
+import { noneAnswers } from "./find-running.ts";
 
 const status = z.looseObject({ pid: z.int() });
 
@@ -49,14 +50,14 @@ export async function stopIn(directory: string, timeoutMs: number): Promise<Stop
  * @throws Error when it is no process of this machine, and when it does not end in time.
  */
 export async function stopAt(control: string, timeoutMs: number): Promise<Stop> {
-  const answer = await askControl(control, "GET", "/status").catch(() => null);
+  const answer = await askControl(control, "GET", "/status").catch(noneAnswers);
   if (answer === null) return { pid: null, removed: null };
   const { data } = status.safeParse(await answer.json().catch(() => null));
   const listener = await findListener(Number(new URL(control).port));
   // In another container, the id that it has there may be that of any process here.
   if (data === undefined || listener?.pid !== data.pid)
     throw new Error(
-      `${control} is not the control API of a sandbox that runs as a process here. Stop it where it runs.`,
+      `${control} is not the control API of a sandbox that this user runs on this machine. Stop it where it runs, as the user who has started it.`,
     );
   await end(recordProcess(data.pid), timeoutMs);
   return { pid: data.pid, removed: null };
@@ -64,7 +65,14 @@ export async function stopAt(control: string, timeoutMs: number): Promise<Stop> 
 
 async function end(owner: ProcessRecord, timeoutMs: number): Promise<void> {
   const deadline = performance.now() + timeoutMs;
-  signalProcess(owner.pid, "SIGTERM");
+  try {
+    signalProcess(owner.pid, "SIGTERM");
+  } catch (cause) {
+    throw new Error(
+      `Process ${owner.pid} runs the sandbox as another user. Stop it as the user who has started it.`,
+      { cause },
+    );
+  }
   while (isRunning(owner)) {
     if (performance.now() > deadline)
       throw new Error(

@@ -25,7 +25,9 @@ export function howToRepair(): string {
 
 /** Returns a command of this program as it is run here, as in `npx routing-sandbox demo`. */
 export function howToRun(command: string, ...flags: string[]): string {
-  if (!inCheckout()) return ["npx routing-sandbox", command, ...flags].join(" ");
+  // Yarn's Plug'n'Play has no node_modules, which npx looks in.
+  const runner = process.versions["pnp"] === undefined ? "npx" : "yarn";
+  if (!inCheckout()) return [runner, "routing-sandbox", command, ...flags].join(" ");
   if (command !== "start" && command !== "demo")
     return ["npm run -s sandbox --", command, ...flags].join(" ");
   const script = command === "start" ? "npm start" : "npm run demo";

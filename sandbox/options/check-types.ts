@@ -3,6 +3,7 @@ import { z } from "zod";
 import { proxyKinds } from "../chain/registrar/registrar.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { isHostName } from "../lib/http/host-and-origin.ts";
+import { longestSeed, mostConfirmations } from "./defaults.ts";
 import type { SandboxOptions } from "./options.ts";
 import { mostStartTimeoutMs } from "./start-timeout.ts";
 
@@ -20,9 +21,6 @@ export interface OptionType {
   /** The type of each entry of a list. */
   entries?: OptionType;
 }
-
-/** The most characters of a seed. */
-const longestSeed = 200;
 
 const text = typed("string", "a string");
 const anyValue: OptionType = { isValid: () => true, name: "any value" };
@@ -50,7 +48,7 @@ export const optionTypes: { readonly [Name in keyof Required<SandboxOptions>]: O
     name: 'a host name without a scheme, such as "sandbox" or "sandbox:9000"',
     isValid: (value) => typeof value === "string" && isHostName(value),
   }),
-  confirmations: whole(1, 1_000),
+  confirmations: whole(1, mostConfirmations),
   programs: listOf({
     name: 'a program\'s id such as "prg_demo", or { id, name, account }',
     isValid: (value) => typeof value === "string" || isObject(value),

@@ -50,6 +50,12 @@ export type ProgramSetting = z.infer<typeof programSettingSchema>;
 const mostPrograms = 100;
 const mostAccounts = 100;
 
+/** The programs of a sandbox in a file. */
+export const programsSchema = z.array(programSettingSchema).min(1).max(mostPrograms);
+
+/** The accounts besides those of the programs in a file. */
+export const accountsSchema = z.array(accountSettingSchema).max(mostAccounts);
+
 /** The programs of a sandbox by default. */
 export const defaultPrograms: readonly ProgramSetting[] = resolvePrograms(programRoles.map(({ id }) => id));
 

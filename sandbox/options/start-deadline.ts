@@ -1,4 +1,4 @@
-import { causesOf } from "../../protocol/coded-error.ts";
+import { causesOf, firstError } from "../../protocol/coded-error.ts";
 import { AbortController } from "../../protocol/globals.ts";
 import { AnvilError } from "../chain/anvil/anvil-error.ts";
 import { AnvilSilentError } from "../chain/client/anvil-silent-error.ts";
@@ -31,7 +31,8 @@ export class StartDeadline {
     this.#timer = setTimeout(() => this.#passed.abort(), this.#timeoutMs);
     try {
       return await start();
-    } catch (error) {
+    } catch (thrown) {
+      const error = firstError(thrown);
       if (this.signal.aborted) throw this.#timeout(error);
       throw silentAnvil(error) ?? error;
     } finally {

@@ -11,6 +11,7 @@ import { dropConnection, sendAnswer } from "./answers/send.ts";
 import { toProblem } from "./answers/to-problem.ts";
 import { AnswerLostError } from "./faults/meet-api-fault.ts";
 import type { Operation } from "./operation.ts";
+import { redact } from "./redact.ts";
 import { requestNames } from "./request/request-id.ts";
 import { OperationRunner } from "./run-operation.ts";
 
@@ -154,7 +155,7 @@ function noteRequest(
   const request_id = String(locals["requestId"]);
   const caller = String(locals["caller"] ?? "anyone");
   const key = headers["idempotency-key"];
-  log.info({ request_id, method, path, status, code, caller, replayed }, "request");
+  log.info({ request_id, method, path: redact(path), status, code, caller, replayed }, "request");
   answered({
     ...outcome,
     request_id,

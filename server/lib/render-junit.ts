@@ -1,3 +1,4 @@
+import { escapeLines } from "./escape-controls.ts";
 import { escapeMarkup } from "./escape-markup.ts";
 
 /** One test of a report. */
@@ -22,7 +23,7 @@ export function renderJunit(suites: readonly { name: string; cases: readonly Jun
     const skipped = cases.filter((one) => one.skipped).length;
     const counts = `tests="${cases.length}" failures="${failures}"${skipped === 0 ? "" : ` skipped="${skipped}"`}`;
     return [
-      `  <testsuite name="${escapeMarkup(name)}" ${counts}>`,
+      `  <testsuite name="${inAttribute(name)}" ${counts}>`,
       ...cases.map(renderCase),
       "  </testsuite>",
     ].join("\n");
@@ -31,8 +32,13 @@ export function renderJunit(suites: readonly { name: string; cases: readonly Jun
 }
 
 function renderCase({ group, name, failure, duration_ms, skipped = false }: JunitCase): string {
-  const head = `    <testcase classname="${escapeMarkup(group)}" name="${escapeMarkup(name)}" time="${duration_ms / 1_000}"`;
+  const head = `    <testcase classname="${inAttribute(group)}" name="${inAttribute(name)}" time="${duration_ms / 1_000}"`;
   if (failure !== null)
-    return `${head}>\n      <failure message="${escapeMarkup(failure)}"/>\n    </testcase>`;
+    return `${head}>\n      <failure message="${inAttribute(failure)}"/>\n    </testcase>`;
   return skipped ? `${head}>\n      <skipped/>\n    </testcase>` : `${head}/>`;
+}
+
+/** XML has no form for most control characters. */
+function inAttribute(text: string): string {
+  return escapeMarkup(escapeLines(text));
 }

@@ -1,16 +1,6 @@
-import {
-  access,
-  constants,
-  type FileHandle,
-  open,
-  realpath,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from "node:fs/promises";
+import { access, constants, type FileHandle, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { fileKind } from "./file-kind.ts";
+import { fileKind, openFile } from "./file-kind.ts";
 
 const { O_WRONLY, O_CREAT, O_TRUNC } = constants;
 /** A pipe that nothing reads would never open. Windows has no such flag, and no such pipes. */
@@ -28,6 +18,8 @@ export interface ReplaceOptions {
    * its own when several processes may replace the file at once.
    */
   readonly next?: string;
+  /** Called when the content is on disk, before it takes the place of what was there; that stays if it rejects. */
+  readonly confirm?: () => Promise<void>;
 }
 
 /**
@@ -40,13 +32,14 @@ export interface ReplaceOptions {
 export async function replaceFile(
   file: string,
   content: FileContent,
-  { mode = 0o600, next = `${file}.next` }: ReplaceOptions = {},
+  { mode = 0o600, next = `${file}.next`, confirm }: ReplaceOptions = {},
 ): Promise<void> {
   try {
-    await using handle = await open(next, O_WRONLY | O_CREAT | O_TRUNC | nonblocking, mode);
+    await using handle = await openFile(next, O_WRONLY | O_CREAT | O_TRUNC | nonblocking, mode);
     if (typeof content === "function") await content(handle);
     else await handle.writeFile(content);
     await handle.sync();
+    await confirm?.();
     await rename(next, file);
   } catch (error) {
     // On a full disk it only takes the room that is needed.
@@ -90,7 +83,7 @@ export async function requireReplaceable(file: string, mode: number): Promise<vo
   // Its error names the directory.
   await access(dirname(target), constants.W_OK);
   const next = `${target}.next`;
-  await using _ = await open(next, O_WRONLY | O_CREAT | O_TRUNC | nonblocking, mode);
+  await using _ = await openFile(next, O_WRONLY | O_CREAT | O_TRUNC | nonblocking, mode);
   await rm(next);
 }
 
@@ -102,6 +95,6 @@ export async function renameFile(from: string, to: string): Promise<void> {
 
 /** Makes what a directory lists durable: files that were created, renamed or removed in it. */
 export async function syncDirectory(directory: string): Promise<void> {
-  await using handle = await open(directory, "r");
+  await using handle = await openFile(directory, "r");
   await handle.sync();
 }

@@ -1,6 +1,8 @@
 import { concatHex, encodeErrorResult, type Hex, numberToHex, parseAbi, size } from "viem";
 import { expect, test } from "vitest";
 import { hashSchema } from "../../server/api/schemas/primitives.ts";
+import { escapeControls, forTerminal } from "../../server/lib/escape-controls.ts";
+import { renderJunit } from "../../server/lib/render-junit.ts";
 import { renderExplanation } from "../../testkit/explanations/render-explanation.ts";
 import {
   renderDecisionExplanation,
@@ -73,4 +75,37 @@ test("control characters in typed data and in a decision are escaped on a termin
   };
   const decided = renderDecisionExplanation(await sandbox.explain({ decision }), false);
   expect(decided.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
+});
+
+test.each([
+  ["an escape sequence", "\u001b]0;x\u0007\u001b[2J", String.raw`\u001b]0;x\u0007\u001b[2J`],
+  ["a control of the second set", "\u009b2J\u0085", String.raw`\u009b2J\u0085`],
+  [
+    "a carriage return, and what a terminal deletes",
+    "paid\rnot\b\u007f",
+    String.raw`paid\u000dnot\u0008\u007f`,
+  ],
+  ["directions of writing", "\u202egnp.exe\u2066\u200f", String.raw`\u202egnp.exe\u2066\u200f`],
+  ["characters without a width", "a\u200b\u200d\ufeff\u00adb", String.raw`a\u200b\u200d\ufeff\u00adb`],
+  ["separators of lines", "a\u2028b\u2029", String.raw`a\u2028b\u2029`],
+  ["tags beyond the first plane", "\u{e0041}", String.raw`\udb40\udc41`],
+  ["half of a pair", "\ud800", String.raw`\ud800`],
+  ["a hidden color", "\u001b[8mx\u001b[30m", String.raw`\u001b[8mx\u001b[30m`],
+])("%s is escaped on a terminal, and keeps its value in JSON", (_kind, text, escaped) => {
+  expect(escapeControls(text)).toBe(escaped);
+  expect(forTerminal(`${text}\n`)).toBe(`${escaped}\n`);
+  expect(JSON.parse(forTerminal(JSON.stringify({ [text]: text })))).toEqual({ [text]: text });
+});
+
+test("text, lines, tabs and own colors stay on a terminal", () => {
+  const own = "\u001b[32m✓\u001b[39m \u001b[1mCafé – 書店 😀\u001b[22m\n\tl’été\n";
+  expect(forTerminal(own)).toBe(own);
+});
+
+test("a JUnit report with control characters is XML", () => {
+  const hostile = "\u001b[2J\ufffe\u202e";
+  const cases = [{ group: hostile, name: hostile, failure: `${hostile}\nsecond line`, duration_ms: 1 }];
+  const xml = renderJunit([{ name: hostile, cases }]);
+  expect(xml).toContain("second line");
+  expect(xml.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\ufffe]/u);
 });

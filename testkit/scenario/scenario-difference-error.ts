@@ -1,5 +1,5 @@
 import { CodedError } from "../../protocol/coded-error.ts";
-import { redact } from "../../sandbox/hosts/requests/redact.ts";
+import { redact } from "../../server/http/redact.ts";
 
 /** Thrown when a played scenario differs from the recorded one. */
 export class ScenarioDifferenceError extends CodedError<"scenario_differs"> {

@@ -1,10 +1,13 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import type { TraceFailure } from "../../sandbox/hosts/trace/trace-view.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
-import { escapeControls } from "../../server/lib/escape-controls.ts";
+import { escapeLines } from "../../server/lib/escape-controls.ts";
+
+/** The longest file of a test that is read, in bytes. */
+const mostSourceBytes = 4 * 2 ** 20;
 
 /** The number of lines before and after the line that failed. */
 const linesAround = 5;
@@ -74,7 +77,9 @@ function blockAround(lines: readonly string[], line: number): { first: number; l
 
 function readLines(file: string): string[] {
   try {
-    return readFileSync(file, "utf8").split("\n");
+    const there = statSync(file);
+    // The text of an error can look like a place: a device might never end.
+    return there.isFile() && there.size <= mostSourceBytes ? readFileSync(file, "utf8").split("\n") : [];
   } catch {
     return [];
   }
@@ -82,5 +87,5 @@ function readLines(file: string): string[] {
 
 /** A text without the colors of a terminal. */
 export function withoutColors(text: string): string {
-  return stripVTControlCharacters(text).split("\n").map(escapeControls).join("\n");
+  return escapeLines(stripVTControlCharacters(text));
 }

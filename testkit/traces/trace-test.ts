@@ -3,6 +3,7 @@ import { basename, join, relative } from "node:path";
 import { snapshotOf } from "../../sandbox/hosts/trace/snapshot-of.ts";
 import type { TraceFailure } from "../../sandbox/hosts/trace/trace-view.ts";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
+import { forTerminal } from "../../server/lib/escape-controls.ts";
 import type { ExplorableSandbox } from "../explore/explorable-sandbox.ts";
 import { readPlace, withoutColors } from "./place-of-error.ts";
 
@@ -81,9 +82,9 @@ export async function traceTest(
       test: test.name,
       failures: test.errors.map((error) => viewFailure(error, test)),
     });
-    if (test.hasFailed) process.stderr.write(`Trace of the failed test: ${file}\n`);
+    if (test.hasFailed) process.stderr.write(forTerminal(`Trace of the failed test: ${file}\n`));
   } catch (error) {
-    process.stderr.write(`The test left no trace: ${String(error)}\n`);
+    process.stderr.write(forTerminal(`The test left no trace: ${String(error)}\n`));
   }
 }
 

@@ -12,7 +12,7 @@ import { MachineTime } from "./machine-time.ts";
 export type ClockMode = "deterministic" | "live";
 
 /** The beginning of the year 9999, in Unix seconds, so that later deadlines still have an RFC 3339 time. */
-const latestTime = Date.UTC(9999, 0) / 1_000;
+export const latestTime = Date.UTC(9999, 0) / 1_000;
 
 /** The clock of chain and API, which can only be moved forward. */
 export interface SandboxClock {

@@ -1,8 +1,11 @@
-import { readFile } from "node:fs/promises";
 import { type Abi, type Hex, isHex } from "viem";
 import { z } from "zod";
 import { describeFileError } from "../../../server/lib/describe-file-error.ts";
+import { readInput } from "../../../server/lib/file-kind.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
+
+/** The longest artifact, in bytes: one with its syntax tree has a few MiB. */
+const mostArtifactBytes = 64 * 2 ** 20;
 
 /** A compiled contract, as Hardhat and Foundry write it. */
 export interface Artifact {
@@ -34,13 +37,13 @@ const linkedSchema = z.union([
  * @example await readArtifact("artifacts/contracts/MyRegistrar.sol/MyRegistrar.json")
  */
 export async function readArtifact(file: string): Promise<Artifact> {
-  const text = await readFile(file, "utf8").catch((cause: unknown) => {
+  const bytes = await readInput(file, mostArtifactBytes).catch((cause: unknown) => {
     throw unusable(
       `The artifact ${file} cannot be read: ${describeFileError(cause)}. Compile the contract and name its JSON file.`,
       cause,
     );
   });
-  const content = parseJson(text, file);
+  const content = parseJson(bytes.toString(), file);
   const { data } = artifactSchema.safeParse(content);
   if (data === undefined) throw unusable(describeIncomplete(file, content));
   const name =

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import type { Json } from "../../../protocol/values/json.ts";
 import { operations } from "../../../server/api/operations/table.ts";
+import { redact } from "../../../server/http/redact.ts";
 import { readJson } from "../../lib/read-json.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import { answerFields } from "./answer-fields.ts";
@@ -88,7 +89,7 @@ function nameCaller(
   const bearer = readBearer(authorization ?? "");
   if (bearer === null) return {};
   const known = callers.credentials.get(bearer) ?? callers.accounts.find(({ key }) => key === bearer)?.id;
-  return known === undefined ? { bearer } : { as: known };
+  return known === undefined ? { bearer: redact(bearer) } : { as: known };
 }
 
 function titleOf(method: string, url: string): string {

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import { redact } from "../../../server/http/redact.ts";
 import { readBearer } from "./describe-request.ts";
 
 /** Methods that a step may have. */
@@ -19,7 +20,14 @@ export function findUnrepeatable(
   request: IncomingMessage,
   seen: { body: Buffer; status: number | null },
 ): string | null {
-  return inLine(request) ?? inHeaders(request) ?? inBody(request, seen);
+  return inLine(request) ?? inHeaders(request) ?? inBody(request, seen) ?? inSecret(request, seen.body);
+}
+
+/** A step has the ids of credentials and accounts, and no secrets. */
+function inSecret({ url = "", headers }: IncomingMessage, body: Buffer): string | null {
+  const key = String(headers["idempotency-key"] ?? "");
+  if ([url, key, body.toString()].every((text) => redact(text) === text)) return null;
+  return "it has a credential or an account key outside of its Authorization header";
 }
 
 function inLine({ method = "", url = "" }: IncomingMessage): string | null {

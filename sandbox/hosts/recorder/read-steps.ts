@@ -4,6 +4,7 @@ import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generat
 import { decodeCall } from "../../../protocol/call.ts";
 import { sameAddress } from "../../../protocol/values/same-address.ts";
 import type { ChainClient } from "../../chain/client/chain-client.ts";
+import { mostBlocks } from "../../chain/clock/mining-limits.ts";
 import type { ChainNode } from "../../chain/start-chain.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import { blockName, type Step, type WalletStep } from "./scenario.ts";
@@ -62,7 +63,8 @@ export async function readSteps(
       steps.push({ title: `Time moves ahead by ${ahead} s`, travel: ahead, block });
     else if (!caused && (found.transactions.length === 0 || !automine)) {
       const previous = steps.at(-1);
-      const mine = previous !== undefined && "mine" in previous ? previous.mine + 1 : 1;
+      const isOneStep = previous !== undefined && "mine" in previous && previous.mine < mostBlocks;
+      const mine = isOneStep ? previous.mine + 1 : 1;
       if (mine > 1) steps.pop();
       steps.push({ title: mine === 1 ? "A block is mined" : `${mine} blocks are mined`, mine, block });
     }

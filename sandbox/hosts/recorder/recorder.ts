@@ -3,6 +3,7 @@ import { Mutex } from "async-mutex";
 import type { RequestHandler } from "express";
 import type { Relayer } from "../../../relayer/relayer.ts";
 import { receiveNotification } from "../../../server/api/operations/notifications/receive-notification.ts";
+import { redact } from "../../../server/http/redact.ts";
 import type { Store } from "../../../server/store/store.ts";
 import type { ChainNode } from "../../chain/start-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
@@ -175,7 +176,7 @@ export class Recorder {
           status: exchange === lostAnswer ? null : exchange.status,
         });
         if (reason !== null)
-          recording.unrepeatable ??= `Step ${steps.length + 1}, ${request.method} ${request.url}, cannot be repeated: ${reason}.`;
+          recording.unrepeatable ??= `Step ${steps.length + 1}, ${request.method} ${redact(request.url ?? "")}, cannot be repeated: ${reason}.`;
         const step = describeRequest(
           kind,
           request,

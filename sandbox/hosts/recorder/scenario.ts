@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { jsonSchema } from "../../../server/api/schemas/primitives.ts";
-import { accountSettingSchema, programSettingSchema } from "../../options/programs.ts";
+import { mostBlocks } from "../../chain/clock/mining-limits.ts";
+import { confirmationsSchema, seedSchema } from "../../options/defaults.ts";
+import { accountsSchema, programsSchema } from "../../options/programs.ts";
 
 const hex = z.string().regex(/^0x[0-9a-f]*$/);
 const title = z.string().min(1);
@@ -71,7 +73,7 @@ const step = z.union([
     travel: z.int().positive().optional(),
     block: block.optional(),
   }),
-  z.strictObject({ title, mine: z.int().positive(), block: block.optional() }),
+  z.strictObject({ title, mine: z.int().min(1).max(mostBlocks), block: block.optional() }),
   /** Seconds. */
   z.strictObject({ title, travel: z.int().positive(), block: block.optional() }),
 ]);
@@ -93,11 +95,11 @@ export const scenarioSchema = z.strictObject({
   format: z.literal("routing-sandbox-scenario"),
   version: z.literal(1),
   title,
-  seed: z.string(),
-  programs: z.array(programSettingSchema).min(1),
-  accounts: z.array(accountSettingSchema).optional(),
-  confirmations: z.int().positive(),
-  gas_budget_wei: z.string().regex(/^\d+$/),
+  seed: seedSchema,
+  programs: programsSchema,
+  accounts: accountsSchema.optional(),
+  confirmations: confirmationsSchema,
+  gas_budget_wei: z.string().regex(/^\d{1,78}$/),
   steps: z.array(step),
   /** The final state of the sandbox. A scenario that only has `expect` can leave it out. */
   end: z

@@ -7,13 +7,13 @@ import type { Json } from "../../../protocol/values/json.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
 import { jsonSchema } from "../../../server/api/schemas/primitives.ts";
 import type { Deployment } from "../../../server/chain/deployment.ts";
+import { redact } from "../../../server/http/redact.ts";
 import { shortenArgument } from "../../lib/errors/shorten-argument.ts";
 import { readJson } from "../../lib/read-json.ts";
 import { contractAt } from "../explain/address-book.ts";
 import { callOfChecks } from "../explain/cause/compare-calls.ts";
 import { causeFirst, nameCauses } from "../explain/cause/name-cause.ts";
 import type { NodeCallView, OpenRequestView, RequestView } from "../explorer/views.ts";
-import { redact } from "./redact.ts";
 import type { KeptCall, KeptRequest, OpenRequest } from "./request-log.ts";
 
 const problem = z.object({
@@ -44,7 +44,7 @@ export function viewRequest(kept: KeptRequest, deployment: Deployment): RequestV
     duration_ms: round(kept.durationMs),
     operation,
     caller,
-    idempotency_key,
+    idempotency_key: idempotency_key === null ? null : redact(idempotency_key),
     replayed,
     status,
     code,
@@ -81,8 +81,9 @@ function isList(answer: string): boolean {
 
 function read(text: string | null): Json {
   if (text === null || text === "") return null;
-  const shown = redact(text);
-  return jsonSchema.safeParse(readJson(shown)).data ?? shown;
+  const { data } = jsonSchema.safeParse(readJson(text));
+  // Once it is parsed: JSON can have a secret in escaped characters.
+  return data === undefined ? redact(text) : JSON.parse(redact(JSON.stringify(data)));
 }
 
 function viewRefusal(answer: unknown, deployment: Deployment): RequestView["refusal"] {

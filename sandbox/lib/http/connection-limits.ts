@@ -14,3 +14,6 @@ export const connectionLimits: ConnectionLimits = {
   headersMs: 10_000,
   requestMs: 30_000,
 };
+
+/** The most bytes of what is explained: typed data, for example, has no other limit. */
+export const explainBytes = 1_048_576;

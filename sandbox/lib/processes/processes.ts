@@ -29,9 +29,11 @@ export function recordProcess(pid: number): ProcessRecord {
   return { pid, started: startOf(pid) };
 }
 
-/** Tells whether the recorded process still runs. */
+/** Tells whether the recorded process still runs. Where the system does not tell when processes started, one with its id counts as it. */
 export function isRunning({ pid, started }: ProcessRecord): boolean {
-  return isThere(pid) && (started === null || startOf(pid) === started);
+  if (!isThere(pid)) return false;
+  const now = started === null ? null : startOf(pid);
+  return now === null || now === started;
 }
 
 /**

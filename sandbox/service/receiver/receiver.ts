@@ -176,7 +176,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
       });
       return { status: response.status, body: await response.text() };
     } catch (error) {
-      // fetch throws a TypeError for every lost connection.
+      // fetchDirect throws a TypeError for every lost connection.
       if (isLostConnection(error)) return { status: null, body: "" };
       throw error;
     }

@@ -2,22 +2,23 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { readText } from "../../../server/lib/file-kind.ts";
 import { readDirectoryBegin } from "../../../server/store/directory/directory-store.ts";
 import { howToConvert } from "../../../server/store/directory/store-snapshot.ts";
 import { type RegistrarIdentity, registrarIdentity } from "../../chain/registrar/registrar.ts";
 import { chainRecord } from "../../chain/start-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { readJson } from "../../lib/read-json.ts";
-import { defaultPrograms, programSettingSchema } from "../../options/programs.ts";
+import { seedSchema } from "../../options/defaults.ts";
+import { defaultPrograms, programsSchema } from "../../options/programs.ts";
 import { differingSettings } from "./differing-settings.ts";
+import { readOwn } from "./sandbox-file.ts";
 
 /** The settings that a sandbox was made with; it cannot continue with any others. */
 export const keptSettings = z.object({
   version: z.literal(1),
-  seed: z.string(),
+  seed: seedSchema,
   mode: z.enum(["deterministic", "live"]),
-  programs: z.array(programSettingSchema).default([...defaultPrograms]),
+  programs: programsSchema.default([...defaultPrograms]),
   /** The registrar contract, unless it is the sandbox's own one. */
   registrar: registrarIdentity.optional(),
   /** Whether the records are in a database, and only the chain is here. */
@@ -59,7 +60,7 @@ export async function removeFirstVersion(directory: string): Promise<void> {
 const unfinished = "unfinished";
 
 async function isFirstVersion(directory: string): Promise<boolean> {
-  const settings = readJson((await readText(join(directory, "settings.json"))) ?? "");
+  const settings = readJson((await readOwn(join(directory, "settings.json"))) ?? "");
   return keptSettings.safeParse(settings).success;
 }
 

@@ -23,6 +23,7 @@ export async function findCheckpoint(
   for (const [index, change] of [...changes.entries()].toReversed()) {
     if (change.kind !== "checkpoint") continue;
     const stateFile = fileOf(journal, change.state);
+    // An unreadable file counts as a damaged one: the journal has all of its content.
     if (existsSync(stateFile) && (await digestOf(stateFile)) === change.state)
       return { stateFile, position: index + 1 };
   }
@@ -52,12 +53,12 @@ function fileOf(journal: string, digest: string): string {
   return join(journal, `chain.${digest.slice(0, 16)}.json`);
 }
 
-async function digestOf(file: string): Promise<string | null> {
+/** Returns the SHA-256 of a file, in hex; null when it cannot be read. */
+export async function digestOf(file: string): Promise<string | null> {
   const hash = createHash("sha256");
   try {
     await pipeline(createReadStream(file, { highWaterMark: 2 ** 20 }), hash);
   } catch {
-    // An unreadable file counts as a damaged one: the journal has all of its content.
     return null;
   }
   return hash.digest("hex");

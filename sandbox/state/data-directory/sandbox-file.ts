@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
-import { readFile, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { fileKind } from "../../../server/lib/file-kind.ts";
+import { describeFileError } from "../../../server/lib/describe-file-error.ts";
+import { fileKind, openFile, readText } from "../../../server/lib/file-kind.ts";
 import { replaceFile } from "../../../server/lib/replace-file.ts";
 import { unwritable } from "../../../server/store/directory/directory-store.ts";
+import { StoreUnavailableError } from "../../../server/store/store.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { SandboxDescription } from "../description.ts";
 
@@ -20,6 +22,21 @@ export async function publish(directory: string, description: SandboxDescription
     await replaceFile(path, text).catch((cause: unknown) => {
       throw unwritable(path, cause);
     });
+}
+
+/**
+ * Reads a file that a sandbox has written for its owner; null when there is none.
+ *
+ * @throws StoreUnavailableError when this user may not read it.
+ * @example await readOwn(".sandbox/sandbox.json")
+ */
+export async function readOwn(path: string): Promise<string | null> {
+  return await readText(path).catch((cause: unknown) => {
+    throw new StoreUnavailableError(
+      `${path} cannot be read: ${describeFileError(cause)}. Run the command as the user who has started the sandbox, or choose another directory with the option dataDirectory.`,
+      { cause },
+    );
+  });
 }
 
 /**
@@ -43,8 +60,10 @@ export async function requireFiles(directory: string): Promise<void> {
  */
 export async function requireOwnEnvironment(directory: string): Promise<void> {
   const environment = join(directory, ".env");
-  const text = existsSync(environment) ? await readFile(environment, "utf8") : variable;
-  if (!text.startsWith(variable))
+  if (!existsSync(environment)) return;
+  await using file = await openFile(environment, "r");
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(variable.length), 0, variable.length, 0);
+  if (buffer.toString("utf8", 0, bytesRead) !== variable)
     throw new SandboxError(
       "data_directory_mismatch",
       `${environment} is not a sandbox's. Move it away, or choose another data directory with the option dataDirectory.`,

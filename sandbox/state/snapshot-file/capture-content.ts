@@ -16,6 +16,7 @@ import type { SandboxSettings } from "../../options/options.ts";
 import { keptRegistrar } from "../data-directory/beginning.ts";
 import { takeFingerprint } from "../fingerprint.ts";
 import type { SnapshotContent } from "./snapshot-content.ts";
+import { mostContentBytes, tooLong } from "./snapshot-file.ts";
 
 /** Everything that a snapshot file holds or has to hold still. */
 export interface ContentSources {
@@ -37,7 +38,9 @@ export async function captureContent(sources: ContentSources): Promise<SnapshotC
     await relayer.drain();
     const { client, clock, deployment, accounts } = chain;
     const pending = await client.getBlock({ blockTag: "pending" });
-    const state = canonicalState((await dumpChain(client, true)).toString());
+    const dump = await dumpChain(client, true);
+    if (dump.length > mostContentBytes) throw tooLong();
+    const state = canonicalState(dump.toString());
     const { seed, mode, programs, contracts, confirmations, gasBudgetWei } = settings;
     return {
       settings: {

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress, constants } from "node:zlib";
 import { z } from "zod";
 import { codeOf } from "../../../protocol/coded-error.ts";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { describeFileError } from "../../../server/lib/describe-file-error.ts";
+import { readInput } from "../../../server/lib/file-kind.ts";
 import { replaceNamedFile } from "../../../server/lib/replace-file.ts";
 import { anvilVersion } from "../../chain/anvil/anvil-binary.ts";
 import { genesisKey } from "../../chain/genesis/genesis-key.ts";
@@ -31,17 +31,27 @@ const header = z.object({
   sha256: z.string(),
 });
 
+/** The longest snapshot file, in bytes. */
+export const mostFileBytes = 128 * 2 ** 20;
+/** The longest content of a snapshot file, decompressed, in bytes; Node cannot have a much longer text. */
+export const mostContentBytes = 500 * 2 ** 20;
+/** The longest part of the content that is parsed here: all of it but the chain's state, in bytes. */
+const mostFirstBytes = 64 * 2 ** 20;
+
 /** Historical states repeat each other over long distances, which only a large window sees. */
 const compression = { params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 24 } };
 
 /**
  * Encodes a sandbox as the content of a snapshot file: one line of JSON that says what it is, then everything, compressed.
  *
+ * @throws SandboxError snapshot_refused when it would be longer than can be loaded.
  * @example const bytes = await encodeSnapshot(saved)
  */
 export async function encodeSnapshot({ state, ...rest }: SnapshotContent): Promise<Buffer> {
-  const text = `${JSON.stringify(z.encode(snapshotContent, rest))}\n${state}`;
-  const body = await promisify(brotliCompress)(text, compression);
+  const first = Buffer.from(`${JSON.stringify(z.encode(snapshotContent, rest))}\n`);
+  const content = Buffer.concat([first, typeof state === "string" ? Buffer.from(state) : state]);
+  if (first.length > mostFirstBytes || content.length > mostContentBytes) throw tooLong();
+  const body = await promisify(brotliCompress)(content, compression);
   const { seed, mode } = rest.settings;
   const { epoch, block } = rest.fingerprint;
   const fields = {
@@ -90,7 +100,7 @@ export async function writeSnapshot(file: string, content: Uint8Array): Promise<
 export async function readSnapshot(file: string): Promise<SnapshotContent> {
   const refused = (reason: string, cause?: unknown) =>
     new SandboxError("snapshot_refused", `${file} ${reason}`, { cause });
-  const content = await readFile(file).catch((cause: unknown) => {
+  const content = await readInput(file, mostFileBytes).catch((cause: unknown) => {
     throw refused(`cannot be read: ${describeFileError(cause)}. Name a snapshot file.`, cause);
   });
   const end = content.indexOf("\n");
@@ -111,12 +121,28 @@ export async function readSnapshot(file: string): Promise<SnapshotContent> {
     );
   if (head.genesis !== (await genesisKey()))
     throw refused("was saved with other contracts than those that are compiled here. Save it with these.");
-  const text = (await promisify(brotliDecompress)(body)).toString();
+  const text = await promisify(brotliDecompress)(body, { maxOutputLength: mostContentBytes }).catch(
+    (cause: unknown) => {
+      throw refused(
+        `cannot be decompressed, or has more than ${mostContentBytes / 2 ** 20} MiB decompressed: no sandbox has written it. Save it again.`,
+        cause,
+      );
+    },
+  );
   const split = text.indexOf("\n");
-  const { data, error } = snapshotContent.safeParse(readJson(text.slice(0, split)));
+  const first = split > mostFirstBytes ? "" : text.toString("utf8", 0, Math.max(split, 0));
+  const { data, error } = snapshotContent.safeParse(readJson(first));
   if (data === undefined)
     throw refused("has content that this version does not write. Save it again.", error);
-  return { ...data, state: text.slice(split + 1) };
+  return { ...data, state: text.subarray(split + 1) };
+}
+
+/** The refusal of a sandbox that has grown too large for a snapshot file. */
+export function tooLong(): SandboxError {
+  return new SandboxError(
+    "snapshot_refused",
+    `The sandbox has grown too large for a snapshot file, which holds ${mostContentBytes / 2 ** 20} MiB. Copy its data directory instead, after a stop.`,
+  );
 }
 
 function digest(fields: Omit<z.infer<typeof header>, "sha256">, body: Uint8Array): string {

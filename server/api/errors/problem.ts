@@ -1,5 +1,6 @@
 import { CodedError } from "../../../protocol/coded-error.ts";
 import type { Json } from "../../../protocol/values/json.ts";
+import { escapeControls } from "../../lib/escape-controls.ts";
 import { type ErrorCode, errorCatalogue } from "./catalogue.ts";
 
 /** An error in one field of a request, with the field's JSON pointer (RFC 6901). */
@@ -35,7 +36,8 @@ export class Problem extends CodedError<ErrorCode> {
       cause?: unknown;
     } = {},
   ) {
-    super(code, detail, "cause" in more ? { cause: more.cause } : {});
+    // It can quote what a client has sent, decoded.
+    super(code, escapeControls(detail), "cause" in more ? { cause: more.cause } : {});
     this.status = errorCatalogue[code].status;
     this.members = more.members ?? {};
     this.errors = more.errors ?? [];

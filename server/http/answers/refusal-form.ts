@@ -1,5 +1,6 @@
 import type { Problem } from "../../api/errors/problem.ts";
 import type { Services } from "../../services.ts";
+import { redact } from "../redact.ts";
 import { requestNames } from "../request/request-id.ts";
 import { type Answer, problemAnswer } from "./answer.ts";
 
@@ -17,7 +18,7 @@ export function problemRefusals(services: Services): RefusalForm {
     const requestId = nextRequestId();
     const { code, status } = problem;
     const fields = { request_id: requestId, method, path, status, code, caller: "anyone", replayed: false };
-    services.log.info(fields, "request");
+    services.log.info({ ...fields, path: redact(path) }, "request");
     const { docs } = services.settings.urls;
     const unread = { operation: null, idempotency_key: null, at: null, body: null };
     const answer = problemAnswer(problem, { docsUrl: docs, instance: path, requestId });

@@ -28,6 +28,8 @@ export interface CheckedLine {
 }
 
 const newline = 0x0a;
+/** The longest line, in bytes: a block full of transactions has some 10 MiB. */
+const mostLineBytes = 64 * 2 ** 20;
 const sumLength = 16;
 
 /**
@@ -50,24 +52,36 @@ export function toLine(value: unknown): string {
 export async function* readCheckedLines(file: string, torn: "drop" | "refuse"): AsyncGenerator<CheckedLine> {
   let number = 0;
   let end = 0;
-  let rest: Buffer = Buffer.alloc(0);
+  /** The parts of a line whose end has not been read. */
+  let parts: Buffer[] = [];
+  let length = 0;
   const chunks: AsyncIterable<Buffer> = createReadStream(file, { highWaterMark: 2 ** 17 });
   for await (const chunk of chunks) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
     let from = 0;
-    for (let to = bytes.indexOf(newline); to !== -1; to = bytes.indexOf(newline, from)) {
+    for (let to = chunk.indexOf(newline); to !== -1; to = chunk.indexOf(newline, from)) {
       number += 1;
       const start = end;
-      end += to + 1 - from;
-      const line = bytes.subarray(from, to);
+      end += length + to + 1 - from;
+      const last = chunk.subarray(from, to);
+      const line = parts.length === 0 ? last : Buffer.concat([...parts, last]);
+      parts = [];
+      length = 0;
       const text = textOf(line);
       if (text === null) throw damaged(file, { number, start }, "it does not match its checksum");
       yield { number, sum: lineSum(line), text, start, end, ended: true };
       from = to + 1;
     }
-    rest = bytes.subarray(from);
+    if (from < chunk.length) parts.push(chunk.subarray(from));
+    length += chunk.length - from;
+    if (length > mostLineBytes)
+      throw damaged(
+        file,
+        { number: number + 1, start: end },
+        `it has more than ${mostLineBytes / 2 ** 20} MiB`,
+      );
   }
-  if (rest.length === 0) return;
+  if (length === 0) return;
+  const rest = Buffer.concat(parts);
   const whole = textOf(rest);
   const last = { number: number + 1, start: end };
   if (whole !== null)

@@ -11,7 +11,8 @@ import { JournaledStore, type LoadedStore } from "../journaled/journaled-store.t
 import { type StoreImage, StoreUnavailableError } from "../store.ts";
 import { type StorageSizes, storageSizes } from "../tables/record-storage.ts";
 import { emptyContents, type StoreContents } from "../tables/store-contents.ts";
-import { CompactedJournal, smallestCompaction } from "./compacted-journal.ts";
+import { damaged } from "./checked-lines.ts";
+import { CompactedJournal, type Confirm, smallestCompaction } from "./compacted-journal.ts";
 import { type JournalEnd, readJournal } from "./journal-file.ts";
 import {
   filesOf,
@@ -35,6 +36,7 @@ import { readBegin, readStoreSnapshot, writeStoreSnapshot } from "./store-snapsh
  * @param compactAbove - how many bytes of journal are compacted into the snapshot in the background; never fewer than twice the
  * snapshot's, so that a write costs what it changes however much there is.
  * @param sizes - how many records are kept as objects, and packed together.
+ * @param confirm - called before and after each write: the write is refused if it rejects.
  *
  * @throws StoreDamagedError; StoreUnavailableError when the disk refuses.
  * @example const store = await openDirectoryStore(".sandbox/store")
@@ -43,22 +45,28 @@ export async function openDirectoryStore(
   directory: string,
   compactAbove = smallestCompaction,
   sizes = storageSizes,
+  confirm: Confirm = async () => {},
 ): Promise<JournaledStore> {
   try {
-    return await openIn(directory, compactAbove, sizes);
+    return await openIn(directory, compactAbove, sizes, confirm);
   } catch (cause) {
     throw unwritable(`The store in ${directory}`, cause);
   }
 }
 
-async function openIn(directory: string, compactAbove: number, sizes: StorageSizes): Promise<JournaledStore> {
+async function openIn(
+  directory: string,
+  compactAbove: number,
+  sizes: StorageSizes,
+  confirm: Confirm,
+): Promise<JournaledStore> {
   const isNew = !(await holdsStore(directory));
   await finishReplacement(directory);
   // The store is whole without them.
   await removeReplaced(directory).catch(() => undefined);
   await makeDirectory(directory);
   const { end, ...loaded } = await load(directory, isNew, sizes);
-  const durability = await CompactedJournal.open(directory, end, compactAbove);
+  const durability = await CompactedJournal.open(directory, end, compactAbove, confirm);
   if (isNew) await durability.replace(emptyContents);
   return new JournaledStore({ durability, ...loaded });
 }
@@ -89,6 +97,7 @@ export interface NewDirectoryStore {
 export async function newDirectoryStore(
   directory: string,
   compactAbove = smallestCompaction,
+  confirm: Confirm = async () => {},
 ): Promise<NewDirectoryStore> {
   try {
     for (const place of [directory, nextOf(directory), oldOf(directory)]) await requireReplaceable(place);
@@ -104,8 +113,8 @@ export async function newDirectoryStore(
     async begin(begin, write) {
       try {
         await store.beginIn(begin, async (contents) => {
-          await replaceDirectory(directory, contents, write);
-          return await CompactedJournal.open(directory, { bytes: 0, ended: true }, compactAbove);
+          await replaceDirectory(directory, contents, write, confirm);
+          return await CompactedJournal.open(directory, { bytes: 0, ended: true }, compactAbove, confirm);
         });
       } catch (cause) {
         throw unwritable(`The store in ${directory}`, cause);
@@ -160,7 +169,12 @@ async function load(
   if (!isNew) requireJournal(directory);
   const end: JournalEnd = { bytes: 0, ended: true };
   const { upTo: batches, chainUpTo: chain } = snapshot;
-  const loaded = await JournaledStore.load(snapshot, readJournal(journal, { batches, chain }, end), sizes);
+  const lines = readJournal(journal, { batches, chain }, end);
+  const loaded = await JournaledStore.load(snapshot, lines, sizes).catch((cause: unknown) => {
+    throw isError(cause) && cause.name === "RangeError"
+      ? damaged(file, { number: 1, start: 0 }, "its records do not fit together", cause)
+      : cause;
+  });
   const cutOffBytes = existsSync(journal) ? (await stat(journal)).size - end.bytes : 0;
   return { end, ...loaded, cutOffBytes };
 }
@@ -170,6 +184,7 @@ async function replaceDirectory(
   directory: string,
   contents: StoreContents,
   write: (directory: string) => Promise<void>,
+  confirm: Confirm,
 ): Promise<void> {
   const [next, old] = [nextOf(directory), oldOf(directory)];
   const { snapshot, journal } = filesOf(next);
@@ -177,7 +192,7 @@ async function replaceDirectory(
   await write(next);
   // The directory gets its name only once everything in it is on disk, so this file need not replace another one.
   await writeFile(journal, "", { mode: 0o600 });
-  await writeStoreSnapshot(snapshot, contents);
+  await writeStoreSnapshot(snapshot, contents, confirm);
   await syncDirectory(dirname(directory));
   if (existsSync(directory)) await renameFile(directory, old);
   await renameFile(next, directory);

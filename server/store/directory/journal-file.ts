@@ -1,8 +1,10 @@
-import { existsSync } from "node:fs";
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { existsSync, statSync } from "node:fs";
+import { type FileHandle, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { openFile } from "../../lib/file-kind.ts";
 import { renameFile, syncDirectory } from "../../lib/replace-file.ts";
 import type { JournalLine } from "../journaled/pending-entries.ts";
+import { StoreUnavailableError } from "../store.ts";
 import { damaged, readCheckedLines, toLine } from "./checked-lines.ts";
 import { asideOf, nextOf } from "./store-files.ts";
 
@@ -33,7 +35,7 @@ export class JournalFile {
     // The next file is there if a process was killed while it put the journal aside, or just before.
     if (isNew && existsSync(next)) await rename(next, file);
     else await rm(next, { force: true });
-    const handle = await open(file, "a", 0o600);
+    const handle = await openFile(file, "a", 0o600);
     await handle.truncate(end.bytes);
     if (!end.ended) await handle.appendFile("\n");
     // Lines that a killed process had written but not synced count from now on.
@@ -48,14 +50,23 @@ export class JournalFile {
 
   /**
    * Whether nothing may be appended: after a failed sync the content of the disk is unknown, and a second one may say that all is well; and what
-   * is written to a file that another process has removed is lost.
+   * is written to a file that another process has removed, replaced or truncated is lost.
    */
   get broken(): boolean {
-    return this.#broken || !existsSync(this.#file);
+    return this.#broken || lengthOf(this.#file) !== this.#bytes;
   }
 
-  /** Makes lines durable, all or none. */
-  async append(added: readonly JournalLine[]): Promise<void> {
+  /** Whether another process has written to the file. */
+  get hasGrown(): boolean {
+    return (lengthOf(this.#file) ?? 0) > this.#bytes;
+  }
+
+  /**
+   * Makes lines durable, all or none.
+   *
+   * @param confirm - called once they are: they are refused if it rejects.
+   */
+  async append(added: readonly JournalLine[], confirm: () => Promise<void>): Promise<void> {
     const lines = Buffer.from(added.map(toLine).join(""));
     try {
       await this.#handle.appendFile(lines);
@@ -72,13 +83,24 @@ export class JournalFile {
       throw error;
     }
     this.#bytes += lines.length;
+    try {
+      await confirm();
+      if (this.broken)
+        throw new StoreUnavailableError(
+          `${this.#file} was changed by another process. Stop a sandbox before you change its data directory.`,
+        );
+    } catch (error) {
+      // The lines are there, and refused.
+      this.#broken = true;
+      throw error;
+    }
   }
 
   /** Puts what is there aside, to be removed once a snapshot holds it; what is aside already stays there. */
   async putAside(): Promise<void> {
     if (existsSync(this.#aside)) return;
     const next = nextOf(this.#file);
-    const fresh = await open(next, "a", 0o600);
+    const fresh = await openFile(next, "a", 0o600);
     const old = this.#handle;
     try {
       // Without an empty journal next to it, one that is put aside looks like one whose end was removed.
@@ -107,7 +129,7 @@ export class JournalFile {
   async restart(): Promise<void> {
     const next = nextOf(this.#file);
     await rm(next, { force: true });
-    const fresh = await open(next, "a", 0o600);
+    const fresh = await openFile(next, "a", 0o600);
     await renameFile(next, this.#file);
     const old = this.#handle;
     this.#handle = fresh;
@@ -130,6 +152,11 @@ export class JournalFile {
       this.#broken = true;
     }
   }
+}
+
+/** Returns the length of a file, in bytes; undefined when it is missing. */
+export function lengthOf(file: string): number | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.size;
 }
 
 /** The position of a snapshot: its last batch and its last record of the chain. */

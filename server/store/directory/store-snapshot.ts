@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { type Adapter, Low } from "lowdb";
 import type { Json } from "../../../protocol/values/json.ts";
+import { openFile } from "../../lib/file-kind.ts";
 import { replaceFile } from "../../lib/replace-file.ts";
 import type { ChainChange } from "../chain-changes.ts";
 import { type CollectionName, collectionNames } from "../records.ts";
@@ -65,21 +66,24 @@ export async function readStoreSnapshot(file: string): Promise<StoreContents> {
 /**
  * Replaces the snapshot of a data directory, durably; what was there before stays whole until then.
  *
- * @returns how long it is, in bytes.
+ * @param confirm - called when the new one is on disk, before it takes the place of the old one; that stays if it rejects.
  */
-export async function writeStoreSnapshot(file: string, contents: StoreContents): Promise<number> {
-  const adapter = new StoreSnapshotFile(file);
-  await new Low<StoreContents>(adapter, contents).write();
-  return adapter.bytes;
+export async function writeStoreSnapshot(
+  file: string,
+  contents: StoreContents,
+  confirm: () => Promise<void>,
+): Promise<void> {
+  await new Low<StoreContents>(new StoreSnapshotFile(file, confirm), contents).write();
 }
 
 /** The adapter that lowdb reads and writes through: a line for each record or block, each with its checksum, the whole synced to disk. */
 class StoreSnapshotFile implements Adapter<StoreContents> {
   readonly #file: string;
-  bytes = 0;
+  readonly #confirm: () => Promise<void>;
 
-  constructor(file: string) {
+  constructor(file: string, confirm = async () => {}) {
     this.#file = file;
+    this.#confirm = confirm;
   }
 
   async read(): Promise<StoreContents> {
@@ -119,18 +123,16 @@ class StoreSnapshotFile implements Adapter<StoreContents> {
   }
 
   async write(contents: StoreContents): Promise<void> {
-    await replaceFile(this.#file, async (handle) => {
-      this.bytes = await writeLines(handle, contents);
-    });
+    const write = async (handle: FileHandle) => await writeLines(handle, contents);
+    await replaceFile(this.#file, write, { confirm: this.#confirm });
   }
 }
 
-async function writeLines(handle: FileHandle, contents: StoreContents): Promise<number> {
+async function writeLines(handle: FileHandle, contents: StoreContents): Promise<void> {
   const { upTo, chainUpTo, begin, counters } = contents;
   const header: Header = { format: currentFormat, up_to: upTo, chain_up_to: chainUpTo, begin, counters };
   const lines = createHash("sha256");
   let records = 0;
-  let bytes = 0;
   let waiting = "";
   const put = (value: Header | RecordLine | BlockLine | ChainLine) => {
     const line = toLine(value);
@@ -140,7 +142,6 @@ async function writeLines(handle: FileHandle, contents: StoreContents): Promise<
   const write = async () => {
     // A single write may take only a part, on a full disk without an error.
     await handle.writeFile(waiting);
-    bytes += Buffer.byteLength(waiting);
     waiting = "";
   };
   put(header);
@@ -152,7 +153,6 @@ async function writeLines(handle: FileHandle, contents: StoreContents): Promise<
   const footer: Footer = { records, lines: lines.digest("hex") };
   waiting += toLine(footer);
   await write();
-  return bytes;
 }
 
 function* linesOf({ blocks, records, chain }: StoreContents): Generator<BlockLine | RecordLine | ChainLine> {
@@ -185,7 +185,7 @@ async function readHeader(file: string): Promise<Header> {
 
 /** Format 1 was one JSON document; a line of this format begins with its checksum. */
 async function isOneDocument(file: string): Promise<boolean> {
-  await using handle = await open(file, "r");
+  await using handle = await openFile(file, "r");
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1);
   return bytesRead === 1 && buffer.toString() === "{";
 }

@@ -7,6 +7,8 @@ export interface Durability {
   append(lines: readonly JournalLine[]): Promise<void>;
   /** Returns whether nothing can be appended until everything was replaced. */
   broken(): boolean;
+  /** Returns whether no other process has written. */
+  untouched(): boolean;
   /** Returns whether the journal has grown so long that it should be compacted into a snapshot. */
   needsCompaction(): boolean;
   /** Called between two appends, before the contents of a compaction are taken. */

@@ -10,6 +10,7 @@ export function openEphemeralStore(sizes = storageSizes): JournaledStore {
     durability: {
       append: nothing,
       broken: () => false,
+      untouched: () => true,
       needsCompaction: () => false,
       prepareCompaction: nothing,
       compact: nothing,

@@ -114,6 +114,16 @@ export class JournaledStore implements Store, RelayerJournalStore {
     return this.#tables.newestTime();
   }
 
+  /** Whether what is durable has to be written again: a sync has failed, or another process has changed it. */
+  get isBroken(): boolean {
+    return this.#durability.broken();
+  }
+
+  /** Whether no other process has written to where this store writes. */
+  get isUntouched(): boolean {
+    return this.#compacting !== null || this.#durability.untouched();
+  }
+
   /** Has everything that happens on a chain kept: what a commit relies on is written before it. */
   follow(source: ChainSource): void {
     this.#source = source;
@@ -314,11 +324,12 @@ export class JournaledStore implements Store, RelayerJournalStore {
     for (const { reject } of refused) reject(unavailable(cause));
   }
 
-  /** After a failed sync everything that is known to be durable is written again before anything else is. */
+  /** After a failed sync, or a change by another process, everything that is known to be durable is written again before anything else is. */
   async #repair(): Promise<void> {
-    if (!this.#durability.broken()) return;
+    if (!this.isBroken) return;
     await this.#compacting;
-    await this.#durability.replace(this.#durable());
+    // A compaction that has just renamed its snapshot has changed it, too.
+    if (this.isBroken) await this.#durability.replace(this.#durable());
   }
 
   /** Commits continue while the snapshot is written; a compaction that fails leaves the journal as whole as it was. */

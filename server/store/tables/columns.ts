@@ -18,6 +18,8 @@ const noNumbers = new Float64Array(0);
 export class Columns {
   /** The number of slots, including those of deleted records. */
   length = 0;
+  /** The most slots, while a file is read: one that is damaged must not take all memory. */
+  limit = Number.POSITIVE_INFINITY;
   /** Where the record is: {@link inQueue}, {@link nowhere}, or its place in the blocks. */
   locations: Uint32Array<ArrayBufferLike> = noLocations;
   revisions: Uint32Array<ArrayBufferLike> = noLocations;
@@ -39,6 +41,8 @@ export class Columns {
 
   /** Adds slots until there are as many as given; those without a record are of deleted ones. */
   reserve(length: number): void {
+    if (length > this.limit)
+      throw new RangeError(`There is no place ${length} in a list of at most ${this.limit}.`);
     if (length > this.locations.length) this.#grow(Math.max(smallestRoom, Math.ceil(length * 1.5)));
     this.length = Math.max(this.length, length);
   }

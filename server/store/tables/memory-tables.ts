@@ -105,14 +105,19 @@ export class MemoryTables {
     return { counters: this.counters(), records, blocks: this.#storage.encoded(frozen) };
   }
 
-  /** Replaces everything. */
+  /** Replaces everything. @throws RangeError when a record is at a place that the list of its collection cannot have. */
   load({ counters, records, blocks }: TableContents): void {
     this.#tables = emptyTables();
     this.#storage = new RecordStorage(this.#tables, this.#sizes);
     this.#counters = new Map(Object.entries(counters));
-    for (const bytes of blocks) this.#storage.addBlock(bytes);
+    // Positions are those of the records that there are.
+    const packed = [...blocks];
+    const most = packed.length * mostOfBlock + records.length;
+    for (const table of this.#tables) table.columns.limit = most;
+    for (const bytes of packed) this.#storage.addBlock(bytes);
     for (const { collection, position, key, value, revision } of records)
       this.#table(collection).load(position, { key, value, revision }, this.#storage);
+    for (const table of this.#tables) table.columns.limit = Number.POSITIVE_INFINITY;
     for (const table of this.#tables) table.index();
   }
 
@@ -120,6 +125,9 @@ export class MemoryTables {
     return this.#tables[numberOf(collection)] ?? missing(collection);
   }
 }
+
+/** The most records of a block: their number has two bytes. */
+const mostOfBlock = 2 ** 16;
 
 /** A table for each collection, by its number. */
 function emptyTables(): Table[] {

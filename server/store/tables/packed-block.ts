@@ -6,6 +6,8 @@ import { type Columns, nowhere } from "./columns.ts";
 const level = 3;
 /** The length that is read at once, in bytes: all of a usual block. */
 const chunkSize = 2 ** 17;
+/** The longest block, decompressed, in bytes: 64 records have far less. */
+const mostUnpacked = 64 * 2 ** 20;
 /** The place in the list of what is no longer in a block. */
 const gone = 2 ** 32 - 1;
 
@@ -32,7 +34,7 @@ export function pack(records: readonly { key: string; value: unknown }[]): Buffe
 
 /** Returns the JSON of the key and the record of each entry of a block. */
 export function unpack(body: Buffer): string[] {
-  return inflateRawSync(body, { chunkSize }).toString().split("\n");
+  return inflateRawSync(body, { chunkSize, maxOutputLength: mostUnpacked }).toString().split("\n");
 }
 
 /** A copy that keeps no other memory. */

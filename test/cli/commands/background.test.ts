@@ -73,6 +73,6 @@ test("stop refuses the control API of something else", async () => {
   const { code, stderr } = await tryCli(["stop", "--control", api]);
   expect([code, stderr]).toEqual([
     1,
-    `${api} is not the control API of a sandbox that runs as a process here. Stop it where it runs.\n`,
+    `${api} is not the control API of a sandbox that this user runs on this machine. Stop it where it runs, as the user who has started it.\n`,
   ]);
 });

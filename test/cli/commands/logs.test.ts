@@ -23,6 +23,25 @@ test("logs prints the requests with their decoded calls, and --json one object p
   expect(lines.map((line) => JSON.parse(line).operation)).toContain("createPurchase");
 });
 
+test("logs, also with --json, shows control characters of a path as escapes, and JSON keeps its values", async () => {
+  // An erased screen, a title of the window, a direction of writing, a control of the second set.
+  const hostile = "%1b]0;x%07%1b[2J%E2%80%AE%C2%9B%E2%80%8B";
+  await fetch(`${sandbox.description.urls.api}/wallet/${hostile}/purchase/x`);
+  await fetch(`${sandbox.description.urls.api}/v1/routing/programs/${hostile}?x=${hostile}`);
+  const text = await runCli("logs", "--limit", "2", "--data-dir", folder);
+  const json = await runCli("logs", "--limit", "2", "--json", "--data-dir", folder);
+  for (const printed of [text, json])
+    expect(printed.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+  const read = await fetch(`${sandbox.description.urls.control}/requests?limit=2`);
+  const { data } = (await read.json()) as { data: unknown[] };
+  expect(
+    json
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+  ).toEqual(data.toReversed());
+});
+
 test("logs refuses an operation that does not exist, and names the operations", async () => {
   const listed = operations.map(({ id }) => JSON.stringify(id)).join(", ");
   expect(await tryCli(["logs", "--operation", "nope", "--data-dir", folder])).toEqual({

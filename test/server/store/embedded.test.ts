@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -71,6 +72,27 @@ describe("packed records of a directory", () => {
 });
 
 describe("a directory that was damaged", () => {
+  test("a line that is longer than any, and a place that no list has, are refused before they take all memory", async () => {
+    const folder = await temporaryFolder();
+    await fill(folder);
+    const [snapshot, journal] = [join(folder, "store.json"), join(folder, "store.journal")];
+    const bytes = await readFile(journal);
+    await writeFile(journal, Buffer.concat([bytes, Buffer.alloc(65 * 2 ** 20, "x")]));
+    await expect(openDirectoryStore(folder)).rejects.toThrow(
+      /store\.journal, line \d+: it has more than 64 MiB \(byte \d+\)/,
+    );
+    await writeFile(journal, bytes);
+    const lines = (await readFile(snapshot, "utf8")).trimEnd().split("\n");
+    const values = lines.map((line) => JSON.parse(line.slice(17)));
+    const [header, record] = values;
+    const changed = [header, [...record.slice(0, 4), 4e9], ...values.slice(2, -1)].map(toLine);
+    const sums = createHash("sha256").update(changed.map((line) => line.slice(0, 16)).join(""));
+    await writeFile(snapshot, changed.join("") + toLine({ ...values.at(-1), lines: sums.digest("hex") }));
+    await expect(openDirectoryStore(folder)).rejects.toThrow(
+      /store\.json, line 1: its records do not fit together/,
+    );
+  });
+
   test("a restored image is on disk at once, for the process that starts after a kill", async () => {
     const folder = await temporaryFolder();
     await fill(folder);

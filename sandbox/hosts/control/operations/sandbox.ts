@@ -7,6 +7,7 @@ import {
   weiSchema,
 } from "../../../../server/api/schemas/primitives.ts";
 import { validate } from "../../../../server/http/request/validate.ts";
+import { explainBytes } from "../../../lib/http/connection-limits.ts";
 import { faultSchema } from "../../../service/faults/fault.ts";
 import { decisionExplanationSchema } from "../../explain/decisions/decision-explanation.ts";
 import type { ExplainDecision } from "../../explain/decisions/explain-decision.ts";
@@ -164,7 +165,7 @@ const explainUnsent = defineControl({
       to: "0x5FbDB2315678afecb367f032d93F642f64180aa3",
     },
   },
-  bodyLimit: 1_048_576,
+  bodyLimit: explainBytes,
   success: {
     status: 200,
     description: "The explanation.",

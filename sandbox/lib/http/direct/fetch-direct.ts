@@ -10,6 +10,9 @@ const agent = new DirectAgent();
 /** The hosts of this machine's loopback. */
 const loopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
+/** The longest response, in bytes: Node cannot have a longer text. */
+const mostBytes = 2 ** 29;
+
 /** The statuses of responses without a body (RFC 9110), to which `Response` accepts none. */
 const bodiless = [204, 205, 304];
 
@@ -55,7 +58,8 @@ async function readResponse(answer: IncomingMessage): Promise<Response> {
     headers.append(rawHeaders[index] ?? "", rawHeaders[index + 1] ?? "");
   if (answer.headers["content-type"]?.startsWith("text/event-stream"))
     return new Response(Readable.toWeb(answer), { status, statusText, headers });
-  const bytes = await readBytes(answer, Number.POSITIVE_INFINITY);
-  const body = bytes === null || bodiless.includes(status) ? null : new Uint8Array(bytes);
+  const bytes = await readBytes(answer, mostBytes);
+  if (bytes === null) throw new Error(`The response has more than ${mostBytes} bytes.`);
+  const body = bodiless.includes(status) ? null : new Uint8Array(bytes);
   return new Response(body, { status, statusText, headers });
 }

@@ -6,9 +6,11 @@ import { type OutgoingHttpHeaders, request } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
+import { messageOf } from "../../../../protocol/coded-error.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { Scenario } from "../../../../sandbox/hosts/recorder/scenario.ts";
 import { readScenario, writeScenario } from "../../../../sandbox/hosts/recorder/scenario-file.ts";
+import { redact } from "../../../../server/http/redact.ts";
 import { playScenario } from "../../../../testkit/scenario/play-scenario.ts";
 import { startCli } from "../../../cli/run-cli.ts";
 import { controlSandbox } from "../../../kit/control.ts";
@@ -162,6 +164,12 @@ test.for<[string, Asked, number, object]>([
     { api: `POST ${path}` },
   ]),
   ["an unknown credential", { headers: { authorization: "BEARER  abc" } }, 401, { bearer: "abc" }],
+  [
+    "the credential of another sandbox",
+    { headers: { authorization: `Bearer rsk_${"7f".repeat(16)}` } },
+    401,
+    { bearer: expect.stringMatching(/^rsk_redacted_[0-9a-f]{8}$/) },
+  ],
 ])("a request with %s is repeated", async ([_, asked, status, step]) => {
   const sandbox = await freshSandbox();
   expect(await recordOne(sandbox, asked)).toBe(status);
@@ -181,6 +189,7 @@ test("a scheme in lower case is repeated, and so is a title of many lines", asyn
   await playFile(scenario);
 });
 
+const secret = "it has a credential or an account key outside of its Authorization header";
 test("a recording has every block and every change of time, even of two seconds and with a pending transaction, and can be played", async () => {
   const sandbox = await freshSandbox();
   const { chain, clock, wallets, description } = sandbox;
@@ -228,13 +237,16 @@ test.for<[string, Asked, number]>([
     { line: "GET /v1/routing/capabilities", headers: { "content-length": 2 } },
     200,
   ],
+  [secret, { headers: { "idempotency-key": `rsc_${"7f".repeat(16)}` } }, 201],
+  [secret, { body: JSON.stringify({ key: `rsk_${"7f".repeat(16)}` }) }, 422],
+  [secret, { line: `GET /v1/routing/programs/rsc%5f${"7f".repeat(16)}`, body: "" }, 401],
 ])("a recording is refused with the request and the reason: %s", async ([reason, asked, status]) => {
   const sandbox = await freshSandbox();
   expect(await recordOne(sandbox, asked)).toBe(status);
   const stopped = sandbox.stopRecording();
   await expect(stopped).rejects.toMatchObject({ code: "scenario_refused" });
   const { line = "POST /v1/routing/access" } = asked;
-  await expect(stopped).rejects.toThrow(`Step 1, ${line}, cannot be repeated: `);
+  await expect(stopped).rejects.toThrow(`Step 1, ${redact(line)}, cannot be repeated: `);
   await expect(stopped).rejects.toThrow(`${reason}.`);
 });
 
@@ -260,6 +272,52 @@ test("a file that is not a scenario is refused with the mistake and its position
   await writeFile(file, "format: routing-sandbox-scenario\nversion: 2\n");
   await expect(readScenario(file)).rejects.toThrow(
     /broken\.yaml is not a scenario: \/version must be 1, not 2\. Correct that field\.$/,
+  );
+});
+
+test("a scenario file that takes more than its length to read, or has values that no option takes, is refused with what to do", async () => {
+  const file = join(await temporaryFolder(), "broken.yaml");
+  const refusal = async (text: string) => {
+    await writeFile(file, text);
+    return await readScenario(file).then(
+      () => null,
+      (error: unknown) => messageOf(error),
+    );
+  };
+  const levels = [
+    "&a [x, x, x]",
+    "&b [*a, *a, *a, *a, *a, *a, *a]",
+    "&c [*b, *b, *b, *b, *b, *b, *b]",
+    "[*c, *c]",
+  ];
+  for (const aliased of [levels.map((level) => `- ${level}\n`).join(""), "- *missing\n", "- &a [*a]\n"])
+    expect(await refusal(aliased)).toBe(
+      `${file} has aliases (*name) that have no anchor (&name), are a part of it, or stand for more than 100 values. Write the values out.`,
+    );
+  expect(await refusal("x".repeat(4 * 2 ** 20 + 1))).toBe(
+    `${file} cannot be read: it has more than 4 MiB. Name a scenario file.`,
+  );
+  expect(await refusal(`a: ${"[".repeat(10_000)}`)).toMatch(/ is not YAML: /);
+  // To compare each of these keys with each other one would take minutes.
+  const keys = Array.from({ length: 20_000 }, (_, index) => `k${index}: 1\n`);
+  expect(await refusal(`${keys.join("")}k7: 2\n`)).toBe(
+    `${file} is not YAML: a map has a key twice at line 20001, column 1. Correct that line.`,
+  );
+  const scenario = await readFile("scenarios/refund.yaml", "utf8");
+  for (const [line, pointer] of [
+    ["confirmations: 1000000000", "/confirmations"],
+    [`gas_budget_wei: "${"1".repeat(79)}"`, "/gas_budget_wei"],
+    [`seed: ${"x".repeat(201)}`, "/seed"],
+  ] as const) {
+    const [name = ""] = line.split(":");
+    const changed = scenario.replace(new RegExp(`^${name}: .*$`, "m"), line);
+    expect(changed).not.toBe(scenario);
+    expect(await refusal(changed)).toContain(`is not a scenario: ${pointer} `);
+  }
+  const mined = scenario.replace(/^steps:$/m, "steps:\n  - title: Mine\n    mine: 10000");
+  expect(await refusal(mined)).toContain("is not a scenario: /steps/0");
+  await expect(readScenario("/dev/zero")).rejects.toThrow(
+    "/dev/zero cannot be read: it has more than 4 MiB.",
   );
 });
 

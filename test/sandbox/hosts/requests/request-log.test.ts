@@ -1,11 +1,13 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
 import type { Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { ChangeFeed } from "../../../../sandbox/hosts/explorer/live/change-feed.ts";
 import type { RequestViews } from "../../../../sandbox/hosts/explorer/views.ts";
 import { RequestLog } from "../../../../sandbox/hosts/requests/request-log.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
+import { redact } from "../../../../server/http/redact.ts";
 import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 
 let sandbox: Sandbox;
@@ -59,11 +61,32 @@ describe("the request log", () => {
       body: "{}",
     });
     await response.text();
+    const issued = await fetch(`${sandbox.description.urls.api}/v1/routing/access`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${account?.key}`, "Content-Type": "application/json" },
+      body: "{}",
+    });
+    const { credential } = z.object({ credential: z.string() }).parse(await issued.json());
     await sandbox.client.GET("/v1/routing/programs/{program}", { params: { path: { program: "prg_demo" } } });
+    const send = async (path: string, body: string) => {
+      const headers = { "Idempotency-Key": `key-${credential}`, "Content-Type": "application/json" };
+      await fetch(`${sandbox.description.urls.api}${path}`, { method: "POST", headers, body });
+    };
+    await send("/v1/routing/access", JSON.stringify({ [`x${credential}`]: credential }));
+    await send("/v1/routing/access", `{"a": "\\u0072${credential.slice(1)}"}`);
+    await send(`/v1/routing/${credential.replace("_", "%5F")}/%ff`, `{"a": ${credential}`);
+    await send(`/v1/routing/${credential.replace("_", "%5F")}`, "");
     const log = await read();
-    expect(log.data).toHaveLength(3);
-    expect(JSON.stringify(log)).toContain("rsc_redacted");
-    expect(JSON.stringify(log).match(/rs[ck]_(?!redacted)/)).toBeNull();
+    expect(log.data).toHaveLength(8);
+    const text = JSON.stringify(log);
+    expect(text.match(/rs[ck](?:_|%5f)(?!redacted_[0-9a-f]{8})/i)).toBeNull();
+    // Equal ones can be recognized.
+    const name = redact(credential);
+    expect(log.data.filter(({ idempotency_key }) => idempotency_key === `key-${name}`)).toHaveLength(4);
+    expect(log.data.at(-2)).toMatchObject({ answer: { credential: name } });
+    const trace = await (await fetch(`${sandbox.description.urls.control}/trace`)).text();
+    expect(trace).toContain(name);
+    expect(trace).not.toContain(credential.slice(4));
   });
 
   test("has a refusal with the failed checks first", async () => {

@@ -1,6 +1,9 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
+import { limits } from "../../../../server/api/limits.ts";
 import { openReceiver } from "../../../kit/external-receiver.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
 import { startListening } from "../../../server/outbox/listening.ts";
@@ -215,4 +218,14 @@ test("routing-sandbox listen prints verified deliveries and lets the first ones 
     expect(forged.status).toBe(401);
     expect(await listening.next()).toMatchObject({ number, verified: false, status: 401 });
   }
+});
+
+test("routing-sandbox listen refuses a body that is longer than any delivery, also one without an end", async () => {
+  await using listening = await startListening("--secret", kit.sandbox.description.receiver.hmac_secret);
+  const sent = request(listening.url, { method: "POST" });
+  sent.write(Buffer.alloc(limits.body_bytes + 1, "x"));
+  const [answer]: [IncomingMessage] = await once(sent, "response").then(([response]) => [response]);
+  expect(answer.statusCode).toBe(413);
+  sent.destroy();
+  expect(await listening.next()).toMatchObject({ number: 1, verified: false, status: 413 });
 });

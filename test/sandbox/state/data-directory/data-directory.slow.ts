@@ -6,8 +6,11 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { examine } from "../../../../cli/doctor/examine.ts";
 import { inFlags } from "../../../../cli/flag-names.ts";
+import { findRunning } from "../../../../cli/running/find-running.ts";
+import { stopIn } from "../../../../cli/running/stop-sandbox.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { verifyDirectory } from "../../../../sandbox/state/data-directory/verify-directory.ts";
+import { asOtherUser } from "../../../as-other-user.ts";
 import { startSandbox } from "../../../end-to-end/started-sandbox.ts";
 import { listingOf } from "../../../server/store/directory/held-disk.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
@@ -282,29 +285,16 @@ test("a start that is refused removes the files that a killed sandbox has left",
   expect(await readdir(dataDirectory)).toEqual([]);
 });
 
-describe("files that are removed while the sandbox runs", () => {
-  const isWritten = async (sandbox: Awaited<ReturnType<typeof createSandbox>>) =>
-    await sandbox.given.merchant({ state: "pending" }).then(
-      () => true,
-      () => false,
-    );
-
-  test("a missing journal is written again by the next write", async () => {
-    const dataDirectory = await temporaryFolder();
-    const sandbox = await createSandbox({ dataDirectory });
-    await rm(join(dataDirectory, "store", "store.journal"));
-    const { merchant } = await sandbox.given.merchant({ state: "enrolled" });
-    await sandbox.close();
-    await using next = await createSandbox({ dataDirectory });
-    expect(await next.store.get("merchants", merchant.id)).toBeDefined();
+test("a data directory that this user may not read is refused by stop, status and a start, and found by the doctor", async () => {
+  const dataDirectory = join(await temporaryFolder(), "data");
+  await using sandbox = await createSandbox({ dataDirectory });
+  const message =
+    /cannot be read: this user has no permission \(EACCES, .*\)\. Run the command as the user who has started the sandbox, or choose/;
+  await asOtherUser([], async () => {
+    await expect(stopIn(dataDirectory, 1_000)).rejects.toThrow(message);
+    await expect(findRunning(dataDirectory)).rejects.toThrow(message);
+    await expect(createSandbox({ dataDirectory })).rejects.toThrow(message);
+    expect(await problemsOf(dataDirectory)).toContainEqual(expect.stringMatching(message));
   });
-
-  test("without the store, writes are refused, and a stop says so", async () => {
-    const dataDirectory = await temporaryFolder();
-    const sandbox = await createSandbox({ dataDirectory });
-    await rm(join(dataDirectory, "store"), { recursive: true });
-    expect(await isWritten(sandbox)).toBe(false);
-    await expect(sandbox.close()).rejects.toThrow("was removed while it was in use");
-    expect(await readdir(dataDirectory)).toEqual([]);
-  });
+  expect(await findRunning(dataDirectory)).toMatchObject({ pid: sandbox.description.pid });
 });

@@ -1,15 +1,14 @@
-import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { brotliCompressSync, brotliDecompressSync } from "node:zlib";
+import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { canonicalJson } from "../../../../protocol/values/canonical-json.ts";
 import { readMining, setMining } from "../../../../sandbox/chain/clock/mining.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../../../sandbox/options/options.ts";
 import type { SandboxDescription } from "../../../../sandbox/state/description.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
+import { sealed } from "./sealed.ts";
 
 let sandbox: Sandbox;
 
@@ -24,6 +23,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await sandbox.close();
 });
+
+const fast = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
 
 test.each([
   ["never", { automine: false, interval: null }],
@@ -150,6 +151,53 @@ test("a file whose state is not what its fingerprint says is refused, though its
   await expect(stat(dataDirectory)).rejects.toThrow("ENOENT");
 });
 
+test("a file with values that no sandbox writes is refused, though its checksum is right", async () => {
+  const file = join(await temporaryFolder(), "saved.snapshot");
+  await sandbox.save(file);
+  const whole = await readFile(file);
+  const [first = "", state] = brotliDecompressSync(whole.subarray(whole.indexOf("\n") + 1))
+    .toString()
+    .split("\n");
+  const content = JSON.parse(first);
+  const { settings } = content;
+  const [program] = settings.programs;
+  const changes: object[] = [
+    { settings: { ...settings, confirmations: 1e9 } },
+    { settings: { ...settings, confirmations: 0 } },
+    { settings: { ...settings, seed: "x".repeat(201) } },
+    { settings: { ...settings, gas_budget_wei: "1".repeat(79) } },
+    { settings: { ...settings, programs: Array.from({ length: 101 }, () => program) } },
+    { base_fee: "1".repeat(1_000_000) },
+    { offset: 1e15 },
+  ];
+  const lines = [
+    ...changes.map((change) => `${JSON.stringify({ ...content, ...change })}\n${state}`),
+    // No line feed, and more than the first line may have.
+    " ".repeat(66 * 2 ** 20),
+    first,
+  ];
+  for (const text of lines) {
+    await writeFile(file, sealed(whole, {}, brotliCompressSync(text, fast)));
+    await expect(createSandbox({ from: file })).rejects.toMatchObject({
+      code: "snapshot_refused",
+      message: `${file} has content that this version does not write. Save it again.`,
+    });
+  }
+});
+
+test("a file that is no compressed text is refused, though its checksum is right", async () => {
+  const file = join(await temporaryFolder(), "saved.snapshot");
+  await sandbox.save(file);
+  await writeFile(file, sealed(await readFile(file), {}, Buffer.from("not compressed")));
+  await expect(createSandbox({ from: file })).rejects.toThrow(`${file} cannot be decompressed, or has more`);
+});
+
+test("a file that would never end is refused", async () => {
+  await expect(createSandbox({ from: "/dev/zero" })).rejects.toThrow(
+    "/dev/zero cannot be read: it has more than 128 MiB. Name a snapshot file.",
+  );
+});
+
 test("a load that is killed, or whose port is in use, leaves a directory that can be loaded into", {
   tags: "thorough",
 }, async () => {
@@ -197,19 +245,6 @@ test("a snapshot file in a directory that does not exist is refused with what to
     message: `${file} cannot be written: its directory does not exist. Make the directory, or name another file.`,
   });
 });
-
-/** A snapshot file with other fields or another body, under a checksum that is right. */
-function sealed(whole: Buffer, change: object, changed?: Buffer): Buffer {
-  const end = whole.indexOf("\n");
-  const { sha256: _, ...fields } = JSON.parse(whole.subarray(0, end).toString());
-  const kept = { ...fields, ...change };
-  const body = changed ?? whole.subarray(end + 1);
-  const sha256 = createHash("sha256")
-    .update(`${canonicalJson(kept)}\n`)
-    .update(body)
-    .digest("hex");
-  return Buffer.concat([Buffer.from(`${JSON.stringify({ ...kept, sha256 })}\n`), body]);
-}
 
 test("two sandboxes that did the same on the same ports save equal bytes", { tags: "thorough" }, async () => {
   const folder = await temporaryFolder();

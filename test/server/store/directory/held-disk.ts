@@ -1,4 +1,4 @@
-import { type FileHandle, open, readdir, stat } from "node:fs/promises";
+import { type FileHandle, lstat, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 
 /** A sync that a journal waits for. */
@@ -51,7 +51,7 @@ export async function holdDisk(): Promise<HeldDisk> {
   };
 }
 
-/** The files of a directory by name, as the number of their inode: what a name leads to. */
+/** The files of a directory by name, as the number of their inode. */
 export interface Listing {
   [name: string]: number;
 }
@@ -59,7 +59,7 @@ export interface Listing {
 /** Returns the files that are in a directory now. */
 export async function listingOf(directory: string): Promise<Listing> {
   const names = await readdir(directory);
-  const entries = names.map(async (name) => [name, (await stat(join(directory, name))).ino] as const);
+  const entries = names.map(async (name) => [name, (await lstat(join(directory, name))).ino] as const);
   return Object.fromEntries(await Promise.all(entries));
 }
 

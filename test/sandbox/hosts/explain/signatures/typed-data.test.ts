@@ -607,10 +607,13 @@ describe("bad input is refused in the words of the option:", () => {
     return others;
   }
 
-  test("a file that is missing, and one that is not JSON", async () => {
+  test("a file that is missing, one that is too long, and one that is not JSON", async () => {
     const { stderr } = await runExplain(folder, ["--typed-data", "missing.json"]);
     expect(stderr).toMatch(
-      /^--typed-data missing\.json cannot be read \(ENOENT.*\)\. Name a file, or - for standard input\.\n$/,
+      /^--typed-data missing\.json cannot be read: there is no such file \(ENOENT.*\)\. Name a file, or - for standard input\.\n$/,
+    );
+    expect((await runExplain(folder, ["--typed-data", "-"], " ".repeat(2 ** 20 + 1))).stderr).toBe(
+      "--typed-data - cannot be read: it has more than 1 MiB. Name a file, or - for standard input.\n",
     );
     expect((await runExplain(folder, ["--typed-data", "-"], "{types}")).stderr).toBe(
       "--typed-data -: standard input is not JSON. Write the JSON object there that is signed.\n",
