@@ -42,7 +42,7 @@ describe("a sandbox in the background", () => {
       expect(await runCli("stop", ...where)).toMatch(/^No sandbox runs (in|at) /);
   });
 
-  test("that cannot start leaves nothing, and its error is printed", async () => {
+  test("that cannot start leaves nothing, and its error is printed", { tags: "thorough" }, async () => {
     const folder = await temporaryFolder();
     const { code, stderr } = await runIn(folder, "start", "--detach", "--confirmations", "0", ...anyPorts);
     expect([code, stderr.trim().split("\n").at(-1)]).toEqual([

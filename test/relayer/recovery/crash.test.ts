@@ -23,7 +23,7 @@ describe.each(faultPoints)("a crash at %s", (point) => {
     expect(await relayer.list(program, { limit: 10 })).toEqual([operation]);
   });
 
-  test("among others leaves no gap and no second transaction", async () => {
+  test("among others leaves no gap and no second transaction", { tags: "thorough" }, async () => {
     const kit = await openKit({ receiptTimeoutMs: 50 });
     const intents = await Promise.all(["a", "b", "c", "d"].map((name) => kit.offer(name)));
     await kit.faults.set({ layer: "relayer", point, action: "crash", match: { subject_id: "pur_b" } });

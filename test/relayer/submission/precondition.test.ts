@@ -252,7 +252,9 @@ test("nothing is sent while the precondition cannot be read, and it is sent once
   await kit.expectExactlyOnce(await kit.relayer.submit(intent));
 });
 
-test("a raised fee is a broadcast too, before which the precondition is asked", async () => {
+test("a raised fee is a broadcast too, before which the precondition is asked", {
+  tags: "thorough",
+}, async () => {
   const { kit, guard } = await openGuarded();
   await kit.client.setAutomine(false);
   await kit.faults.set({ layer: "relayer", point: "after_broadcast", action: "pause_mining" });

@@ -113,7 +113,9 @@ test("more waiting transactions than fit into one block are all mined when minin
   expect(await chainNow()).toMatchObject({ number: (number ?? 0n) + 3n, pending: 0 });
 });
 
-test("a restore to a moment at which transactions are mined at once ends with nothing to mine", async () => {
+test("a restore to a moment at which transactions are mined at once ends with nothing to mine", {
+  tags: "thorough",
+}, async () => {
   for (let round = 0; round < rounds; round += 1) {
     await setMining(sandbox.chain.client, "never");
     await submitThree();

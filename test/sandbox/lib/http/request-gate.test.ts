@@ -176,7 +176,7 @@ describe("a delivery waits for its receiver outside of the gate", () => {
     expect((await delivery).status).toBe(409);
   });
 
-  test("while it waits for its turn", async () => {
+  test("while it waits for its turn", { tags: "thorough" }, async () => {
     const { kit, receiver, arrived } = await openSilent();
     await kit.events.write();
     const first = kit.post(kit.path("/notifications"), {}, { "Idempotency-Key": "delivery-1" });
@@ -190,7 +190,7 @@ describe("a delivery waits for its receiver outside of the gate", () => {
     expect([(await first).status, (await second).status]).toEqual([409, 200]);
   });
 
-  test("while it pauses between its attempts in real time", async () => {
+  test("while it pauses between its attempts in real time", { tags: "thorough" }, async () => {
     const receiver = await openReceiver();
     opened.push(receiver);
     const { promise: arrived, resolve } = Promise.withResolvers<void>();
@@ -269,7 +269,9 @@ describe("a client that does not read its answers holds up no snapshot", () => {
   });
 });
 
-test("a request that is pipelined behind one that waits holds up no snapshot", async () => {
+test("a request that is pipelined behind one that waits holds up no snapshot", {
+  tags: "thorough",
+}, async () => {
   const receiver = await openReceiver();
   opened.push(receiver);
   const { promise: arrived, resolve } = Promise.withResolvers<void>();

@@ -298,7 +298,9 @@ test("in mode deterministic a rate limit ends with its window in sandbox time", 
   expect(await clock.now()).toBe(window * 3_600);
 });
 
-test("equal runs give named writes equal keys, even after several restores", async () => {
+test("equal runs give named writes equal keys, even after several restores", {
+  tags: "thorough",
+}, async () => {
   await using sandbox = await createSandbox({ seed: "retrying" });
   const { client, given, wallets } = sandbox;
   const create = async (wallet: { address: Hex }) =>

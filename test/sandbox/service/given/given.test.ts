@@ -72,7 +72,9 @@ test("a restore undoes given states, and the same call gives the same again", as
   expect(await sandbox.fingerprint()).toEqual(once);
 });
 
-test("purchases of any states and routes follow each other under one merchant", async () => {
+test("purchases of any states and routes follow each other under one merchant", {
+  tags: "thorough",
+}, async () => {
   const sandbox = await freshSandbox();
   const merchants = new Set<string>();
   for (const state of ["partially_paid", "refund_due", "created", "refunded", "paid"] as const)
@@ -223,7 +225,9 @@ test("a merchant whose wallet has approved less than its cap is not funded yet",
   expect(merchant.funding.allowance).toBe(merchant.funding.cap);
 });
 
-test("given states wait for as many confirmations as the sandbox requires", async () => {
+test("given states wait for as many confirmations as the sandbox requires", {
+  tags: "thorough",
+}, async () => {
   await using sandbox = await createSandbox({ confirmations: 3 });
   for (const route of ["registrar_offer", "merchant_direct"] as const) {
     const { refund } = await sandbox.given.purchase({ state: "refunded", route });

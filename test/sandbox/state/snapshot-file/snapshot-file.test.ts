@@ -77,7 +77,9 @@ test("a loaded sandbox describes and publishes the keys of its file, those of ro
   await start.restore();
 });
 
-test("a snapshot file can be loaded into a data directory, which keeps it", async () => {
+test("a snapshot file can be loaded into a data directory, which keeps it", {
+  tags: "thorough",
+}, async () => {
   const file = join(await temporaryFolder(), "saved.snapshot");
   await sandbox.save(file);
   const dataDirectory = await temporaryFolder();

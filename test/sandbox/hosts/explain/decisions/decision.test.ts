@@ -254,7 +254,9 @@ describe("explain names in a decision", () => {
   });
 });
 
-test("an award above the claim, and a decided claim, are refused by the service", async () => {
+test("an award above the claim, and a decided claim, are refused by the service", {
+  tags: "thorough",
+}, async () => {
   const { about, signature } = signed({ award: "25000001" });
   expect(await explain(about, signature)).toMatchObject({
     accepted: false,

@@ -199,6 +199,7 @@ test.each([
   "with what is missing, after a 202",
 ] as const)(
   "a key under which a refund began, and that was refused %s, gets the success of another key",
+  { tags: "thorough" },
   async (how) => {
     const approved = await kit.approvedPurchase(await kit.fundedMerchant());
     await learned[how](approved);
@@ -671,7 +672,7 @@ describe("the validity of the funding", () => {
   }
 });
 
-describe("a purchase that a newer enrollment of the wallet covers", () => {
+describe("a purchase that a newer enrollment of the wallet covers", { tags: "thorough" }, () => {
   /** A purchase whose merchant's wallet has enrolled again, with another cap and end, before it was offered. */
   async function coveredAnew() {
     const former = await kit.enrolledMerchant("20000000000");
