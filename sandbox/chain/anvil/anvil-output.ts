@@ -1,4 +1,3 @@
-import type { ChildProcess } from "node:child_process";
 import { stripVTControlCharacters } from "node:util";
 
 const logCharacters = 4_000;
@@ -23,23 +22,27 @@ export interface AnvilOutput {
   readonly printed: (pattern: RegExp) => Promise<RegExpExecArray>;
   /** Resolves when Anvil has ended, for whatever reason; never rejects. */
   readonly exited: Promise<AnvilExit>;
-  /** Resolves when it has ended and all that it printed was read. */
-  readonly closed: Promise<void>;
 }
 
-/** Follows what an Anvil prints; to be called as soon as its guard was started. */
-export function followOutput(guard: ChildProcess): AnvilOutput {
+/**
+ * The events of an Anvil: the declarations of @viem/anvil need vitest's, which a user's project may have in another
+ * version.
+ */
+interface AnvilEvents {
+  on(event: "message", listener: (message: string) => void): unknown;
+  on(event: "exit", listener: (code: number | undefined) => void): unknown;
+}
+
+/** Follows what an Anvil prints; to be called before it starts. */
+export function followOutput(anvil: AnvilEvents): AnvilOutput {
   let log = "";
   let panic: string | undefined;
   const checks = new Set<() => void>();
-  // Where the system has refused to start the process, it has no streams.
-  for (const stream of [guard.stdout, guard.stderr])
-    stream?.setEncoding("utf8").on("data", (text: string) => {
-      log = stripVTControlCharacters(log + text);
-      panic ??= panicLine.exec(log)?.[1];
-      log = log.slice(-logCharacters);
-      for (const check of checks) check();
-    });
+  anvil.on("message", (message) => {
+    panic ??= panicLine.exec(stripVTControlCharacters(log + message))?.[1];
+    log = (log + message).slice(-logCharacters);
+    for (const check of checks) check();
+  });
   const printed = (pattern: RegExp) =>
     new Promise<RegExpExecArray>((resolve) => {
       const check = () => {
@@ -52,10 +55,7 @@ export function followOutput(guard: ChildProcess): AnvilOutput {
       check();
     });
   const exited = new Promise<AnvilExit>((resolve) => {
-    guard.once("exit", (code) => resolve({ code: code ?? undefined, panic }));
+    anvil.on("exit", (code) => resolve({ code, panic }));
   });
-  const closed = new Promise<void>((resolve) => {
-    guard.once("close", () => resolve());
-  });
-  return { log: () => log, printed, exited, closed };
+  return { log: () => log, printed, exited };
 }

@@ -6,9 +6,15 @@ import type { AnvilExit } from "./anvil-output.ts";
 const stopDeadlineMs = 5_000;
 
 /** Ends an Anvil that does not listen yet. */
-export async function discardAnvil(guardPid: number, exited: Promise<AnvilExit>): Promise<void> {
-  signalProcess(guardPid, "SIGTERM");
-  if (!(await endsWithin(exited, stopDeadlineMs))) signalProcess(-guardPid, "SIGKILL");
+export async function discardAnvil(
+  guardNamed: Promise<RegExpExecArray>,
+  exited: Promise<AnvilExit>,
+): Promise<void> {
+  // Named within milliseconds; without it there is no process.
+  if (!(await endsWithin(guardNamed, stopDeadlineMs))) return;
+  const [, guard = 0] = (await guardNamed).map(Number);
+  signalProcess(guard, "SIGTERM");
+  if (!(await endsWithin(exited, stopDeadlineMs))) signalProcess(-guard, "SIGKILL");
   await exited;
 }
 

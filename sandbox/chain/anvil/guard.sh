@@ -1,11 +1,11 @@
 #!/bin/sh
 # Runs Anvil for as long as its parent lives, and not longer.
 #
-#   sh -c "$(cat guard.sh)" guard.sh BINARY [anvil arguments...]
+#   guard.sh BINARY [anvil arguments...]
 #
 # Anvil is killed when this script's stdin closes (the parent is gone, whatever ended it) or when this script is signalled: it keeps
 # nothing that would have to be saved. The script itself ends only when Anvil has, with 0 if it was asked to, otherwise with
-# Anvil's exit code. The first line on stdout is "guard anvil PID".
+# Anvil's exit code. The first line on stdout is "guard PID anvil PID".
 binary=$1
 shift
 umask 077
@@ -27,7 +27,7 @@ anvil=$!
 told=
 trap end_anvil INT TERM HUP
 
-echo "guard anvil $anvil"
+echo "guard $$ anvil $anvil"
 
 (
   trap - INT TERM HUP

@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { devNull } from "node:os";
 import { join } from "node:path";
+import { type Anvil, createAnvil } from "@viem/anvil";
 import { describeFileError } from "../../../server/lib/describe-file-error.ts";
 import { packageRoot } from "../../lib/package-root.ts";
 import { endsWithin, unlessAborted } from "../../lib/time/deadline.ts";
@@ -18,6 +18,8 @@ const guardFile = join(packageRoot(), "sandbox", "chain", "anvil", "guard.sh");
 const startDeadlineMs = 15_000;
 /** At how many of the latest blocks a new Anvil can read state by default. */
 export const defaultKeptStates = 500;
+/** The library's own deadline waits for the process to end, which it does not; a process ends by the start's signal. */
+const noDeadlineMs = 2 ** 31 - 1;
 
 /** The options of an Anvil process. */
 export interface AnvilOptions {
@@ -75,10 +77,10 @@ export interface AnvilProcess extends AsyncDisposable {
 export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProcess> {
   const { chainId = 31_337, signal: end = abortAfter(startDeadlineMs) } = options;
   const host = await chooseLoopbackAddress();
-  const guard = spawnGuarded(anvilBinary(), { ...options, chainId, host });
-  const output = followOutput(guard);
-  const guardPid = await pidOf(guard);
-  const { pid, port } = await listen(guardPid, output, end);
+  requireOpenFiles();
+  const anvil = guardedAnvil(anvilBinary(), { ...options, chainId, host });
+  const output = followOutput(anvil);
+  const { pid, guardPid, port } = await listen(anvil, output, end);
   const url = `http://${host}:${port}`;
 
   let stopping: Promise<void> | undefined;
@@ -97,68 +99,87 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
   }
 }
 
-/** Starts an Anvil under its guard. */
-function spawnGuarded(
-  binary: string,
-  options: AnvilOptions & { chainId: number; host: string },
-): ChildProcess {
-  const { chainId, unlocked = 0, genesisTimestamp, initialState, host } = options;
-  const { keptStates = defaultKeptStates } = options;
-  const flags = [
-    ...["--host", host, "-p", "0"],
-    // It answers the sandbox alone; which pages may call the chain is decided by its RPC front.
-    "--no-cors",
-    ...["--chain-id", `${chainId}`, "--accounts", `${unlocked}`, "--order", "fifo"],
-    ...(genesisTimestamp === undefined ? [] : ["--timestamp", `${genesisTimestamp}`]),
-    ...(initialState === undefined ? [] : ["--load-state", initialState]),
-    // Without this, Anvil would write the states beyond its 500 latest ones to the user's home and leave them there.
-    ...["--prune-history", `${keptStates}`],
-  ];
-  // Passed as text: a package manager may have the file in an archive, which a shell cannot read.
-  const script = readFileSync(guardFile, "utf8");
-  // A group of its own: Ctrl-C in a terminal must reach the sandbox alone, which ends Anvil last.
-  return spawn("/bin/sh", ["-c", script, "guard.sh", binary, ...flags], { detached: true });
-}
+/** The pipes of a process that is started, and what its start needs beside them. */
+const neededFiles = 12;
 
-/** Returns the id of a process that was started. @throws AnvilError when the system has refused to start it. */
-async function pidOf(guard: ChildProcess): Promise<number> {
-  await once(guard, "spawn").catch((cause: unknown) => {
+/** @throws AnvilError when the system would refuse to start a process for want of open files, which the library lets end this process. */
+function requireOpenFiles(): void {
+  const opened: number[] = [];
+  try {
+    while (opened.length < neededFiles) opened.push(openSync(devNull, "r"));
+  } catch (cause) {
     throw new AnvilError(
       "start_failed",
-      `The system refused to start Anvil: ${describeFileError(cause)}. Allow more open files and processes (ulimit -n, ulimit -u), and start again.`,
+      `The system refused to start Anvil: ${describeFileError(cause)}. Allow more open files (ulimit -n), and start again.`,
       { cause },
     );
-  });
-  return Number(guard.pid);
+  } finally {
+    for (const file of opened) closeSync(file);
+  }
 }
 
-/** Returns the process id of an Anvil and its port when it listens; ends it when that takes too long. */
-async function listen(
-  guardPid: number,
-  { log, printed, exited, closed }: AnvilOutput,
-  end: AbortSignal,
-): Promise<{ pid: number; port: number }> {
-  const hasEnded = closed.then(() => {
-    throw startFailure(log());
+/** Prepares an Anvil that runs under its guard. */
+function guardedAnvil(binary: string, options: AnvilOptions & { chainId: number; host: string }): Anvil {
+  const {
+    chainId,
+    unlocked = 0,
+    genesisTimestamp,
+    initialState,
+    host,
+    keptStates = defaultKeptStates,
+  } = options;
+  // Passed as text: a package manager may have the file in an archive, which a shell cannot read.
+  const script = readFileSync(guardFile, "utf8");
+  return createAnvil({
+    anvilBinary: "/bin/sh",
+    startTimeout: noDeadlineMs,
+    host,
+    port: 0,
+    // It answers the sandbox alone; which pages may call the chain is decided by its RPC front.
+    noCors: true,
+    chainId,
+    accounts: unlocked,
+    order: "fifo",
+    timestamp: genesisTimestamp,
+    loadState: initialState,
+    execArgs: ([program, anvilArguments]) => [
+      program,
+      // Without this, Anvil would write the states beyond its 500 latest ones to the user's home and leave them there.
+      ["-c", script, "guard.sh", binary, ...anvilArguments, "--prune-history", String(keptStates)],
+      // A group of its own: Ctrl-C in a terminal must reach the sandbox alone, which ends Anvil last.
+      // Neither it nor the library, which cannot say so, depends on a current folder that can be removed.
+      { detached: true, cleanup: false, buffer: false, cwd: "/" },
+    ],
   });
-  // The first line would otherwise be cut off by a long start-up banner.
-  const named = printed(/^guard anvil (\d+)\n/m);
-  const listens = printed(/Listening on 127\.\d+\.\d+\.\d+:(\d+)\n/);
+}
+
+/** Starts an Anvil and returns its processes and its port when it listens; ends it when that takes too long. */
+async function listen(
+  anvil: Anvil,
+  { log, printed, exited }: AnvilOutput,
+  end: AbortSignal,
+): Promise<{ pid: number; guardPid: number; port: number }> {
+  // The guard's first line would otherwise be cut off by a long start-up banner.
+  const processes = printed(/guard (\d+) anvil (\d+)\n/);
   try {
-    const [[, pid], [, port]] = await unlessAborted(
-      end,
-      Promise.race([Promise.all([named, listens]), hasEnded]),
-    );
-    return { pid: Number(pid), port: Number(port) };
+    await unlessAborted(end, anvil.start());
   } catch (cause) {
-    if (!end.aborted) throw cause;
-    await discardAnvil(guardPid, exited);
+    if (!end.aborted) throw startFailure(log(), cause);
+    await discardAnvil(processes, exited);
     throw new AnvilError(
       "start_failed",
       "Anvil did not listen in time. See what stops it or slows it down.",
-      { cause },
+      {
+        cause,
+      },
     );
   }
+  const [, guardPid, pid] = (await processes).map(Number);
+  const [, port] = (await printed(/Listening on 127\.\d+\.\d+\.\d+:(\d+)\n/)).map(Number);
+  if (guardPid === undefined || pid === undefined || port === undefined) {
+    throw new AnvilError("start_failed", "Anvil did not say where it listens. Start again.");
+  }
+  return { pid, guardPid, port };
 }
 
 /**
@@ -195,16 +216,19 @@ async function verifyOurs(url: string, chainId: number, { printed }: AnvilOutput
   }
 }
 
-function startFailure(log: string): AnvilError {
+function startFailure(log: string, cause: unknown): AnvilError {
   // Its banner lists private keys.
   const lines = log.trim().split("\n");
   const reason =
     lines
       .filter((line) => !/[0-9a-f]{64}|mnemonic/i.test(line))
       .slice(-5)
-      .join("\n") || "nothing";
+      .join("\n") || String(cause);
   return new AnvilError(
     "start_failed",
     `Anvil did not start. Start again; if that fails too, run routing-sandbox doctor. Anvil said: ${reason}`,
+    {
+      cause,
+    },
   );
 }
