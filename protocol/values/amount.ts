@@ -28,9 +28,12 @@ export function isAmount(text: string): boolean {
   return amountPattern.test(text) && BigInt(text) <= maxAmount;
 }
 
+/** The number of decimals of USDC. */
+export const usdcDecimals = 6;
+
 /**
- * One USDC in base units: the token has 6 decimals.
+ * One USDC in base units.
  *
  * @example const amount = 25n * usdc;
  */
-export const usdc = 1_000_000n;
+export const usdc = 10n ** BigInt(usdcDecimals);

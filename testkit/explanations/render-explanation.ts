@@ -1,3 +1,5 @@
+import { formatUnits } from "viem";
+import { usdcDecimals } from "../../protocol/values/amount.ts";
 import type {
   CallExplanation,
   Explanation,
@@ -104,10 +106,11 @@ function renderBalance({
   after,
   change,
 }: StateChanges["balances"][number]): string {
-  const unit = asset === "ETH" ? "wei" : asset;
-  const signed = change.startsWith("-") ? change : `+${change}`;
   const of = name === null ? address : `${name} (${address})`;
-  return `${of}: ${signed} ${unit}, from ${before} to ${after}`;
+  const sign = change.startsWith("-") ? "" : "+";
+  if (asset === "ETH") return `${of}: ${sign}${change} wei, from ${before} to ${after}`;
+  const units = (amount: string) => formatUnits(BigInt(amount), usdcDecimals);
+  return `${of}: ${sign}${units(change)} ${asset} (${change}), from ${units(before)} to ${units(after)}`;
 }
 
 function renderSlot({ contract, name, slot, before, after }: StateChanges["storage"][number]): string {

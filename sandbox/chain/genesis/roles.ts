@@ -1,4 +1,4 @@
-import { usdc } from "../../../protocol/values/amount.ts";
+import { usdc, usdcDecimals } from "../../../protocol/values/amount.ts";
 
 /** The mnemonic of every development chain: its keys are public and hold test money only. */
 export const testMnemonic = "test test test test test test test test test test test junk";
@@ -73,7 +73,7 @@ export const initialBalances = {
 } as const;
 
 /** The token that the genesis deploys. */
-export const tokenParameters = { name: "USDC", symbol: "USDC", decimals: 6 } as const;
+export const tokenParameters = { name: "USDC", symbol: "USDC", decimals: usdcDecimals } as const;
 
 /** Raised whenever the deployment does something else with equal contracts and parameters, or describes it differently. */
 export const genesisRevision = 1;

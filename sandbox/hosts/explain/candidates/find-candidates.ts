@@ -119,19 +119,20 @@ function meant(call: MadeCall, { merchants, purchases }: Known, services: Servic
   const step = stepOfCall(call.function);
   const of = (chosen: Stored<PurchaseRecord>[], as: ExplainedPurchaseStep) =>
     chosen.map((purchase): Meant => ({ step: as, purchase }));
-  const byId = (id: Json | undefined) => purchases.filter(({ value }) => value.commitment_hash === id);
+  const byId = (id: Json | undefined) => nearest(purchases, ({ value }) => value.commitment_hash, id);
   switch (step) {
     case "enrollment": {
       const merchantRef = member(args["authorization"], "merchantRef");
-      return merchants
-        .filter(({ key }) => hashId(key) === merchantRef)
-        .map((merchant) => ({ step, merchant }));
+      return nearest(merchants, ({ key }) => hashId(key), merchantRef).map((merchant) => ({
+        step,
+        merchant,
+      }));
     }
     case "offer":
     case "registration": {
       const purchaseRef = member(args["purchase"], "purchaseRef");
       return of(
-        purchases.filter(({ key }) => hashId(key) === purchaseRef),
+        nearest(purchases, ({ key }) => hashId(key), purchaseRef),
         step,
       );
     }
@@ -148,6 +149,17 @@ function meant(call: MadeCall, { merchants, purchases }: Known, services: Servic
       return [];
   }
 }
+
+/** Returns the objects whose hash is the named one, or has the most bytes in common with it if those are most of its bytes. */
+function nearest<T>(objects: T[], hashOf: (object: T) => string, named: Json | undefined): T[] {
+  const [, ...bytes] = String(named).match(/../g) ?? [];
+  const differing = (object: T) =>
+    (hashOf(object).match(/../g) ?? []).slice(1).filter((byte, index) => byte !== bytes[index]).length;
+  const least = Math.min(hashBytes / 2 - 1, ...objects.map(differing));
+  return objects.filter((object) => differing(object) === least);
+}
+
+const hashBytes = 32;
 
 /** Returns the step that a function serves; an approval can also be one of a funding. */
 function stepOfCall(name: string | null): ExplainedStep | null {

@@ -91,6 +91,34 @@ test("an approval is reported for the newest purchase that was there when it was
   });
 });
 
+/** Calldata in which one byte of a hash is another one. */
+function withOneByteWrong(data: Hex, hash: Hex): Hex {
+  const last = hash.slice(-2) === "00" ? "01" : "00";
+  return data.replace(hash.slice(2), `${hash.slice(2, -2)}${last}`) as Hex;
+}
+
+test.for([
+  ["pay", (purchase: FixturePurchase) => fixture.pay(purchase)],
+  ["claim", (purchase: FixturePurchase) => fixture.claim(purchase).call],
+] as const)(
+  "a call of %s with one wrong byte in the id is compared with the purchase that it is closest to",
+  async ([_, callOf]) => {
+    const create = async () => await fixture.createPurchase({ buyer: fixture.address("other_buyer") });
+    const [older, newer] = [await create(), await create()];
+    for (const { id, commitment } of [older, newer]) {
+      const { to, data } = callOf(id === older.id ? older : newer);
+      const call = {
+        from: fixture.address("other_buyer"),
+        to,
+        data: withOneByteWrong(data, commitment.hash as Hex),
+      };
+      const explanation = await fixture.sandbox.explain({ call });
+      expect(explanation.subject).toBe(id);
+      expect(explanation.call?.words.flatMap(({ differing }) => differing)).toHaveLength(1);
+    }
+  },
+);
+
 test("a transaction that is older than its purchase or merchant is reported as such", async () => {
   const hash = await fixture.succeed("other_buyer", fixture.approve(usdc));
   const mined = await fixture.sandbox.clock.now();

@@ -184,7 +184,7 @@ test("a terminal shows balances and storage below the call tree", async () => {
     "\n",
   );
   const { address } = sandbox.wallets.buyer;
-  expect(lines).toContain(`  buyer (${address}): -25000000 USDC, from 1000000000000 to 999975000000`);
+  expect(lines).toContain(`  buyer (${address}): -25 USDC (-25000000), from 1000000 to 999975`);
   expect(lines).toContain(`  the registrar contract: _purchases[${purchase.id}].paid from 0 to 25000000`);
   const order = ["Calls", "Balances", "Storage"].map((title) => lines.indexOf(title));
   expect(order).toEqual(order.toSorted((left, right) => left - right));
