@@ -21,7 +21,8 @@ export function travelCommand(terminal: Terminal): Command {
 }
 
 function duration(text: string): number {
-  if (/^\d+$/.test(text)) throw new Error(`duration "${text}" has no unit. Use ${text}d or ${text}h.`);
+  if (/^\d+$/.test(text))
+    throw new Error(`duration "${text}" has no unit. Use ${text}s, ${text}m, ${text}h or ${text}d.`);
   const length = seconds(text);
   if (length === 0) throw new Error(`duration "${text}" is not above zero. Use a longer one, such as 8d.`);
   return length;

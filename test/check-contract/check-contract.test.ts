@@ -25,6 +25,8 @@ test("with bail the check ends with the first failure, and with only it runs the
   expect(renderReport(chosen, false)).toContain(
     `\n3 checks ran and passed. The other ${rules.length} checks did not run, so the contract may still break a rule.\n`,
   );
+  const { results: deployment } = await checkContract(artifact, { ...only, only: "deployment" });
+  expect(deployment.map(({ suite }) => suite)).toEqual(["deployment", "deployment"]);
   const [, ...broken] = await brokenArtifacts();
   const pauses = broken.find((file) => file.includes("PauseBlocksRefunds")) ?? "";
   const { results } = await checkContract(await readArtifact(pauses), { reference, attacks: [], bail: true });

@@ -252,7 +252,7 @@ test.for<[command: string, message: string]>([
     '--method must be a method of the node, such as "eth_sendRawTransaction", not "eth_x".\n',
   ],
   ["status --wide", "error: unknown option '--wide'\nRun with --help to list the options."],
-  ["travel 8", 'duration "8" has no unit. Use 8d or 8h.'],
+  ["travel 8", 'duration "8" has no unit. Use 8s, 8m, 8h or 8d.'],
   ["travel 0s", 'duration "0s" is not above zero. Use a longer one, such as 8d.'],
   [
     "travel soon",

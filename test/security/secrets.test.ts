@@ -1,4 +1,4 @@
-import { chmod, readdir, stat } from "node:fs/promises";
+import { chmod, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -117,3 +117,12 @@ async function openToOthers(folder: string): Promise<string[]> {
   }
   return found;
 }
+
+test("a data directory that the sandbox makes has a .gitignore, and one that is there gets none", async () => {
+  const folder = await temporaryFolder();
+  const made = join(folder, "there", ".sandbox");
+  await using _first = await createSandbox({ dataDirectory: made });
+  expect(await readFile(join(made, ".gitignore"), "utf8")).toBe("*\n");
+  await using _second = await createSandbox({ dataDirectory: folder });
+  expect(await readdir(folder)).not.toContain(".gitignore");
+});

@@ -70,7 +70,8 @@ async function approve(
   purchase: DemoPurchase,
   amount: bigint,
 ): Promise<void> {
-  const title = "The buyer's wallet approves the registrar contract for the amount";
+  const whose = wallet === session.actors.stranger ? "A stranger's" : "The buyer's";
+  const title = `${whose} wallet approves the registrar contract for the amount`;
   session.sent(title, wallet, await wallet.approve(purchase, amount));
 }
 

@@ -42,7 +42,9 @@ export function answerRecorded(
 }
 
 function continued({ snapshot }: TraceView): string {
-  return snapshot === null ? "" : ` Continue from its snapshot: routing-sandbox start --from ${snapshot}`;
+  return snapshot === null
+    ? ""
+    : ` Continue from its snapshot: routing-sandbox start --from ${snapshot} --data-dir ${snapshot}.data`;
 }
 
 interface List {

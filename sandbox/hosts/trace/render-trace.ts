@@ -102,7 +102,7 @@ function summarize(
     ...(snapshot === null
       ? []
       : [
-          `The snapshot file ${snapshot} is in the folder of this file. To continue from the moment of the failure, run there: npx routing-sandbox start --from ${snapshot}`,
+          `The snapshot file ${snapshot} is in the folder of this file. To continue from the moment of the failure, run there: npx routing-sandbox start --from ${snapshot} --data-dir ${snapshot}.data`,
         ]),
     `Refused or failed\n${bad.length === 0 ? "nothing" : bad.map(line).join("\n")}`,
     `Timeline${preparation === 0 ? "" : `, of which ${preparation} prepared the test`}\n${entries.map(line).join("\n")}`,

@@ -143,6 +143,10 @@ function reasonOf(error: unknown): string {
   if (failed.success) return failed.data.map(reasonOfAddress).join(", ");
   const code = codeOf(error) ?? "";
   if (code === "ECONNRESET" || code === "EPIPE") return "connection dropped";
+  if (code.startsWith("HPE_INVALID_"))
+    return "the response is not HTTP; the URL of a receiver that speaks TLS begins with https://";
+  if (code === "EPROTO" || code.startsWith("ERR_SSL_"))
+    return "the receiver does not speak TLS; the URL of one that speaks HTTP begins with http://";
   return code === "" ? "the delivery failed" : `the delivery failed (${code})`;
 }
 

@@ -11,6 +11,7 @@ import {
   unixTimeSchema,
 } from "../../../server/api/schemas/primitives.ts";
 import { check } from "../../../server/http/request/validate.ts";
+import { meantName } from "../../../server/lib/meant-name.ts";
 import { orList } from "../../../server/lib/or-list.ts";
 import { type WalletName, walletNames } from "../../chain/genesis/roles.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
@@ -146,10 +147,15 @@ function options<const S extends z.ZodRawShape>(shape: S) {
   return z.strictObject(shape, {
     error: ({ code, keys, input }) => {
       if (code === "unrecognized_keys" && Array.isArray(keys))
-        return `There is no option ${keys.join(", ")}. Use ${orList(Object.keys(shape))}.`;
+        return `There is no option ${keys.join(", ")}. ${remedyFor(keys, Object.keys(shape))}`;
       return `The options ${showValue(input)} are not an object. Pass one with ${orList(Object.keys(shape))}.`;
     },
   });
+}
+
+function remedyFor(unknown: readonly string[], known: readonly string[]): string {
+  const meant = unknown.flatMap((name) => meantName(name, known) ?? []);
+  return meant.length > 0 ? `Did you mean ${orList(meant)}?` : `Use ${orList(known)}.`;
 }
 
 const merchantOptions = options({

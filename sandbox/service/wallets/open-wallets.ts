@@ -1,6 +1,9 @@
 import type { LocalAccount } from "viem";
-import type { WalletName } from "../../chain/genesis/roles.ts";
+import { meantName } from "../../../server/lib/meant-name.ts";
+import { orList } from "../../../server/lib/or-list.ts";
+import { type WalletName, walletNames } from "../../chain/genesis/roles.ts";
 import type { ChainNode } from "../../chain/start-chain.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { signingAccount } from "./signing-account.ts";
 import type { TestWallet } from "./test-wallet.ts";
 
@@ -13,7 +16,7 @@ export function openWallets(
   walletOf: (account: LocalAccount, name: WalletName) => TestWallet,
 ): TestWallets {
   const open = (name: WalletName) => walletOf(signingAccount(accounts.wallets[name]), name);
-  return {
+  const wallets: TestWallets = {
     deployer: open("deployer"),
     merchant: open("merchant"),
     buyer: open("buyer"),
@@ -22,4 +25,19 @@ export function openWallets(
     other_merchant: open("other_merchant"),
     other_buyer: open("other_buyer"),
   };
+  return new Proxy(wallets, { get: (target, name) => Reflect.get(target, name) ?? refuseUnknown(name) });
 }
+
+/** Tells a test without types which wallets there are. Other readers, such as those that print an object, ask for many names. */
+function refuseUnknown(name: string | symbol): undefined {
+  if (typeof name === "symbol") return undefined;
+  const meant = meantName(name, walletNames);
+  if (meant === undefined && (!/^[a-z]+(_[a-z]+)*$/.test(name) || asked.has(name))) return undefined;
+  throw new SandboxError(
+    "argument_invalid",
+    `There is no wallet ${name}. ${meant === undefined ? `Use ${orList(walletNames)}.` : `Did you mean ${meant}?`}`,
+  );
+}
+
+/** Names that await, and functions that print or compare, ask any object for. */
+const asked: ReadonlySet<string> = new Set(["then", "inspect", "length", "size", "constructor"]);

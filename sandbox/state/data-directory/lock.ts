@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { lstatSync, readFileSync, statSync } from "node:fs";
-import { access, constants, readlink, rm, rmdir, symlink } from "node:fs/promises";
+import { access, constants, readlink, rm, rmdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { z } from "zod";
@@ -71,7 +71,8 @@ export async function lockForReading(directory: string): Promise<() => Promise<u
 }
 
 async function takeLock(directory: string, holder: { forChild?: boolean } = {}): Promise<DirectoryLock> {
-  await makeDirectory(directory);
+  // It holds keys, and belongs into no repository.
+  if ((await makeDirectory(directory)) !== undefined) await writeFile(join(directory, ".gitignore"), "*\n");
   await requireFiles(directory);
   await access(directory, constants.W_OK);
   return await whileTaking(directory, async () => {

@@ -1,6 +1,12 @@
 import { getAddress, isAddress } from "viem";
 import { z } from "zod";
-import { amountDigits, amountPattern, isAmount, maxAmount } from "../../../protocol/values/amount.ts";
+import {
+  amountDigits,
+  amountPattern,
+  isAmount,
+  maxAmount,
+  usdcDecimals,
+} from "../../../protocol/values/amount.ts";
 import type { IdPrefix } from "../../../protocol/values/id.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import { requireThat } from "../../http/request/describe-issue.ts";
@@ -36,11 +42,20 @@ function decimalsUpTo(largest: bigint): string {
   return `^(0|[1-9]\\d{0,${digits.length - 2}}|${endingAt(0)})$`;
 }
 
+/** What to send for an amount of USDC with a point, such as "25.00"; nothing for another text. */
+function asBaseUnits(input: unknown): string {
+  const { whole, fraction } = /^(?<whole>0|[1-9]\d*)\.(?<fraction>\d+?)0*$/.exec(String(input))?.groups ?? {};
+  if (whole === undefined || fraction === undefined || fraction.length > usdcDecimals) return "";
+  const units = BigInt(whole + fraction.padEnd(usdcDecimals, "0"));
+  return ` (send "${units}" for ${whole}.${fraction.padEnd(2, "0")} USDC)`;
+}
+
 function amountText() {
   return z
     .string(wanting('a decimal string of base units, such as "25000000"'))
     .regex(amountPattern, {
-      error: `must be a decimal string of base units with at most ${amountDigits} digits and without sign or leading zeros`,
+      error: ({ input }) =>
+        `must be a decimal string of base units with at most ${amountDigits} digits and without sign or leading zeros${asBaseUnits(input)}`,
       abort: true,
     })
     .refine(isAmount, "must be at most 2^128 - 1");
@@ -143,11 +158,24 @@ export const timestampSchema = z
     pattern: "^\\d{4}-\\d{2}-\\d{2}T([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.\\d+)?Z$",
   });
 
+/** The last second of the year 9999. */
+const lastSecond = 253_402_300_799;
+
+/** Whether a number of milliseconds is a time from 2001 to 2286. */
+function looksLikeMilliseconds(time: number): boolean {
+  return time >= 1e12 && time < 1e13;
+}
+
 /** A second on chain. */
 export const unixTimeSchema = z
   .int(wanting("Unix seconds, such as 1767830400"))
   .min(0)
-  .max(253_402_300_799)
+  .max(lastSecond, {
+    error: ({ input }) =>
+      looksLikeMilliseconds(Number(input))
+        ? `must be Unix seconds; these look like milliseconds: send ${Math.floor(Number(input) / 1_000)}`
+        : `must be at most ${lastSecond}`,
+  })
   .meta({ id: "UnixTime", description: "Unix time in seconds.", example: 1_767_830_400 });
 
 /** Any JSON value; what a body was parsed into is nothing else. */

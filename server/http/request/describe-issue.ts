@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { escapeControls } from "../../lib/escape-controls.ts";
+import { meantName } from "../../lib/meant-name.ts";
+import { orList } from "../../lib/or-list.ts";
 
 /** The name of each type of value. Every number that is asked for is a whole one. */
 const typeNames: { [type: string]: string } = {
@@ -29,7 +31,7 @@ export function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === "too_small")
     return describeBound(issue.origin, issue.inclusive === false ? "more than" : "at least", issue.minimum);
   if (issue.code === "too_big") return describeBound(issue.origin, "at most", issue.maximum);
-  return issue.code === "unrecognized_keys" ? describeUnknown(issue.inst) : undefined;
+  return issue.code === "unrecognized_keys" ? describeUnknown(issue.keys, issue.inst) : undefined;
 }
 
 /**
@@ -69,8 +71,10 @@ function showInput(input: unknown): string {
   return text.length > longestShown ? `${text.slice(0, longestShown - 1)}…` : text;
 }
 
-function describeUnknown(object: unknown): string {
+function describeUnknown(unknown: readonly string[], object: unknown): string {
   const fields = object instanceof z.ZodObject ? Object.keys(object.shape) : [];
+  const meant = unknown.flatMap((name) => meantName(name, fields) ?? []);
+  if (meant.length > 0) return `is not a field of this request; did you mean ${orList(meant)}?`;
   return `is not a field of this request; ${fields.length === 0 ? "leave it out" : `use ${fields.join(", ")}`}`;
 }
 

@@ -1,3 +1,4 @@
+import { messageOf } from "../../../protocol/coded-error.ts";
 import { Problem } from "../../api/errors/problem.ts";
 
 /** The largest depth of nested objects and arrays. */
@@ -16,7 +17,7 @@ export function parseJson(bytes: Uint8Array, inexact?: (source: string) => unkno
   try {
     value = inexact === undefined ? JSON.parse(text) : JSON.parse(text, revive(inexact));
   } catch (cause) {
-    throw new Problem("body_malformed", "The body is not valid JSON. Send one JSON object in UTF-8.", {
+    throw new Problem("body_malformed", `The body is not valid JSON: ${mistakeIn(text, messageOf(cause))}.`, {
       cause,
     });
   }
@@ -37,6 +38,28 @@ function decode(bytes: Uint8Array): string {
   } catch (cause) {
     throw new Problem("body_malformed", "The body is not valid UTF-8.", { cause });
   }
+}
+
+/** Says what in a text is not JSON, and where; characters count from 1. */
+function mistakeIn(text: string, said: string): string {
+  if (text.startsWith("\uFEFF")) return "it begins with a byte order mark (BOM). Send UTF-8 without it";
+  if (text.trim() === "") return "it is empty. Send one JSON object";
+  const token = /[ \t\r\n]*("(?:[^"\\\n\r\t]|\\.)*"|-?\d[\d.eE+-]*|true\b|false\b|null\b|[{}[\]:,])/y;
+  let last: { text: string; at: number } | undefined;
+  for (let match = token.exec(text); match !== null; match = token.exec(text)) {
+    const next = { text: match[1] ?? "", at: token.lastIndex - (match[1] ?? "").length };
+    if (last?.text === "," && /[}\]]/.test(next.text))
+      return `the comma at character ${last.at + 1} has nothing after it`;
+    last = next;
+    if (token.lastIndex === text.trimEnd().length) break;
+  }
+  const end = last === undefined ? 0 : last.at + last.text.length;
+  const rest = text.slice(end).trimStart();
+  // Of tokens that are right one by one, the parser says which one it did not expect.
+  const at = rest === "" ? Number(/position (\d+)/.exec(said)?.[1] ?? end) : text.length - rest.length;
+  if (at >= end && rest === "") return "it ends before it is complete";
+  const [word = ""] = /^(?:[\w$.+-]+|.)/s.exec(text.slice(at)) ?? [];
+  return `${JSON.stringify(word.slice(0, 40))} at character ${at + 1} was not expected`;
 }
 
 // Strings are whole, so that what is in them is not taken for structure. The text is valid JSON here.

@@ -103,7 +103,7 @@ test("a failure leads to the entries that caused it; what prepared the test is f
   expect(await accessibilityFaults(page)).toEqual([]);
 
   expect(await page.getByLabel("Command").textContent()).toBe(
-    `npx routing-sandbox start --from ${join(folder, "late.snapshot")}`,
+    `npx routing-sandbox start --from ${join(folder, "late.snapshot")} --data-dir late.snapshot.data`,
   );
   expect(await page.locator('a[href^="http"]').count()).toBe(0);
   await failed.getByTitle(String(requests[0]?.id)).click();

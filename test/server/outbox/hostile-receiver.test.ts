@@ -72,6 +72,7 @@ function pour(socket: Socket, line: string): void {
   more();
 }
 
+const noHttp = "the response is not HTTP; the URL of a receiver that speaks TLS begins with https://";
 const head = "HTTP/1.1 200 OK\r\n";
 
 const behaviors: [
@@ -166,14 +167,14 @@ const behaviors: [
     "sends no HTTP",
     {
       behave: (socket) => pour(socket, "\u0000\u0001\u0002 nonsense"),
-      error: "the delivery failed (HPE_INVALID_CONSTANT)",
+      error: noHttp,
     },
   ],
   [
     "answers as TLS does",
     {
       behave: (socket) => socket.write(Buffer.from("15030100020228", "hex")),
-      error: "the delivery failed (HPE_INVALID_CONSTANT)",
+      error: noHttp,
     },
   ],
   ["half-closes the connection", { behave: (socket) => socket.end(), error: "connection dropped" }],
@@ -232,7 +233,7 @@ test.each<[string, (socket: Socket) => void, string, number]>([
   [
     "speaks no TLS",
     (socket) => socket.write("HTTP/1.1 400 Bad Request\r\n\r\n"),
-    "the delivery failed (EPROTO)",
+    "the receiver does not speak TLS; the URL of one that speaks HTTP begins with http://",
     60_000,
   ],
   ["never ends its handshake", () => {}, late, timeoutMs],

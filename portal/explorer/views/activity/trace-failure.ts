@@ -77,7 +77,7 @@ export function traceSource({ snapshot, snapshot_problem, written }: TraceView):
           ? nothing
           : html`<p>There is no snapshot file: ${snapshot_problem}</p>`
         : html`<p>The snapshot file <code>${snapshot}</code> is in the folder of this file. Continue from the moment of the failure:</p>
-          <pre class="command" tabindex="0" aria-label="Command">npx routing-sandbox start --from ${quoted(`${folder()}${snapshot}`)}</pre>`
+          <pre class="command" tabindex="0" aria-label="Command">npx routing-sandbox start --from ${quoted(`${folder()}${snapshot}`)} --data-dir ${quoted(`${snapshot}.data`)}</pre>`
     }
   </div>`;
 }

@@ -281,7 +281,7 @@ export const refusedMethods: readonly RefusedMethods[] = [
     methods: ["anvil_reset", "hardhat_reset", "anvil_loadState", "hardhat_loadState"],
     why: "contracts, epoch and every record would belong to another chain",
     instead:
-      "Create a new sandbox with npm start -- --fresh, or continue from a whole sandbox: routing-sandbox snapshot load.",
+      "Create a new sandbox with routing-sandbox start --fresh, or continue from a whole sandbox: routing-sandbox snapshot load.",
   },
   {
     methods: ["anvil_dumpState", "hardhat_dumpState"],

@@ -246,7 +246,7 @@ describe("the control API", () => {
       "body_malformed",
       'Duplicate key "blocks". Send each key of an object once.',
     ],
-    ["/blocks", "{", 400, "body_malformed", "The body is not valid JSON. Send one JSON object in UTF-8."],
+    ["/blocks", "{", 400, "body_malformed", "The body is not valid JSON: it ends before it is complete."],
     [
       "/chain/kept",
       JSON.stringify({ commits: 0, note: "x".repeat(1_024) }),

@@ -166,3 +166,14 @@ describe("a transaction that is not mined at once", () => {
     expect(sending(messages())).toEqual(["eth_sendRawTransaction"]);
   });
 });
+
+test("a wallet that is not there is refused with the one that was meant, or with all", () => {
+  const wallets: { readonly [name: string]: unknown } = sandbox.wallets;
+  expect(() => wallets["byuer"]).toThrow("There is no wallet byuer. Did you mean buyer?");
+  expect(() => wallets["otherBuyer"]).toThrow("There is no wallet otherBuyer. Did you mean other_buyer?");
+  expect(() => wallets["alice"]).toThrow(
+    "There is no wallet alice. Use deployer, merchant, buyer, beneficiary, stranger, other_merchant or other_buyer.",
+  );
+  expect(Object.keys(wallets)).toContain("buyer");
+  expect(Object.is(wallets["then"], undefined)).toBe(true);
+});

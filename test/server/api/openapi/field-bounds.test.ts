@@ -96,7 +96,7 @@ const malformedAmounts = [
   ["01", "invalid_format", isAmount],
   ["-1", "invalid_format", isAmount],
   ["+1", "invalid_format", isAmount],
-  ["1.0", "invalid_format", isAmount],
+  ["1.0000001", "invalid_format", isAmount],
   ["1e6", "invalid_format", isAmount],
   ["0x1", "invalid_format", isAmount],
   [" 1", "invalid_format", isAmount],

@@ -290,3 +290,40 @@ describe("a body is not valid when", () => {
     expect(pointers).toEqual(["/merchant_id", "/buyer", "/amount", "/terms", "/odd~1name~0"]);
   });
 });
+
+test.for<[string, string]>([
+  ["\uFEFF{}", "it begins with a byte order mark (BOM). Send UTF-8 without it"],
+  ["   ", "it is empty. Send one JSON object"],
+  ['{"amount":NaN}', '"NaN" at character 11 was not expected'],
+  ['{"amount":-Infinity}', '"-Infinity" at character 11 was not expected'],
+  ["{'amount':1}", `"'" at character 2 was not expected`],
+  ["{amount:1}", '"amount" at character 2 was not expected'],
+  ['{"amount":"1",}', "the comma at character 14 has nothing after it"],
+  ['{"list":[1, ]}', "the comma at character 11 has nothing after it"],
+  ['{"amount":"1" "terms":null}', '"\\"" at character 15 was not expected'],
+  ['{"amount":01}', '"1" at character 12 was not expected'],
+  ['{"amount":"1"} // one', '"/" at character 16 was not expected'],
+  ['{"amount":"a\nb"}', '"\\"" at character 11 was not expected'],
+  ['{"amount":"1"', "it ends before it is complete"],
+])("the body %j is refused with what is wrong in it, and where", async ([body, mistake]) => {
+  expect(problem(await createWith(Buffer.from(body)))).toMatchObject({
+    code: "body_malformed",
+    detail: `The body is not valid JSON: ${mistake}.`,
+  });
+});
+
+test.for<[object, string, string]>([
+  [{ merchantId: "mer_1" }, "/merchantId", "is not a field of this request; did you mean merchant_id?"],
+  [{ amount: "25.00" }, "/amount", '(send "25000000" for 25.00 USDC), not "25.00"'],
+  [{ amount: "0.5" }, "/amount", '(send "500000" for 0.50 USDC), not "0.5"'],
+  [
+    { pay_deadline: 1_767_830_400_000 },
+    "/pay_deadline",
+    "must be Unix seconds; these look like milliseconds: send 1767830400, not 1767830400000",
+  ],
+])("a purchase with %j is refused with what was meant", async ([fields, pointer, detail]) => {
+  const refused = problem(await createWith(JSON.stringify(fields)));
+  expect(refused.errors).toContainEqual(
+    expect.objectContaining({ pointer, detail: expect.stringContaining(detail) }),
+  );
+});
