@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { type FileHandle, rm, rmdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { lockForChild } from "../../sandbox/state/data-directory/lock.ts";
+import { lockForChild, makeDataDirectory, removeUnused } from "../../sandbox/state/data-directory/lock.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
 import { openFile } from "../../server/lib/file-kind.ts";
@@ -67,13 +67,12 @@ export async function startDetached(
 /** Takes the data directory until the started process does. If that cannot be done, the started process says why. */
 async function holdDirectory(directory: string): Promise<{ end: () => Promise<void> }> {
   try {
-    const made = await makeDirectory(directory);
+    const made = await makeDataDirectory(directory);
     const release = await lockForChild(directory);
     return {
       async end() {
         await release();
-        // Anything else in it stays.
-        if (made !== undefined) await rmdir(directory).catch(() => {});
+        if (made) await removeUnused(directory);
       },
     };
   } catch {

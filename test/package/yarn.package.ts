@@ -29,6 +29,8 @@ test.for([
   const env: NodeJS.ProcessEnv = {
     ...installer(dirname(process.execPath), home),
     YARN_ENABLE_TELEMETRY: "0",
+    // In CI, Yarn would refuse to write the lock file.
+    YARN_ENABLE_IMMUTABLE_INSTALLS: "0",
   };
   const registry = env["npm_config_registry"];
   if (registry !== undefined) env["YARN_NPM_REGISTRY_SERVER"] = registry;

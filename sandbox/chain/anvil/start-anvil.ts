@@ -99,7 +99,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<AnvilProce
   }
 }
 
-/** The pipes of a process that is started, and what its start needs beside them. */
+/** The pipes of a process that is started, and what else its start needs. */
 const neededFiles = 12;
 
 /** @throws AnvilError when the system would refuse to start a process for want of open files, which the library lets end this process. */

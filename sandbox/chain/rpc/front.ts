@@ -131,7 +131,7 @@ export class RpcFront {
   }
 
   #connect(client: WebSocket): void {
-    // The notifications that nobody reads are bounded together, too.
+    // The notifications that no client reads are bounded together, too.
     const mostBacklog = () => Math.min(largestBacklog, mostHeld / this.#sockets.clients.size);
     const subscriptions = new Subscriptions(this.#urlNow().replace(/^http/, "ws"), client, mostBacklog);
     const gone = new AbortController();

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { lstatSync, readFileSync, statSync } from "node:fs";
-import { access, constants, readlink, rm, rmdir, symlink, writeFile } from "node:fs/promises";
+import { access, constants, readdir, readlink, rm, rmdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { z } from "zod";
@@ -70,9 +70,23 @@ export async function lockForReading(directory: string): Promise<() => Promise<u
   }
 }
 
+const ignored = ".gitignore";
+
+/** Makes a data directory if it is missing. It will hold keys, and belongs into no repository. @returns whether it was missing. */
+export async function makeDataDirectory(directory: string): Promise<boolean> {
+  if ((await makeDirectory(directory)) === undefined) return false;
+  await writeFile(join(directory, ignored), "*\n");
+  return true;
+}
+
+/** Removes a data directory that holds nothing. */
+export async function removeUnused(directory: string): Promise<void> {
+  const names = await readdir(directory).catch(() => []);
+  if (names.every((name) => name === ignored)) await rm(directory, { recursive: true, force: true });
+}
+
 async function takeLock(directory: string, holder: { forChild?: boolean } = {}): Promise<DirectoryLock> {
-  // It holds keys, and belongs into no repository.
-  if ((await makeDirectory(directory)) !== undefined) await writeFile(join(directory, ".gitignore"), "*\n");
+  await makeDataDirectory(directory);
   await requireFiles(directory);
   await access(directory, constants.W_OK);
   return await whileTaking(directory, async () => {

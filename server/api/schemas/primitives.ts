@@ -42,7 +42,7 @@ function decimalsUpTo(largest: bigint): string {
   return `^(0|[1-9]\\d{0,${digits.length - 2}}|${endingAt(0)})$`;
 }
 
-/** What to send for an amount of USDC with a point, such as "25.00"; nothing for another text. */
+/** The base units to send for an amount of USDC with a point, such as "25.00"; empty for another text. */
 function asBaseUnits(input: unknown): string {
   const { whole, fraction } = /^(?<whole>0|[1-9]\d*)\.(?<fraction>\d+?)0*$/.exec(String(input))?.groups ?? {};
   if (whole === undefined || fraction === undefined || fraction.length > usdcDecimals) return "";
