@@ -298,5 +298,5 @@ function inOptions({ pointer, code, detail }: FieldError, value: unknown): strin
   const option = pointer.slice(1).replaceAll("/", ".");
   if (code !== "unknown_field") return `The option ${option} ${detail.replace("; send ", "; pass ")}.`;
   const [, known = "leave it out"] = detail.split("; ");
-  return `${named === undefined ? "A fault" : `The fault ${named}`} has no option ${option}; ${known.replace("use intent, ", "use ")}.`;
+  return `${named === undefined ? "A fault" : `The fault ${named}`} has no option ${option}; ${known.replace("use intent, ", "use ")}${known.endsWith("?") ? "" : "."}`;
 }

@@ -563,10 +563,7 @@ describe("faults.set names a value that is not a fault", () => {
       `A fault is a name or an object with layer and action, not 503. Use ${intents}, or { layer, action }.`,
     ],
     [["lost"], `There is no fault "lost". Use ${intents}.`],
-    [
-      ["slow", { delayMs: 5 }],
-      "The fault slow has no option delayMs; use operation, program, subject_id, count, delay_ms.",
-    ],
+    [["slow", { delayMs: 5 }], "The fault slow has no option delayMs; did you mean delay_ms?"],
     [
       [{ layer: "delivery", action: "reset", operation: "executeRefund" }],
       "A fault has no option operation; use layer, point, action, match, count, delay_ms, status, headers, body.",
