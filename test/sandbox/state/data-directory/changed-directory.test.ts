@@ -65,7 +65,7 @@ describe("what is changed under a running sandbox is written again, and nothing 
     }
   });
 
-  test("files of the store, without a write", async () => {
+  test("files of the store, without a write", { tags: "thorough" }, async () => {
     const dataDirectory = await temporaryFolder();
     await using sandbox = await createSandbox({ dataDirectory });
     const id = await writeMerchant(sandbox);
@@ -106,7 +106,9 @@ describe("what is changed under a running sandbox is written again, and nothing 
 });
 
 describe("a sandbox that no longer has its data directory refuses writes, says why, and changes nothing in it:", () => {
-  test("it is moved away with all acknowledged writes, and nothing is written meanwhile", async () => {
+  test("it is moved away with all acknowledged writes, and nothing is written meanwhile", {
+    tags: "thorough",
+  }, async () => {
     const dataDirectory = join(await temporaryFolder(), "data");
     const sandbox = await createSandbox({ dataDirectory });
     const id = await writeMerchant(sandbox);
@@ -140,7 +142,9 @@ describe("a sandbox that no longer has its data directory refuses writes, says w
     await expectKept(dataDirectory, written);
   });
 
-  test("another one was started in it after its lock was removed, and has stopped again", async () => {
+  test("another one was started in it after its lock was removed, and has stopped again", {
+    tags: "thorough",
+  }, async () => {
     const dataDirectory = await temporaryFolder();
     const first = await createSandbox({ dataDirectory });
     const written = [await writeMerchant(first)];
