@@ -48,12 +48,12 @@ export const binding: readonly Bug[] = [
     only: /in the last second of the/,
   },
   {
-    rule: "A wallet that delegates to code is refused, though it has signed.",
+    rule: "A bound wallet that is a contract is reported as one.",
     of: "evaluateChecks",
     bug: (original) => (observed, expected, use, services) =>
       original(observed, expected, use, { ...services, chain: { walletCode: async () => "none" } }),
-    tests: "/attacks.",
-    only: /a payment by a buyer with an EIP-7702 delegation/,
+    tests: "/reported-sides.",
+    only: /a bound wallet that is a contract/,
   },
   {
     rule: "The sender is recovered from the signature, whatever the node says.",

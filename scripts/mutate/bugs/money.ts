@@ -172,6 +172,6 @@ export const money: readonly Bug[] = [
     of: "asBroadcast",
     bug: (original) => (operation) => ({ ...original(operation), reserved_wei: "0" }),
     tests: "/reorg.",
-    only: /sets a mined operation back/,
+    only: /sets a confirmed operation back/,
   },
 ];

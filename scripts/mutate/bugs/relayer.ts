@@ -81,7 +81,7 @@ export const relayer: readonly Bug[] = [
     of: "undoSettlement",
     bug: () => async (_context, operation) => operation,
     tests: "/reorg.",
-    only: /sets a mined operation back/,
+    only: /sets a confirmed operation back/,
   },
   {
     rule: "A relay operation that can still be mined is not abandoned.",
