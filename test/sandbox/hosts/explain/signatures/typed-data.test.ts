@@ -283,7 +283,7 @@ const seeds: Seed[] = [
   ],
 ];
 
-describe("explain names", () => {
+describe("explain names", { tags: "thorough" }, () => {
   test.each(seeds)("%s", async (_mistake, make, named) => {
     const { typedData, signature } = await make();
     const explanation = await explain(typedData, signature);

@@ -326,6 +326,7 @@ describe.each(["offer", "collect_refund"] as const)(
 
 describe.each(["offer", "collect_refund"] as const)(
   "after a reorg in which the first attempt of the %s takes effect",
+  { tags: "thorough" },
   (kind) => {
     /** Does an effect whose first attempt reverts and whose second one succeeds. */
     async function doAtSecondAttempt() {
