@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { type FileHandle, rm, rmdir } from "node:fs/promises";
+import { type FileHandle, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { lockForChild, makeDataDirectory, removeUnused } from "../../sandbox/state/data-directory/lock.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
@@ -29,9 +29,9 @@ export async function startDetached(
   logFile: string,
   directory: string,
 ): Promise<DetachedStart | null> {
-  const made = await makeDirectory(dirname(resolve(logFile))).catch((cause: unknown) =>
-    refuseFile(logFile, cause),
-  );
+  const folder = dirname(resolve(logFile));
+  const make = folder === resolve(directory) ? makeDataDirectory : makeDirectory;
+  const made = await make(folder).catch((cause: unknown) => refuseFile(logFile, cause));
   await using log = await openFile(logFile, "a+", 0o600).catch((cause: unknown) =>
     refuseFile(logFile, cause),
   );
@@ -58,8 +58,7 @@ export async function startDetached(
   await hold.end();
   if (made !== undefined) {
     await rm(logFile, { force: true });
-    // Anything else in it stays.
-    await rmdir(dirname(resolve(logFile))).catch(() => {});
+    await removeUnused(folder);
   }
   return null;
 }
@@ -72,7 +71,7 @@ async function holdDirectory(directory: string): Promise<{ end: () => Promise<vo
     return {
       async end() {
         await release();
-        if (made) await removeUnused(directory);
+        if (made !== undefined) await removeUnused(directory);
       },
     };
   } catch {

@@ -236,7 +236,7 @@ function wholeSeconds(by: number | Duration): number {
 function assertAhead(timestamp: number, now: number): number {
   if (timestamp > latestTime)
     throw new ClockError(
-      `The clock moves up to ${new Date(latestTime * 1_000).toISOString()}; ${timestamp}, in Unix seconds, is later.`,
+      `The clock moves up to ${new Date(latestTime * 1_000).toISOString()}; ${timestamp}, in Unix seconds, is later. For milliseconds, divide them by 1000.`,
     );
   if (Number.isSafeInteger(timestamp) && timestamp > now) return timestamp - now;
   throw new ClockError(

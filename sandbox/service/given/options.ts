@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Json } from "../../../protocol/values/json.ts";
 import { textLengths } from "../../../server/api/limits.ts";
 import {
+  asBaseUnits,
   idSchema,
   jsonObjectSchema,
   positiveAmountSchema,
@@ -110,7 +111,15 @@ function amountOf(schema: z.ZodType<string>, wrong: string, example: string) {
     typeof value !== "string" || !/^[0-9]+$/.test(value) || BigInt(value) <= maxUint128;
   return z
     .custom<string>(isSmall, named("is above the largest amount, 2^128 - 1", `Pass at most ${maxUint128}.`))
-    .pipe(checked(schema, wrong, `Pass a decimal string such as "${example}".`))
+    .pipe(
+      z.custom<string>((value) => schema.safeParse(value).success, {
+        error: ({ input, path = [] }) => {
+          const meant =
+            asBaseUnits(input)?.replace("send", "Pass") ?? `Pass a decimal string such as "${example}"`;
+          return describe(path.join("."), input, wrong, `${meant}.`);
+        },
+      }),
+    )
     .meta({ type: "string", description: `Base units of the token, such as "${example}".` });
 }
 

@@ -72,11 +72,11 @@ export async function lockForReading(directory: string): Promise<() => Promise<u
 
 const ignored = ".gitignore";
 
-/** Makes a data directory if it is missing. It will hold keys, and belongs into no repository. @returns whether it was missing. */
-export async function makeDataDirectory(directory: string): Promise<boolean> {
-  if ((await makeDirectory(directory)) === undefined) return false;
-  await writeFile(join(directory, ignored), "*\n");
-  return true;
+/** Makes a data directory if it is missing. It will hold keys, and belongs into no repository. @returns as `makeDirectory` does. */
+export async function makeDataDirectory(directory: string): Promise<string | undefined> {
+  const made = await makeDirectory(directory);
+  if (made !== undefined) await writeFile(join(directory, ignored), "*\n");
+  return made;
 }
 
 /** Removes a data directory that holds nothing. */

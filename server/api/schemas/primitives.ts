@@ -42,20 +42,26 @@ function decimalsUpTo(largest: bigint): string {
   return `^(0|[1-9]\\d{0,${digits.length - 2}}|${endingAt(0)})$`;
 }
 
-/** The base units to send for an amount of USDC with a point, such as "25.00"; empty for another text. */
-function asBaseUnits(input: unknown): string {
+/**
+ * Says what to send for an amount of USDC with a point; undefined for another text.
+ *
+ * @example asBaseUnits("25.00") // 'send "25000000" for 25.00 USDC'
+ */
+export function asBaseUnits(input: unknown): string | undefined {
   const { whole, fraction } = /^(?<whole>0|[1-9]\d*)\.(?<fraction>\d+?)0*$/.exec(String(input))?.groups ?? {};
-  if (whole === undefined || fraction === undefined || fraction.length > usdcDecimals) return "";
+  if (whole === undefined || fraction === undefined || fraction.length > usdcDecimals) return undefined;
   const units = BigInt(whole + fraction.padEnd(usdcDecimals, "0"));
-  return ` (send "${units}" for ${whole}.${fraction.padEnd(2, "0")} USDC)`;
+  return `send "${units}" for ${whole}.${fraction.padEnd(2, "0")} USDC`;
 }
 
 function amountText() {
   return z
     .string(wanting('a decimal string of base units, such as "25000000"'))
     .regex(amountPattern, {
-      error: ({ input }) =>
-        `must be a decimal string of base units with at most ${amountDigits} digits and without sign or leading zeros${asBaseUnits(input)}`,
+      error: ({ input }) => {
+        const meant = asBaseUnits(input);
+        return `must be a decimal string of base units with at most ${amountDigits} digits and without sign or leading zeros${meant === undefined ? "" : ` (${meant})`}`;
+      },
       abort: true,
     })
     .refine(isAmount, "must be at most 2^128 - 1");

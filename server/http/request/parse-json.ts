@@ -58,6 +58,9 @@ function mistakeIn(text: string, said: string): string {
   // Of tokens that are right one by one, the parser says which one it did not expect.
   const at = rest === "" ? Number(/position (\d+)/.exec(said)?.[1] ?? end) : text.length - rest.length;
   if (at >= end && rest === "") return "it ends before it is complete";
+  const raw = /^"(?:[^"\\]|\\.)*?[\n\r\t]/.exec(text.slice(at))?.[0];
+  if (raw !== undefined)
+    return `the string at character ${at + 1} has ${JSON.stringify(raw.at(-1))} at character ${at + raw.length}, which must be escaped`;
   const [word = ""] = /^(?:[\w$.+-]+|.)/s.exec(text.slice(at)) ?? [];
   return `${JSON.stringify(word.slice(0, 40))} at character ${at + 1} was not expected`;
 }

@@ -14,6 +14,7 @@ describe("a sandbox in the background", () => {
     expect(started).toMatchObject({ code: 0, stderr: "" });
     const description = JSON.parse(started.stdout);
     const directory = join(folder, ".sandbox");
+    expect(await readFile(join(directory, ".gitignore"), "utf8")).toBe("*\n");
     expect(description).toEqual(JSON.parse(await readFile(join(directory, "sandbox.json"), "utf8")));
     expect((await fetch(`${description.urls.control}/health`)).status).toBe(200);
 

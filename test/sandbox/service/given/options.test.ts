@@ -66,6 +66,11 @@ test.each<[object, string, string]>([
     'amount "0" is not an amount above zero in base units. Pass a decimal string such as "25000000".',
   ],
   [
+    { state: "paid", amount: "30.50" },
+    "/amount",
+    'amount "30.50" is not an amount above zero in base units. Pass "30500000" for 30.50 USDC.',
+  ],
+  [
     { state: "paid", amount: 25 },
     "/amount",
     'amount 25 is not an amount above zero in base units. Pass a decimal string such as "25000000".',

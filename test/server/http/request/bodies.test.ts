@@ -303,7 +303,7 @@ test.for<[string, string]>([
   ['{"amount":"1" "terms":null}', '"\\"" at character 15 was not expected'],
   ['{"amount":01}', '"1" at character 12 was not expected'],
   ['{"amount":"1"} // one', '"/" at character 16 was not expected'],
-  ['{"amount":"a\nb"}', '"\\"" at character 11 was not expected'],
+  ['{"amount":"a\nb"}', 'the string at character 11 has "\\n" at character 13, which must be escaped'],
   ['{"amount":"1"', "it ends before it is complete"],
 ])("the body %j is refused with what is wrong in it, and where", async ([body, mistake]) => {
   expect(problem(await createWith(Buffer.from(body)))).toMatchObject({
