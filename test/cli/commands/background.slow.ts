@@ -82,7 +82,7 @@ describe("a sandbox in the background", () => {
       pid: null,
       removed: null,
     });
-    expect((await readdir(join(folder, ".sandbox"))).sort()).toEqual(["sandbox.log", "store"]);
+    expect((await readdir(join(folder, ".sandbox"))).sort()).toEqual([".gitignore", "sandbox.log", "store"]);
   });
 });
 

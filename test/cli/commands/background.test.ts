@@ -34,7 +34,7 @@ describe("a sandbox in the background", () => {
     expect(await processesWith("TMPDIR", folder)).toEqual([]);
     for (const url of Object.values<string>(description.urls)) await expect(fetch(url)).rejects.toThrow();
     expect(await readdir(folder)).toEqual([".sandbox"]);
-    expect((await readdir(directory)).sort()).toEqual(["sandbox.log", "store"]);
+    expect((await readdir(directory)).sort()).toEqual([".gitignore", "sandbox.log", "store"]);
     expect(await readFile(join(directory, "sandbox.log"), "utf8")).toContain("runs a sandbox in");
     for (const where of [
       ["--data-dir", directory],
