@@ -23,7 +23,7 @@ test(`${starts} starts and stops leave no process, port, lock or file`, { timeou
       (await readdir(folder)).filter((name) => name !== ".sandbox"),
       round,
     ).toEqual([]);
-    expect((await readdir(directory)).sort(), round).toEqual(["sandbox.log", "store"]);
+    expect((await readdir(directory)).sort(), round).toEqual([".gitignore", "sandbox.log", "store"]);
     for (const url of urls) await expect(fetch(url), `${round}, ${url}`).rejects.toThrow("fetch failed");
     if (process.env["STARTS_REPORT"]) process.stderr.write(`${round}\n`);
   }

@@ -130,7 +130,7 @@ describe("exec", () => {
       const { ended } = await run(...args, "sh", "-c", program, process.execPath, cli, folder);
       const { code, stdout } = await ended;
       expect([code, JSON.parse(stdout).block_number - Number(paid)]).toEqual([0, expect.any(Number)]);
-      expect(await readdir(folder)).toEqual(["store"]);
+      expect(await readdir(folder)).toEqual([".gitignore", "store"]);
     }
   });
 });
