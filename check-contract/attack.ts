@@ -1,8 +1,9 @@
 import { z } from "zod";
 import type { CheckName } from "../protocol/binding/check-binding.ts";
 import { hashSchema } from "../server/api/schemas/primitives.ts";
+import type { Outcome } from "./breach.ts";
 import type { ContractFixture } from "./fixture/contract-fixture.ts";
-import type { AttackResult, FixtureAnswer } from "./fixture/fixture-service.ts";
+import { type AttackResult, describeWrongField, type FixtureAnswer } from "./fixture/fixture-service.ts";
 
 /** The part that an attack uses, as in the table of docs/check-contract.md. */
 export type AttackArea =
@@ -66,7 +67,7 @@ export const transactionNotFound = refused(
 export const harmless: AttackResult = { status: 200, code: null, failed: [] };
 
 /** Returns why an attack was not stopped as it should be, or null when it was. */
-export async function findFailure(attack: Attack, fixture: ContractFixture): Promise<string | null> {
+export async function findFailure(attack: Attack, fixture: ContractFixture): Promise<Outcome> {
   await fixture.reset();
   const answer = await attack.run(fixture);
   const { status, code, failed } = answer;
@@ -74,7 +75,7 @@ export async function findFailure(attack: Attack, fixture: ContractFixture): Pro
   if (fixture.payments > 0 === (attack.pays === false))
     return `made ${fixture.payments} payments of one purchase, other than its \`pays\` says`;
   if (JSON.stringify(seen) !== JSON.stringify(attack.stopped))
-    return `expected ${describe(attack.stopped)}, got ${describe(seen)}${await explained(answer, fixture)}`;
+    return `expected ${describe(attack.stopped)}, got ${describe(seen)}${describeWrongField(answer.body)}${await explained(answer, fixture)}`;
   return answer.status >= 400 && answer.wrote ? `was refused with ${describe(seen)} and still wrote` : null;
 }
 

@@ -17,11 +17,13 @@ function enrollments(recorder: CallRecorder) {
       actor = "other_merchant",
       signedBy = "prg_demo",
       seconds,
-    }: { actor?: Actor; signedBy?: string; seconds?: bigint } = {},
+      errors = [],
+    }: { actor?: Actor; signedBy?: string; seconds?: bigint; errors?: readonly string[] } = {},
   ) => {
     const { authorization, signature } = await recorder.authorize(fields, signedBy);
     const timestamp = seconds === undefined ? undefined : authorization.validUntil + seconds;
-    await recorder.call(rule, actor, enrollCall(recorder.registrar, authorization, signature), timestamp);
+    const call = enrollCall(recorder.registrar, authorization, signature);
+    await recorder.callRefusedWith(errors, rule, actor, call, timestamp);
   };
 }
 
@@ -48,7 +50,11 @@ export const enrollmentCalls: CallSequence = {
       {},
       { signedBy: "prg_other" },
     );
-    await enroll("an enrollment in an unknown program is refused", { program: unknown });
+    await enroll(
+      "an enrollment in an unknown program is refused",
+      { program: unknown },
+      { errors: ["ProgramNotOpen", "InvalidSignature"] },
+    );
     await recorder.call("the program is paused", "deployer", setPausedCall(registrar, demo, true));
     await enroll("an enrollment while the program is paused is refused");
     await recorder.call("the pause is over", "deployer", setPausedCall(registrar, demo, false));

@@ -43,6 +43,7 @@ test("JUnit lists each case, and escapes text that would break XML", () => {
         { suite: "rules", name: "kept", failure: null, duration_ms: 12 },
         { suite: "rules", name: "broken", failure: "1 < 2 & more", duration_ms: 3 },
       ],
+      findings: [],
       not_run: 0,
       left_out: 0,
       gas: [],
