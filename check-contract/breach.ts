@@ -1,4 +1,4 @@
-/** What a check found. Checks that break one rule are one finding. */
+/** A rule that the contract breaks, as one check shows it. Checks that show the same rule are one finding. */
 export interface Breach {
   /** A sentence: what the contract did, and what it must do. */
   failure: string;
@@ -15,7 +15,7 @@ export interface Breach {
 /** The result of a check: null when it passed; a sentence is a breach of the rule that the check is named by. */
 export type Outcome = Breach | string | null;
 
-/** What a call of each function is called in rules. */
+/** The names of the calls of each function, as rules have them. */
 const subjects: { readonly [functionName: string]: string } = {
   openProgram: "an opening",
   setBounds: "a change of the bounds",

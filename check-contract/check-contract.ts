@@ -171,8 +171,9 @@ async function runChecks(
   artifact: Artifact,
   bail: boolean,
 ): Promise<void> {
-  const inTurn = async (groups: readonly CheckGroup[], own: ContractFixture) => {
-    for (const { check } of groups) {
+  const inTurn = async (groups: CheckGroup[], own: ContractFixture) => {
+    for (let next = groups.shift(); next !== undefined; next = groups.shift()) {
+      const { check } = next;
       if (run.isOver) return;
       const failures = run.failures;
       await check(own, run).catch(async (error: unknown) => {
@@ -184,7 +185,7 @@ async function runChecks(
     }
   };
   const isCompared = ({ comparesCalls }: CheckGroup) => comparesCalls;
-  if (checks.every(isCompared) || !checks.some(isCompared)) return await inTurn(checks, fixture);
+  if (checks.every(isCompared) || !checks.some(isCompared)) return await inTurn([...checks], fixture);
   const first = bail ? checks.findIndex(isCompared) : 0;
   await inTurn(checks.slice(0, first), fixture);
   if (run.isOver) return;
@@ -192,14 +193,14 @@ async function runChecks(
   try {
     if (bail)
       for (const group of checks.slice(first)) await inTurn([group], isCompared(group) ? second : fixture);
-    else
+    else {
+      const others = checks.filter((group) => !isCompared(group));
+      // The sandbox that has compared all calls helps with the others.
       await Promise.all([
-        inTurn(
-          checks.filter((group) => !isCompared(group)),
-          fixture,
-        ),
-        inTurn(checks.filter(isCompared), second),
+        inTurn(others, fixture),
+        inTurn(checks.filter(isCompared), second).then(async () => await inTurn(others, second)),
       ]);
+    }
   } finally {
     await second.close();
   }

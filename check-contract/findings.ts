@@ -10,7 +10,7 @@ interface FailedCheck {
 /** One rule that the contract breaks, and the checks that show it. */
 export interface Finding {
   rule: string;
-  /** What the first of the checks says. */
+  /** The failure of the first of the checks. */
   failure: string;
   checks: { suite: string; name: string }[];
 }
@@ -36,10 +36,11 @@ export function groupFindings(failed: readonly FailedCheck[]): Finding[] {
     if (rule !== undefined)
       add(includedIn !== undefined && broken.has(includedIn) ? includedIn : rule, check);
   }
+  const ruled = [...findings];
   for (const check of failed) {
     const { rule, calls: called } = check.breach;
     if (rule !== undefined) continue;
-    const [known] = [...findings].find(([, { calls }]) => called !== undefined && calls.has(called)) ?? [];
+    const [known] = ruled.find(([, { calls }]) => called !== undefined && calls.has(called)) ?? [];
     add(known ?? check.name, check);
   }
   return [...findings.values()].map(({ finding }) => finding);

@@ -68,28 +68,35 @@ export const enrollmentCalls: CallSequence = {
     await enroll("an enrolled wallet cannot enroll under another merchantRef", {
       merchantRef: hashId("mrc_more"),
     });
-    const revoke = (ref = hashId("mrc_calls"), program = demo) => revokeFundingCall(registrar, program, ref);
-    await recorder.call("only the wallet revokes its funding", "stranger", revoke());
-    await recorder.call("the admin cannot revoke a funding", "deployer", revoke());
-    await recorder.call("an unknown funding cannot be revoked", "other_merchant", revoke(hashId("mrc_none")));
-    await recorder.call(
-      "a funding cannot be revoked under another program",
-      "other_merchant",
-      revoke(hashId("mrc_calls"), hashId("prg_other")),
-    );
-    await recorder.call("a merchant revokes its funding", "other_merchant", revoke());
-    await recorder.call("a funding cannot be revoked twice", "other_merchant", revoke());
-    await enroll("a merchantRef cannot be used again after a revocation");
-    await enroll("a wallet enrolls again under another merchantRef", { merchantRef: hashId("mrc_again") });
-    await recorder.call(
-      "a revoked funding cannot be revoked after a new enrollment",
-      "other_merchant",
-      revoke(),
-    );
-    await enroll(
-      "a wallet enrolls in several programs under one merchantRef",
-      { program: hashId("prg_other") },
-      { signedBy: "prg_other" },
-    );
+    await revokeAndEnrollAgain(recorder);
   },
 };
+
+/** The revocation of a funding, and the enrollments after it. */
+async function revokeAndEnrollAgain(recorder: CallRecorder): Promise<void> {
+  const { registrar } = recorder;
+  const enroll = enrollments(recorder);
+  const revoke = (ref = hashId("mrc_calls"), program = demo) => revokeFundingCall(registrar, program, ref);
+  await recorder.call("only the wallet revokes its funding", "stranger", revoke());
+  await recorder.call("the admin cannot revoke a funding", "deployer", revoke());
+  await recorder.call("an unknown funding cannot be revoked", "other_merchant", revoke(hashId("mrc_none")));
+  await recorder.call(
+    "a funding cannot be revoked under another program",
+    "other_merchant",
+    revoke(hashId("mrc_calls"), hashId("prg_other")),
+  );
+  await recorder.call("a merchant revokes its funding", "other_merchant", revoke());
+  await recorder.call("a funding cannot be revoked twice", "other_merchant", revoke());
+  await enroll("a merchantRef cannot be used again after a revocation");
+  await enroll("a wallet enrolls again under another merchantRef", { merchantRef: hashId("mrc_again") });
+  await recorder.call(
+    "a revoked funding cannot be revoked after a new enrollment",
+    "other_merchant",
+    revoke(),
+  );
+  await enroll(
+    "a wallet enrolls in several programs under one merchantRef",
+    { program: hashId("prg_other") },
+    { signedBy: "prg_other" },
+  );
+}

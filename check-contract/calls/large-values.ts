@@ -20,13 +20,13 @@ import type { CallSequence } from "./call-sequence.ts";
 const demo = hashId("prg_demo");
 const largest = 2n ** 128n - 1n;
 
-/** Unix seconds that do not fit into 32 bits, and at last not into 40. */
+/** Unix seconds that do not fit into 32 bits, and then not into 40. */
 const times = {
   offer: 2n ** 33n + 5n,
-  bounds: 2n ** 34n + 5n,
-  pay: 2n ** 40n + 5n,
-  claim: 2n ** 41n + 5n,
-  funding: 2n ** 42n + 5n,
+  bounds: 2n ** 40n + 5n,
+  pay: 2n ** 41n + 5n,
+  claim: 2n ** 42n + 5n,
+  funding: 2n ** 43n + 5n,
 } as const;
 
 const amount = 2n ** 127n + 2n ** 97n + 2n ** 65n + 2n ** 33n + 1n;
@@ -37,6 +37,7 @@ const award = 2n ** 126n + 2n ** 96n + 2n ** 64n + 2n ** 32n + 7n;
 /** A purchase of a large amount, with deadlines in the far future, whose merchant revokes its funding long before they end. */
 export const largeValueCalls: CallSequence = {
   name: "large values",
+  // Long: one list of calls in the order of their times.
   async run(recorder) {
     const { registrar, fixture } = recorder;
     const token = await fixture.deploy("HostileToken");

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { attacks, attacksWithPermit } from "../../check-contract/attacks/all.ts";
@@ -149,6 +149,19 @@ test.each([
   expect(failuresOf(contract).map(([name]) => name)).toEqual(rulesBroken);
 });
 
+test("each contract with one defect has one finding, which names the rule", () => {
+  const found = reports.map(({ contract, findings }) => [contract, findings.map(({ rule }) => rule)]);
+  expect(Object.fromEntries(found)).toEqual({
+    PurchaseRegistrar: [],
+    MissingBuyerCheck: ["a payment by another account is refused"],
+    MissingDeadline: ["a payment after the deadline is refused"],
+    AcceptsTrailingCalldata: ["calldata that is not canonical is refused"],
+    PaysAfterTheRefund: ["a payment after the refund is refused"],
+    PauseBlocksRefunds: ["a refund that must succeed is not refused with ProgramPaused"],
+    RevocationEndsCover: ["a refund that must succeed is not refused with DeadlinePassed"],
+  });
+});
+
 test("a call whose effect differs from the sandbox's own contract is named, with both effects", () => {
   expect(failuresOf("MissingBuyerCheck", "calls")).toMatchInlineSnapshot(`
     [
@@ -241,6 +254,27 @@ test("a refused step that must succeed is reported with the revert reason", () =
     /^the contract reverted with ProgramPaused\(program HASH\) \(HASH\); it must accept the call$/,
   );
 });
+
+test("a baseline of gas is written, then compared, and a step that costs over 1 % more fails", async () => {
+  const folder = await temporaryFolder();
+  const [baseline, junit] = [join(folder, "gas.json"), join(folder, "report.xml")];
+  const check = ["check-contract", "--artifact", own, "--only", "lifecycle/", "--gas-baseline", baseline];
+  expect(await tryCli(check)).toMatchObject({ code: 0 });
+  const written = JSON.parse(await readFile(baseline, "utf8"));
+  expect(Object.keys(written.PurchaseRegistrar)).toHaveLength(9);
+  written.PurchaseRegistrar.pay = Math.floor(written.PurchaseRegistrar.pay / 1.02);
+  written.PurchaseRegistrar.claim = Math.floor(written.PurchaseRegistrar.claim / 1.009);
+  await writeFile(baseline, JSON.stringify(written));
+  const { code, stdout, stderr } = await tryCli([...check, "--junit", junit]);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/✗ pay costs at most 1 % more\n {4}pay costs \d+ gas; the baseline is \d+\n/);
+  expect(stdout).toContain("1 broken rule\n");
+  expect(stdout).toMatch(/ {2}pay +\d+ {2}ours +\d+ {2}\+0\.0 % {2}baseline +\d+ {2}\+2\.0 %/);
+  expect(stderr).toContain("Checking PurchaseRegistrar: lifecycle\n");
+  expect(await readFile(junit, "utf8")).toContain(
+    'classname="PurchaseRegistrar.gas" name="pay costs at most 1 % more"',
+  );
+}, 120_000);
 
 test("the command answers a script by its exit code, as JSON and in a JUnit file", async () => {
   const junit = join(await temporaryFolder(), "report.xml");

@@ -67,7 +67,11 @@ const variants: { readonly [name: string]: { changes: readonly Change[]; more: s
   OtherOrderLedger: {
     changes: [
       ...deploysFirst,
-      ["    error Locked();", "    // It is inherited."],
+      ["    /// @notice The lock is taken.\n    error Locked();\n", ""],
+      [
+        "/// @title LedgerRegistrar\n",
+        "abstract contract Lockable {\n    error Locked();\n}\n\n/// @title LedgerRegistrar\n",
+      ],
       [
         "contract LedgerRegistrar is IPurchaseRegistrar,",
         "contract LedgerRegistrar is Lockable, IPurchaseRegistrar,",
@@ -124,11 +128,7 @@ const variants: { readonly [name: string]: { changes: readonly Change[]; more: s
       ],
       ["        _existing(terms.program);\n            revert NotEnrolled", "        revert NotEnrolled"],
     ],
-    more: `abstract contract Lockable {
-    error Locked();
-}
-contract OtherOrderLedger is LedgerRegistrar {}
-`,
+    more: "contract OtherOrderLedger is LedgerRegistrar {}\n",
   },
 };
 

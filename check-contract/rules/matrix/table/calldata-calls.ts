@@ -92,7 +92,7 @@ const valid: { readonly [name: string]: ValidCall } = {
   },
 };
 
-/** What can follow calldata. */
+/** Bytes after the calldata. */
 const additions = {
   "a zero byte": "0x00",
   "four bytes": "0x01020304",
