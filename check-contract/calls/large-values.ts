@@ -13,7 +13,6 @@ import {
 import { hashId } from "../../protocol/values/id.ts";
 import { hostileTokenAbi } from "../adversary-abi.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
-import { signersWithCode } from "../rules/matrix/signers.ts";
 import type { SignedCommitment, SimulatedStep } from "./call-recorder.ts";
 import type { CallSequence } from "./call-sequence.ts";
 
@@ -142,57 +141,18 @@ function tokenCall(to: Address, functionName: "mint" | "approve", account: Addre
 /** More than fit into 8 bits. */
 const many = 260;
 
-/** So many payments of one purchase, and so many enrollments, that their numbers need more than 8 bits. */
+/** So many payments of one purchase that their numbers need more than 8 bits. */
 export const manyCalls: CallSequence = {
   name: "many calls",
   async run(recorder) {
     const { registrar, fixture } = recorder;
-    const timestamp = (await recorder.now()) + 1n;
     const pay: SimulatedStep = {
       rule: null,
       actor: "buyer",
       call: payCall(registrar, fixture.purchase.commitment.hash, 1n),
-      timestamp,
+      timestamp: (await recorder.now()) + 1n,
     };
     const payments = Array.from({ length: many }, () => pay);
     await recorder.simulate([...payments, { ...pay, rule: "every payment of many has its own number" }]);
-    const { operator, bounds } = await recorder.programState();
-    const { address: commitmentSigner, code } = signersWithCode["that accepts every signature"];
-    const terms = {
-      operator,
-      commitmentSigner,
-      bounds: { ...bounds, validUntil: Number(bounds.validUntil) },
-    };
-    const wallet = fixture.address("other_merchant");
-    const step = (call: Call, actor: Actor = "other_merchant"): SimulatedStep => ({
-      rule: null,
-      actor,
-      call,
-      timestamp,
-    });
-    const enrollments = Array.from({ length: many }, (_, number) => {
-      const authorization = {
-        program: demo,
-        merchantRef: hashId(`mrc_${number}`),
-        wallet,
-        token: fixture.contracts.token,
-        cap: 1n,
-        validUntil: timestamp + 1_000n,
-        salt: hashId("salt"),
-      };
-      return [
-        step(enrollCall(registrar, authorization, "0x")),
-        step(revokeFundingCall(registrar, demo, authorization.merchantRef)),
-      ];
-    });
-    for (const number of [0, many - 1]) recorder.watchFunding(hashId(`mrc_${number}`));
-    await recorder.simulate(
-      [
-        step(setBoundsCall(registrar, demo, terms), "deployer"),
-        ...enrollments.flat(),
-        { ...pay, rule: "every enrollment of many has its own funding" },
-      ],
-      { [commitmentSigner]: { code } },
-    );
   },
 };

@@ -41,11 +41,6 @@ export const windows: readonly ContractBug[] = [
     replace:
       "_requireWithin(_fundings[record.funding].revokedAt == 0 ? record.claimDeadline : _fundings[record.funding].revokedAt + 30 days);",
   },
-  {
-    rule: "Two merchants never share a funding, however many have enrolled.",
-    find: "uint32 number = ++_fundingCount;",
-    replace: "uint32 number = uint8(++_fundingCount);",
-  },
 ];
 
 /** Bugs in what may follow canonical calldata. */
