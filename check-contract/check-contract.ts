@@ -4,9 +4,11 @@ import type { Artifact } from "../sandbox/chain/registrar/artifact.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import { type Attack, findFailure } from "./attack.ts";
 import { attacksWithPermit, attacks as everyAttack } from "./attacks/all.ts";
+import type { Breach, Outcome } from "./breach.ts";
 import { callSequences } from "./calls/all.ts";
 import type { RecordedCall } from "./calls/call-recorder.ts";
-import { type CallSequence, describeDifference, recordSequence } from "./calls/call-sequence.ts";
+import { type CallSequence, findCallBreach, recordSequence } from "./calls/call-sequence.ts";
+import { type Finding, groupFindings } from "./findings.ts";
 import { ContractFixture } from "./fixture/contract-fixture.ts";
 import { throwIfSilent } from "./fixture/node-fault.ts";
 import { InstallationError, installRegistrar } from "./install-registrar.ts";
@@ -34,6 +36,8 @@ export interface GasComparison {
   function: string;
   gas: number;
   ours: number;
+  /** The gas that `--gas-baseline` compares with. */
+  baseline?: number;
 }
 
 /** The result of checking a registrar contract. */
@@ -41,6 +45,8 @@ export interface ContractReport {
   contract: string;
   passed: boolean;
   results: CheckResult[];
+  /** The rules that the contract breaks, each with the checks that show it. */
+  findings: Finding[];
   /** The number of checks that did not run: after a call that differs, the calls that start from its state; with `bail`, all after a failure. */
   not_run: number;
   /** The number of checks that `only` left out. */
@@ -144,6 +150,7 @@ export async function checkContract(artifact: Artifact, options: CheckOptions = 
     contract: artifact.contractName,
     passed: results.every(({ failure }) => failure === null),
     results,
+    findings: run.findings(),
     not_run: total - results.length,
     left_out: countChecks(all) - countChecks(checks),
     gas: Object.entries(gas).map(([name, used]) => ({
@@ -165,8 +172,9 @@ async function runChecks(
   artifact: Artifact,
   bail: boolean,
 ): Promise<void> {
-  const inTurn = async (groups: readonly CheckGroup[], own: ContractFixture) => {
-    for (const { check } of groups) {
+  const inTurn = async (groups: CheckGroup[], own: ContractFixture) => {
+    for (let next = groups.shift(); next !== undefined; next = groups.shift()) {
+      const { check } = next;
       if (run.isOver) return;
       const failures = run.failures;
       await check(own, run).catch(async (error: unknown) => {
@@ -178,7 +186,7 @@ async function runChecks(
     }
   };
   const isCompared = ({ comparesCalls }: CheckGroup) => comparesCalls;
-  if (checks.every(isCompared) || !checks.some(isCompared)) return await inTurn(checks, fixture);
+  if (checks.every(isCompared) || !checks.some(isCompared)) return await inTurn([...checks], fixture);
   const first = bail ? checks.findIndex(isCompared) : 0;
   await inTurn(checks.slice(0, first), fixture);
   if (run.isOver) return;
@@ -186,14 +194,14 @@ async function runChecks(
   try {
     if (bail)
       for (const group of checks.slice(first)) await inTurn([group], isCompared(group) ? second : fixture);
-    else
+    else {
+      const others = checks.filter((group) => !isCompared(group));
+      // The sandbox that has compared all calls helps with the others.
       await Promise.all([
-        inTurn(
-          checks.filter((group) => !isCompared(group)),
-          fixture,
-        ),
-        inTurn(checks.filter(isCompared), second),
+        inTurn(others, fixture),
+        inTurn(checks.filter(isCompared), second).then(async () => await inTurn(others, second)),
       ]);
+    }
   } finally {
     await second.close();
   }
@@ -215,6 +223,7 @@ const deploymentChecks = [placeTaken, firstCalls].map((name) => `deployment/${na
 /** The results of checking one contract, in their order. */
 class CheckRun {
   readonly results: CheckResult[] = [];
+  readonly #breaches = new Map<CheckResult, Breach>();
   gas: GasUse = {};
   readonly #total: number;
   readonly #options: CheckOptions;
@@ -229,6 +238,16 @@ class CheckRun {
     const suites = ["deployment", "lifecycle", "rules", "states", "calls", "attacks"];
     const rank = ({ suite }: CheckResult) => suites.findIndex((name) => suite.startsWith(name));
     return this.results.toSorted((left, right) => rank(left) - rank(right));
+  }
+
+  /** Returns the broken rules, in the order of the suites. */
+  findings(): Finding[] {
+    return groupFindings(
+      this.inOrder().flatMap((result) => {
+        const breach = this.#breaches.get(result);
+        return breach === undefined ? [] : [{ ...result, breach }];
+      }),
+    );
   }
 
   /** Whether a check has failed and no more are run. */
@@ -255,14 +274,17 @@ class CheckRun {
     return "error" in opened ? null : opened;
   }
 
-  async add(suite: string, name: string, check: () => Promise<string | null>): Promise<void> {
+  async add(suite: string, name: string, check: () => Promise<Outcome>): Promise<void> {
     if (this.isOver) return;
     const began = performance.now();
-    const failure = await check().catch((error: unknown) => {
+    const outcome = await check().catch((error: unknown) => {
       throwIfSilent(error);
       return messageOf(error);
     });
-    const result = { suite, name, failure, duration_ms: Math.round(performance.now() - began) };
+    const breach = typeof outcome === "string" ? { failure: outcome } : outcome;
+    const duration_ms = Math.round(performance.now() - began);
+    const result = { suite, name, failure: breach?.failure ?? null, duration_ms };
+    if (breach !== null) this.#breaches.set(result, breach);
     this.results.push(result);
     this.#options.progress?.(result, this.results.length, this.#total);
   }
@@ -281,11 +303,11 @@ function listChecks(
   const one = (
     suite: string,
     name: string,
-    check: (fixture: ContractFixture) => Promise<string | null>,
+    check: (fixture: ContractFixture) => Promise<Outcome>,
   ): CheckGroup => ({
     comparesCalls: false,
     names: [`${suite}/${name}`],
-    check: async (fixture, run) => await run.add(suite, name, async () => await check(fixture)),
+    check: async (fixture, run) => await run.add(suite, name, async () => await withLastCall(fixture, check)),
   });
   const lifecycle = "enrollment to refund, by both routes, the money right to the unit";
   return [
@@ -293,10 +315,15 @@ function listChecks(
       comparesCalls: false,
       names: [`lifecycle/${lifecycle}`],
       check: async (fixture, run) =>
-        await run.add("lifecycle", lifecycle, async () => {
-          run.gas = await runLifecycle(fixture);
-          return null;
-        }),
+        await run.add(
+          "lifecycle",
+          lifecycle,
+          async () =>
+            await withLastCall(fixture, async () => {
+              run.gas = await runLifecycle(fixture);
+              return null;
+            }),
+        ),
     },
     ...rules.map((rule) => one("rules", rule.name, async (fixture) => await findBreach(rule, fixture))),
     ...(reference.states === undefined ? [] : [listStates(reference.states, only)]),
@@ -310,6 +337,18 @@ function listChecks(
       one(`attacks: ${attack.area}`, attack.name, async (fixture) => await findFailure(attack, fixture)),
     ),
   ];
+}
+
+/** Adds the function that was called last to a failure that names no rule. */
+async function withLastCall(
+  fixture: ContractFixture,
+  check: (fixture: ContractFixture) => Promise<Outcome>,
+): Promise<Outcome> {
+  const outcome = await check(fixture).catch((error: unknown) => {
+    throwIfSilent(error);
+    return messageOf(error);
+  });
+  return typeof outcome === "string" ? { failure: outcome, calls: fixture.lastFunction } : outcome;
 }
 
 const everyState = "every state is reached";
@@ -342,8 +381,8 @@ async function compareStates(
       return finding === undefined ? [] : [{ name: check.name, ...finding }];
     });
     const plainest = Math.min(...found.map(({ place }) => place));
-    for (const { name, place, failure } of found)
-      if (failure === null || place === plainest) await run.add("states", name, async () => failure);
+    for (const { name, place, breach } of found)
+      if (breach === null || place === plainest) await run.add("states", name, async () => breach);
   }
 }
 
@@ -372,7 +411,7 @@ async function compareCalls(
   const { recorded, error } = await recordSequence(sequence, fixture);
   for (const [index, one] of expected.entries()) {
     const actual = recorded[index];
-    const difference = actual === undefined ? (error ?? "was not sent") : describeDifference(actual, one);
+    const difference = actual === undefined ? (error ?? "was not sent") : findCallBreach(actual, one);
     await run.add(`calls: ${sequence.name}`, one.rule, async () => difference);
     if (difference !== null) return;
   }

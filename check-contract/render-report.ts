@@ -1,53 +1,75 @@
 import { styleText } from "node:util";
 import { renderJunit } from "../server/lib/render-junit.ts";
 import type { ContractReport } from "./check-contract.ts";
+import type { Finding } from "./findings.ts";
 
-/** Contracts, calls and rules that no check tries. */
-export const notChecked = [
-  "functions that the interface does not declare",
-  "who can upgrade or destroy the contract",
-  "the arguments of the constructor",
-  "tokens other than the test USDC and a token that calls the contract during its transfer",
-  "amounts, hashes, times, addresses and numbers of calls that no check uses",
-  "other orders of the calls that lead to a state",
-  "rules that depend on the states of several purchases, merchants or programs at the same time, or on two changes of one program",
-  "in other states than the first: calls from inside a token's transfer, signatures that contracts check, and calldata that is not canonical",
-  "a wallet with several roles, but for a buyer that is its own beneficiary",
-  "calls that break several rules, and calls that wallets with code make and that must revert",
-  "contracts that change state when they check a signature, and calls by accounts that run the code of a contract (EIP-7702)",
-] as const;
+/** The part of the documentation that lists what no check tries. */
+export const notCheckedPage = "docs/check-contract.md#not-checked";
 
 /** A report for a terminal: what failed and why, then gas compared with the sandbox's own registrar contract. */
 export function renderReport(report: ContractReport, color: boolean): string {
   const paint = (style: "bold" | "red" | "green" | "dim", text: string) =>
     color ? styleText(style, text, { validateStream: false }) : text;
-  const failed = report.results.filter(({ failure }) => failure !== null);
+  const failed = report.results.filter(({ failure }) => failure !== null).length;
+  const broken = report.findings.length;
   const notRun = report.not_run === 0 ? "" : `, ${report.not_run} not run`;
   const lines = [
-    `${paint("bold", report.contract)}: ${report.results.length - failed.length} passed, ${failed.length} failed${notRun}`,
-    ...failed.flatMap(({ suite, name, failure }) => [
+    `${paint("bold", report.contract)}: ${report.results.length - failed} passed, ${failed} failed${notRun}${broken === 0 ? "" : `; ${broken} broken ${broken === 1 ? "rule" : "rules"}`}`,
+    ...report.findings.flatMap(({ rule, failure, checks }) => [
       "",
-      `${paint("red", "✗")} ${paint("dim", suite)}  ${name}`,
+      `${paint("red", "✗")} ${rule}`,
       `    ${failure}`,
+      ...describeChecks(checks).map((line) => `    ${paint("dim", line)}`),
     ]),
   ];
   if (report.gas.length > 0) {
     lines.push("", paint("bold", "Gas, whole transactions"));
     const width = Math.max(...report.gas.map(({ function: name }) => name.length));
-    for (const { function: name, gas, ours } of report.gas)
+    for (const { function: name, gas, ours, baseline } of report.gas) {
+      const before =
+        baseline === undefined ? "" : `  baseline ${String(baseline).padStart(8)}  ${percent(gas, baseline)}`;
       lines.push(
-        `  ${name.padEnd(width)}  ${String(gas).padStart(8)}  ours ${String(ours).padStart(8)}  ${percent(gas, ours)}`,
+        `  ${name.padEnd(width)}  ${String(gas).padStart(8)}  ours ${String(ours).padStart(8)}  ${percent(gas, ours)}${before}`,
       );
+    }
   }
   lines.push(
     "",
-    paint("dim", `Not checked: ${notChecked.join("; ")}.`),
+    paint("dim", `Not checked: see ${notCheckedPage} in the package.`),
     report.passed
       ? paint(report.left_out === 0 ? "green" : "bold", conclude(report))
       : paint("red", "The contract is not safe to use."),
     "",
   );
   return lines.join("\n");
+}
+
+/** Lists the checks that show a finding: the first in full, and the number of others in each suite. */
+function describeChecks([first, ...others]: Finding["checks"]): string[] {
+  if (first === undefined) return [];
+  const counts = [...Map.groupBy(others, ({ suite }) => suite.replace(/:.*/, ""))].map(
+    ([suite, checks]) => `${checks.length} of the ${suite}`,
+  );
+  const rest = counts.length === 0 ? "" : `; also ${counts.join(", ")}`;
+  return [`${first.suite}  ${first.name}${rest}`];
+}
+
+/** Returns a report as annotations of GitHub Actions: an error for each broken rule, and a notice with the gas. */
+export function toAnnotations({ contract, findings, gas }: ContractReport): string {
+  const errors = findings.map(({ rule, failure }) => annotation("error", `${contract}: ${rule}`, failure));
+  const rows = gas.map(
+    ({ function: name, gas: used, ours, baseline }) =>
+      `${name} ${used}, ours ${ours}${baseline === undefined ? "" : `, baseline ${baseline} (${percent(used, baseline)})`}`,
+  );
+  const table = rows.length === 0 ? [] : [annotation("notice", `${contract}: gas`, rows.join("\n"))];
+  return [...errors, ...table].map((line) => `${line}\n`).join("");
+}
+
+function annotation(kind: "error" | "notice", title: string, message: string): string {
+  const escaped = (text: string) =>
+    text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+  const property = escaped(title).replaceAll(":", "%3A").replaceAll(",", "%2C");
+  return `::${kind} title=${property}::${escaped(message)}`;
 }
 
 /** Says how many checks have passed, and how many others were left out. */

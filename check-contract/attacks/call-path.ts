@@ -79,6 +79,7 @@ export const callPathAttacks = attacksOf("call path", [
   },
   {
     name: "a proxy that delegatecalls the registrar contract",
+    optional: "status",
     stopped: mismatch("status", "contract", "calldata", "log"),
     async run(fixture) {
       const wallet = await fixture.deploy("ContractWallet");
@@ -135,6 +136,7 @@ export const callPathAttacks = attacksOf("call path", [
   },
   {
     name: "a payment to an account that delegates to the registrar contract (EIP-7702)",
+    optional: "status",
     stopped: mismatch("status", "contract", "log"),
     async run(fixture) {
       await delegate(fixture, "beneficiary", fixture.contracts.registrar);

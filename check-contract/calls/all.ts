@@ -1,8 +1,9 @@
 import type { CallSequence } from "./call-sequence.ts";
-import { calldataCalls } from "./calldata.ts";
+import { chainIdCalls } from "./chain-id.ts";
 import { closingCalls, endedPurchaseCalls } from "./closing.ts";
 import { contractSignerCalls, offerCalls, registrationCalls } from "./commitments.ts";
 import { enrollmentCalls } from "./enrollment.ts";
+import { largeValueCalls, manyCalls } from "./large-values.ts";
 import { paymentCalls } from "./payments.ts";
 import { programCalls } from "./programs.ts";
 import { reentrancyCalls } from "./reentrancy.ts";
@@ -20,5 +21,7 @@ export const callSequences: readonly CallSequence[] = [
   endedPurchaseCalls,
   refundCalls,
   reentrancyCalls,
-  calldataCalls,
+  largeValueCalls,
+  manyCalls,
+  chainIdCalls,
 ];

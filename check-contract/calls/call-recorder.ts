@@ -10,16 +10,27 @@ import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import type { Json } from "../../protocol/values/json.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
-import { decodeView, describeLog, encodeView, type ViewName } from "../fixture/effects.ts";
+import {
+  decodeView,
+  describeLog,
+  encodeView,
+  functionOf,
+  neutral,
+  neutralLog,
+  type ViewName,
+} from "../fixture/effects.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
 import { throwIfSilent } from "../fixture/node-fault.ts";
-import { revertTextOf } from "../fixture/revert-text.ts";
+import { revertText, revertTextOf } from "../fixture/revert-text.ts";
+import { simulate } from "../fixture/simulate.ts";
 import { at, type ContractCall } from "../rules/rule.ts";
 
 /** One call, and everything that it did. */
 export interface RecordedCall {
   /** The rule that it tries, as a sentence. */
   rule: string;
+  /** The function of the registrar contract that is called, if it is one. */
+  function?: string | undefined;
   /** Null when it was not sent. */
   hash: Hex | null;
   /** Outcome, events, and the answers of the contract's views after it. */
@@ -31,6 +42,15 @@ export interface SignedCommitment {
   id: Hex;
   commitment: Commitment;
   signature: Hex;
+}
+
+/** One call of a simulation; without a rule, nothing of it is recorded. */
+export interface SimulatedStep {
+  rule: string | null;
+  actor: Actor;
+  call: ContractCall;
+  /** Unix second of its block, not before that of the step before it. */
+  timestamp: bigint;
 }
 
 /** The arguments of the views that are read after each call. */
@@ -108,13 +128,48 @@ export class CallRecorder {
     const receipt = await this.fixture.mine(actor, call);
     this.recorded.push({
       rule,
+      function: functionOf(call.data),
       hash: receipt.transactionHash,
       effect: {
         outcome: await this.#outcomeOf(receipt),
-        events: receipt.logs.map((log) => describeLog(log, this.fixture.contracts)),
+        events: receipt.logs.map((log) => describeLog(neutralLog(log, this.fixture), this.fixture.contracts)),
         ...(await this.#readViews()),
       },
     });
+  }
+
+  /** Simulates calls one after the other, and records the effect of each that has a rule. Nothing is mined, so that the calls can be made at any time. */
+  async simulate(steps: readonly SimulatedStep[]): Promise<void> {
+    const { fixture } = this;
+    const views = this.#watchedViews().map(([view, args]) => ({ view, ...encodeView(view, args) }));
+    const calls = steps.flatMap(({ rule, actor, call: { to, data }, timestamp }) => {
+      const time = Number(timestamp);
+      const from = fixture.address(actor);
+      const reads =
+        rule === null ? [] : views.map((view) => ({ from, to: this.registrar, data: view.data, time }));
+      return [{ from, to, data, time }, ...reads];
+    });
+    const results = await simulate(fixture, calls, {});
+    for (const { rule, call } of steps) {
+      const [result, ...reads] = results.splice(0, rule === null ? 1 : 1 + views.length);
+      if (rule === null || result === undefined) continue;
+      const { succeeded, returned, logs } = result;
+      this.recorded.push({
+        rule,
+        function: functionOf(call.data),
+        hash: null,
+        effect: {
+          outcome: succeeded ? "succeeded" : `reverted with ${revertText(returned)}`,
+          events: logs.map((log) => describeLog(log, fixture.contracts)),
+          ...Object.fromEntries(
+            views.map(({ view, name }, index) => {
+              const read = reads[index];
+              return [name, decodeView(view, read?.succeeded ? read.returned : null)];
+            }),
+          ),
+        },
+      });
+    }
   }
 
   /** Sends a call that cannot help breaking several rules, and accepts the error of any of them, with any arguments. */
@@ -143,7 +198,7 @@ export class CallRecorder {
         throwIfSilent(error);
         return "reverts";
       });
-    this.recorded.push({ rule, hash: null, effect: { returned: answer } });
+    this.recorded.push({ rule, function: functionOf(data), hash: null, effect: { returned: answer } });
   }
 
   /** Signs a commitment of the merchant and the buyer, with other fields instead of its own, and watches the purchase. */
@@ -197,26 +252,29 @@ export class CallRecorder {
   }
 
   #signer(program: string) {
-    const keys = this.fixture.sandbox.chain.accounts.programs[program];
-    if (keys === undefined) throw new Error(`The sandbox has no program ${program}.`);
-    return privateKeyToAccount(keys.commitmentSigner.privateKey);
+    return privateKeyToAccount(this.fixture.programKeys(program).commitmentSigner.privateKey);
   }
 
   /** Returns `succeeded`, or the error that the call reverted with. */
   async #outcomeOf({ status, transactionHash }: TransactionReceipt): Promise<string> {
     if (status === "success") return "succeeded";
-    return `reverted with ${await revertTextOf(this.fixture.client.request, transactionHash)}`;
+    const reason = await revertTextOf(this.fixture.client.request, transactionHash);
+    return `reverted with ${neutral(reason, this.fixture)}`;
   }
 
   async #readViews(): Promise<{ [name: string]: Json }> {
-    const { programs, purchases, fundings, wallets } = this.#watched;
-    const answers = await Promise.all([
-      ...[...programs].map(async (program) => await this.#view("programState", [program])),
-      ...[...purchases].flatMap((id) => [this.#view("purchase", [id]), this.#view("figures", [id])]),
-      ...[...fundings.values()].map(async (key) => await this.#view("funding", key)),
-      ...[...wallets.values()].map(async (key) => await this.#view("enrolledAs", key)),
-    ]);
+    const answers = await Promise.all(this.#watchedViews().map(async (view) => await this.#view(...view)));
     return Object.fromEntries(answers);
+  }
+
+  #watchedViews(): readonly (readonly [view: ViewName, args: readonly unknown[]])[] {
+    const { programs, purchases, fundings, wallets } = this.#watched;
+    return [
+      ...[...programs].map((program) => ["programState", [program]] as const),
+      ...[...purchases].flatMap((id) => [["purchase", [id]] as const, ["figures", [id]] as const]),
+      ...[...fundings.values()].map((key) => ["funding", key] as const),
+      ...[...wallets.values()].map((key) => ["enrolledAs", key] as const),
+    ];
   }
 
   /** Asks a view, and returns its name with what it answers. Most calls leave most views as they were: the same bytes are decoded once. */
@@ -234,7 +292,10 @@ export class CallRecorder {
         throwIfSilent(error);
         return null;
       });
-    if (bytes !== view.bytes) Object.assign(view, { bytes, answer: decodeView(functionName, bytes) });
+    if (bytes !== view.bytes) {
+      const read = bytes === null ? null : neutral(bytes, this.fixture);
+      Object.assign(view, { bytes, answer: decodeView(functionName, read) });
+    }
     return [view.name, view.answer];
   }
 }

@@ -1,5 +1,6 @@
 import { messageOf } from "../../protocol/coded-error.ts";
 import type { Json } from "../../protocol/values/json.ts";
+import { type Breach, brokenRule, errorIn, wronglyRefused } from "../breach.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import { throwIfSilent } from "../fixture/node-fault.ts";
 import { CallRecorder, type RecordedCall } from "./call-recorder.ts";
@@ -37,10 +38,35 @@ const calls: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Returns the first difference between the effect of a call and that of the same call of the sandbox's own contract; null when there is none. */
-export function describeDifference(actual: RecordedCall, expected: RecordedCall): string | null {
+export function findCallBreach(actual: RecordedCall, expected: RecordedCall): Breach | null {
   const difference = findDifference(expected.effect, actual.effect, []);
   if (difference === null) return null;
-  const { path, values } = difference;
+  const failure = describeDifference(difference, actual);
+  const [wanted, actualError] = difference.values.map(errorIn);
+  const isRefused = difference.path[0] === "outcome" && wanted === undefined && actualError !== undefined;
+  if (isRefused) return { failure, ...wronglyRefused(expected.function, actualError) };
+  return { failure, rule: ruleOfDifference(difference, expected.function), calls: expected.function };
+}
+
+/** Returns the rule that a difference breaks: that of an error, or that one field or event is right. */
+function ruleOfDifference(
+  { path, values }: EffectDifference,
+  functionName: string | undefined,
+): string | undefined {
+  const [place = ""] = path;
+  if (path.length === 1 && place === "outcome") {
+    const [expected, actual] = values.map(errorIn);
+    return brokenRule(functionName, expected, actual);
+  }
+  if (place === "inner call") return "a call from inside a transfer is refused";
+  const [expected, actual] = values;
+  const event = [expected, actual].find((value) => isTree(value) && "event" in value);
+  if (isTree(event)) return `the event ${event["event"]} is emitted when it must be`;
+  const field = path.findLast((name) => !/^\d+$/.test(name)) ?? "";
+  return `${field.replace(/\(.*/, "")} has the right value`;
+}
+
+function describeDifference({ path, values }: EffectDifference, actual: RecordedCall): string {
   const transaction = actual.hash === null ? "" : ` (${actual.hash})`;
   const [shouldBe, is] = isMissingEvent(values)
     ? [`the event ${kindOf(values[0])}`, undefined]

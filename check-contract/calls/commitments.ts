@@ -112,7 +112,11 @@ export const registrationCalls: CallSequence = {
       },
       { actor: "stranger" },
     );
-    await register("a registration in an unknown program is refused", { program: hashId("prg_unknown") });
+    await register(
+      "a registration in an unknown program is refused",
+      { program: hashId("prg_unknown") },
+      { errors: ["ProgramNotOpen", "NotEnrolled", "InvalidSignature"] },
+    );
     await register("a registration of zero is refused", { amount: 0n });
     await tryConditions(recorder, register, "a registration");
     const { fixture, registrar } = recorder;
@@ -138,7 +142,11 @@ export const offerCalls: CallSequence = {
     await recorder.returns("an offer returns the purchase's id", "operator", call);
     await offer("only the program operator offers", {}, { actor: "merchant" });
     await offer("the admin cannot offer", {}, { actor: "deployer" });
-    await offer("an offer in an unknown program is refused", { program: hashId("prg_unknown") });
+    await offer(
+      "an offer in an unknown program is refused",
+      { program: hashId("prg_unknown") },
+      { errors: ["ProgramNotOpen", "WrongCaller", "NotEnrolled", "InvalidSignature"] },
+    );
     await offer("an offer of a merchant without an enrollment is refused", {
       merchant: recorder.fixture.address("stranger"),
     });

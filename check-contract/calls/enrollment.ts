@@ -17,11 +17,13 @@ function enrollments(recorder: CallRecorder) {
       actor = "other_merchant",
       signedBy = "prg_demo",
       seconds,
-    }: { actor?: Actor; signedBy?: string; seconds?: bigint } = {},
+      errors = [],
+    }: { actor?: Actor; signedBy?: string; seconds?: bigint; errors?: readonly string[] } = {},
   ) => {
     const { authorization, signature } = await recorder.authorize(fields, signedBy);
     const timestamp = seconds === undefined ? undefined : authorization.validUntil + seconds;
-    await recorder.call(rule, actor, enrollCall(recorder.registrar, authorization, signature), timestamp);
+    const call = enrollCall(recorder.registrar, authorization, signature);
+    await recorder.callRefusedWith(errors, rule, actor, call, timestamp);
   };
 }
 
@@ -48,7 +50,11 @@ export const enrollmentCalls: CallSequence = {
       {},
       { signedBy: "prg_other" },
     );
-    await enroll("an enrollment in an unknown program is refused", { program: unknown });
+    await enroll(
+      "an enrollment in an unknown program is refused",
+      { program: unknown },
+      { errors: ["ProgramNotOpen", "InvalidSignature"] },
+    );
     await recorder.call("the program is paused", "deployer", setPausedCall(registrar, demo, true));
     await enroll("an enrollment while the program is paused is refused");
     await recorder.call("the pause is over", "deployer", setPausedCall(registrar, demo, false));
@@ -62,28 +68,35 @@ export const enrollmentCalls: CallSequence = {
     await enroll("an enrolled wallet cannot enroll under another merchantRef", {
       merchantRef: hashId("mrc_more"),
     });
-    const revoke = (ref = hashId("mrc_calls"), program = demo) => revokeFundingCall(registrar, program, ref);
-    await recorder.call("only the wallet revokes its funding", "stranger", revoke());
-    await recorder.call("the admin cannot revoke a funding", "deployer", revoke());
-    await recorder.call("an unknown funding cannot be revoked", "other_merchant", revoke(hashId("mrc_none")));
-    await recorder.call(
-      "a funding cannot be revoked under another program",
-      "other_merchant",
-      revoke(hashId("mrc_calls"), hashId("prg_other")),
-    );
-    await recorder.call("a merchant revokes its funding", "other_merchant", revoke());
-    await recorder.call("a funding cannot be revoked twice", "other_merchant", revoke());
-    await enroll("a merchantRef cannot be used again after a revocation");
-    await enroll("a wallet enrolls again under another merchantRef", { merchantRef: hashId("mrc_again") });
-    await recorder.call(
-      "a revoked funding cannot be revoked after a new enrollment",
-      "other_merchant",
-      revoke(),
-    );
-    await enroll(
-      "a wallet enrolls in several programs under one merchantRef",
-      { program: hashId("prg_other") },
-      { signedBy: "prg_other" },
-    );
+    await revokeAndEnrollAgain(recorder);
   },
 };
+
+/** The revocation of a funding, and the enrollments after it. */
+async function revokeAndEnrollAgain(recorder: CallRecorder): Promise<void> {
+  const { registrar } = recorder;
+  const enroll = enrollments(recorder);
+  const revoke = (ref = hashId("mrc_calls"), program = demo) => revokeFundingCall(registrar, program, ref);
+  await recorder.call("only the wallet revokes its funding", "stranger", revoke());
+  await recorder.call("the admin cannot revoke a funding", "deployer", revoke());
+  await recorder.call("an unknown funding cannot be revoked", "other_merchant", revoke(hashId("mrc_none")));
+  await recorder.call(
+    "a funding cannot be revoked under another program",
+    "other_merchant",
+    revoke(hashId("mrc_calls"), hashId("prg_other")),
+  );
+  await recorder.call("a merchant revokes its funding", "other_merchant", revoke());
+  await recorder.call("a funding cannot be revoked twice", "other_merchant", revoke());
+  await enroll("a merchantRef cannot be used again after a revocation");
+  await enroll("a wallet enrolls again under another merchantRef", { merchantRef: hashId("mrc_again") });
+  await recorder.call(
+    "a revoked funding cannot be revoked after a new enrollment",
+    "other_merchant",
+    revoke(),
+  );
+  await enroll(
+    "a wallet enrolls in several programs under one merchantRef",
+    { program: hashId("prg_other") },
+    { signedBy: "prg_other" },
+  );
+}

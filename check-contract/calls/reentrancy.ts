@@ -5,20 +5,31 @@ import {
   claimCall,
   collectRefundCall,
   enrollCall,
+  expireCall,
+  offerCall,
+  openProgramCall,
+  payBatchCall,
   payCall,
   registerCall,
+  revokeFundingCall,
+  setBoundsCall,
+  setPausedCall,
+  withdrawOfferCall,
 } from "../../protocol/call.ts";
 import type { FundingAuthorization } from "../../protocol/messages/funding-authorization.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import { contractJson, type Json } from "../../protocol/values/json.ts";
-import { hostileTokenAbi, reentrantBehavior } from "../adversary-abi.ts";
+import { decodeRevert } from "../../relayer/node/decode-revert.ts";
+import { contractWalletAbi, hostileTokenAbi, reentrantBehavior } from "../adversary-abi.ts";
+import type { Actor } from "../fixture/fixture-chain.ts";
 import { revertText } from "../fixture/revert-text.ts";
 import type { CallRecorder } from "./call-recorder.ts";
 import type { CallSequence } from "./call-sequence.ts";
-import { validCalls } from "./calldata.ts";
 
 const unknown = hashId("pur_unknown");
+const demo = hashId("prg_demo");
+const opened = hashId("prg_opened");
 
 /** Calls from inside a token's transfer, of every function that changes state, and of the views that show what the transfer is for. */
 export const reentrancyCalls: CallSequence = {
@@ -52,8 +63,56 @@ export const reentrancyCalls: CallSequence = {
     await callDuring(recorder, hostile, reads("funding", [program, merchantRef]), async () =>
       recorder.call("what a funding has paid is recorded before the transfer", "operator", collect(second)),
     );
+    await callTwice(recorder);
   },
 };
+
+/** Returns a call of each function that changes state, valid in this sequence, and who may send it. */
+async function validCalls(recorder: CallRecorder): Promise<[Actor, Call][]> {
+  const { registrar, fixture } = recorder;
+  const { operator, commitmentSigner } = await recorder.programState();
+  const terms = { operator, commitmentSigner, bounds: { maxPurchase: 1n, openBudget: 1n, validUntil: 1 } };
+  const signed = await recorder.sign({ purchaseRef: hashId("trailing") });
+  const funding = await recorder.authorize();
+  const { hash: id } = fixture.purchase.commitment;
+  const { hash: other } = fixture.second.commitment;
+  return [
+    ["stranger", openProgramCall(registrar, opened, terms)],
+    ["deployer", setBoundsCall(registrar, demo, terms)],
+    ["deployer", setPausedCall(registrar, demo, false)],
+    ["other_merchant", enrollCall(registrar, funding.authorization, funding.signature)],
+    ["merchant", revokeFundingCall(registrar, demo, hashId(fixture.merchant.id))],
+    ["merchant", registerCall(registrar, signed.commitment, signed.signature)],
+    ["operator", offerCall(registrar, signed.commitment, signed.signature)],
+    ["operator", withdrawOfferCall(registrar, other)],
+    ["operator", collectRefundCall(registrar, id, 1n, hashId("decision"))],
+    ["buyer", payCall(registrar, other, 1n)],
+    ["buyer", payBatchCall(registrar, [other], [1n])],
+    ["buyer", fixture.payWithPermit(fixture.second, 1n)],
+    ["beneficiary", claimCall(registrar, id, hashId("claim"))],
+    ["stranger", expireCall(registrar, other)],
+  ];
+}
+
+/** The guard against calls from inside a call must end with the call. */
+async function callTwice(recorder: CallRecorder): Promise<void> {
+  const { registrar, fixture } = recorder;
+  const wallet = await fixture.deploy("ContractWallet");
+  const { operator, commitmentSigner } = await recorder.programState();
+  const terms = {
+    operator,
+    commitmentSigner,
+    bounds: { maxPurchase: 1n, openBudget: 1n, validUntil: 1_900_000_000 },
+  };
+  const programs = [hashId("prg_first"), hashId("prg_second")];
+  for (const program of programs) recorder.watchProgram(program);
+  const calls = programs.map((program) => ({
+    target: registrar,
+    data: openProgramCall(registrar, program, terms).data as Hex,
+  }));
+  const data = encodeFunctionData({ abi: contractWalletAbi, functionName: "multicall", args: [calls] });
+  await recorder.call("two calls in one transaction succeed", "stranger", { to: wallet, data });
+}
 
 interface Hostile {
   token: Address;
@@ -131,9 +190,15 @@ async function callDuring(
   recorder.note("inner call", describeAnswer(name, succeeded, answer));
 }
 
+/** Returns whether revert data is the guard's: an error of the interface for this, or one that it does not declare, of a guard of the contract's own. */
+function isGuarded(answer: Hex): boolean {
+  const error = decodeRevert(answer)?.name;
+  return error === undefined || error === "ReentrancyGuardReentrantCall" || error.startsWith("0x");
+}
+
 /** Describes what a call from inside a transfer did. For a view, returns its decoded answer. */
 function describeAnswer(name: string, succeeded: boolean, answer: Hex): Json {
-  if (!succeeded) return `reverted with ${revertText(answer)}`;
+  if (!succeeded) return isGuarded(answer) ? "was refused by a guard" : `reverted with ${revertText(answer)}`;
   if (name !== "purchase" && name !== "funding") return "succeeded";
   return contractJson(decodeFunctionResult({ abi: purchaseRegistrarAbi, functionName: name, data: answer }));
 }

@@ -4,7 +4,9 @@ import { collectRefundCall, revokeFundingCall, setPausedCall } from "../../proto
 import { hashId } from "../../protocol/values/id.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
 import { toNode, traceRevert } from "../../relayer/node/node.ts";
+import { type Breach, brokenRule, type Outcome, ruleOf, wronglyRefused } from "../breach.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
+import { functionOf } from "../fixture/effects.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
 import { revertText, revertTextOf } from "../fixture/revert-text.ts";
 
@@ -14,11 +16,11 @@ export interface Rule {
   /** Every rule in which the buyer pays one purchase holds with `payWithPermit` too; false where it pays none. */
   pays?: false;
   /** Null when the contract keeps it, otherwise a sentence. */
-  run(fixture: ContractFixture): Promise<string | null>;
+  run(fixture: ContractFixture): Promise<Outcome>;
 }
 
 /** Tries a rule; null when the contract keeps it. */
-export async function findBreach(rule: Rule, fixture: ContractFixture): Promise<string | null> {
+export async function findBreach(rule: Rule, fixture: ContractFixture): Promise<Outcome> {
   await fixture.reset();
   const breach = await rule.run(fixture);
   if (fixture.payments > 0 === (rule.pays === false))
@@ -51,18 +53,20 @@ export async function refuses(
   actor: Actor,
   call: ContractCall,
   ...errors: readonly string[]
-): Promise<string | null> {
+): Promise<Breach | null> {
   const error = errors.join(" or ");
+  const calls = functionOf(call.data);
   const { status, transactionHash: hash } = await fixture.mine(actor, call);
   if (status === "success") {
     const { cause } = await fixture.sandbox.explain(hash);
-    return `the contract accepted it (${hash}); it must revert with ${error}. The service says: ${cause}`;
+    const failure = `the contract accepted it (${hash}); it must revert with ${error}. The service says: ${cause}`;
+    return { failure, rule: ruleOf(calls, errors[0] ?? ""), calls };
   }
   const { data } = await traceRevert(toNode(fixture.client.request), hash);
   const seen = decodeRevert(data)?.name ?? "no reason";
-  return errors.includes(seen)
-    ? null
-    : `the contract reverted with ${revertText(data)} (${hash}); ${error} was expected`;
+  if (errors.includes(seen)) return null;
+  const failure = `the contract reverted with ${revertText(data)} (${hash}); ${error} was expected`;
+  return { failure, rule: brokenRule(calls, errors[0], seen), calls };
 }
 
 /** Sends what must be accepted; null when it was. */
@@ -70,11 +74,12 @@ export async function accepts(
   fixture: ContractFixture,
   actor: Actor,
   call: ContractCall,
-): Promise<string | null> {
+): Promise<Breach | null> {
   const { status, transactionHash: hash } = await fixture.mine(actor, call);
   if (status === "success") return null;
   const reason = await revertTextOf(fixture.client.request, hash);
-  return `the contract reverted with ${reason} (${hash}); it must accept the call`;
+  const failure = `the contract reverted with ${reason} (${hash}); it must accept the call`;
+  return { failure, ...wronglyRefused(functionOf(call.data), reason.split("(")[0]) };
 }
 
 /** Has the next block mined at this second. */

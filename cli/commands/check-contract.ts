@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import type { CheckProgress, ContractReport } from "../../check-contract/check-contract.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
@@ -12,6 +14,7 @@ interface CheckFlags {
   bail?: boolean;
   json?: boolean;
   junit?: string;
+  gasBaseline?: string;
 }
 
 /** `routing-sandbox check-contract`: the lifecycle, the rules and every attack against a registrar contract of your own. */
@@ -29,23 +32,32 @@ export function checkContractCommand(terminal: Terminal): Command {
     .option("--bail", "stop at the first check that fails")
     .addOption(jsonOption("print the reports as JSON"))
     .option("--junit <file>", "write the reports as JUnit XML")
-    .action(async ({ artifact: files, json, junit, only, bail }: CheckFlags) => {
-      if (junit !== undefined) await requireReportFile(junit);
+    .option(
+      "--gas-baseline <file>",
+      "fail if a step costs over 1 % more gas than in this file; writes the steps that it does not have",
+    )
+    .action(async ({ artifact: files, json, junit, only, bail, gasBaseline }: CheckFlags) => {
+      for (const file of [junit, gasBaseline]) if (file !== undefined) await requireReportFile(file);
       const { readArtifact } = await import("../../sandbox/chain/registrar/artifact.ts");
       const { checkContract, readReference } = await import("../../check-contract/check-contract.ts");
-      const { renderReport, toJunit } = await import("../../check-contract/render-report.ts");
+      const { renderReport, toAnnotations, toJunit } = await import("../../check-contract/render-report.ts");
       const artifacts = await Promise.all(files.map(readArtifact));
+      terminal.stderr.write(`Checking ${artifacts.map(({ contractName }) => contractName).join(", ")}\n`);
+      const baseline = gasBaseline === undefined ? null : await openBaseline(gasBaseline);
       const reference = await readReference();
       const reports: ContractReport[] = [];
       const color = terminal.stdout.isTTY ?? false;
       for (const artifact of artifacts) {
-        const report = await checkContract(artifact, {
+        const checked = await checkContract(artifact, {
           reference,
           ...definedOnly({ only, bail }),
           progress: showProgress(terminal, artifact.contractName),
         });
+        const report = baseline === null ? checked : await baseline.compare(checked);
         reports.push(report);
         if (!json) print(terminal, {}, report, renderReport(report, color));
+        // GitHub reads the annotations of both streams; stdout may be JSON.
+        if (process.env["GITHUB_ACTIONS"] === "true") terminal.stderr.write(toAnnotations(report));
       }
       if (json) terminal.stdout.write(`${JSON.stringify(reports)}\n`);
       if (junit !== undefined) await writeReport(junit, toJunit(reports));
@@ -53,12 +65,36 @@ export function checkContractCommand(terminal: Terminal): Command {
     });
 }
 
-/** Returns a function that shows the progress on one line of a terminal, or shows nothing if stderr is no terminal. */
+/** Opens the baseline of gas that a file keeps, or an empty one if there is no such file. */
+async function openBaseline(file: string) {
+  const { compareGas, completeBaseline, parseBaseline } = await import(
+    "../../check-contract/gas-baseline.ts"
+  );
+  let baseline = existsSync(file) ? parseBaseline(await readFile(file, "utf8"), file) : {};
+  return {
+    /** Compares a report, and writes the steps that the file does not have. */
+    async compare(report: ContractReport): Promise<ContractReport> {
+      const complete = completeBaseline(baseline, report);
+      const text = `${JSON.stringify(complete, null, 2)}\n`;
+      if (text !== `${JSON.stringify(baseline, null, 2)}\n`) await writeReport(file, text);
+      baseline = complete;
+      return compareGas(report, baseline);
+    },
+  };
+}
+
+/** Returns a function that shows the progress: on one line of a terminal, or else one line for each group of checks. */
 function showProgress({ stderr }: Terminal, contract: string): CheckProgress {
-  if (!stderr.isTTY) return () => {};
-  return (_result, done, total) => {
-    stderr.write(
-      done === total ? "\r\u001b[K" : `\r\u001b[KChecking ${escapeControls(contract)}: ${done} of ${total}`,
-    );
+  const groups = new Set<string>();
+  return ({ suite }, done, total) => {
+    if (stderr.isTTY) {
+      stderr.write(
+        done === total ? "\r\u001b[K" : `\r\u001b[KChecking ${escapeControls(contract)}: ${done} of ${total}`,
+      );
+      return;
+    }
+    const group = suite.replace(/:.*/, "");
+    if (!groups.has(group)) stderr.write(`Checking ${escapeControls(contract)}: ${group}\n`);
+    groups.add(group);
   };
 }

@@ -5,9 +5,12 @@ import { otherStates } from "./other-states.ts";
 import { batches, payments } from "./payments.ts";
 import { enrollment, programs } from "./programs.ts";
 import { endings, refunds } from "./refunds.ts";
+import { signatureForms } from "./signature-forms.ts";
 import { termsInStates, transfersInStates } from "./terms-in-states.ts";
 import { token } from "./token.ts";
 import { views } from "./views.ts";
+import { widths } from "./widths.ts";
+import { draws, suffixes, windows } from "./windows.ts";
 
 /** The bugs by the source that they are planted in. */
 export const contractBugs: { readonly [source: string]: readonly ContractBug[] } = {
@@ -28,7 +31,9 @@ export const contractBugs: { readonly [source: string]: readonly ContractBug[] }
   TestUSDC: token,
 };
 
-/** Bugs that only show in other states than the first. The Solidity tests try these terms and transfers in the first state only. */
+/** Bugs that only `check-contract` must find: the Solidity tests try these calls in the first state only, or in other ways. */
 export const stateBugs: { readonly [source: string]: readonly ContractBug[] } = {
-  PurchaseRegistrar: [...termsInStates, ...transfersInStates],
+  PurchaseRegistrar: [...termsInStates, ...transfersInStates, ...signatureForms, ...widths, ...windows],
+  FundingSource: draws,
+  CanonicalCalldata: suffixes,
 };

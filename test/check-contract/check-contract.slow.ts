@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { attacks, attacksWithPermit } from "../../check-contract/attacks/all.ts";
@@ -122,7 +122,7 @@ test("a registrar that accepts trailing calldata is reported for exactly that, a
     [
       [
         "a payment with a trailing byte is refused",
-        "the contract accepted it (HASH); it must revert with NonCanonicalLength. The service says: The call of pay has the right arguments, but 1 byte too many: 00 at byte 68.",
+        "the contract accepted it (HASH); it must revert with NonCanonicalLength or NonCanonicalEncoding. The service says: The call of pay has the right arguments, but 1 byte too many: 00 at byte 68.",
       ],
       [
         "a payment with a trailing byte",
@@ -149,6 +149,19 @@ test.each([
   expect(failuresOf(contract).map(([name]) => name)).toEqual(rulesBroken);
 });
 
+test("each contract with one defect has one finding, which names the rule", () => {
+  const found = reports.map(({ contract, findings }) => [contract, findings.map(({ rule }) => rule)]);
+  expect(Object.fromEntries(found)).toEqual({
+    PurchaseRegistrar: [],
+    MissingBuyerCheck: ["a payment by another account is refused"],
+    MissingDeadline: ["a payment after the deadline is refused"],
+    AcceptsTrailingCalldata: ["calldata that is not canonical is refused"],
+    PaysAfterTheRefund: ["a payment after the refund is refused"],
+    PauseBlocksRefunds: ["a refund that must succeed is not refused with ProgramPaused"],
+    RevocationEndsCover: ["a refund that must succeed is not refused with DeadlinePassed"],
+  });
+});
+
 test("a call whose effect differs from the sandbox's own contract is named, with both effects", () => {
   expect(failuresOf("MissingBuyerCheck", "calls")).toMatchInlineSnapshot(`
     [
@@ -163,6 +176,10 @@ test("a call whose effect differs from the sandbox's own contract is named, with
       [
         "the rest of the funding is collected in its last second",
         "the call should have succeeded; it reverted with DeadlinePassed(timestamp 1769826620, deadline 1769820625) (HASH)",
+      ],
+      [
+        "a large refund long after a revocation is accepted",
+        "the call should have succeeded; it reverted with DeadlinePassed(timestamp 8796093022213, deadline 4398046511109)",
       ],
     ]
   `);
@@ -188,6 +205,8 @@ test("a call that differs in some states is named once, with the plainest of the
       "collectRefund of a part: offer, program paused",
       "collectRefund of more than a part: offer, program paused",
       "collectRefund of more than the amount: offer, program paused",
+      "collectRefund above the allowance: offer, program paused",
+      "collectRefund from a blocked merchant: offer, program paused",
       "collectRefund of zero: offer, program paused",
       "collectRefund with a zero decision hash: offer, program paused",
       "collectRefund in the last second of the funding: offer, program paused",
@@ -227,7 +246,7 @@ test("a call that differs in some states is named once, with the plainest of the
 test("the calls after one that differs do not run, since they start from another state", () => {
   const { results, not_run } = reportOf("MissingDeadline");
   expect(results.length + not_run).toBe(3 + rules.length + inStates + compared + tried.length);
-  expect(compared - results.filter(({ suite }) => suite.startsWith("calls:")).length).toBe(3);
+  expect(compared - results.filter(({ suite }) => suite.startsWith("calls:")).length).toBe(8);
 });
 
 test("a contract that makes its checks in another order passes: each refused call breaks one rule", async () => {
@@ -241,6 +260,27 @@ test("a refused step that must succeed is reported with the revert reason", () =
     /^the contract reverted with ProgramPaused\(program HASH\) \(HASH\); it must accept the call$/,
   );
 });
+
+test("a baseline of gas is written, then compared, and a step that costs over 1 % more fails", async () => {
+  const folder = await temporaryFolder();
+  const [baseline, junit] = [join(folder, "gas.json"), join(folder, "report.xml")];
+  const check = ["check-contract", "--artifact", own, "--only", "lifecycle/", "--gas-baseline", baseline];
+  expect(await tryCli(check)).toMatchObject({ code: 0 });
+  const written = JSON.parse(await readFile(baseline, "utf8"));
+  expect(Object.keys(written.PurchaseRegistrar)).toHaveLength(9);
+  written.PurchaseRegistrar.pay = Math.floor(written.PurchaseRegistrar.pay / 1.02);
+  written.PurchaseRegistrar.claim = Math.floor(written.PurchaseRegistrar.claim / 1.009);
+  await writeFile(baseline, JSON.stringify(written));
+  const { code, stdout, stderr } = await tryCli([...check, "--junit", junit]);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/✗ pay costs at most 1 % more\n {4}pay costs \d+ gas; the baseline is \d+\n/);
+  expect(stdout).toContain("1 broken rule\n");
+  expect(stdout).toMatch(/ {2}pay +\d+ {2}ours +\d+ {2}\+0\.0 % {2}baseline +\d+ {2}\+2\.0 %/);
+  expect(stderr).toContain("Checking PurchaseRegistrar: lifecycle\n");
+  expect(await readFile(junit, "utf8")).toContain(
+    'classname="PurchaseRegistrar.gas" name="pay costs at most 1 % more"',
+  );
+}, 120_000);
 
 test("the command answers a script by its exit code, as JSON and in a JUnit file", async () => {
   const junit = join(await temporaryFolder(), "report.xml");

@@ -1,9 +1,14 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { type Breach, brokenRule } from "../../check-contract/breach.ts";
 import { checkContract } from "../../check-contract/check-contract.ts";
-import { renderReport, toJunit } from "../../check-contract/render-report.ts";
+import { groupFindings } from "../../check-contract/findings.ts";
+import { describeWrongField } from "../../check-contract/fixture/fixture-service.ts";
+import { parseBaseline } from "../../check-contract/gas-baseline.ts";
+import { renderReport, toAnnotations, toJunit } from "../../check-contract/render-report.ts";
 import { rules } from "../../check-contract/rules/all.ts";
+import type { Json } from "../../protocol/values/json.ts";
 import { readArtifact } from "../../sandbox/chain/registrar/artifact.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -36,6 +41,92 @@ test("with bail the check ends with the first failure, and with only it runs the
   );
 });
 
+const failed = (name: string, breach: Breach) => ({ suite: "rules", name, breach });
+
+test("checks that fail for one cause are one finding, and each other one is its own", () => {
+  const findings = groupFindings([
+    failed("attack", { failure: "it was accepted", calls: "pay" }),
+    failed("late", { failure: "late", rule: "a payment after the deadline is refused", calls: "pay" }),
+    failed("batch", {
+      failure: "late too",
+      rule: "a payment after the deadline is refused",
+      calls: "payBatch",
+    }),
+    failed("high s", {
+      failure: "high",
+      rule: "a high s is refused",
+      includedIn: "an offer is signed",
+      calls: "offer",
+    }),
+    failed("stranger", { failure: "signed", rule: "an offer is signed", calls: "offer" }),
+    failed("elsewhere", { failure: "else", calls: "claim" }),
+  ]);
+  expect(
+    findings.map(({ rule, failure, checks }) => [rule, failure, checks.map(({ name }) => name)]),
+  ).toEqual([
+    ["a payment after the deadline is refused", "late", ["late", "batch", "attack"]],
+    ["an offer is signed", "high", ["high s", "stranger"]],
+    ["elsewhere", "else", ["elsewhere"]],
+  ]);
+});
+
+test.each([
+  ["payBatch", "DeadlinePassed", undefined, "a payment after the deadline is refused"],
+  ["pay", "WrongCaller", "Error", "a payment by another account is refused"],
+  ["pay", "AmountOutOfRange", "ProgramPaused", "a payment while the program is paused is refused"],
+  ["offer", "BudgetExceeded", undefined, "an offer above the budget of open offers is refused"],
+  ["register", "NonCanonicalLength", undefined, "calldata that is not canonical is refused"],
+  ["openProgram", "Unheard", undefined, "an opening with the error Unheard is refused"],
+])("a %s that must revert with %s, and does with %s, breaks one rule", (name, expected, actual, rule) => {
+  expect(brokenRule(name, expected, actual)).toBe(rule);
+});
+
+test("in GitHub Actions, each finding is an annotation, and the gas another one", () => {
+  const report = {
+    contract: "A",
+    passed: false,
+    results: [],
+    findings: [{ rule: "one, two", failure: "100 %\nmore", checks: [] }],
+    not_run: 0,
+    left_out: 0,
+    gas: [{ function: "pay", gas: 101, ours: 100, baseline: 100 }],
+  };
+  expect(toAnnotations(report)).toBe(
+    "::error title=A%3A one%2C two::100 %25%0Amore\n::notice title=A%3A gas::pay 101, ours 100, baseline 100 (+1.0 %25)\n",
+  );
+});
+
+test("a file that is no baseline of gas is refused with what to do", () => {
+  for (const text of ["{", "[]", '{ "A": { "pay": "1" } }', '{ "A": { "pay": 0 } }'])
+    expect(() => parseBaseline(text, "gas.json")).toThrow(
+      "gas.json is not a baseline of gas. Delete it, and check-contract writes it again.",
+    );
+});
+
+test("a refusal by the log names the field that differs", () => {
+  const log = (paidTotal: string) => [
+    { event: "PurchasePaid", fields: { id: "0x1", purchase_: { paidTotal } } },
+  ];
+  const check = { name: "log", ok: false, expected: log("5"), actual: log("7") };
+  const answer = (actual: Json) => ({
+    type: "https://localhost/errors/binding_mismatch",
+    title: "Binding mismatch",
+    status: 422,
+    code: "binding_mismatch",
+    detail: "failed: log.",
+    instance: "/",
+    request_id: "req_1",
+    retryable: false,
+    binding: { accepted: false, checks: [{ ...check, actual }] },
+  });
+  expect(describeWrongField(answer(log("7")))).toBe(
+    ". The field purchase_.paidTotal (it must be 5, it is 7) of the event PurchasePaid is wrong",
+  );
+  expect(describeWrongField(answer([]))).toBe(". The event PurchasePaid is missing");
+  expect(describeWrongField(answer(log("5")))).toBe("");
+  expect(describeWrongField({ status: 503 })).toBe("");
+});
+
 test("JUnit lists each case, and escapes text that would break XML", () => {
   const xml = toJunit([
     {
@@ -45,6 +136,7 @@ test("JUnit lists each case, and escapes text that would break XML", () => {
         { suite: "rules", name: "kept", failure: null, duration_ms: 12 },
         { suite: "rules", name: "broken", failure: "1 < 2 & more", duration_ms: 3 },
       ],
+      findings: [],
       not_run: 0,
       left_out: 0,
       gas: [],

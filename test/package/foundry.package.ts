@@ -57,5 +57,5 @@ test("a planted bug fails forge test, and check-contract names its rule", async 
   expect(await failure("test")).toContain(
     '[FAIL: NotRefused("late claim")] test_deadlinesIncludeTheirLastSecond()',
   );
-  expect(await failure("check")).toContain("✗ rules  a claim one second after the claim deadline is refused");
+  expect(await failure("check")).toContain("✗ a claim after the deadline is refused");
 });

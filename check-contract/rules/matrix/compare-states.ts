@@ -1,5 +1,6 @@
-import type { Json } from "../../../protocol/values/json.ts";
-import { describeDifference } from "../../calls/call-sequence.ts";
+import { type Breach, ruleOf, wronglyRefused } from "../../breach.ts";
+import type { RecordedCall } from "../../calls/call-recorder.ts";
+import { findCallBreach } from "../../calls/call-sequence.ts";
 import type { ContractFixture } from "../../fixture/contract-fixture.ts";
 import { decodeView, describeLog } from "../../fixture/effects.ts";
 import { revertText } from "../../fixture/revert-text.ts";
@@ -20,7 +21,7 @@ export interface StateFinding {
   /** The first state in which the call differs, by its place in `plannedStates`; infinite if there is none. */
   place: number;
   /** How it differs; null if it does not. */
-  failure: string | null;
+  breach: Breach | null;
 }
 
 /** Returns the places of the states that the views already show in another way before a call. */
@@ -44,8 +45,11 @@ export function compareInStates(
     const isCompared = call === noCall || !wrong.has(place);
     const difference = compareOutcomes(call, place, recordings, isCompared);
     if (difference === undefined) continue;
-    if (difference !== null) return { place, failure: `${plannedStates[place]?.description}: ${difference}` };
-    finding = { place: Number.POSITIVE_INFINITY, failure: null };
+    if (difference !== null) {
+      const failure = `${plannedStates[place]?.description}: ${difference.failure}`;
+      return { place, breach: { ...difference, failure } };
+    }
+    finding = { place: Number.POSITIVE_INFINITY, breach: null };
   }
   return finding;
 }
@@ -56,26 +60,26 @@ function compareOutcomes(
   place: number,
   recordings: Recordings,
   withViews = true,
-): string | null | undefined {
+): Breach | null | undefined {
   const { actual, expected } = recordings;
   const [outcome, wanted] = [actual, expected].map((recording) => {
     const found = recording.states[place]?.outcomes.get(call);
     return found === undefined || withViews ? found : { ...found, views: [] };
   });
   if (outcome === undefined || wanted === undefined) return undefined;
-  return describeOutcome(outcome, wanted, recordings);
+  if (isSame(outcome, wanted)) return null;
+  const { state } = plannedStates[place] ?? {};
+  const errors = state === undefined ? [] : call.broken(state);
+  const [actualEffect, expectedEffect] = [outcome, wanted].map((one) => effectOf(one, errors, recordings));
+  const name = functionNamed(call);
+  const breach = findCallBreach(recorded(actualEffect, name), recorded(expectedEffect, name));
+  if (breach === null || call.rule === undefined) return breach;
+  return { ...breach, rule: call.rule, includedIn: ruleOf(name, errors[0] ?? "") };
 }
 
-function describeOutcome(
-  actual: StateOutcome,
-  expected: StateOutcome,
-  { fixture, actual: { views } }: Recordings,
-): string | null {
-  if (isSame(actual, expected)) return null;
-  return describeDifference(
-    recorded(effectOf(actual, views, fixture)),
-    recorded(effectOf(expected, views, fixture)),
-  );
+/** Returns the function that the name of a call begins with. */
+function functionNamed({ name }: TableCall): string | undefined {
+  return /^\w+/.exec(name)?.[0];
 }
 
 function isSame(actual: StateOutcome, expected: StateOutcome): boolean {
@@ -86,16 +90,21 @@ function isSame(actual: StateOutcome, expected: StateOutcome): boolean {
   );
 }
 
-function recorded(effect: { [name: string]: Json }) {
-  return { rule: "", hash: null, effect };
+function recorded(effect: RecordedCall["effect"] = {}, functionName: string | undefined): RecordedCall {
+  return { rule: "", function: functionName, hash: null, effect };
 }
 
+/** @param errors - the errors that the call may revert with: a call that breaks several rules may be refused for any of them. */
 function effectOf(
   { succeeded, returned, logs, views }: StateOutcome,
-  read: MatrixRecording["views"],
-  { contracts }: ContractFixture,
-): { [name: string]: Json } {
-  if (!succeeded) return { outcome: `reverted with ${revertText(returned)}` };
+  errors: readonly string[],
+  { fixture: { contracts }, actual: { views: read } }: Recordings,
+): RecordedCall["effect"] {
+  if (!succeeded) {
+    const reason = revertText(returned);
+    const isAny = errors.length > 1 && errors.includes(reason.split("(")[0] ?? "");
+    return { outcome: `reverted with ${isAny ? errors.join(" or ") : reason}` };
+  }
   const answers = read
     .slice(0, views.length)
     .map(({ view, name }, index) => [name, decodeView(view, views[index] ?? null)] as const);
@@ -108,11 +117,14 @@ function effectOf(
 }
 
 /** Returns why the first state that was not reached was not; null when all were. */
-export function findUnreached({ states }: MatrixRecording): string | null {
+export function findUnreached({ states }: MatrixRecording): Breach | null {
   for (const [place, { failedStep }] of states.entries())
     if (failedStep !== null) {
       const { step, reason } = failedStep;
-      return `${plannedStates[place]?.description}: a valid ${step.call.function} by the ${step.by} reverted with ${revertText(reason)}`;
+      const { function: name } = step.call;
+      const why = revertText(reason);
+      const failure = `${plannedStates[place]?.description}: a valid ${name} by the ${step.by} reverted with ${why}`;
+      return { failure, ...wronglyRefused(name, why.split("(")[0]) };
     }
   return null;
 }

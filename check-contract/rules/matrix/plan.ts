@@ -8,7 +8,7 @@ export interface PlannedState {
   state: PurchaseState;
   /** Such as "offer, paid in part, funding revoked". */
   description: string;
-  /** Calls that break one rule. */
+  /** Calls that break one rule; of those that are tried in one state only, also calls that cannot help breaking several. */
   refused: readonly TableCall[];
   /** Calls that break none. */
   accepted: readonly TableCall[];
@@ -19,17 +19,25 @@ export const plannedStates: readonly PlannedState[] = purchaseStates.map((state)
   const tried = table
     .filter((call) => isTried(call, state))
     .map((call) => ({ call, rules: call.broken(state).length }));
-  const breaking = (number: number) => tried.flatMap(({ call, rules }) => (rules === number ? [call] : []));
+  const breaking = (fits: (rules: number, call: TableCall) => boolean) =>
+    tried.flatMap(({ call, rules }) => (fits(rules, call) ? [call] : []));
   return {
     state,
     description: describeState(state),
     // With code in the wallets, only what must succeed is of interest. A contract may check its rules in any order.
-    refused: state.wallets === "keys" ? breaking(1) : [],
-    accepted: breaking(0),
+    refused:
+      state.wallets === "keys"
+        ? breaking((rules, { only }) => rules === 1 || (only !== undefined && rules > 1))
+        : [],
+    accepted: breaking((rules) => rules === 0),
   };
 });
 
-function isTried({ second, after, ignoresPurchase, plainOnly }: TableCall, state: PurchaseState): boolean {
+function isTried(
+  { second, after, ignoresPurchase, plainOnly, only }: TableCall,
+  state: PurchaseState,
+): boolean {
+  if (only !== undefined && describeState(state) !== only) return false;
   if (plainOnly && (state.funding !== "active" || state.program !== "running")) return false;
   if (second !== undefined && second < secondOf(state)) return false;
   if (after === "a refund" && operatorOf(state) === null) return false;

@@ -5,8 +5,9 @@ import { encodeView, type ViewName } from "../../fixture/effects.ts";
 import { type SimulatedCall, type SimulatedResult, simulate } from "../../fixture/simulate.ts";
 import { type PlannedState, plannedStates } from "./plan.ts";
 import { prepareScene, type Scene } from "./scene.ts";
+import { signersWithCode } from "./signers.ts";
 import type { PurchaseState } from "./state.ts";
-import { encodeSteps, preparations, type Step, type StepCalls, secondOf, stepsOf, stepsTo } from "./steps.ts";
+import { encodeSteps, type Step, type StepCalls, secondOf, stepsOf, stepsTo } from "./steps.ts";
 import type { TableCall } from "./table/table-call.ts";
 import { actors, amounts, type Role } from "./values.ts";
 
@@ -35,6 +36,8 @@ interface View {
   name: string;
   data: Hex;
 }
+
+const signerCode = Object.values(signersWithCode).map(({ address, code }) => [address, { code }]);
 
 /** The number of states that are tried at one time. */
 const atOnce = 8;
@@ -82,7 +85,7 @@ class StateRecorder {
   ): Promise<StateRecording> {
     const outcomes = new Map<TableCall, StateOutcome>();
     let failedStep: StateRecording["failedStep"] = null;
-    for (const after of [undefined, ...preparations]) {
+    for (const after of new Set(refused.map((call) => call.after))) {
       const calls = refused.filter((call) => chosen.has(call) && call.after === after);
       failedStep ??= await this.#recordRefused(state, calls, outcomes);
     }
@@ -154,8 +157,8 @@ class StateRecorder {
     });
     const time = calls.at(-1)?.time ?? start;
     const reads = views.map(({ data }) => ({ from: outsider, to: registrar, data, time }));
-    const code = Object.fromEntries(roles.map((role) => [addressOf(role), { code: walletCode }]));
-    return await simulate(fixture, [...calls, ...reads], wallets === "keys" ? {} : code);
+    const coded = wallets === "keys" ? [] : roles.map((role) => [addressOf(role), { code: walletCode }]);
+    return await simulate(fixture, [...calls, ...reads], Object.fromEntries([...signerCode, ...coded]));
   }
 
   #forward(to: Address, data: Hex): Hex {

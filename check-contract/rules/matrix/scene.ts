@@ -9,6 +9,7 @@ import {
   setBoundsCall,
 } from "../../../protocol/call.ts";
 import type { Commitment } from "../../../protocol/messages/commitment.ts";
+import type { FundingAuthorization } from "../../../protocol/messages/funding-authorization.ts";
 import { hashId } from "../../../protocol/values/id.ts";
 import { CallRecorder, type SignedCommitment } from "../../calls/call-recorder.ts";
 import type { ContractFixture } from "../../fixture/contract-fixture.ts";
@@ -41,7 +42,11 @@ export interface Scene {
   /** Two purchases of each buyer that can be paid whatever the state is: of another merchant, in another program. One of the buyer's is offered. */
   mates: { readonly [B in Payer]: readonly [Hex, Hex] };
   enroll: { first: Call; again: Call; stranger: Call };
+  /** The enrollment of a stranger. */
+  authorization: FundingAuthorization;
   signed: SignedTerms;
+  /** The private key of the commitment signer. */
+  signerKey: Hex;
   /** The code of a contract wallet. */
   walletCode: Hex;
   /** An account without code, which calls the wallets that have code. */
@@ -82,8 +87,9 @@ export async function prepareScene(fixture: ContractFixture): Promise<Scene> {
     other: await sign("other", amounts.cap - amounts.rest),
     next: (amount) => next.get(amount) ?? fail(amount),
     mates: await registerMates(recorder, later),
-    enroll: await signEnrollments(recorder, start),
+    ...(await signEnrollments(recorder, start)),
     signed: await signTerms(recorder, start),
+    signerKey: fixture.programKeys("prg_demo").commitmentSigner.privateKey,
     walletCode: "0x",
     walletWithoutCode: "0x00000000000000000000000000000000000a11ce",
   };
@@ -130,7 +136,10 @@ async function termsOf(recorder: CallRecorder, start: number): Promise<Scene["te
   return (changes = {}) => ({ operator, commitmentSigner, bounds, ...changes });
 }
 
-async function signEnrollments(recorder: CallRecorder, start: number): Promise<Scene["enroll"]> {
+async function signEnrollments(
+  recorder: CallRecorder,
+  start: number,
+): Promise<Pick<Scene, "enroll" | "authorization">> {
   const sign = async (name: string, role: Role, cap: bigint, end: number) => {
     const { authorization, signature } = await recorder.authorize({
       merchantRef: hashId(name),
@@ -138,12 +147,14 @@ async function signEnrollments(recorder: CallRecorder, start: number): Promise<S
       cap,
       validUntil: BigInt(start + end),
     });
-    return enrollCall(recorder.registrar, authorization, signature);
+    return { authorization, call: enrollCall(recorder.registrar, authorization, signature) };
   };
+  const first = await sign("mrc_first", "merchant", amounts.cap, ends.funding);
+  const again = await sign("mrc_again", "merchant", amounts.newCap, ends.newFunding);
+  const stranger = await sign("mrc_stranger", "stranger", amounts.cap, ends.newFunding);
   return {
-    first: await sign("mrc_first", "merchant", amounts.cap, ends.funding),
-    again: await sign("mrc_again", "merchant", amounts.newCap, ends.newFunding),
-    stranger: await sign("mrc_stranger", "stranger", amounts.cap, ends.newFunding),
+    enroll: { first: first.call, again: again.call, stranger: stranger.call },
+    authorization: stranger.authorization,
   };
 }
 

@@ -29,6 +29,8 @@ export type PurchaseTerms =
 export type EnrollmentTerms =
   | "with an early end"
   | "under a third reference"
+  | "in another token"
+  | "with a smaller cap"
   | "with a cap of zero"
   | "with a zero reference"
   | SignedBy;
@@ -114,6 +116,8 @@ async function signEnrollments(
   return {
     "with an early end": await enroll({ validUntil: BigInt(start + ends.offer) }),
     "under a third reference": await enroll(),
+    "in another token": await enroll({ token: registrar }),
+    "with a smaller cap": await enroll({ cap: 1n }),
     "with a cap of zero": await enroll({ cap: 0n }),
     "with a zero reference": await enroll({ merchantRef: zero }),
     "signed by the admin": await signedBy("admin"),

@@ -16,6 +16,7 @@ import {
 } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/values/id.ts";
 import type { Scene } from "./scene.ts";
+import { type SignerWithCode, signersWithCode } from "./signers.ts";
 import type { PurchaseState } from "./state.ts";
 import { actors, amounts, ends, type Role } from "./values.ts";
 
@@ -38,11 +39,17 @@ export function operatorOf({ program }: PurchaseState): Role | null {
   return program === "with another operator" ? "other operator" : "operator";
 }
 
-/** The changes between a state and a call: a refund of the other purchase, low allowances, or a block of the merchant. */
-export const preparations = ["a refund", "low allowances", "a block"] as const;
-
-/** A change between a state and a call. */
-export type Preparation = (typeof preparations)[number];
+/** A change between a state and a call, in the second of the state: such as a refund of the other purchase, or a block of the merchant. */
+export type Preparation =
+  | "a refund"
+  | "low allowances"
+  | "a block"
+  | "a refund of the whole cap"
+  | "a revocation"
+  | "a pause"
+  | "the end of the bounds"
+  | "the end of the commitment signer"
+  | `a commitment signer ${SignerWithCode}`;
 
 /** The calls that lead to the states. Each is encoded once. */
 export interface StepCalls {
@@ -52,26 +59,22 @@ export interface StepCalls {
   payAll: Call;
   claim: Call;
   refund: Call;
-  /** Uses up the funding, but for `amounts.rest`. */
-  refundOther: Call;
   withdraw: Call;
   revoke: Call;
   enrollAgain: Call;
   expire: Call;
-  /** Leave the buyer and the merchant one unit less than a part to be drawn; what they approve elsewhere must not be drawn. */
-  lowAllowances: readonly Step[];
-  /** Blocks the merchant. */
-  block: Pick<Call, "to" | "data" | "function">;
+  /** Those between a state and a call. */
+  after: { readonly [P in Preparation]: readonly Change[] };
   program: { readonly [P in Exclude<PurchaseState["program"], "running">]: Call };
 }
 
+/** A call of a preparation. */
+type Change = Omit<Step, "second">;
+
 /** Returns the calls that lead to the states. */
 export function encodeSteps(scene: Scene): StepCalls {
-  const { registrar, program, merchantRef, purchase, other, terms, fixture } = scene;
-  const { token } = fixture.contracts;
+  const { registrar, program, merchantRef, purchase, terms, fixture } = scene;
   const { commitment, signature, id } = purchase;
-  const refund = (purchaseId: Hex, award: bigint) =>
-    collectRefundCall(registrar, purchaseId, award, hashId("decision"));
   const set = (changes: Partial<ProgramTerms>) => setBoundsCall(registrar, program, terms(changes));
   return {
     offer: offerCall(registrar, commitment, signature),
@@ -79,22 +82,12 @@ export function encodeSteps(scene: Scene): StepCalls {
     payPart: payCall(registrar, id, amounts.part),
     payAll: payCall(registrar, id, amounts.purchase),
     claim: claimCall(registrar, id, hashId("claim")),
-    refund: refund(id, 1n),
-    refundOther: refund(other.id, other.commitment.amount),
+    refund: refundCall(scene, id, 1n),
     withdraw: withdrawOfferCall(registrar, id),
     revoke: revokeFundingCall(registrar, program, merchantRef),
     enrollAgain: scene.enroll.again,
     expire: expireCall(registrar, id),
-    lowAllowances: encodeLowAllowances(scene),
-    block: {
-      to: token,
-      function: "blacklist",
-      data: encodeFunctionData({
-        abi: testUsdcAbi,
-        functionName: "blacklist",
-        args: [fixture.address(actors.merchant)],
-      }),
-    },
+    after: encodeChanges(scene),
     program: {
       paused: setPausedCall(registrar, program, true),
       "without bounds": set({ bounds: { maxPurchase: 0n, openBudget: 0n, validUntil: 0 } }),
@@ -104,12 +97,54 @@ export function encodeSteps(scene: Scene): StepCalls {
   };
 }
 
-function encodeLowAllowances({ fixture }: Scene): readonly Step[] {
+function refundCall({ registrar }: Scene, id: Hex, award: bigint): Call {
+  return collectRefundCall(registrar, id, award, hashId("decision"));
+}
+
+function encodeChanges(scene: Scene): StepCalls["after"] {
+  const { registrar, program, merchantRef, purchase, other, terms, start } = scene;
+  /** Uses up the funding, but for `amounts.rest`. */
+  const refundOther: Change = { by: "operator", call: refundCall(scene, other.id, other.commitment.amount) };
+  const set = (changes: Partial<ProgramTerms>): Change[] => [
+    { by: "admin", call: setBoundsCall(registrar, program, terms(changes)) },
+  ];
+  const signers = Object.entries(signersWithCode).map(([signer, { address }]) => [
+    `a commitment signer ${signer}`,
+    set({ commitmentSigner: address }),
+  ]);
+  return {
+    "a refund": [refundOther],
+    "low allowances": lowAllowances(scene),
+    "a block": [{ by: "admin", call: blockCall(scene) }],
+    "a refund of the whole cap": [
+      refundOther,
+      { by: "buyer", call: payCall(registrar, purchase.id, amounts.purchase) },
+      { by: "beneficiary", call: claimCall(registrar, purchase.id, hashId("claim")) },
+      { by: "operator", call: refundCall(scene, purchase.id, amounts.rest) },
+    ],
+    "a revocation": [{ by: "merchant", call: revokeFundingCall(registrar, program, merchantRef) }],
+    "a pause": [{ by: "admin", call: setPausedCall(registrar, program, true) }],
+    "the end of the bounds": set({ bounds: { ...terms().bounds, validUntil: start + 1 } }),
+    "the end of the commitment signer": set({ commitmentSigner: zeroAddress }),
+    ...(Object.fromEntries(signers) as {
+      [S in SignerWithCode as `a commitment signer ${S}`]: readonly Change[];
+    }),
+  };
+}
+
+/** Blocks the merchant. */
+function blockCall({ fixture }: Scene): Step["call"] {
+  const args = [fixture.address(actors.merchant)] as const;
+  const data = encodeFunctionData({ abi: testUsdcAbi, functionName: "blacklist", args });
+  return { to: fixture.contracts.token, function: "blacklist", data };
+}
+
+/** Leaves the buyer and the merchant one unit less than a part to be drawn; what they approve elsewhere must not be drawn. */
+function lowAllowances({ fixture }: Scene): readonly Change[] {
   const { registrar, funding_source: source } = fixture.contracts;
-  const approve = (by: Role, spender: Address, amount: bigint): Step => ({
+  const approve = (by: Role, spender: Address, amount: bigint): Change => ({
     by,
     call: fixture.approve(amount, spender),
-    second: 1,
   });
   return [
     approve("buyer", registrar, amounts.part - 1n),
@@ -119,17 +154,19 @@ function encodeLowAllowances({ fixture }: Scene): readonly Step[] {
   ];
 }
 
-/** Returns the steps of a change after the steps to a state. */
+/** Returns the steps of a change after the steps to a state. A refund is collected by the operator of the state. */
 export function stepsOf(
   preparation: Preparation | undefined,
   state: PurchaseState,
-  { refundOther, lowAllowances, block }: StepCalls,
+  { after }: StepCalls,
 ): readonly Step[] {
+  if (preparation === undefined) return [];
   const second = secondOf(state);
-  const operator = operatorOf(state);
-  if (preparation === "low allowances") return lowAllowances.map((step) => ({ ...step, second }));
-  if (preparation === "a block") return [{ by: "admin", call: block, second }];
-  return preparation === undefined || operator === null ? [] : [{ by: operator, call: refundOther, second }];
+  return after[preparation].map(({ by, call }) => ({
+    by: by === "operator" ? (operatorOf(state) ?? by) : by,
+    call,
+    second,
+  }));
 }
 
 /** Returns the steps to a state. The funding and the program change last, so that no step is refused. */

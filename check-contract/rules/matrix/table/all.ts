@@ -1,3 +1,4 @@
+import { draws, suffixes } from "./calldata-calls.ts";
 import { batches, payments, repeatedPayments, transfers } from "./payment-calls.ts";
 import {
   adminCalls,
@@ -9,6 +10,8 @@ import {
   revocations,
 } from "./program-calls.ts";
 import { claims, expiries, refunds, withdrawals } from "./purchase-calls.ts";
+import { sameSecond } from "./same-second-calls.ts";
+import { contractSigners, signatures, unknownPrograms } from "./signature-calls.ts";
 import type { TableCall } from "./table-call.ts";
 import { enrollmentsWithTerms, offerTerms, registrationTerms } from "./terms-calls.ts";
 
@@ -41,4 +44,10 @@ export const table: readonly TableCall[] = [
   ...enrollmentsWithTerms,
   ...adminCalls,
   ...openings,
+  ...sameSecond,
+  ...signatures,
+  ...unknownPrograms,
+  ...contractSigners,
+  ...suffixes,
+  ...draws,
 ];

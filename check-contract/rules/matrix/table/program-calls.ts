@@ -166,6 +166,19 @@ export const enrollments = define<Enrollment>(
     ...byEveryone("enroll of another merchant", enroll("stranger")),
     { ...enroll("again"), by: "merchant", name: "enroll again under another reference" },
     { ...enroll("first"), by: "merchant", name: "enroll again under the same reference" },
+    {
+      ...enroll("again"),
+      by: "merchant",
+      name: "enroll again after the end of the funding",
+      second: ends.funding + 1,
+    },
+    {
+      ...enroll("again"),
+      by: "merchant",
+      name: "enroll again after the cap is used up",
+      after: "a refund of the whole cap" as const,
+      only: "offer, open" as const,
+    },
   ],
 );
 

@@ -20,7 +20,11 @@ export interface TableCall {
   readsMates?: true;
   /** Whether the call is tried only while the funding is active and the program runs. */
   plainOnly?: true;
-  /** The errors of the rules that the call breaks in a state; the call must succeed if there are none. */
+  /** The description of the only state in which the call is tried. */
+  only?: "offer, open" | "offer, paid";
+  /** The rule that the call tries, if its function and its error do not name it: a sentence. */
+  rule?: string;
+  /** The errors of the rules that the call breaks in a state; it must revert with one of them, or succeed if there are none. */
   broken: (state: PurchaseState) => readonly string[];
 }
 

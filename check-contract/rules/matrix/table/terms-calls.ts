@@ -106,6 +106,8 @@ export const enrollmentsWithTerms = define<EnrollmentWithTerms>(
     const early = enroll("with an early end");
     const broken: readonly EnrollmentTerms[] = [
       "under a third reference",
+      "in another token",
+      "with a smaller cap",
       "with a cap of zero",
       "with a zero reference",
       ...otherSigners.map((role) => `signed by the ${role}` as const),

@@ -1,0 +1,122 @@
+/** A rule that the contract breaks, as one check shows it. Checks that show the same rule are one finding. */
+export interface Breach {
+  /** A sentence: what the contract did, and what it must do. */
+  failure: string;
+  /** The rule, as a sentence; without it, the check's own name. */
+  rule?: string | undefined;
+  /** Says in place of the rule that a call must succeed, if it was refused. */
+  mustSucceed?: string | undefined;
+  /** A rule that includes it: if that is broken too, both are one finding. */
+  includedIn?: string | undefined;
+  /** The function that the contract was called with last: without a rule, the check belongs to the finding that has this function. */
+  calls?: string | undefined;
+}
+
+/** The result of a check: null when it passed; a sentence is a breach of the rule that the check is named by. */
+export type Outcome = Breach | string | null;
+
+/** The names of the calls of each function, as rules have them. */
+const subjects: { readonly [functionName: string]: string } = {
+  openProgram: "an opening",
+  setBounds: "a change of the bounds",
+  setPaused: "a pause",
+  enroll: "an enrollment",
+  revokeFunding: "a revocation",
+  register: "a registration",
+  offer: "an offer",
+  withdrawOffer: "a withdrawal",
+  expire: "an expiry",
+  pay: "a payment",
+  payBatch: "a payment",
+  payWithPermit: "a payment",
+  claim: "a claim",
+  collectRefund: "a refund",
+  draw: "a draw from the funding source",
+};
+
+/** When a call must revert with an error. */
+const conditions: { readonly [error: string]: string } = {
+  AlreadyClaimed: "after a claim",
+  AlreadyEnrolled: "of a wallet that is enrolled",
+  AlreadyRefunded: "after the refund",
+  AlreadyRevoked: "of a revoked funding",
+  AmountOutOfRange: "of an amount outside its bounds",
+  BatchLengths: "of lists of different lengths",
+  BudgetExceeded: "above the budget of open offers",
+  DeadlineNotPassed: "before the deadline has passed",
+  DeadlinePassed: "after the deadline",
+  DeadlinesOutOfOrder: "with deadlines out of order",
+  Error: "that the token refuses",
+  FundingInsufficient: "above what is left of the cap",
+  FundingTooShort: "with a claim deadline after the funding",
+  InexactTransfer: "by which another amount moves",
+  InvalidSignature: "without a valid signature",
+  MerchantRefTaken: "under a merchantRef that is taken",
+  NotClaimed: "without a claim",
+  NotEnrolled: "of a merchant without an active enrollment, such as after a revocation,",
+  NotRegistrar: "by another account than the registrar contract",
+  NothingOutstanding: "of a purchase that is paid",
+  NothingPaid: "before a payment",
+  PermitRefused: "with a permit that the token refuses",
+  ProgramAlreadyOpen: "of a program that is open",
+  ProgramNotOpen: "in a program that is not open",
+  ProgramPaused: "while the program is paused",
+  PurchaseExists: "of a purchase that is on chain",
+  SafeERC20FailedOperation: "that the token refuses",
+  SameParty: "between a merchant and itself",
+  TokenMismatch: "in another token than the funding's",
+  UnknownFunding: "of an unknown funding",
+  UnknownPurchase: "of an unknown purchase",
+  WrongCaller: "by another account",
+  WrongRoute: "of a purchase of the other route",
+  WrongStatus: "of a purchase that is not open",
+  ZeroValue: "with a zero value",
+};
+
+/** Errors of a token: they show that the contract's own check is missing, and not that it has another one. */
+const tokenErrors = ["Error", "InexactTransfer", "SafeERC20FailedOperation", "PermitRefused"];
+
+/**
+ * Returns the rule that a call of a function must revert with an error.
+ *
+ * @example ruleOf("payBatch", "DeadlinePassed") // "a payment after the deadline is refused"
+ */
+export function ruleOf(functionName: string | undefined, error: string): string | undefined {
+  if (error.startsWith("NonCanonical")) return "calldata that is not canonical is refused";
+  const subject = subjects[functionName ?? ""];
+  return subject && `${subject} ${conditions[error] ?? `with the error ${error}`} is refused`;
+}
+
+/** Returns the rule that a call of a function breaks: the error that it must revert with, or the one that it must not. */
+export function brokenRule(
+  functionName: string | undefined,
+  expected: string | undefined,
+  actual: string | undefined,
+): string | undefined {
+  const isOwn = actual !== undefined && !tokenErrors.includes(actual) && actual in conditions;
+  const error = isOwn ? actual : (expected ?? actual);
+  if (error === undefined) return undefined;
+  return ruleOf(functionName, error);
+}
+
+/**
+ * Returns the breach of a call that must succeed, and was refused with an error.
+ *
+ * @example wronglyRefused("collectRefund", "ProgramPaused").mustSucceed // "a refund that must succeed is not refused with ProgramPaused"
+ */
+export function wronglyRefused(
+  functionName: string | undefined,
+  error: string | undefined,
+): Pick<Breach, "rule" | "mustSucceed" | "calls"> {
+  const subject = subjects[functionName ?? ""];
+  return {
+    rule: brokenRule(functionName, undefined, error),
+    mustSucceed: subject && `${subject} that must succeed is not refused with ${error ?? "no reason"}`,
+    calls: functionName,
+  };
+}
+
+/** Returns the name of the error in a description such as "reverted with DeadlinePassed(…)". */
+export function errorIn(description: unknown): string | undefined {
+  return /^reverted with (\w+)/.exec(String(description))?.[1];
+}

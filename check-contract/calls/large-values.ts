@@ -1,0 +1,158 @@
+import { type Address, encodeFunctionData, type Hex } from "viem";
+import {
+  type Call,
+  claimCall,
+  collectRefundCall,
+  enrollCall,
+  expireCall,
+  offerCall,
+  payCall,
+  revokeFundingCall,
+  setBoundsCall,
+} from "../../protocol/call.ts";
+import { hashId } from "../../protocol/values/id.ts";
+import { hostileTokenAbi } from "../adversary-abi.ts";
+import type { Actor } from "../fixture/fixture-chain.ts";
+import type { SignedCommitment, SimulatedStep } from "./call-recorder.ts";
+import type { CallSequence } from "./call-sequence.ts";
+
+const demo = hashId("prg_demo");
+const largest = 2n ** 128n - 1n;
+
+/** Unix seconds that do not fit into 32 bits, and then not into 40. */
+const times = {
+  offer: 2n ** 33n + 5n,
+  bounds: 2n ** 40n + 5n,
+  pay: 2n ** 41n + 5n,
+  claim: 2n ** 42n + 5n,
+  funding: 2n ** 43n + 5n,
+} as const;
+
+const amount = 2n ** 127n + 2n ** 97n + 2n ** 65n + 2n ** 33n + 1n;
+/** Two payments of the amount, each of which needs more than 96 bits. */
+const parts = [2n ** 126n + 2n ** 64n + 3n, amount - 2n ** 126n - 2n ** 64n - 3n] as const;
+const award = 2n ** 126n + 2n ** 96n + 2n ** 64n + 2n ** 32n + 7n;
+
+/** A purchase of a large amount, with deadlines in the far future, whose merchant revokes its funding long before they end. */
+export const largeValueCalls: CallSequence = {
+  name: "large values",
+  // Long: one list of calls in the order of their times.
+  async run(recorder) {
+    const { registrar, fixture } = recorder;
+    const token = await fixture.deploy("HostileToken");
+    const now = await recorder.now();
+    const { authorization, signature } = await recorder.authorize({
+      token,
+      cap: largest,
+      validUntil: times.funding,
+    });
+    const { merchantRef, wallet: merchant } = authorization;
+    const sign = async (name: string, fields: object = {}) =>
+      await recorder.sign({
+        purchaseRef: hashId(name),
+        merchant,
+        token,
+        amount,
+        offerDeadline: times.offer,
+        payDeadline: times.pay,
+        claimDeadline: times.claim,
+        ...fields,
+      });
+    const large = await sign("large");
+    const small = await sign("small", { amount: 1_000n, offerDeadline: times.pay });
+    const late = await sign("late", { amount: 1n, offerDeadline: times.pay });
+    const offer = ({ commitment, signature: signed }: SignedCommitment) =>
+      offerCall(registrar, commitment, signed);
+    const { operator, commitmentSigner } = await recorder.programState();
+    const bounds = { maxPurchase: largest, openBudget: largest, validUntil: Number(times.bounds) };
+    const claim = (id: Hex) => claimCall(registrar, id, hashId("claim"));
+    const refund = (id: Hex, of: bigint) => collectRefundCall(registrar, id, of, hashId("decision"));
+    const steps: [timestamp: bigint, rule: string, actor: Actor, call: Pick<Call, "to" | "data">][] = [
+      [
+        now,
+        "the admin sets large bounds",
+        "deployer",
+        setBoundsCall(registrar, demo, { operator, commitmentSigner, bounds }),
+      ],
+      [now, "the buyer has many tokens", "buyer", tokenCall(token, "mint", fixture.address("buyer"))],
+      [now, "the buyer lets them be drawn", "buyer", tokenCall(token, "approve", registrar)],
+      [now, "a merchant enrolls for long", "other_merchant", enrollCall(registrar, authorization, signature)],
+      [
+        now,
+        "the merchant lets refunds be drawn",
+        "other_merchant",
+        tokenCall(token, "approve", fixture.contracts.funding_source),
+      ],
+      [
+        times.offer,
+        "a large purchase is offered in the last second of its offer deadline",
+        "operator",
+        offer(large),
+      ],
+      [times.offer, "a large part is paid", "buyer", payCall(registrar, large.id, parts[0])],
+      [times.bounds, "an offer in the last second of far bounds is accepted", "operator", offer(small)],
+      [times.bounds, "a part of it is paid", "buyer", payCall(registrar, small.id, 10n)],
+      [times.bounds + 1n, "an offer one second after far bounds is refused", "operator", offer(late)],
+      [
+        times.bounds + 2n,
+        "the merchant revokes its funding",
+        "other_merchant",
+        revokeFundingCall(registrar, demo, merchantRef),
+      ],
+      [
+        times.pay,
+        "a payment long after a revocation is accepted",
+        "buyer",
+        payCall(registrar, large.id, parts[1]),
+      ],
+      [
+        times.pay + 1n,
+        "a payment one second after a far deadline is refused",
+        "buyer",
+        payCall(registrar, small.id, 1n),
+      ],
+      [times.pay + 1n, "an offer expires after a far deadline", "stranger", expireCall(registrar, small.id)],
+      [times.claim, "a claim long after a revocation is accepted", "beneficiary", claim(large.id)],
+      [times.claim, "a claim of an expired purchase is accepted", "beneficiary", claim(small.id)],
+      [
+        times.funding,
+        "a large refund long after a revocation is accepted",
+        "operator",
+        refund(large.id, award),
+      ],
+      [
+        times.funding + 1n,
+        "a refund one second after a far end of the funding is refused",
+        "operator",
+        refund(small.id, 1n),
+      ],
+    ];
+    await recorder.simulate(
+      steps.map(([timestamp, rule, actor, call]) => ({ timestamp, rule, actor, call })),
+    );
+  },
+};
+
+function tokenCall(to: Address, functionName: "mint" | "approve", account: Address) {
+  const args = [account, largest] as const;
+  return { to, data: encodeFunctionData({ abi: hostileTokenAbi, functionName, args }) };
+}
+
+/** More than fit into 8 bits. */
+const many = 260;
+
+/** So many payments of one purchase that their numbers need more than 8 bits. */
+export const manyCalls: CallSequence = {
+  name: "many calls",
+  async run(recorder) {
+    const { registrar, fixture } = recorder;
+    const pay: SimulatedStep = {
+      rule: null,
+      actor: "buyer",
+      call: payCall(registrar, fixture.purchase.commitment.hash, 1n),
+      timestamp: (await recorder.now()) + 1n,
+    };
+    const payments = Array.from({ length: many }, () => pay);
+    await recorder.simulate([...payments, { ...pay, rule: "every payment of many has its own number" }]);
+  },
+};

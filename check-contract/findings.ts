@@ -1,0 +1,47 @@
+import type { Breach } from "./breach.ts";
+
+/** A check that failed. */
+interface FailedCheck {
+  suite: string;
+  name: string;
+  breach: Breach;
+}
+
+/** One rule that the contract breaks, and the checks that show it. */
+export interface Finding {
+  rule: string;
+  /** The failure of the first of the checks. */
+  failure: string;
+  checks: { suite: string; name: string }[];
+}
+
+/**
+ * Groups failed checks by the rule that is broken. A check that names no rule belongs to the first finding with the function that it called last; if
+ * there is none, it is a finding of its own.
+ */
+export function groupFindings(failed: readonly FailedCheck[]): Finding[] {
+  const broken = new Set(failed.map(({ breach: { rule, includedIn } }) => includedIn === undefined && rule));
+  const findings = new Map<string, { finding: Finding; calls: Set<string | undefined> }>();
+  const add = (rule: string, { suite, name, breach }: FailedCheck) => {
+    const { finding, calls } = findings.get(rule) ?? {
+      finding: { rule: breach.mustSucceed ?? rule, failure: breach.failure, checks: [] },
+      calls: new Set(),
+    };
+    finding.checks.push({ suite, name });
+    calls.add(breach.calls);
+    findings.set(rule, { finding, calls });
+  };
+  for (const check of failed) {
+    const { rule, includedIn } = check.breach;
+    if (rule !== undefined)
+      add(includedIn !== undefined && broken.has(includedIn) ? includedIn : rule, check);
+  }
+  const ruled = [...findings];
+  for (const check of failed) {
+    const { rule, calls: called } = check.breach;
+    if (rule !== undefined) continue;
+    const [known] = ruled.find(([, { calls }]) => called !== undefined && calls.has(called)) ?? [];
+    add(known ?? check.name, check);
+  }
+  return [...findings.values()].map(({ finding }) => finding);
+}

@@ -1,0 +1,37 @@
+import { concatHex, type Hex, keccak256, pad, toHex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+
+/** The key of a commitment signer whose account has code. */
+export const keyWithCode = keccak256(toHex("the key of a commitment signer with code"));
+
+/** The value by which a contract says that a signature is valid (ERC-1271). */
+const magic = "0x1626ba7e";
+
+/** Returns code that ends every call with one word. */
+function codeWith(word: Hex, end: "f3" | "fd" = "f3"): Hex {
+  return concatHex(["0x7f", word, "0x5f5260205f", `0x${end}`]);
+}
+
+/** Commitment signers with code, as they are in every simulation. */
+export const signersWithCode = {
+  "whose account has code": { address: privateKeyToAccount(keyWithCode).address, code: "0x00" },
+  "that accepts every signature": {
+    address: "0x00000000000000000000000000000000000c0de1",
+    code: codeWith(pad(magic, { dir: "right" })),
+  },
+  "that answers one": {
+    address: "0x00000000000000000000000000000000000c0de2",
+    code: codeWith(pad("0x01")),
+  },
+  "that answers the magic value with other bytes": {
+    address: "0x00000000000000000000000000000000000c0de3",
+    code: codeWith(concatHex([magic, `0x${"ff".repeat(28)}`])),
+  },
+  "that reverts with the magic value": {
+    address: "0x00000000000000000000000000000000000c0de4",
+    code: codeWith(pad(magic, { dir: "right" }), "fd"),
+  },
+} as const satisfies { [signer: string]: { address: Hex; code: Hex } };
+
+/** A commitment signer with code. */
+export type SignerWithCode = keyof typeof signersWithCode;

@@ -1,0 +1,186 @@
+import { concatHex, encodeFunctionData, type Hex, hexToBigInt, numberToHex, size, slice } from "viem";
+import { fundingSourceAbi } from "../../../../protocol/abi.generated.ts";
+import {
+  type Call,
+  claimCall,
+  collectRefundCall,
+  expireCall,
+  offerCall,
+  openProgramCall,
+  payBatchCall,
+  payCall,
+  payWithPermitCall,
+  registerCall,
+  revokeFundingCall,
+  setBoundsCall,
+  setPausedCall,
+  withdrawOfferCall,
+} from "../../../../protocol/call.ts";
+import { hashId } from "../../../../protocol/values/id.ts";
+import type { Scene } from "../scene.ts";
+import { actors, amounts, ends, type Role } from "../values.ts";
+import { byEveryone, define, type TableCall, type Variant } from "./table-call.ts";
+
+interface ValidCall {
+  by: Role;
+  call: (scene: Scene) => Call;
+  only?: TableCall["only"];
+  second?: number;
+  /** The number of words before the offset of its last argument, if that has no fixed length. */
+  offsetAt?: number;
+}
+
+const commit =
+  (route: typeof registerCall) =>
+  ({ registrar, next }: Scene) => {
+    const { commitment, signature } = next(amounts.purchase);
+    return route(registrar, commitment, signature);
+  };
+
+/** A valid call of each function that changes state. */
+const valid: { readonly [name: string]: ValidCall } = {
+  openProgram: {
+    by: "stranger",
+    call: ({ registrar, terms }) => openProgramCall(registrar, hashId("prg_suffix"), terms()),
+  },
+  setBounds: {
+    by: "admin",
+    call: ({ registrar, program, terms }) => setBoundsCall(registrar, program, terms()),
+  },
+  setPaused: { by: "admin", call: ({ registrar, program }) => setPausedCall(registrar, program, true) },
+  enroll: { by: "stranger", call: ({ enroll }) => enroll.stranger, offsetAt: 7 },
+  revokeFunding: {
+    by: "merchant",
+    call: ({ registrar, program, merchantRef }) => revokeFundingCall(registrar, program, merchantRef),
+  },
+  register: { by: "merchant", call: commit(registerCall), offsetAt: 12 },
+  offer: { by: "operator", call: commit(offerCall), offsetAt: 12 },
+  withdrawOffer: {
+    by: "operator",
+    call: ({ registrar, purchase }) => withdrawOfferCall(registrar, purchase.id),
+  },
+  expire: {
+    by: "stranger",
+    call: ({ registrar, purchase }) => expireCall(registrar, purchase.id),
+    second: ends.pay + 1,
+  },
+  pay: { by: "buyer", call: ({ registrar, purchase }) => payCall(registrar, purchase.id, 1n) },
+  payBatch: {
+    by: "buyer",
+    call: ({ registrar, purchase, mates }) =>
+      payBatchCall(registrar, [purchase.id, mates.buyer[0]], [1n, 1n]),
+    offsetAt: 1,
+  },
+  payWithPermit: {
+    by: "buyer",
+    call: ({ registrar, purchase: { id, commitment }, fixture }) =>
+      payWithPermitCall(
+        registrar,
+        id,
+        1n,
+        fixture.signPermit({ value: 1n, deadline: commitment.payDeadline }),
+      ),
+  },
+  claim: {
+    by: "beneficiary",
+    call: ({ registrar, purchase }) => claimCall(registrar, purchase.id, hashId("claim")),
+    only: "offer, paid",
+  },
+  collectRefund: {
+    by: "operator",
+    call: ({ registrar, other }) => collectRefundCall(registrar, other.id, 1n, hashId("decision")),
+  },
+};
+
+/** Bytes after the calldata. */
+const additions = {
+  "a zero byte": "0x00",
+  "four bytes": "0x01020304",
+  "a zero word": `0x${"00".repeat(32)}`,
+  "another word": `0x${"ff".repeat(32)}`,
+  "two zero words": `0x${"00".repeat(64)}`,
+} as const;
+
+/** Returns the calldata with a zero word before its last argument, whose offset counts it. */
+function withGap(data: Hex, offsetAt: number): Hex {
+  const place = 4 + 32 * offsetAt;
+  const offset = Number(hexToBigInt(slice(data, place, place + 32)));
+  return concatHex([
+    slice(data, 0, place),
+    numberToHex(offset + 32, { size: 32 }),
+    ...(offset === 32 * (offsetAt + 1) ? [] : [slice(data, place + 32, 4 + offset)]),
+    additions["a zero word"],
+    slice(data, 4 + offset),
+  ]);
+}
+
+/** Returns the calldata of a signature of 65 bytes with another byte in its padding. */
+function withPadding(data: Hex, byte: number): Hex {
+  const place = size(data) - 31 + byte;
+  return concatHex([slice(data, 0, place), "0x01", ...(byte === 30 ? [] : [slice(data, place + 1)])]);
+}
+
+const changing = (call: ValidCall["call"], change: (data: Hex) => Hex) => (scene: Scene) => {
+  const original = call(scene);
+  return { ...original, data: change(original.data) };
+};
+
+/** The calls with calldata that is not canonical. A contract may compare its length first, or all of it at once. */
+export const suffixes = define<Variant & { offsetAt?: number }>(
+  (_state, { offsetAt }) =>
+    offsetAt === undefined
+      ? { NonCanonicalLength: true, NonCanonicalEncoding: true }
+      : { NonCanonicalEncoding: true, NonCanonicalLength: true },
+  Object.entries(valid).flatMap(([name, { call, only = "offer, open", offsetAt, ...rest }]) => {
+    const change = (what: string, changed: (data: Hex) => Hex) => ({
+      ...rest,
+      only,
+      ...(offsetAt === undefined ? {} : { offsetAt }),
+      name: `${name} with ${what}`,
+      rule: `calldata with ${what} is refused`,
+      call: changing(call, changed),
+    });
+    const dynamic =
+      offsetAt === undefined
+        ? []
+        : [change("a zero word before its last argument", (data) => withGap(data, offsetAt))];
+    const padded = (offsetAt ?? 0) < 2 ? [] : [0, 15, 30];
+    return [
+      ...Object.entries(additions).map(([what, added]) =>
+        change(`${what} after it`, (data) => concatHex([data, added])),
+      ),
+      ...dynamic,
+      ...padded.map((byte) =>
+        change(`byte ${byte + 1} of the padding set`, (data) => withPadding(data, byte)),
+      ),
+    ];
+  }),
+);
+
+const drawOf =
+  (amount: bigint, to: Role | "caller", by: Role) =>
+  ({ fixture }: Scene): Call => {
+    const { token, funding_source: source } = fixture.contracts;
+    const receiver = fixture.address(actors[to === "caller" ? by : to]);
+    const args = [token, fixture.address(actors.merchant), receiver, amount] as const;
+    const data = encodeFunctionData({ abi: fundingSourceAbi, functionName: "draw", args });
+    return { to: source, data, function: "draw", args: {} };
+  };
+
+/** The draws from the funding source, past the registrar contract. */
+export const draws = define<Variant>(
+  () => ({ NotRegistrar: true }),
+  byEveryone("draw", { rule: "only the registrar contract draws from the funding source" }).flatMap(
+    ({ name, by, rule }) => [
+      { name, by, rule, only: "offer, open", call: drawOf(1n, "caller", by) },
+      {
+        name: `${name}, to the beneficiary`,
+        by,
+        rule,
+        only: "offer, open",
+        call: drawOf(1n, "beneficiary", by),
+      },
+      { name: `${name}, of zero`, by, rule, only: "offer, open", call: drawOf(0n, "caller", by) },
+    ],
+  ),
+);

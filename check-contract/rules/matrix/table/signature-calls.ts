@@ -1,0 +1,145 @@
+import type { Hex } from "viem";
+import { type Call, enrollCall, offerCall, registerCall } from "../../../../protocol/call.ts";
+import { hashCommitment } from "../../../../protocol/messages/commitment.ts";
+import { hashFundingAuthorization } from "../../../../protocol/messages/funding-authorization.ts";
+import { hashId } from "../../../../protocol/values/id.ts";
+import { signDigest } from "../../../fixture/sign-digest.ts";
+import type { Scene } from "../scene.ts";
+import { forgedForms, type SignedMessage } from "../signature-forms.ts";
+import { keyWithCode, type SignerWithCode } from "../signers.ts";
+import { amounts, type Role } from "../values.ts";
+import { define, type Variant } from "./table-call.ts";
+
+/** Returns the signature of a message. */
+type Sign = (message: SignedMessage, scene: Scene) => Hex;
+
+/** The functions that take a signature: who calls them, and the call with a signature, in a program that may be another one. */
+const signedCalls = {
+  enroll: { by: "stranger", call: enrollWith },
+  offer: { by: "operator", call: commitWith(offerCall) },
+  register: { by: "merchant", call: commitWith(registerCall) },
+} as const satisfies {
+  [name: string]: { by: Role; call: (scene: Scene, sign: Sign, program?: Hex) => Call };
+};
+
+function enrollWith(scene: Scene, sign: Sign, program = scene.program): Call {
+  const message = { ...scene.authorization, program };
+  const signature = sign(digestsOf(scene, hashFundingAuthorization, message), scene);
+  return enrollCall(scene.registrar, message, signature);
+}
+
+function commitWith(route: typeof registerCall) {
+  return (scene: Scene, sign: Sign, program = scene.program): Call => {
+    const message = { ...scene.next(amounts.purchase).commitment, program };
+    return route(scene.registrar, message, sign(digestsOf(scene, hashCommitment, message), scene));
+  };
+}
+
+function digestsOf<M>(
+  { fixture: { domain, contracts } }: Scene,
+  hash: (of: Scene["fixture"]["domain"], message: M) => Hex,
+  message: M,
+): SignedMessage {
+  return {
+    digest: hash(domain, message),
+    elsewhere: {
+      chain: hash({ ...domain, chainId: 1 }, message),
+      contract: hash({ ...domain, verifyingContract: contracts.funding_source }, message),
+    },
+  };
+}
+
+const routes = Object.keys(signedCalls) as (keyof typeof signedCalls)[];
+
+/** Returns one call for each function that takes a signature. */
+function each<V>(
+  variants: readonly V[],
+  describe: (variant: V) => Omit<Variant, "by" | "call"> & { sign: Sign; program?: Hex },
+): Variant[] {
+  return routes.flatMap((route) =>
+    variants.map((variant) => {
+      const { name, sign, program, ...rest } = describe(variant);
+      const { by, call } = signedCalls[route];
+      return {
+        ...rest,
+        name: `${route} with ${name}`,
+        by,
+        only: "offer, open",
+        call: (scene: Scene) => call(scene, sign, program),
+      };
+    }),
+  );
+}
+
+/** A program that is not open has no commitment signer. */
+const noSigner = "every signature is refused without a commitment signer";
+
+const forms = Object.keys(forgedForms);
+
+function forge(form: string, key?: Hex): Sign {
+  return (message, { signerKey }) => forgedForms[form]?.(message, key ?? signerKey) ?? "0x";
+}
+
+/** The signatures that no signer's key makes, with and without a commitment signer. */
+export const signatures = define(
+  () => ({ InvalidSignature: true }),
+  [
+    ...each(forms, (form) => ({ name: form, rule: `${form} is refused`, sign: forge(form) })),
+    ...each(forms, (form) => ({
+      name: `${form}, without a commitment signer`,
+      rule: noSigner,
+      after: "the end of the commitment signer",
+      sign: forge(form),
+    })),
+  ],
+);
+
+/** The signatures for a program that is not open. */
+export const unknownPrograms = define(
+  (_state, { by }) => ({
+    ProgramNotOpen: true,
+    InvalidSignature: true,
+    NotEnrolled: by !== "stranger",
+    WrongCaller: by === "operator",
+    DeadlinePassed: by === "operator",
+    AmountOutOfRange: by === "operator",
+    BudgetExceeded: by === "operator",
+  }),
+  each(forms, (form) => ({
+    name: `${form} in a program that is not open`,
+    rule: noSigner,
+    program: hashId("prg_unknown"),
+    sign: forge(form),
+  })),
+);
+
+const withSigner = (signer: SignerWithCode, what: string, sign: Sign) => ({
+  name: `${what} for a commitment signer ${signer}`,
+  after: `a commitment signer ${signer}` as const,
+  sign,
+});
+const zeroes = forge("a signature of 65 zero bytes");
+
+/** Signatures that a contract judges. */
+export const contractSigners = define(
+  (_state, { after }) => ({
+    InvalidSignature: after !== "a commitment signer that accepts every signature",
+  }),
+  each(
+    [
+      withSigner("whose account has code", "a signature of its key", ({ digest }) =>
+        signDigest(digest, keyWithCode),
+      ),
+      withSigner("whose account has code", "65 zero bytes", zeroes),
+      withSigner("that accepts every signature", "65 zero bytes", zeroes),
+      withSigner("that accepts every signature", "an empty signature", () => "0x"),
+      withSigner("that answers one", "65 zero bytes", zeroes),
+      withSigner("that answers the magic value with other bytes", "65 zero bytes", zeroes),
+      withSigner("that reverts with the magic value", "65 zero bytes", zeroes),
+    ],
+    (variant) => ({
+      ...variant,
+      rule: `a commitment signer ${variant.after.slice("a commitment signer ".length)} is asked by its code, and only its magic value is accepted`,
+    }),
+  ),
+);

@@ -1,0 +1,164 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { packageRoot } from "../../sandbox/lib/package-root.ts";
+import { compileSources, followImports, readSource } from "./broken-registrars.ts";
+
+/** A text of the source, which has it exactly once, and what takes its place. */
+type Change = readonly [source: string, instead: string];
+
+const path = "contracts/test/registrars/LedgerRegistrar.sol";
+
+/** LedgerRegistrar with the errors that the interface declares, in place of its own. */
+const declaredErrors: readonly Change[] = [
+  [
+    "if (msg.sender != _book().programs[entry.terms.program].state.operator) revert Forbidden(msg.sender);",
+    "_only(_book().programs[entry.terms.program].state.operator);",
+  ],
+  [
+    "if (msg.data.length != 4 + 32 * count) revert LooseCalldata(msg.data.length);",
+    "if (msg.data.length != 4 + 32 * count) revert NonCanonicalLength(msg.data.length, 4 + 32 * count);",
+  ],
+  [
+    "if (keccak256(msg.data) != keccak256(encoded)) revert LooseCalldata(msg.data.length);",
+    "if (keccak256(msg.data) != keccak256(encoded)) revert NonCanonicalEncoding(keccak256(msg.data), keccak256(encoded));",
+  ],
+];
+
+/** Without a proxy, and with another contract that is deployed before the funding source. */
+const deploysFirst: readonly Change[] = [
+  [
+    "        _disableInitializers();\n",
+    "        new FundingSource();\n        _book().source = address(new FundingSource());\n",
+  ],
+];
+
+const proxy = (name: string, kind: "UupsProxy" | "TransparentProxy") => {
+  const owner = kind === "UupsProxy" ? "" : "msg.sender, ";
+  return `import {${kind}} from "../../proxies/${kind}.sol";
+contract ${name} is ${kind} {
+    constructor() ${kind}(address(new LedgerRegistrar()), ${owner}abi.encodeCall(LedgerRegistrar.initialize, (msg.sender))) {}
+}
+`;
+};
+
+/** The correct registrars, by how they differ from the sandbox's own, besides their storage layout and the lock in storage with an error of its own. */
+const variants: { readonly [name: string]: { changes: readonly Change[]; more: string } } = {
+  Erc1967Ledger: { changes: [], more: proxy("Erc1967Ledger", "UupsProxy") },
+  TransparentLedger: { changes: [], more: proxy("TransparentLedger", "TransparentProxy") },
+  AssemblyLedger: {
+    changes: [
+      ...deploysFirst,
+      [
+        'return keccak256(abi.encodePacked(hex"1901", separator, structHash));',
+        `bytes32 digest;
+        assembly ("memory-safe") {
+            let at := mload(0x40)
+            mstore(at, shl(240, 0x1901))
+            mstore(add(at, 2), separator)
+            mstore(add(at, 34), structHash)
+            digest := keccak256(at, 66)
+        }
+        return digest;`,
+      ],
+    ],
+    more: "contract AssemblyLedger is LedgerRegistrar {}\n",
+  },
+  OtherOrderLedger: {
+    changes: [
+      ...deploysFirst,
+      ["    /// @notice The lock is taken.\n    error Locked();\n", ""],
+      [
+        "/// @title LedgerRegistrar\n",
+        "abstract contract Lockable {\n    error Locked();\n}\n\n/// @title LedgerRegistrar\n",
+      ],
+      [
+        "contract LedgerRegistrar is IPurchaseRegistrar,",
+        "contract LedgerRegistrar is Lockable, IPurchaseRegistrar,",
+      ],
+      [
+        `        _only(terms.buyer);
+        _notRefunded(id, entry);
+        ProgramState storage program = _running(terms.program);
+        _notAfter(terms.payDeadline);
+        _between(amount, 1, terms.amount - entry.payments);
+`,
+        `        _between(amount, 1, terms.amount - entry.payments);
+        _notAfter(terms.payDeadline);
+        ProgramState storage program = _running(terms.program);
+        _notRefunded(id, entry);
+        _only(terms.buyer);
+`,
+      ],
+      [
+        `        _only(entry.terms.beneficiary);
+        _notAfter(entry.terms.claimDeadline);
+        if (entry.payments == 0) revert NothingPaid(id);
+`,
+        `        if (claimHash == 0) revert ZeroValue();
+        if (entry.payments == 0) revert NothingPaid(id);
+        _notAfter(entry.terms.claimDeadline);
+        _only(entry.terms.beneficiary);
+`,
+      ],
+      [
+        `        _only(terms.wallet);
+        ProgramState storage program = _running(terms.program);
+        _notAfter(terms.validUntil);
+        _between(terms.cap, 1, type(uint128).max);
+        if (terms.merchantRef == 0) revert ZeroValue();
+`,
+        `        ProgramState storage program = _running(terms.program);
+        _signed(program.commitmentSigner, hashFunding(terms), signature);
+        if (terms.merchantRef == 0) revert ZeroValue();
+        _between(terms.cap, 1, type(uint128).max);
+        _notAfter(terms.validUntil);
+        _only(terms.wallet);
+`,
+      ],
+      [
+        `        _between(award, 1, entry.payments);
+        _notAfter(merchant.terms.validUntil);
+        _covered(merchant, award);
+`,
+        `        _covered(merchant, award);
+        _notAfter(merchant.terms.validUntil);
+        _between(award, 1, entry.payments);
+`,
+      ],
+      ["        _existing(terms.program);\n            revert NotEnrolled", "        revert NotEnrolled"],
+    ],
+    more: "contract OtherOrderLedger is LedgerRegistrar {}\n",
+  },
+};
+
+/** The names of the correct registrars. */
+export const correctRegistrars = Object.keys(variants);
+
+/** Compiles a correct registrar, which is written in another way than the sandbox's own, and answers its artifact file. */
+export async function correctArtifact(name: string): Promise<string> {
+  const variant = variants[name];
+  if (variant === undefined) throw new Error(`There is no correct registrar ${name}.`);
+  let source = await readSource(path);
+  for (const [text, instead] of [...declaredErrors, ...variant.changes]) {
+    if (source.split(text).length !== 2) throw new Error(`${name}: LedgerRegistrar must have once: ${text}`);
+    source = source.replace(text, instead);
+  }
+  const content = `${source}\n${variant.more}`;
+  const file = `contracts/test/registrars/${name}.sol`;
+  const sources: { [path: string]: { content: string } } = { [file]: { content } };
+  for (const [imported, text] of await followImports(content, file)) sources[imported] = { content: text };
+  const input = JSON.stringify({
+    language: "Solidity",
+    sources,
+    settings: {
+      optimizer: { enabled: true, runs: 1 },
+      evmVersion: "osaka",
+      outputSelection: { [file]: { [name]: ["abi", "evm.bytecode.object"] } },
+    },
+  });
+  const digest = createHash("sha256").update(input).digest("hex").slice(0, 32);
+  const folder = join(packageRoot(), "cache", "correct-registrars", digest);
+  if (!existsSync(folder)) await compileSources(input, folder);
+  return join(folder, `${name}.json`);
+}
