@@ -75,7 +75,7 @@ const ignored = ".gitignore";
 /** Makes a data directory if it is missing. It will hold keys, and belongs into no repository. @returns as `makeDirectory` does. */
 export async function makeDataDirectory(directory: string): Promise<string | undefined> {
   const made = await makeDirectory(directory);
-  if (made !== undefined) await writeFile(join(directory, ignored), "*\n");
+  if (made !== undefined) await writeFile(join(directory, ignored), "*\n", { mode: 0o600 });
   return made;
 }
 

@@ -82,12 +82,17 @@ const purchaseFields = z.strictObject({
 
 /** A JSON Schema of the bodies that have a field too many for their action, or that lack one. */
 function refusedForms(fields: z.ZodObject, forms: readonly z.ZodObject[]) {
-  const having = (name: string) => ({ required: [name] });
-  /** The actions of the forms for which a condition holds, as a schema of such bodies with more; none for no form. */
-  const where = (holds: (shape: z.ZodRawShape) => boolean, more: object) => {
+  /** The forms for which a condition holds, as a schema of the bodies whose other properties are as given; none for no form. */
+  const where = (
+    holds: (shape: z.ZodRawShape) => boolean,
+    properties: Record<string, boolean>,
+    required?: string[],
+  ) => {
     const found = forms.map(({ shape }) => shape).filter(holds);
     const actions = found.map(({ action }) => (action instanceof z.ZodLiteral ? action.value : null));
-    return actions.length === 0 ? [] : [{ properties: { action: { enum: actions } }, ...more }];
+    return actions.length === 0
+      ? []
+      : [{ properties: { action: { enum: actions }, ...properties }, required }];
   };
   const isNeeded = (shape: z.ZodRawShape, name: string) =>
     shape[name] !== undefined && !z.safeParse(shape[name], undefined).success;
@@ -95,12 +100,13 @@ function refusedForms(fields: z.ZodObject, forms: readonly z.ZodObject[]) {
   return {
     anyOf: [
       ...Object.keys(fields.shape).flatMap((name) => [
-        ...where((shape) => !(name in shape), having(name)),
-        ...(name === "action" ? [] : where((shape) => isNeeded(shape, name), { not: having(name) })),
+        ...where((shape) => !(name in shape), { [name]: true }, [name]),
+        ...(name === "action" ? [] : where((shape) => isNeeded(shape, name), { [name]: false })),
       ]),
-      ...where((shape) => !evidence.some((name) => isNeeded(shape, name)), {
-        not: { anyOf: evidence.map(having) },
-      }),
+      ...where(
+        (shape) => !evidence.some((name) => isNeeded(shape, name)),
+        Object.fromEntries(evidence.map((name) => [name, false])),
+      ),
     ],
   };
 }

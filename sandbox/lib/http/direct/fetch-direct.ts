@@ -57,7 +57,11 @@ async function readResponse(answer: IncomingMessage): Promise<Response> {
   for (let index = 0; index < rawHeaders.length; index += 2)
     headers.append(rawHeaders[index] ?? "", rawHeaders[index + 1] ?? "");
   if (answer.headers["content-type"]?.startsWith("text/event-stream"))
-    return new Response(Readable.toWeb(answer), { status, statusText, headers });
+    return new Response(Readable.toWeb(answer) as ReadableStream<Uint8Array>, {
+      status,
+      statusText,
+      headers,
+    });
   const bytes = await readBytes(answer, mostBytes);
   if (bytes === null) throw new Error(`The response has more than ${mostBytes} bytes.`);
   const body = bodiless.includes(status) ? null : new Uint8Array(bytes);
