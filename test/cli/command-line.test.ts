@@ -99,7 +99,9 @@ function expectStatus(scenario: Scenario, changed: number, status: number, title
   return { ...scenario, steps };
 }
 
-test("scenario play --junit reports each step, the differing field, and which steps did not run", async () => {
+test("scenario play --junit reports each step, the differing field, and which steps did not run", {
+  tags: "thorough",
+}, async () => {
   const shipped = fileURLToPath(new URL("../../scenarios/lost-response.yaml", import.meta.url));
   const scenario = await readScenario(shipped);
   const altered = join(folder, "altered.yaml");

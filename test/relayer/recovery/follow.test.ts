@@ -118,7 +118,9 @@ async function nextBlockOf(kit: RelayerKit) {
   };
 }
 
-test("an operation is looked up again when a reorg goes back to the head before its block", async () => {
+test("an operation is looked up again when a reorg goes back to the head before its block", {
+  tags: "thorough",
+}, async () => {
   let whileHeadIsHeld = async () => {};
   let replacement: Hex | null = null;
   const kit: RelayerKit = await openKit({

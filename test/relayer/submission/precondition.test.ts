@@ -97,7 +97,9 @@ describe("an operation whose precondition no longer holds", () => {
     expect((await kit.mined())[0]).toBe((await kit.relayer.read(shown.operation_id))?.hashes[1]?.hash);
   });
 
-  test("is cancelled by the operation with the next nonce, which it would hold up", async () => {
+  test("is cancelled by the operation with the next nonce, which it would hold up", {
+    tags: "thorough",
+  }, async () => {
     const { kit, guard } = await openGuarded();
     const { signed } = await heldOffer(kit);
     await kit.faults.set({ layer: "relayer", point: "broadcast", action: "drop" });

@@ -350,7 +350,9 @@ test("a confirmation has the time of the block that completed it, however late i
   });
 });
 
-test("equal sandboxes with equal steps have equal operations, byte for byte", async () => {
+test("equal sandboxes with equal steps have equal operations, byte for byte", {
+  tags: "thorough",
+}, async () => {
   const run = async () => {
     const kit = await openKit({ seed: "alike" });
     for (const name of ["a", "b"]) await kit.relayer.submit(await kit.offer(name));

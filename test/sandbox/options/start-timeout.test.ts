@@ -88,7 +88,7 @@ describe("a database that accepts connections and never answers", () => {
     expect(await findProcess(pid)).toBeUndefined();
   });
 
-  test("ends a process that joins when its time is over", async () => {
+  test("ends a process that joins when its time is over", { tags: "thorough" }, async () => {
     const store = await silentDatabase();
     const joining = joinSandbox({ store, apiPort: 0, startTimeoutMs: 1_000, log });
     await expect(joining).rejects.toMatchObject(timeoutWhile("the database to respond"));

@@ -119,7 +119,9 @@ test.each<[options: object, message: string]>([
   });
 });
 
-test("createSandbox refuses fresh that is not true or false, and leaves the data directory as it is", async () => {
+test("createSandbox refuses fresh that is not true or false, and leaves the data directory as it is", {
+  tags: "thorough",
+}, async () => {
   const dataDirectory = await temporaryFolder();
   const made = await createSandbox({ dataDirectory, seed: "kept" });
   await made.given.merchant({ state: "pending" });

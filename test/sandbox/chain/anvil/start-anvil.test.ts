@@ -83,7 +83,7 @@ describe("an Anvil", () => {
     },
   );
 
-  test("ends with its parent when that is killed after its guard", async () => {
+  test("ends with its parent when that is killed after its guard", { tags: "thorough" }, async () => {
     const { parent, pid } = await startInOtherProcess();
     const [{ guard } = { guard: 0 }] = await findAnvils(parent.pid ?? 0);
     process.kill(guard, "SIGKILL");

@@ -201,7 +201,9 @@ test("a torn last record is dropped, and damage before it stops the start with f
   expect(await readFile(journal, "utf8")).toBe(damaged);
 });
 
-test("a journal is refused if its chain started from another state, or its blocks cannot be mined again", async () => {
+test("a journal is refused if its chain started from another state, or its blocks cannot be mined again", {
+  tags: "thorough",
+}, async () => {
   const dataDirectory = await temporaryFolder();
   const sandbox = await createSandbox({ dataDirectory });
   await sandbox.chain.client.mine({ blocks: 2 });

@@ -54,7 +54,7 @@ describe("what is changed under a running sandbox is written again, and nothing 
     },
   ];
 
-  test("files of the store, before the next write", async () => {
+  test("files of the store, before the next write", { tags: "thorough" }, async () => {
     const dataDirectory = await temporaryFolder();
     await using sandbox = await createSandbox({ dataDirectory });
     const written = [await writeMerchant(sandbox)];

@@ -200,7 +200,9 @@ async function readResponse(socket: Socket): Promise<string> {
   return text;
 }
 
-test("a client that closes its connection after it has read the response keeps its lease, also if the connection is reset after a later request", async () => {
+test("a client that closes its connection after it has read the response keeps its lease, also if the connection is reset after a later request", {
+  tags: "thorough",
+}, async () => {
   await using read = await startPool("--size", "2", "--seed", "pooled");
   await read.free(2);
   const { socket, askForLease } = await connectTo(read);

@@ -154,7 +154,9 @@ describe.each(["allowance", "balance"] as const)(
   },
 );
 
-test("a refund that reverted between two requests is collected by the next request, once for all keys that began it", async () => {
+test("a refund that reverted between two requests is collected by the next request, once for all keys that began it", {
+  tags: "thorough",
+}, async () => {
   const approved = await kit.approvedPurchase(await kit.fundedMerchant());
   await kit.sandbox.faults.set({ layer: "relayer", point: "after_signed", action: "hold" });
   expect((await kit.requestRefund(approved, "first-key")).status).toBe(202);
