@@ -145,32 +145,6 @@ test("an Anvil that gets SIGKILL while it replaces another Anvil is also replace
   await expect.poll(read, { timeout: 30_000, interval: 20 }).toEqual(blocks);
 });
 
-test("each of six Anvils that get SIGKILL one after the other, at different moments of the replacement, is replaced", {
-  timeout: 120_000,
-}, async () => {
-  await using sandbox = await startSandbox(await temporaryFolder());
-  const { description } = sandbox;
-  const rpc = rpcOf(description);
-  for (let mined = 0; mined < 4; mined += 1) await rpc("anvil_mine", "0x32");
-  const blocks = await readBlocks(description);
-  for (const looks of [1, 8, 64]) {
-    const killed = new Set<number>();
-    let seen = 0;
-    const killNext = async () => {
-      const found = (await findAnvils(description.pid)).find(({ anvil }) => !killed.has(anvil));
-      if (found === undefined) return killed.size;
-      seen += 1;
-      if (seen % looks !== 0) return killed.size;
-      killed.add(found.anvil);
-      process.kill(found.anvil, "SIGKILL");
-      return killed.size;
-    };
-    await expect.poll(killNext, { timeout: 60_000, interval: 1 }).toBe(6);
-    const read = async () => await readBlocks(description).catch(() => null);
-    await expect.poll(read, { timeout: 60_000, interval: 20 }).toEqual(blocks);
-  }
-});
-
 async function theAnvil({ pid }: SandboxDescription): Promise<number> {
   const [found] = await findAnvils(pid);
   if (found === undefined) throw new Error("The sandbox has no Anvil.");

