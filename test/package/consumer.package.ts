@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { z } from "zod";
 import manifest from "../../package.json" with { type: "json" };
 import { type Consumer, installInto } from "./consumer.ts";
-import { expectEveryExport } from "./every-export.ts";
+import { expectEveryExport, viemsOf } from "./every-export.ts";
 import { run } from "./run.ts";
 
 const { devDependencies } = manifest;
@@ -66,7 +66,10 @@ test("the first test that the README shows passes in an empty project", async ()
   expect(await project.run("npx", "vitest", "run", "--no-color")).toMatch(/Tests +1 passed \(1\)/);
 });
 
-test("strict TypeScript accepts uses of each export, including the declarations of all packages", async () => {
+test("without a viem of its own, the project has one, and strict TypeScript accepts uses of each export, including the declarations of all packages", async () => {
+  expect(await viemsOf(project)).toEqual([
+    ["node_modules/viem", { version: expect.stringMatching(/^2\.(?!57\.20$)/) }],
+  ]);
   await expectEveryExport(project);
 });
 

@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cpSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject } from "vitest";
@@ -13,7 +14,7 @@ export interface Consumer extends AsyncDisposable {
 }
 
 /**
- * Makes an empty project in an empty home and installs the package and others into it.
+ * Makes a project that has the package from its tarball, in a home of its own, and installs others into it.
  *
  * @param packages - as npm takes them, with their versions.
  */
@@ -21,10 +22,9 @@ export async function installInto(...packages: string[]): Promise<Consumer> {
   const home = await mkdtemp(join(tmpdir(), "routing-sandbox-consumer-"));
   const folder = join(home, "project");
   const env = installer(inject("oldestNode"), home);
-  await mkdir(folder);
-  await writeFile(join(folder, "package.json"), '{"name":"project","private":true,"type":"module"}');
+  cpSync(inject("installed"), folder, { recursive: true, verbatimSymlinks: true });
   const start = async (program: string, ...args: string[]) => await run(program, args, { cwd: folder, env });
-  await start("npm", "install", inject("tarball"), ...packages);
+  if (packages.length > 0) await start("npm", "install", ...packages);
   return {
     folder,
     env,

@@ -1,6 +1,7 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
+import { z } from "zod";
 import type { Consumer } from "./consumer.ts";
 
 const useOfEveryExport = `import { createSandbox, type Sandbox, SandboxError } from "routing-sandbox";
@@ -64,4 +65,13 @@ export async function expectEveryExport(project: Consumer): Promise<void> {
     matchers: 4,
     domain: { chainId: 31_337 },
   });
+}
+
+const lock = z.object({ packages: z.record(z.string(), z.object({ version: z.string().optional() })) });
+
+/** The path and version of each viem that is installed in a project. */
+export async function viemsOf({ folder }: Consumer): Promise<[string, { version?: string | undefined }][]> {
+  const text = await readFile(join(folder, "node_modules", ".package-lock.json"), "utf8");
+  const { packages } = lock.parse(JSON.parse(text));
+  return Object.entries(packages).filter(([path]) => path.endsWith("node_modules/viem"));
 }
