@@ -38,7 +38,6 @@ import { firstPauseMs, longestRetryAfter } from "../server/outbox/delivery-attem
 import { eventListLimit } from "../server/outbox/event-types.ts";
 import { smallestCompaction } from "../server/store/directory/compacted-journal.ts";
 import { electionIntervalMs } from "../server/store/postgres/cluster-member.ts";
-import { storageSizes } from "../server/store/tables/record-storage.ts";
 import { verifiedEvery } from "../testkit/explore/explore.ts";
 import { mostCandidates } from "../testkit/explore/shorten-sequence.ts";
 import { poolLimits } from "../testkit/pool/served/pool-limits.ts";
@@ -101,7 +100,6 @@ export const pageLimits = {
   explored_between: `${verifiedEvery} steps`,
   explored_candidates: `${mostCandidates} candidates`,
   explorer_page: count(pageSize),
-  block_records: count(storageSizes.block),
   explorer_scanned: `${count(mostScanned)} records`,
   fault_count: count(faultDefaults.count),
   ...namedFaults,
@@ -117,7 +115,6 @@ export const pageLimits = {
   journal_size: mebibytes(smallestCompaction),
   leader_look: `${electionIntervalMs} ms`,
   leader_wait: `${leaderWaitMs / 1_000} s`,
-  newest_records: count(storageSizes.queue),
   operator_accounts: programRoles.map(({ id, operatorIndex }) => `${operatorIndex} for \`${id}\``).join(", "),
   pool_lease: seconds(poolLimits.leaseSeconds * 1_000),
   pool_longest_lease: `${count(poolLimits.mostLeaseSeconds)} seconds`,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { canonicalJson, hashJson, sha256Hex } from "../../protocol/values/canonical-json.ts";
+import { newestTime } from "../../server/store/records.ts";
 import type { Store, StoreImage } from "../../server/store/store.ts";
-import { newestTime } from "../../server/store/tables/newest-time.ts";
 import type { Part, PartStates } from "../lib/part.ts";
 import { withoutPorts } from "./fingerprint.ts";
 

@@ -266,3 +266,13 @@ export type Ordered<O extends OrderingName> = Collections[(typeof orderings)[O][
 export const collectionNames = Object.keys(indexedFields).filter(
   (name): name is CollectionName => name in indexedFields,
 );
+
+/**
+ * Returns the newest time that a record names as past, in Unix seconds; 0 if it names none.
+ *
+ * @example newestTime({ created_at: 1790000000, expires_at: 1790604800 }) // 1790000000
+ */
+export function newestTime(record: object): number {
+  const past = Object.entries(record).filter(([name]) => name.endsWith("_at") && name !== "expires_at");
+  return Math.max(0, ...past.map(([, time]) => (typeof time === "number" ? time : 0)));
+}

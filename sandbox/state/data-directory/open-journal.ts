@@ -10,7 +10,6 @@ import { newDirectoryStore, openDirectoryStore } from "../../../server/store/dir
 import { lengthOf } from "../../../server/store/directory/journal-file.ts";
 import { readable } from "../../../server/store/directory/store-files.ts";
 import type { JournaledStore } from "../../../server/store/journaled/journaled-store.ts";
-import { storageSizes } from "../../../server/store/tables/record-storage.ts";
 import { dumpChain } from "../../chain/client/dump-chain.ts";
 import type { ChainJournal } from "../../chain/journal/chain-journal.ts";
 import type { ChainHistory, ChainNode, ChainRecord } from "../../chain/start-chain.ts";
@@ -72,7 +71,7 @@ export async function openJournal(
   if (begun === null) return await newJournal(directory, settings, lock);
   const state = await readShort(await requireState(directory, begun));
   const confirm = async () => await lock.confirm();
-  const store = await openDirectoryStore(journalIn(directory), smallestCompaction, storageSizes, confirm);
+  const store = await openDirectoryStore(journalIn(directory), smallestCompaction, confirm);
   lock.follow({ directory: journalIn(directory), isUntouched: () => store.isUntouched });
   const parts = { ...checkpointing(directory, store, lock), ...repairing(directory, store, () => state) };
   const kept = { ...begun.chain, ...(await parts.latest()) };

@@ -30,16 +30,19 @@ export interface CheckedLine {
 const newline = 0x0a;
 /** The longest line, in bytes: a block full of transactions has some 10 MiB. */
 const mostLineBytes = 64 * 2 ** 20;
+/** A line begins with its checksum as a member of its own, so that each line is one JSON object. */
+export const lineHead = '{"sum":"';
 const sumLength = 16;
+const sumEnd = lineHead.length + sumLength;
 
 /**
- * One value as a line of a file: the first 16 hexadecimal digits of the SHA-256 of its JSON, a space, the JSON.
+ * One object as a line of a file, with a member `sum` before its own: the first 16 hexadecimal digits of the SHA-256 of the rest of the line.
  *
  * @example await file.appendFile(toLine(entry))
  */
-export function toLine(value: unknown): string {
-  const text = JSON.stringify(value);
-  return `${sumOf(text)} ${text}\n`;
+export function toLine(value: object): string {
+  const rest = `",${JSON.stringify(value).slice(1)}`;
+  return `${lineHead}${sumOf(rest)}${rest}\n`;
 }
 
 /**
@@ -94,15 +97,38 @@ export async function* readCheckedLines(file: string, torn: "drop" | "refuse"): 
  * has not written it. A line whose newline is another byte is none, nor is what has bytes that JSON escapes.
  */
 function isTorn(bytes: Buffer): boolean {
-  if (!/^[0-9a-f\0]{0,16}(?:$|[ \0](?:$|[{\0]))/.test(bytes.toString("latin1", 0, sumLength + 2)))
-    return false;
+  const text = bytes.toString("latin1");
+  const isOlder = olderBeginning.test(text);
+  if (!isOlder && !beginning.test(text)) return false;
   if (bytes.some((byte) => byte > 0 && byte < 0x20)) return false;
   let start = 0;
-  for (const { index } of bytes.toString("latin1").matchAll(/\}(?=.(?:[0-9a-f]{0,15}$|[0-9a-f]{16} ))/gs)) {
+  for (const { index } of text.matchAll(/\}/g)) {
+    const next = text.slice(index + 2, index + 2 + sumEnd);
+    const isStart = isOlder ? olderBeginning.test(next) : beginning.test(next);
+    if (!isStart || index + 2 > text.length) continue;
     if (textOf(bytes.subarray(start, index + 1)) !== null) return false;
     start = index + 2;
   }
   return start === 0 || textOf(bytes.subarray(start)) === null;
+}
+
+/** The beginning of a line, of any length, with zeros for what is not written. */
+const beginning = partial([
+  ...lineHead,
+  ...Array.from({ length: sumLength }, () => "[0-9a-f]"),
+  '"',
+  ",",
+  '"',
+]);
+const olderBeginning = partial([...Array.from({ length: sumLength }, () => "[0-9a-f]"), " ", "[{]"]);
+
+/** A pattern of texts that begin as these characters do, or are a beginning of them; each may be a zero. */
+function partial(characters: readonly string[]): RegExp {
+  const pattern = characters.reduceRight(
+    (rest, one) => `(?:$|[${one.replace(/^\[|\]$/g, "")}\\0]${rest})`,
+    "",
+  );
+  return new RegExp(`^${pattern}`);
 }
 
 /** The refusal of a file with a line that is not as it was written. */
@@ -117,14 +143,19 @@ export function damaged(
   return new StoreDamagedError(`${file}, line ${number}: ${what} (byte ${start}). ${advice}`, { cause });
 }
 
+/** Returns the JSON of a line without its checksum; null if that does not match. */
 function textOf(line: Buffer): string | null {
-  const sum = line.toString("latin1", 0, sumLength + 1);
-  return sum === `${sumOf(line.subarray(sumLength + 1))} ` ? line.toString("utf8", sumLength + 1) : null;
+  const rest = line.subarray(sumEnd);
+  if (line.toString("latin1", 0, sumEnd) === lineHead + sumOf(rest)) return `{${rest.toString("utf8", 2)}`;
+  // Lines of format 5 are the checksum, a space, the JSON.
+  const older = line.subarray(sumLength + 1);
+  return line.toString("latin1", 0, sumLength + 1) === `${sumOf(older)} ` ? older.toString() : null;
 }
 
-/** The checksum that a line begins with. */
+/** The checksum of a line. */
 export function lineSum(line: string | Buffer): string {
-  return typeof line === "string" ? line.slice(0, sumLength) : line.toString("latin1", 0, sumLength);
+  const start = line.slice(0, lineHead.length).toString() === lineHead ? lineHead.length : 0;
+  return line.slice(start, start + sumLength).toString();
 }
 
 function sumOf(text: string | Buffer): string {

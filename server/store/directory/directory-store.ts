@@ -9,9 +9,7 @@ import { renameFile, syncDirectory } from "../../lib/replace-file.ts";
 import { openEphemeralStore } from "../journaled/ephemeral-store.ts";
 import { JournaledStore, type LoadedStore } from "../journaled/journaled-store.ts";
 import { type StoreImage, StoreUnavailableError } from "../store.ts";
-import { type StorageSizes, storageSizes } from "../tables/record-storage.ts";
 import { emptyContents, type StoreContents } from "../tables/store-contents.ts";
-import { damaged } from "./checked-lines.ts";
 import { CompactedJournal, type Confirm, smallestCompaction } from "./compacted-journal.ts";
 import { type JournalEnd, readJournal } from "./journal-file.ts";
 import {
@@ -35,7 +33,6 @@ import { readBegin, readStoreSnapshot, writeStoreSnapshot } from "./store-snapsh
  *
  * @param compactAbove - how many bytes of journal are compacted into the snapshot in the background; never fewer than twice the
  * snapshot's, so that a write costs what it changes however much there is.
- * @param sizes - how many records are kept as objects, and packed together.
  * @param confirm - called before and after each write: the write is refused if it rejects.
  *
  * @throws StoreDamagedError; StoreUnavailableError when the disk refuses.
@@ -44,31 +41,27 @@ import { readBegin, readStoreSnapshot, writeStoreSnapshot } from "./store-snapsh
 export async function openDirectoryStore(
   directory: string,
   compactAbove = smallestCompaction,
-  sizes = storageSizes,
   confirm: Confirm = async () => {},
 ): Promise<JournaledStore> {
   try {
-    return await openIn(directory, compactAbove, sizes, confirm);
+    return await openIn(directory, compactAbove, confirm);
   } catch (cause) {
     throw unwritable(`The store in ${directory}`, cause);
   }
 }
 
-async function openIn(
-  directory: string,
-  compactAbove: number,
-  sizes: StorageSizes,
-  confirm: Confirm,
-): Promise<JournaledStore> {
+async function openIn(directory: string, compactAbove: number, confirm: Confirm): Promise<JournaledStore> {
   const isNew = !(await holdsStore(directory));
   await finishReplacement(directory);
   // The store is whole without them.
   await removeReplaced(directory).catch(() => undefined);
   await makeDirectory(directory);
-  const { end, ...loaded } = await load(directory, isNew, sizes);
+  const { end, isOlder, ...loaded } = await load(directory, isNew);
   const durability = await CompactedJournal.open(directory, end, compactAbove, confirm);
   if (isNew) await durability.replace(emptyContents);
-  return new JournaledStore({ durability, ...loaded });
+  const store = new JournaledStore({ durability, ...loaded });
+  if (isOlder) await store.rewrite();
+  return store;
 }
 
 /** A store that keeps nothing before {@link NewDirectoryStore.begin}. */
@@ -152,7 +145,7 @@ export async function readDirectoryBegin(directory: string): Promise<Json | unde
 export async function readDirectory(directory: string): Promise<StoreImage> {
   try {
     const isNew = !(await holdsStore(directory));
-    const { tables, chain } = await load(readable(directory), isNew, storageSizes);
+    const { tables, chain } = await load(readable(directory), isNew);
     return chain.count === 0 ? tables.image() : { ...tables.image(), chain: chain.records };
   } catch (cause) {
     throw unreadable(directory, cause);
@@ -162,21 +155,17 @@ export async function readDirectory(directory: string): Promise<StoreImage> {
 async function load(
   directory: string,
   isNew: boolean,
-  sizes: StorageSizes,
-): Promise<LoadedStore & { end: JournalEnd }> {
+): Promise<LoadedStore & { end: JournalEnd; isOlder: boolean }> {
   const { snapshot: file, journal } = filesOf(directory);
-  const snapshot = isNew ? emptyContents : await readStoreSnapshot(file);
+  const { isOlder, ...snapshot } = isNew
+    ? { ...emptyContents, isOlder: false }
+    : await readStoreSnapshot(file);
   if (!isNew) requireJournal(directory);
   const end: JournalEnd = { bytes: 0, ended: true };
   const { upTo: batches, chainUpTo: chain } = snapshot;
-  const lines = readJournal(journal, { batches, chain }, end);
-  const loaded = await JournaledStore.load(snapshot, lines, sizes).catch((cause: unknown) => {
-    throw isError(cause) && cause.name === "RangeError"
-      ? damaged(file, { number: 1, start: 0 }, "its records do not fit together", cause)
-      : cause;
-  });
+  const loaded = await JournaledStore.load(snapshot, readJournal(journal, { batches, chain }, end));
   const cutOffBytes = existsSync(journal) ? (await stat(journal)).size - end.bytes : 0;
-  return { end, ...loaded, cutOffBytes };
+  return { end, isOlder, ...loaded, cutOffBytes };
 }
 
 /** Writes a directory next to another one and gives it its name. The directory with the name is always complete, or both exist to finish the step with. */

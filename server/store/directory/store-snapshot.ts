@@ -6,8 +6,10 @@ import { openFile } from "../../lib/file-kind.ts";
 import { replaceFile } from "../../lib/replace-file.ts";
 import type { ChainChange } from "../chain-changes.ts";
 import { type CollectionName, collectionNames } from "../records.ts";
-import { emptyContents, type PlacedRecord, type StoreContents } from "../tables/store-contents.ts";
-import { damaged, lineSum, readCheckedLines, StoreDamagedError, toLine } from "./checked-lines.ts";
+import type { Stored } from "../store.ts";
+import { emptyContents, type StoreContents } from "../tables/store-contents.ts";
+import { damaged, lineHead, lineSum, readCheckedLines, StoreDamagedError, toLine } from "./checked-lines.ts";
+import { Format5 } from "./format-5.ts";
 
 interface Header {
   format: number;
@@ -23,18 +25,9 @@ interface Footer {
   lines: string;
 }
 
-/** A record that is kept as an object; `position` is its place in the list of its collection. */
-type RecordLine = [
-  collection: CollectionName,
-  key: string,
-  revision: number,
-  value: unknown,
-  position: number,
-];
-
-/** Older records, as `encodeBlock` writes them, in base64. */
-interface BlockLine {
-  block: string;
+/** A record; those of a collection are in the order of its list. */
+interface RecordLine extends Stored<unknown> {
+  collection: CollectionName;
 }
 
 /** A record of the chain. */
@@ -42,8 +35,9 @@ interface ChainLine {
   chain: ChainChange;
 }
 
-/** The one format that is written and read. */
-const currentFormat = 5;
+/** The format that is written. The one before it is read. */
+const currentFormat = 6;
+const olderFormat = 5;
 
 /**
  * The amount of text that is built before it is written, in characters: a few milliseconds of work, between which
@@ -54,13 +48,14 @@ const portion = 2 ** 18;
 /**
  * Reads the snapshot of a data directory.
  *
+ * @returns with `isOlder` for one of the format before, which has to be written again.
  * @throws StoreDamagedError, also for another format.
  */
-export async function readStoreSnapshot(file: string): Promise<StoreContents> {
-  await readHeader(file);
+export async function readStoreSnapshot(file: string): Promise<StoreContents & { isOlder: boolean }> {
+  const { format } = await readHeader(file);
   const snapshot = new Low<StoreContents>(new StoreSnapshotFile(file), emptyContents);
   await snapshot.read();
-  return snapshot.data;
+  return { ...snapshot.data, isOlder: format !== currentFormat };
 }
 
 /**
@@ -76,7 +71,7 @@ export async function writeStoreSnapshot(
   await new Low<StoreContents>(new StoreSnapshotFile(file, confirm), contents).write();
 }
 
-/** The adapter that lowdb reads and writes through: a line for each record or block, each with its checksum, the whole synced to disk. */
+/** The adapter that lowdb reads and writes through: a line for each record, each with its checksum, the whole synced to disk. */
 class StoreSnapshotFile implements Adapter<StoreContents> {
   readonly #file: string;
   readonly #confirm: () => Promise<void>;
@@ -88,38 +83,51 @@ class StoreSnapshotFile implements Adapter<StoreContents> {
 
   async read(): Promise<StoreContents> {
     const file = this.#file;
-    const records: PlacedRecord[] = [];
-    const blocks: Buffer[] = [];
+    const collections = new Map<CollectionName, Stored<unknown>[]>(collectionNames.map((name) => [name, []]));
+    const older = new Format5();
     const chain: ChainChange[] = [];
     let header: Header | null = null;
+    let read = 0;
     let complete = false;
     let last = { number: 1, start: 0 };
     const lines = createHash("sha256");
     for await (const { number, start, sum, text } of readCheckedLines(file, "refuse")) {
       last = { number, start };
-      const line: Header | RecordLine | BlockLine | ChainLine | Footer = JSON.parse(text);
+      const line: Header | RecordLine | ChainLine | Footer = JSON.parse(text);
       if (complete) throw damaged(file, last, "it comes after the end");
       if ("records" in line) {
-        complete = line.records === records.length + blocks.length + chain.length;
+        complete = line.records === read;
         if (complete && line.lines !== lines.digest("hex"))
           throw damaged(file, last, "the lines before it are not those that were written with it");
         continue;
       }
       lines.update(sum);
-      if ("format" in line) header = line;
-      else if ("chain" in line) chain.push(line.chain);
-      else if ("block" in line) blocks.push(Buffer.from(line.block, "base64"));
+      if ("format" in line) {
+        header = line;
+        continue;
+      }
+      read += 1;
+      if ("chain" in line) chain.push(line.chain);
+      else if (header?.format === olderFormat) addOlder(older, line, file, last);
       else {
-        const [collection, key, revision, value, position] = line;
-        if (!collectionNames.includes(collection))
-          throw damaged(file, last, `there is no collection ${collection}`);
-        records.push({ collection, key, revision, value, position });
+        const { collection, ...stored } = line;
+        const records = collections.get(collection);
+        if (records === undefined) throw damaged(file, last, `there is no collection ${collection}`);
+        records.push(stored);
       }
     }
     if (header === null) throw damaged(file, { number: 1, start: 0 }, "the header is missing");
     if (!complete) throw damaged(file, last, "records are missing");
-    const { up_to: upTo, chain_up_to: chainUpTo, begin, counters } = header;
-    return { upTo, chainUpTo, begin, counters, records, blocks, chain };
+    const { format, up_to: upTo, chain_up_to: chainUpTo, begin, counters } = header;
+    const isOlder = format === olderFormat;
+    return {
+      upTo,
+      chainUpTo,
+      begin,
+      counters,
+      chain,
+      collections: isOlder ? older.collections() : collections,
+    };
   }
 
   async write(contents: StoreContents): Promise<void> {
@@ -134,7 +142,7 @@ async function writeLines(handle: FileHandle, contents: StoreContents): Promise<
   const lines = createHash("sha256");
   let records = 0;
   let waiting = "";
-  const put = (value: Header | RecordLine | BlockLine | ChainLine) => {
+  const put = (value: Header | RecordLine | ChainLine) => {
     const line = toLine(value);
     lines.update(lineSum(line));
     waiting += line;
@@ -155,10 +163,9 @@ async function writeLines(handle: FileHandle, contents: StoreContents): Promise<
   await write();
 }
 
-function* linesOf({ blocks, records, chain }: StoreContents): Generator<BlockLine | RecordLine | ChainLine> {
-  for (const block of blocks) yield { block: block.toString("base64") };
-  for (const { collection, key, revision, value, position } of records)
-    yield [collection, key, revision, value, position];
+function* linesOf({ collections, chain }: StoreContents): Generator<RecordLine | ChainLine> {
+  for (const [collection, records] of collections)
+    for (const { key, revision, value } of records) yield { collection, key, revision, value };
   for (const record of chain) yield { chain: record };
 }
 
@@ -177,17 +184,18 @@ async function readHeader(file: string): Promise<Header> {
   for await (const { number, start, text } of readCheckedLines(file, "refuse")) {
     const { format, ...header }: Omit<Header, "format"> & Partial<Header> = JSON.parse(text);
     if (format === undefined) throw damaged(file, { number, start }, "the header is missing");
-    if (format !== currentFormat) throw otherFormat(file, format);
+    if (format !== currentFormat && format !== olderFormat) throw otherFormat(file, format);
     return { format, ...header };
   }
   throw damaged(file, { number: 1, start: 0 }, "the header is missing");
 }
 
-/** Format 1 was one JSON document; a line of this format begins with its checksum. */
+/** Format 1 was one JSON document. */
 async function isOneDocument(file: string): Promise<boolean> {
   await using handle = await openFile(file, "r");
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1);
-  return bytesRead === 1 && buffer.toString() === "{";
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(lineHead.length));
+  const beginning = buffer.toString("utf8", 0, bytesRead);
+  return beginning.startsWith("{") && beginning !== lineHead;
 }
 
 function otherFormat(file: string, format: number): StoreDamagedError {
@@ -199,3 +207,17 @@ function otherFormat(file: string, format: number): StoreDamagedError {
 /** The remedy for a data directory of another version. */
 export const howToConvert =
   "Save the sandbox with the version that wrote it (routing-sandbox snapshot save FILE), and load that file with this one in another directory.";
+
+/** @throws StoreDamagedError for a line that is none of that format. */
+function addOlder(
+  older: Format5,
+  line: unknown,
+  file: string,
+  place: { number: number; start: number },
+): void {
+  try {
+    older.add(line as Parameters<Format5["add"]>[0]);
+  } catch (cause) {
+    throw damaged(file, place, "it is not a record as it was written", cause);
+  }
+}

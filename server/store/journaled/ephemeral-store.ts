@@ -1,10 +1,9 @@
 import { ChainLog } from "../chain-changes.ts";
 import { MemoryTables } from "../tables/memory-tables.ts";
-import { storageSizes } from "../tables/record-storage.ts";
 import { JournaledStore } from "./journaled-store.ts";
 
 /** A store that keeps nothing after the process. */
-export function openEphemeralStore(sizes = storageSizes): JournaledStore {
+export function openEphemeralStore(): JournaledStore {
   const nothing = async () => {};
   return new JournaledStore({
     durability: {
@@ -17,7 +16,7 @@ export function openEphemeralStore(sizes = storageSizes): JournaledStore {
       replace: nothing,
       close: nothing,
     },
-    tables: new MemoryTables(sizes),
+    tables: new MemoryTables(),
     upTo: 0,
     chain: new ChainLog(),
     begin: null,

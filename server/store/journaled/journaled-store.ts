@@ -13,7 +13,6 @@ import {
 } from "../store.ts";
 import type { RelayerJournalStore } from "../stored-relayer-journal.ts";
 import { MemoryTables } from "../tables/memory-tables.ts";
-import type { StorageSizes } from "../tables/record-storage.ts";
 import { contentsOf, type StoreContents, type TableContents } from "../tables/store-contents.ts";
 import type { Durability } from "./durability.ts";
 import { type JournalEntry, type JournalLine, PendingEntries } from "./pending-entries.ts";
@@ -68,12 +67,8 @@ export class JournaledStore implements Store, RelayerJournalStore {
   }
 
   /** The state that a snapshot and the lines after it lead to. */
-  static async load(
-    snapshot: StoreContents,
-    lines: AsyncIterable<JournalLine>,
-    sizes: StorageSizes,
-  ): Promise<LoadedStore> {
-    const tables = new MemoryTables(sizes);
+  static async load(snapshot: StoreContents, lines: AsyncIterable<JournalLine>): Promise<LoadedStore> {
+    const tables = new MemoryTables();
     tables.load(snapshot);
     const chain = new ChainLog(snapshot.chain, snapshot.chainUpTo);
     let { upTo } = snapshot;
@@ -111,7 +106,7 @@ export class JournaledStore implements Store, RelayerJournalStore {
 
   /** The newest time that a durable record names as past, in Unix seconds; it may be one that was changed or deleted since. */
   get newestTime(): number {
-    return this.#tables.newestTime();
+    return this.#tables.newestTime;
   }
 
   /** Whether what is durable has to be written again: a sync has failed, or another process has changed it. */
@@ -243,6 +238,11 @@ export class JournaledStore implements Store, RelayerJournalStore {
       this.#pending.clear();
       this.#taken.clear();
     });
+  }
+
+  /** Writes everything again, in the current format. @throws StoreUnavailableError when the disk refuses; what was there then stays. */
+  async rewrite(): Promise<void> {
+    await this.#durability.replace(this.#durable());
   }
 
   async close(): Promise<void> {

@@ -10,7 +10,7 @@ import {
 import type { OrderedPage } from "../store.ts";
 import { type Change, fits, StoreConflictError, type Stored } from "../store.ts";
 import type { MemoryTables } from "../tables/memory-tables.ts";
-import { groupOf, placeOf } from "../tables/ordered-index.ts";
+import { groupOf, placeOf } from "../tables/table.ts";
 
 /** One committed batch as the journal keeps it. */
 export interface JournalEntry {

@@ -3,19 +3,11 @@ import type { ChainChange } from "../chain-changes.ts";
 import { type CollectionName, collectionNames } from "../records.ts";
 import type { Stored, StoreImage } from "../store.ts";
 
-/** A record at its place in the list of its collection, in the order of insertion. */
-export interface PlacedRecord extends Stored<unknown> {
-  collection: CollectionName;
-  position: number;
-}
-
 /** The records and counters of a store at one time. */
 export interface TableContents {
   counters: { readonly [counter: string]: number };
-  /** The records that are kept as objects, in the order of their last change. They are never changed in place, so that these stay as they were. */
-  records: readonly PlacedRecord[];
-  /** All other records, in blocks that `encodeBlock` wrote. */
-  blocks: Iterable<Buffer>;
+  /** The records of each collection in the order of insertion. They are never changed in place, so that these stay as they were. */
+  collections: ReadonlyMap<CollectionName, readonly Stored<unknown>[]>;
 }
 
 /** The contents of a store at one time. */
@@ -36,20 +28,15 @@ export const emptyContents: StoreContents = {
   chainUpTo: 0,
   begin: null,
   counters: {},
-  records: [],
-  blocks: [],
+  collections: new Map(),
   chain: [],
 };
 
 /** The records of an image. */
 export function contentsOf({ counters, collections }: StoreImage): TableContents {
-  const records: PlacedRecord[] = [];
-  for (const collection of collectionNames) {
-    let position = 0;
-    for (const [key, { revision, value }] of Object.entries(collections[collection] ?? {})) {
-      records.push({ collection, position, key, revision, value });
-      position += 1;
-    }
-  }
-  return { counters, records, blocks: [] };
+  const records = collectionNames.map((collection) => {
+    const entries = Object.entries(collections[collection] ?? {});
+    return [collection, entries.map(([key, { revision, value }]) => ({ key, revision, value }))] as const;
+  });
+  return { counters, collections: new Map(records) };
 }

@@ -1,10 +1,6 @@
 import { type CollectionName, indexedFields, orderings } from "../records.ts";
 import type { OrderedPage, Stored } from "../store.ts";
-import { CodeIndex, codeOf, firstFrom } from "./code-index.ts";
-import { Columns, nowhere } from "./columns.ts";
-import { groupOf, OrderedIndex, type Ordering, placeOf } from "./ordered-index.ts";
-import { numberOf, widths } from "./packed-block.ts";
-import type { RecordOwner, RecordStorage } from "./record-storage.ts";
+import { firstFrom, SortedIndex } from "./sorted-index.ts";
 
 /** The page of a list. */
 export interface ListPage {
@@ -13,88 +9,76 @@ export interface ListPage {
   reverse?: boolean;
 }
 
-/** The codes and numbers of a record, one for each column. */
-interface Entry {
-  codes: readonly number[];
-  numbers: readonly number[];
+/** An order: the fields in which the records of a group are equal, and the number that orders them. */
+interface Ordering {
+  within: readonly string[];
+  by: string;
 }
 
-/**
- * The records of one collection with an index for each filterable field and for each order.
- *
- * Indexes have the codes of values, so that they need no record; what is found by a code is compared when it is read.
- */
-export class Table implements RecordOwner {
-  readonly number: number;
-  readonly columns: Columns;
-  readonly #fields: readonly string[];
-  readonly #orders: readonly (Ordering & { name: string; index: OrderedIndex })[];
-  /** By the codes of the key, and of each field. */
-  readonly #indexes: readonly CodeIndex[];
+/** The records of one collection with an index for each filterable field and for each order. */
+export class Table {
+  /** In the order of insertion; the slot of a record that was deleted stays empty. */
+  readonly #records: (Stored<unknown> | undefined)[] = [];
+  readonly #slots = new Map<string, number>();
+  /** For each indexed field, the slots by its values. */
+  readonly #fields: readonly { field: string; index: SortedIndex }[];
+  readonly #orders: readonly (Ordering & { name: string; index: SortedIndex })[];
 
   constructor(collection: CollectionName) {
-    this.number = numberOf(collection);
-    const { codes = 0, numbers = 0 } = widths[this.number] ?? {};
-    this.columns = new Columns(codes, numbers);
-    this.#fields = indexedFields[collection];
-    this.#indexes = Array.from({ length: 1 + this.#fields.length }, () => new CodeIndex());
+    this.#fields = indexedFields[collection].map((field) => ({ field, index: new SortedIndex() }));
     this.#orders = Object.entries(orderings)
       .filter(([, ordering]) => ordering.collection === collection)
-      .map(([name, { within, by }]) => ({ name, within, by, index: new OrderedIndex() }));
+      .map(([name, { within, by }]) => ({ name, within, by, index: new SortedIndex() }));
   }
 
-  get(key: string, storage: RecordStorage): Stored<unknown> | undefined {
-    const slot = this.#find(key, storage);
-    return slot === undefined ? undefined : storage.read(this, slot);
+  /** All records, in the order of insertion. */
+  get records(): Stored<unknown>[] {
+    return this.#records.filter((stored) => stored !== undefined);
+  }
+
+  get(key: string): Stored<unknown> | undefined {
+    return this.#records[this.#slots.get(key) ?? -1];
   }
 
   /** Puts the next revision of a record, or the first one. */
-  put(key: string, value: unknown, storage: RecordStorage): void {
-    const slot = this.#find(key, storage);
-    const revision = slot === undefined ? 1 : (this.columns.revisions[slot] ?? 0) + 1;
-    this.#place(slot ?? this.columns.append(), { key, value, revision }, storage);
+  put(key: string, value: unknown): void {
+    this.load({ key, value, revision: (this.get(key)?.revision ?? 0) + 1 });
   }
 
-  /** Puts a record of a file or an image at its place in the list; indexed with {@link Table.index}. */
-  load(position: number, stored: Stored<unknown>, storage: RecordStorage): void {
-    this.columns.reserve(position + 1);
-    this.#write(position, stored);
-    storage.put(this, position, stored);
+  /** Puts a record as it is. */
+  load(stored: Stored<unknown>): void {
+    const slot = this.#slots.get(stored.key) ?? this.#records.length;
+    this.#slots.set(stored.key, slot);
+    this.#index(slot, this.#records[slot], stored);
+    this.#records[slot] = stored;
   }
 
-  /** Indexes everything that was loaded. */
-  index(): void {
-    const { codes, numbers, locations, length } = this.columns;
-    for (const [column, index] of this.#indexes.entries())
-      for (let slot = 0; slot < length; slot += 1)
-        if (locations[slot] !== nowhere) index.add(codes[column]?.[slot] ?? 0, slot);
-    for (const [order, { index }] of this.#orders.entries())
-      for (let slot = 0; slot < length; slot += 1) {
-        const number = numbers[order]?.[slot] ?? Number.NaN;
-        const code = codes[this.#indexes.length + order]?.[slot] ?? 0;
-        if (locations[slot] !== nowhere && !Number.isNaN(number)) index.add(code, number, slot);
-      }
-  }
-
-  delete(key: string, storage: RecordStorage): void {
-    const slot = this.#find(key, storage);
+  delete(key: string): void {
+    const slot = this.#slots.get(key);
     if (slot === undefined) return;
-    this.#reindex(slot, this.#entryAt(slot), null);
-    storage.delete(this, slot);
+    this.#index(slot, this.#records[slot], undefined);
+    this.#records[slot] = undefined;
+    this.#slots.delete(key);
   }
 
   /** Records that fit a filter, in the order of insertion. */
-  list(filter: object, page: ListPage, storage: RecordStorage): Stored<unknown>[] {
+  list(filter: object, { after, limit, reverse = false }: ListPage): Stored<unknown>[] {
     const wanted = Object.entries(filter);
+    const cursor = after === undefined ? undefined : this.#slots.get(after);
     const found: Stored<unknown>[] = [];
-    if (page.limit === 0) return found;
-    for (const slot of this.#candidates(wanted, page, storage)) {
-      const stored = storage.read(this, slot);
-      // Values of one code can differ.
-      if (stored === undefined || !wanted.every(([field, value]) => fieldOf(stored.value, field) === value))
-        continue;
-      found.push(stored);
-      if (found.length === page.limit) break;
+    if (limit === 0 || (after !== undefined && cursor === undefined)) return found;
+    // The shortest list of slots that an index has.
+    const [shortest] = wanted
+      .map(([field, value]) => this.#fields.find((one) => one.field === field)?.index.get(value).slots ?? [])
+      .toSorted((left, right) => left.length - right.length);
+    const placeOfSlot = (slot: number) => (shortest === undefined ? slot : firstFrom(shortest, slot));
+    const length = shortest?.length ?? this.#records.length;
+    let at = reverse ? length - 1 : 0;
+    if (cursor !== undefined) at = reverse ? placeOfSlot(cursor) - 1 : placeOfSlot(cursor + 1);
+    for (; at >= 0 && at < length && found.length !== limit; at += reverse ? -1 : 1) {
+      const stored = this.#records[shortest?.[at] ?? at];
+      if (stored !== undefined && wanted.every(([field, value]) => fieldOf(stored.value, field) === value))
+        found.push(stored);
     }
     return found;
   }
@@ -103,112 +87,50 @@ export class Table implements RecordOwner {
   ordered(
     name: string,
     within: readonly string[],
-    page: OrderedPage,
-    storage: RecordStorage,
+    { from, limit, reverse = false }: OrderedPage,
   ): Stored<unknown>[] {
     const found: Stored<unknown>[] = [];
     const order = this.#orders.find((one) => one.name === name);
-    if (order === undefined || page.limit === 0) return found;
-    for (const slot of order.index.read(within, page)) {
-      const stored = storage.read(this, slot);
-      if (stored === undefined || placeOf(stored.value, order)?.group !== groupOf(within)) continue;
-      found.push(stored);
-      if (found.length === page.limit) break;
+    const { numbers, slots } = order?.index.get(groupOf(within)) ?? { numbers: [], slots: [] };
+    let at = reverse ? numbers.length - 1 : 0;
+    if (from !== undefined) at = reverse ? firstFrom(numbers, from + 1) - 1 : firstFrom(numbers, from);
+    for (; at >= 0 && at < slots.length && found.length !== limit; at += reverse ? -1 : 1) {
+      const stored = this.#records[slots[at] ?? -1];
+      if (stored !== undefined) found.push(stored);
     }
     return found;
   }
 
-  /** The slot of a key. */
-  #find(key: string, storage: RecordStorage): number | undefined {
-    return this.#indexes[0]?.get(codeOf(key)).find((slot) => storage.read(this, slot)?.key === key);
-  }
-
-  /** The slots after a page's beginning whose codes fit a filter: from the shortest list that an index has. */
-  *#candidates(
-    wanted: readonly [string, unknown][],
-    { after, reverse = false }: ListPage,
-    storage: RecordStorage,
-  ): Generator<number> {
-    const cursor = after === undefined ? undefined : this.#find(after, storage);
-    if (after !== undefined && cursor === undefined) return;
-    const { codes } = this.columns;
-    const fields = wanted.map(([field, value]) => {
-      const column = 1 + this.#fields.indexOf(field);
-      const code = codeOf(value);
-      return { column, code, slots: this.#indexes[column]?.get(code) ?? [] };
-    });
-    const [shortest] = fields.toSorted((left, right) => left.slots.length - right.slots.length);
-    const length = shortest?.slots.length ?? this.columns.length;
-    const placeOfSlot = (slot: number) => (shortest === undefined ? slot : firstFrom(shortest.slots, slot));
-    let at = reverse ? length - 1 : 0;
-    if (cursor !== undefined) at = reverse ? placeOfSlot(cursor) - 1 : placeOfSlot(cursor + 1);
-    for (; at >= 0 && at < length; at += reverse ? -1 : 1) {
-      const slot = shortest?.slots[at] ?? at;
-      if (fields.every(({ column, code }) => codes[column]?.[slot] === code)) yield slot;
-    }
-  }
-
-  #place(slot: number, stored: Stored<unknown>, storage: RecordStorage): void {
-    const last = this.#entryAt(slot);
-    this.#write(slot, stored);
-    storage.put(this, slot, stored);
-    this.#reindex(slot, last, this.#entryAt(slot));
-  }
-
-  /** Writes the numbers of a record into its columns. */
-  #write(slot: number, { key, value, revision }: Stored<unknown>): void {
-    const { codes, numbers, revisions } = this.columns;
-    revisions[slot] = revision;
-    let column = 0;
-    const add = (code: number) => {
-      const written = codes[column];
-      if (written !== undefined) written[slot] = code;
-      column += 1;
-    };
-    add(codeOf(key));
-    for (const field of this.#fields) add(codeOf(fieldOf(value, field)));
-    let order = 0;
-    for (const ordering of this.#orders) {
-      const place = placeOf(value, ordering);
-      add(codeOf(place?.group));
-      const ordered = numbers[order];
-      if (ordered !== undefined) ordered[slot] = place?.number ?? Number.NaN;
-      order += 1;
-    }
-  }
-
-  /** The numbers of the record at a slot; null when there is none. */
-  #entryAt(slot: number): Entry | null {
-    const { codes, numbers, locations } = this.columns;
-    if (locations[slot] === nowhere) return null;
-    return {
-      codes: codes.map((column) => column[slot] ?? 0),
-      numbers: numbers.map((column) => column[slot] ?? Number.NaN),
-    };
-  }
-
   /** Moves a slot to where its next record belongs in the indexes; without one it is in none. */
-  #reindex(slot: number, last: Entry | null, next: Entry | null): void {
-    for (const [column, index] of this.#indexes.entries()) {
-      const [before, after] = [last?.codes[column], next?.codes[column]];
-      if (before === after) continue;
-      if (before !== undefined) index.remove(before, slot);
-      if (after !== undefined) index.add(after, slot);
+  #index(slot: number, last: Stored<unknown> | undefined, next: Stored<unknown> | undefined): void {
+    for (const { field, index } of this.#fields) {
+      const [before, after] = [fieldOf(last?.value, field), fieldOf(next?.value, field)];
+      if (last !== undefined && next !== undefined && before === after) continue;
+      if (last !== undefined) index.remove(before, slot, slot);
+      if (next !== undefined) index.add(after, slot, slot);
     }
-    for (const [order, { index }] of this.#orders.entries()) {
-      const column = this.#indexes.length + order;
-      const [before, after] = [placeIn(last, order, column), placeIn(next, order, column)];
-      if (before?.code === after?.code && before?.number === after?.number) continue;
-      if (before !== undefined) index.remove(before.code, before.number, slot);
-      if (after !== undefined) index.add(after.code, after.number, slot);
+    for (const { index, ...ordering } of this.#orders) {
+      const [before, after] = [placeOf(last?.value, ordering), placeOf(next?.value, ordering)];
+      if (before?.group === after?.group && before?.number === after?.number) continue;
+      if (before !== undefined) index.remove(before.group, before.number, slot);
+      if (after !== undefined) index.add(after.group, after.number, slot);
     }
   }
 }
 
-/** The place of a record in an order; undefined when it is in none. */
-function placeIn(entry: Entry | null, order: number, column: number) {
-  const [code, number] = [entry?.codes[column], entry?.numbers[order]];
-  return code === undefined || number === undefined || Number.isNaN(number) ? undefined : { code, number };
+/** Returns the place of a record in an order; undefined when its number is null. */
+export function placeOf(
+  record: unknown,
+  { within, by }: Ordering,
+): { group: string; number: number } | undefined {
+  const number = fieldOf(record, by);
+  if (typeof number !== "number") return undefined;
+  return { group: groupOf(within.map((field) => String(fieldOf(record, field)))), number };
+}
+
+/** Returns the name of the group with these values. */
+export function groupOf(values: readonly string[]): string {
+  return JSON.stringify(values);
 }
 
 function fieldOf(record: unknown, field: string): unknown {

@@ -1,37 +1,9 @@
 import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { smallestCompaction } from "../../../server/store/directory/compacted-journal.ts";
 import { openDirectoryStore, readDirectory } from "../../../server/store/directory/directory-store.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
-
-/** So small that nearly every record is packed. */
-const tiny = { queue: 1, block: 2 };
-
-describe("packed records of a directory", () => {
-  test("any changed byte of them is refused at the start with file, line and byte", async () => {
-    const folder = await temporaryFolder();
-    await putMany(folder, 6);
-    const file = join(folder, "store.json");
-    const bytes = await readFile(file);
-    const lines = bytes.toString().split("\n");
-    const packed = lines.filter((line) => line.includes('{"block":"'));
-    expect(packed.length).toBeGreaterThan(1);
-    let start = (lines[0]?.length ?? 0) + 1;
-    for (const [at, line] of packed.entries()) {
-      for (let byte = start; byte <= start + line.length; byte += 1) {
-        const damaged = Buffer.from(bytes);
-        damaged[byte] = (bytes[byte] ?? 0) ^ (1 << (byte % 8));
-        await writeFile(file, damaged);
-        await expect(openDirectoryStore(folder)).rejects.toThrow(
-          `${file}, line ${at + 2}: it does not match its checksum (byte ${start})`,
-        );
-      }
-      start += line.length + 1;
-    }
-  });
-});
 
 describe("a directory that was damaged", () => {
   test("any changed byte is refused with file and line, or has no effect", async () => {
@@ -99,21 +71,6 @@ async function fill(folder: string): Promise<void> {
   for (const key of ["0x03", "0x04"]) await put(second, key);
   await cp(origin, folder, { recursive: true });
   await second.close();
-}
-
-/** Puts records, each of which changes an earlier one, and closes the store. */
-async function putMany(
-  folder: string,
-  to: number,
-  from = 1,
-  compactAbove = smallestCompaction,
-): Promise<void> {
-  const store = await openDirectoryStore(folder, compactAbove, tiny);
-  for (let number = from; number <= to; number += 1) {
-    await put(store, `0x${String(number).padStart(2, "0")}`);
-    if (number % 7 === 0) await put(store, `0x${String(number - 5).padStart(2, "0")}`, 1);
-  }
-  await store.close();
 }
 
 /** @param revision - the revision that is updated; any if not given. */

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,33 +7,24 @@ import { smallestCompaction } from "../../../server/store/directory/compacted-jo
 import { openDirectoryStore, readDirectory } from "../../../server/store/directory/directory-store.ts";
 import { openEphemeralStore } from "../../../server/store/journaled/ephemeral-store.ts";
 import type { Store } from "../../../server/store/store.ts";
-import { storageSizes } from "../../../server/store/tables/record-storage.ts";
+import { readLines } from "../../kit/store-lines.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { testStore } from "./contract.ts";
 
-/** So small that nearly every record is packed. */
-const tiny = { queue: 1, block: 2 };
-
-describe.for([
-  { name: "in memory", sizes: storageSizes },
-  { name: "in memory, packed", sizes: tiny },
-])("$name", ({ sizes }) => {
+describe("in memory", () => {
   testStore(async () => {
-    const store = openEphemeralStore(sizes);
+    const store = openEphemeralStore();
     return { store, reopen: null, close: async () => await store.close() };
   });
 });
 
-describe.for([
-  { name: "in a directory", sizes: storageSizes },
-  { name: "in a directory, packed", sizes: tiny },
-])("$name", ({ sizes }) => {
+describe("in a directory", () => {
   testStore(async () => {
     const folder = await mkdtemp(join(tmpdir(), "routing-sandbox-store-"));
-    let store = await openDirectoryStore(folder, smallestCompaction, sizes);
+    let store = await openDirectoryStore(folder);
     const reopen = async () => {
       await store.close();
-      store = await openDirectoryStore(folder, smallestCompaction, sizes);
+      store = await openDirectoryStore(folder);
       return store;
     };
     const close = async () => {
@@ -45,51 +35,91 @@ describe.for([
   });
 });
 
-describe("packed records of a directory", () => {
-  test("equal stores write equal bytes, however often one of them was opened or compacted", {
-    tags: "thorough",
-  }, async () => {
+describe("the files of a directory", () => {
+  test("equal stores write equal bytes, however often one of them was opened or compacted", async () => {
     const [one, other] = [await temporaryFolder(), await temporaryFolder()];
     await putMany(one, 60);
     for (let from = 1; from <= 60; from += 12) await putMany(other, from + 11, from, 1_000);
     expect(await readFile(join(other, "store.json"))).toEqual(await readFile(join(one, "store.json")));
   });
 
-  test("a process that starts after a kill has the packed records and those of the journal", async () => {
-    const [origin, folder] = [await temporaryFolder(), await temporaryFolder()];
-    await putMany(origin, 20);
-    const store = await openDirectoryStore(origin, smallestCompaction, tiny);
-    await put(store, "0x05", 1);
-    await store.commit([], () => [
-      { kind: "delete", collection: "used_transactions", key: "0x06", revision: 1 },
+  test("each line is a JSON object that names its collection, for jq and grep", async () => {
+    const folder = await temporaryFolder();
+    await fill(folder);
+    const [, ...records] = await readLines(join(folder, "store.json"));
+    expect(records.slice(0, 2)).toMatchObject([
+      { collection: "used_transactions", key: "0x01", revision: 1, value: { step: "offer" } },
+      { collection: "used_transactions", key: "0x02", revision: 1, value: { step: "offer" } },
     ]);
-    const image = await store.export();
-    await cp(origin, folder, { recursive: true });
+    const [batch] = await readLines(join(folder, "store.journal"));
+    expect(batch).toMatchObject({ number: 3, changes: [{ collection: "used_transactions", key: "0x03" }] });
+  });
+});
+
+describe("a directory of format 5, as version 0.1.0 wrote it", () => {
+  const kept = join(import.meta.dirname, "format-5");
+  const keptFolder = async () => {
+    const folder = await temporaryFolder();
+    await cp(join(kept, "snapshot.txt"), join(folder, "store.json"));
+    await cp(join(kept, "journal.txt"), join(folder, "store.journal"));
+    return folder;
+  };
+  const readImage = async () => JSON.parse(await readFile(join(kept, "image.json"), "utf8"));
+
+  test("is read, and rewritten in the current format when it is opened", async () => {
+    const folder = await keptFolder();
+    expect(await readDirectory(folder)).toEqual(await readImage());
+    const store = await openDirectoryStore(folder);
+    expect(await store.export()).toEqual(await readImage());
+    const [header] = await readLines(join(folder, "store.json"));
+    expect(header).toMatchObject({ format: 6, up_to: 12 });
+    expect(await readFile(join(folder, "store.journal"), "utf8")).toBe("");
+    await put(store, "0x02");
     await store.close();
-    expect(await readDirectory(folder)).toEqual(image);
-    expect(await readDirectory(origin)).toEqual(image);
+    expect(Object.keys((await readDirectory(folder)).collections.used_transactions ?? {})).toEqual([
+      "0x01",
+      "0x02",
+    ]);
+  });
+
+  test("loses nothing when the process is killed after its snapshot was rewritten and before its journal", async () => {
+    const folder = await keptFolder();
+    await (await openDirectoryStore(folder)).close();
+    await cp(join(kept, "journal.txt"), join(folder, "store.journal"));
+    expect(await readDirectory(folder)).toEqual(await readImage());
+  });
+
+  test("may end with a write that was cut off, and is refused when anything else is not as it was written", async () => {
+    const folder = await keptFolder();
+    const [snapshot, journal] = [join(folder, "store.json"), join(folder, "store.journal")];
+    const written = await readFile(journal, "utf8");
+    await writeFile(journal, written + written.slice(0, 40));
+    expect(await readDirectory(folder)).toEqual(await readImage());
+    await writeFile(journal, `${written}{"number":13}`);
+    await expect(readDirectory(folder)).rejects.toThrow("it does not end as it was written");
+    await writeFile(journal, written);
+    const lines = await readFile(snapshot, "utf8");
+    await writeFile(snapshot, lines.replace('{"block":"A', '{"block":"B'));
+    await expect(openDirectoryStore(folder)).rejects.toThrow(
+      "store.json, line 2: it does not match its checksum",
+    );
+    const block = toLine({ block: "AwAA" });
+    await writeFile(snapshot, lines.replace(/^.*"block".*\n/m, block));
+    await expect(openDirectoryStore(folder)).rejects.toThrow(
+      "store.json, line 2: it is not a record as it was written",
+    );
   });
 });
 
 describe("a directory that was damaged", () => {
-  test("a line that is longer than any, and a place that no list has, are refused before they take all memory", async () => {
+  test("a line that is longer than any is refused before it takes all memory", async () => {
     const folder = await temporaryFolder();
     await fill(folder);
-    const [snapshot, journal] = [join(folder, "store.json"), join(folder, "store.journal")];
+    const journal = join(folder, "store.journal");
     const bytes = await readFile(journal);
     await writeFile(journal, Buffer.concat([bytes, Buffer.alloc(65 * 2 ** 20, "x")]));
     await expect(openDirectoryStore(folder)).rejects.toThrow(
       /store\.journal, line \d+: it has more than 64 MiB \(byte \d+\)/,
-    );
-    await writeFile(journal, bytes);
-    const lines = (await readFile(snapshot, "utf8")).trimEnd().split("\n");
-    const values = lines.map((line) => JSON.parse(line.slice(17)));
-    const [header, record] = values;
-    const changed = [header, [...record.slice(0, 4), 4e9], ...values.slice(2, -1)].map(toLine);
-    const sums = createHash("sha256").update(changed.map((line) => line.slice(0, 16)).join(""));
-    await writeFile(snapshot, changed.join("") + toLine({ ...values.at(-1), lines: sums.digest("hex") }));
-    await expect(openDirectoryStore(folder)).rejects.toThrow(
-      /store\.json, line 1: its records do not fit together/,
     );
   });
 
@@ -124,8 +154,13 @@ describe("a directory that was damaged", () => {
     await fill(folder);
     const file = join(folder, "store.json");
     const [header = "", first = "", second = "", end = ""] = (await readFile(file, "utf8")).split("\n");
-    const otherRecord = toLine(["used_transactions", "0x01", 1, { step: "pay" }, 0]).trimEnd();
-    const otherHeader = toLine({ format: 5, up_to: 2, chain_up_to: 0, begin: null, counters: {} }).trimEnd();
+    const otherRecord = toLine({
+      collection: "used_transactions",
+      key: "0x01",
+      revision: 1,
+      value: { step: "pay" },
+    }).trimEnd();
+    const otherHeader = toLine({ format: 6, up_to: 2, chain_up_to: 0, begin: null, counters: {} }).trimEnd();
     for (const lines of [
       [header, second, first],
       [header, otherRecord, second],
@@ -240,7 +275,7 @@ describe("a directory is refused and left alone", () => {
     { format: 2, snapshot: toLine({ format: 2, up_to: 7, counters: {} }) },
     { format: 3, snapshot: toLine({ format: 3, up_to: 7, chain_up_to: 0, begin: null, counters: {} }) },
     { format: 4, snapshot: toLine({ format: 4, up_to: 7, chain_up_to: 0, begin: null, counters: {} }) },
-    { format: 6, snapshot: toLine({ format: 6, up_to: 7, something: "new" }) },
+    { format: 7, snapshot: toLine({ format: 7, up_to: 7, something: "new" }) },
   ])("when it has format $format", async ({ format, snapshot }) => {
     const folder = await temporaryFolder();
     const files = new Map([
@@ -249,7 +284,7 @@ describe("a directory is refused and left alone", () => {
     ]);
     for (const [file, text] of files) await writeFile(file, text);
     await expect(openDirectoryStore(folder)).rejects.toThrow(
-      `${join(folder, "store.json")}, line 1: this is format ${format}, and this version reads format 5. ${advice}`,
+      `${join(folder, "store.json")}, line 1: this is format ${format}, and this version reads format 6. ${advice}`,
     );
     expect((await readdir(folder)).sort()).toEqual(["store.journal", "store.json"]);
     for (const [file, text] of files) expect(await readFile(file, "utf8")).toBe(text);
@@ -314,7 +349,7 @@ async function putMany(
   from = 1,
   compactAbove = smallestCompaction,
 ): Promise<void> {
-  const store = await openDirectoryStore(folder, compactAbove, tiny);
+  const store = await openDirectoryStore(folder, compactAbove);
   for (let number = from; number <= to; number += 1) {
     await put(store, `0x${String(number).padStart(2, "0")}`);
     if (number % 7 === 0) await put(store, `0x${String(number - 5).padStart(2, "0")}`, 1);

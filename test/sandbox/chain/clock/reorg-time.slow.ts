@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
@@ -8,6 +8,7 @@ import { toLine } from "../../../../server/store/directory/checked-lines.ts";
 import { readDirectory } from "../../../../server/store/directory/directory-store.ts";
 import { ask } from "../../../ask.ts";
 import { present, type Schema } from "../../../kit/answer.ts";
+import { readLines } from "../../../kit/store-lines.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 
@@ -302,8 +303,7 @@ test("a live clock that travelled is as far ahead of the wall clock when it cont
     expect(await kept()).toEqual({ kind: "clock", offset: 2 * day });
   }
   // Later than the latest block says, as when time passed and nothing was mined.
-  const [header = ""] = (await readFile(join(store, "store.json"), "utf8")).split("\n");
-  const { chain_up_to: count } = JSON.parse(header.slice(17));
+  const [{ chain_up_to: count }] = await readLines(join(store, "store.json"));
   const moved = { chain: count + 1, record: { kind: "clock", offset: 2 * day + 600 } } as const;
   await writeFile(join(store, "store.journal"), toLine(moved));
   const started = Math.floor(Date.now() / 1_000);

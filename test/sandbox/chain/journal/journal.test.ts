@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,6 +8,7 @@ import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { verifyDirectory } from "../../../../sandbox/state/data-directory/verify-directory.ts";
 import { toLine } from "../../../../server/store/directory/checked-lines.ts";
 import { runCli } from "../../../cli/run-cli.ts";
+import { readLines, writeSnapshot } from "../../../kit/store-lines.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 
 const address = "0x00000000000000000000000000000000000000aa";
@@ -29,7 +29,7 @@ test("a data directory of the first version is refused with what to do, and stay
   await expect(createSandbox({ dataDirectory })).rejects.toMatchObject({
     name: "StoreDamagedError",
     message: expect.stringMatching(
-      /store\.json, line 1: this is format 2, and this version reads format 5\. Save/,
+      /store\.json, line 1: this is format 2, and this version reads format 6\. Save/,
     ),
   });
   expect(await readFile(join(dataDirectory, "settings.json"), "utf8")).toBe(settings);
@@ -219,14 +219,10 @@ test("a journal is refused if its chain started from another state, or its block
 
   const snapshot = join(dataDirectory, "store", "store.json");
   const written = await readFile(snapshot, "utf8");
-  const lines = written.split("\n").slice(0, -1);
-  const texts = lines.map((line) => JSON.parse(line.slice(17)));
+  const texts = await readLines(snapshot);
   const blocks = texts.filter((line) => line.chain?.kind === "block");
   blocks.at(-1).chain.gas_limit = "0x1c9c381";
-  const changed = texts.slice(0, -1).map(toLine);
-  const sums = createHash("sha256").update(changed.map((line) => line.slice(0, 16)).join(""));
-  const end = toLine({ ...texts.at(-1), lines: sums.digest("hex") });
-  await writeFile(snapshot, [...changed, end].join(""));
+  await writeSnapshot(snapshot, texts);
   await expect(createSandbox({ dataDirectory })).rejects.toMatchObject({
     code: "replay_failed",
     message: expect.stringContaining(

@@ -1,10 +1,9 @@
-import { createHash } from "node:crypto";
 import { cp, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { verifyDirectory } from "../../../../sandbox/state/data-directory/verify-directory.ts";
-import { toLine } from "../../../../server/store/directory/checked-lines.ts";
+import { readLines, writeSnapshot } from "../../../kit/store-lines.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 
 const address = "0x00000000000000000000000000000000000000aa";
@@ -64,13 +63,10 @@ test("data verify refuses a journal whose blocks are whole but do not have the b
   await sandbox.close();
   await verifyDirectory(dataDirectory);
   const snapshot = join(dataDirectory, "store", "store.json");
-  const lines = (await readFile(snapshot, "utf8")).split("\n").slice(0, -1);
-  const [header, ...rest] = lines.map((line) => JSON.parse(line.slice(17)));
+  const [header, ...rest] = await readLines(snapshot);
   const other = `0x${"ab".repeat(32)}`;
   header.begin.chain.deployment.epochBlock.hash = other;
-  const changed = [header, ...rest.slice(0, -1)].map(toLine);
-  const sums = createHash("sha256").update(changed.map((line) => line.slice(0, 16)).join(""));
-  await writeFile(snapshot, [...changed, toLine({ ...rest.at(-1), lines: sums.digest("hex") })].join(""));
+  await writeSnapshot(snapshot, [header, ...rest]);
   await expect(verifyDirectory(dataDirectory)).rejects.toMatchObject({
     name: "StoreDamagedError",
     message: `The journal in ${join(dataDirectory, "store")} has another block ${number} (${hash}) than the chain began with (${other}). Restore the data directory from a backup, or choose another one with the option dataDirectory.`,

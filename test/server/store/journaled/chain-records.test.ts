@@ -9,6 +9,7 @@ import {
 } from "../../../../server/store/directory/directory-store.ts";
 import type { JournaledStore } from "../../../../server/store/journaled/journaled-store.ts";
 import type { Store } from "../../../../server/store/store.ts";
+import { readLines } from "../../../kit/store-lines.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 import { holdDisk } from "../directory/held-disk.ts";
 
@@ -31,8 +32,7 @@ test("chain records are written before the commits that follow them", async () =
   await put(store, "0x01");
   chain.waiting.push(block(2), call("anvil_setBalance"));
   await put(store, "0x02");
-  const lines = (await readFile(join(folder, "store.journal"), "utf8")).split("\n");
-  const kinds = lines.filter((line) => line !== "").map((line) => Object.keys(JSON.parse(line.slice(17)))[0]);
+  const kinds = (await readLines(join(folder, "store.journal"))).map((line) => Object.keys(line)[0]);
   expect(kinds).toEqual(["chain", "number", "chain", "chain", "number"]);
   await store.close();
   expect((await readDirectory(folder)).chain).toEqual([block(1), block(2), call("anvil_setBalance")]);
