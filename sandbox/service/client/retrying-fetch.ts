@@ -1,5 +1,5 @@
 import { CodedError } from "../../../protocol/coded-error.ts";
-import { AbortSignal } from "../../../protocol/globals.ts";
+import { AbortSignal, Response, URL } from "../../../protocol/globals.ts";
 import { readRetryAfter } from "../../../protocol/values/retry-after.ts";
 import { isLostConnection } from "../../lib/errors/is-lost-connection.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
