@@ -169,7 +169,7 @@ test("a node that is down refuses every operation that needs it with the same st
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(body),
     });
-    return { status: response.status, answer: await response.json() };
+    return { status: response.status, answer: (await response.json()) as { detail?: string } };
   };
   const answers = [
     await send("/given", { purchase: { state: "paid" } }),
