@@ -6,7 +6,7 @@ import { AnswerPromise } from "./answer-promise.ts";
 export class LeaseGuard {
   readonly #over = new AbortController();
   readonly #underWay = new Set<Promise<void>>();
-  /** What refuses each call that has no answer yet, with the call's name, in their order. */
+  /** The functions that refuse calls without an answer yet, each with its call, in their order. */
   readonly #unanswered = new Map<() => void, string>();
   /** The calls whose answers nothing has awaited, in their order. */
   readonly #forgotten = new Map<AnswerPromise<unknown>, string>();
