@@ -134,7 +134,7 @@ export interface Sandbox extends AsyncDisposable {
   /**
    * Writes a trace: one HTML file that opens in any browser, offline, with everything that has happened since the start or the last
    * restore, and next to it a snapshot file of the current state, for `routing-sandbox start --from`. Returns the names of both; `snapshot`
-   * is null when the snapshot could not be taken, and the trace says why.
+   * is null when the snapshot could not be taken, and the trace says why. A missing folder of the file is created.
    *
    * @param subject - the test and its errors, which the trace shows first.
    * @throws SandboxError argument_invalid for anything but a file name, trace_refused when the file cannot be written.

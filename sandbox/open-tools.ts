@@ -15,7 +15,7 @@ import { fetchDirect } from "./lib/http/direct/fetch-direct.ts";
 import { restoreParts } from "./lib/part.ts";
 import { listParts } from "./restored-state.ts";
 import { lazyAccess } from "./service/client/access/lazy-access.ts";
-import { createApiClient, type OpenClientUntil, type SendRequest } from "./service/client/api-client.ts";
+import { type OpenClientUntil, openApiClient, type SendRequest } from "./service/client/api-client.ts";
 import { retryPolicy } from "./service/client/retry-policy.ts";
 import { describeSandbox } from "./service/describe-sandbox.ts";
 import { GivenAccess } from "./service/given/actors/access.ts";
@@ -121,13 +121,15 @@ function openState(
     settings.parts,
   );
   const clientUntil: OpenClientUntil = (end) => {
-    const made = createApiClient(urls.api, undefined, {
-      ...retryPolicy(chain.clock, settings.confirmations),
+    const policy = retryPolicy(chain.clock, settings.confirmations);
+    const options = {
+      ...policy,
       nextKey: access.nextKey,
       fetch: send,
       signal: AbortSignal.any([end, signal]),
-    });
-    made.use(...access.middleware);
+    };
+    const made = openApiClient(urls.api, options, access.authorize);
+    made.use(access.middleware);
     return made;
   };
   // Loading what fetches takes as long as anything here, and many sandboxes are never asked for their client.

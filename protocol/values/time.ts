@@ -47,3 +47,12 @@ export function fromTimestamp(text: string): number {
 /** 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z, which RFC 3339 ends with. */
 const earliest = -62_167_219_200;
 const latest = 253_402_300_799;
+
+/**
+ * Returns the Unix seconds of a number that is a time from 2001 to 2286 in milliseconds; undefined for any other value.
+ *
+ * @example secondsOfMilliseconds(1_767_830_400_000) // 1767830400
+ */
+export function secondsOfMilliseconds(time: unknown): number | undefined {
+  return typeof time === "number" && time >= 1e12 && time < 1e13 ? Math.floor(time / 1_000) : undefined;
+}

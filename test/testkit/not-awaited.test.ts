@@ -75,7 +75,7 @@ test("a call that anything waits for is not reported, in whichever way, and whet
   const lease = await pool.lease();
   const { sandbox } = lease;
   await sandbox.clock.now();
-  const own = async () => await sandbox.given.merchant({ state: "pending" });
+  const own = async () => await sandbox.client.GET("/v1/routing/capabilities");
   const left = [
     own(),
     sandbox.wallets.buyer.faucet(1n).then(() => "paid"),
@@ -88,6 +88,29 @@ test("a call that anything waits for is not reported, in whichever way, and whet
   await left.at(-1);
   expect(await endOf(lease)).toBeUndefined();
   await settled;
+});
+
+test("a given state that has not finished is reported, even if a function waits for it", async () => {
+  const lease = await pool.lease();
+  const { given } = lease.sandbox;
+  const own = async () => await given.merchant({ state: "pending" });
+  const left = [
+    own(),
+    given.purchase({ state: "created" }).then(() => "made"),
+    given.request({ merchant: { state: "pending" } }).catch(() => "none"),
+  ];
+  const settled = Promise.allSettled(left);
+  expect(await endOf(lease)).toBe(
+    "The test ended without awaiting given.merchant(), given.purchase(), given.request(). Await every call of the sandbox.",
+  );
+  await settled;
+});
+
+test("a given state that has finished before its test ends is not reported if a function waited for it", async () => {
+  const lease = await pool.lease();
+  const made = lease.sandbox.given.purchase({ state: "created" }).then(({ purchase }) => purchase.status);
+  expect(await made).toBe("created");
+  expect(await endOf(lease)).toBeUndefined();
 });
 
 test("a call in progress is refused at the end of its test with its name", async () => {

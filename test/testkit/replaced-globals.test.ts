@@ -57,7 +57,11 @@ async function useAll(sandbox: ExplorableSandbox): Promise<void> {
   await expect(receiver.next(({ number }) => number === 0, 20)).rejects.toThrow("within 20 ms");
 
   const before = await sandbox.snapshot();
-  await sandbox.clock.travel({ days: 1 });
+  await sandbox.clock.travel({ days: 30 });
+  const { response } = await client.GET("/v1/routing/programs/{program}/purchases/{id}", {
+    params: { path: { program: other.program, id: other.id } },
+  });
+  expect(response.status).toBe(200);
   await before.restore();
   await faults.set("reorg");
   await chain.client.mine({ blocks: 1 });
@@ -113,6 +117,8 @@ const refuse = () => {
   throw new Error("The test allows no connection.");
 };
 
+const ofFetch = ["fetch", "Headers", "Request", "Response", "FormData", "Blob"];
+
 describe("the sandbox reaches its own parts past", () => {
   const replacements: { [name: string]: () => unknown } = {
     "a stubbed fetch": () => vi.stubGlobal("fetch", refuse),
@@ -123,6 +129,13 @@ describe("the sandbox reaches its own parts past", () => {
     },
     "a library that replaces the connections of sockets": () =>
       vi.spyOn(Socket.prototype, "connect").mockImplementation(refuse),
+    "removed globals of fetch": () => {
+      for (const name of ofFetch) vi.stubGlobal(name, undefined);
+      for (const name of ofFetch) Reflect.deleteProperty(globalThis, name);
+    },
+    "polyfills of the globals of fetch": () => {
+      for (const name of ofFetch) vi.stubGlobal(name, Unusable);
+    },
     "a stubbed performance": () => vi.stubGlobal("performance", undefined),
   };
   testEach(replacements);

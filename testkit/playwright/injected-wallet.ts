@@ -174,6 +174,11 @@ export class InjectedWallet {
         4901,
         `The wallet sends to the chain ${own} only, and ${selected} is selected.`,
       );
+    if (decoded.type === "transaction" && decoded.chain_id !== null && decoded.chain_id !== selected)
+      throw new ProviderError(
+        4901,
+        `The transaction is for the chain ${decoded.chain_id}, and ${selected} is selected.`,
+      );
     if (decoded.type !== "typed_data") return;
     const { chainId } = decoded.typed_data.domain;
     if (chainId !== undefined && chainId !== BigInt(selected))

@@ -6,9 +6,6 @@ import type { Json } from "../../protocol/values/json.ts";
 import { ProviderError } from "./provider-error.ts";
 
 const hex = z.templateLiteral(["0x", z.string()]);
-const sendParams = z.tuple([
-  z.object({ from: hex, to: hex, data: hex.optional(), input: hex.optional(), value: hex.optional() }),
-]);
 /** Further parameters, such as the password of `personal_sign`, mean nothing to a wallet. */
 const messageParams = z.tuple([z.string(), z.string()]).rest(z.unknown());
 const typedDataParams = z.tuple([hex, z.union([z.string(), z.record(z.string(), z.unknown())])]);
@@ -33,6 +30,16 @@ const chainId = z
   .string()
   .regex(/^0x[1-9a-fA-F][0-9a-fA-F]*$/, "must be 0x and hexadecimal without leading zeros, such as 0x7a69")
   .transform((id) => numberToHex(BigInt(id)));
+const sendParams = z.tuple([
+  z.object({
+    from: hex,
+    to: hex.nullish(),
+    data: hex.optional(),
+    input: hex.optional(),
+    value: hex.optional(),
+    chainId: chainId.optional(),
+  }),
+]);
 const chainParams = z.tuple([z.object({ chainId, rpcUrls: z.array(z.string()).optional() })]);
 
 /** Methods by which a node would sign or send without its owner's consent, and a wallet's own methods that this one does not have. */
@@ -50,6 +57,8 @@ export type DecodedRequest =
       /** The function of the token or the registrar contract, and its arguments by name; null for any other call. */
       function: string | null;
       args: { [name: string]: Json } | null;
+      /** The chain that the page names, as hex; null when it names none, which means the selected one. */
+      chain_id: Hex | null;
     }
   | { type: "typed_data"; from: Hex; typed_data: z.infer<typeof typedDataBody> }
   | { type: "message"; from: Hex; text: string; bytes: Hex }
@@ -87,10 +96,20 @@ export function decodeRequest(method: string, params: unknown): DecodedRequest {
     case "eth_requestAccounts":
       return { type: "connection" };
     case "eth_sendTransaction": {
-      const [{ from, to, data, input, value = "0x0" }] = read(method, sendParams, params);
+      const [{ from, to, data, input, value = "0x0", chainId: chain_id = null }] = read(
+        method,
+        sendParams,
+        params,
+      );
+      // Its node does, but the sandbox's contracts are deployed already, and what a page sends without `to` is more likely a mistake.
+      if (to == null)
+        throw new ProviderError(
+          -32_602,
+          "The transaction has no `to`, and the wallet deploys no contracts. Add `to`, or deploy through the chain RPC.",
+        );
       const calldata = data ?? input ?? "0x";
       const call = readCall(purchaseRegistrarAbi, calldata) ?? readCall(testUsdcAbi, calldata);
-      const known = { function: call?.function ?? null, args: call?.args ?? null };
+      const known = { function: call?.function ?? null, args: call?.args ?? null, chain_id };
       return { type: "transaction", from, to, data: calldata, value: BigInt(value).toString(), ...known };
     }
     case "personal_sign":

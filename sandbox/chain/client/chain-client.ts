@@ -12,6 +12,7 @@ import {
   testActions,
 } from "viem";
 import { fetchDirect } from "../../lib/http/direct/fetch-direct.ts";
+import { withOwnGlobals } from "../../lib/http/direct/with-own-globals.ts";
 
 /** Anvil's methods that viem has no action for, or an action that hides the answer. */
 type AnvilMethods = [
@@ -54,16 +55,23 @@ type AnvilMethods = [
  * const client = createChainClient(anvil.url);
  * await client.mine({ blocks: 1 });
  */
-export function createChainClient(
-  url: string,
-  transport: Transport = http(url, { retryCount: 0, fetchFn: fetchDirect }),
-): ChainClient {
+export function createChainClient(url: string, transport: Transport = httpDirect(url)): ChainClient {
   return createPublicClient({
     transport,
     rpcSchema: rpcSchema<[...PublicRpcSchema, ...AnvilMethods]>(),
     cacheTime: 0,
     pollingInterval: 10,
   }).extend(testActions({ mode: "anvil" }));
+}
+
+/** viem's transport over HTTP, past what the tests replace: before it first waits, viem makes a global `Request` of each call. */
+function httpDirect(url: string): Transport {
+  const open = http(url, { retryCount: 0, fetchFn: fetchDirect });
+  return (parameters) => {
+    const opened = open(parameters);
+    const request: typeof opened.request = (...call) => withOwnGlobals(() => opened.request(...call));
+    return { ...opened, request };
+  };
 }
 
 /** The client that {@link createChainClient} returns. */

@@ -1,4 +1,5 @@
 import { Mutex } from "async-mutex";
+import { secondsOfMilliseconds } from "../../../protocol/values/time.ts";
 import { awaitAutomine } from "../../../relayer/node/automine.ts";
 import { toNode } from "../../../relayer/node/node.ts";
 import { freshReading } from "../../lib/reading/fresh-reading.ts";
@@ -234,9 +235,10 @@ function wholeSeconds(by: number | Duration): number {
 }
 
 function assertAhead(timestamp: number, now: number): number {
+  const meant = secondsOfMilliseconds(timestamp);
   if (timestamp > latestTime)
     throw new ClockError(
-      `The clock moves up to ${new Date(latestTime * 1_000).toISOString()}; ${timestamp}, in Unix seconds, is later. For milliseconds, divide them by 1000.`,
+      `The clock moves up to ${new Date(latestTime * 1_000).toISOString()}; ${timestamp}, in Unix seconds, is later.${meant === undefined ? "" : ` These look like milliseconds: pass ${meant}.`}`,
     );
   if (Number.isSafeInteger(timestamp) && timestamp > now) return timestamp - now;
   throw new ClockError(

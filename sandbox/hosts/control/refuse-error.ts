@@ -11,6 +11,7 @@ import { AnvilSilentError } from "../../chain/client/anvil-silent-error.ts";
 import { NotDurableError } from "../../chain/journal/not-durable-error.ts";
 import type { SandboxErrorCode } from "../../lib/errors/sandbox-error.ts";
 import { ProblemError } from "../../service/client/problem-error.ts";
+import { RetryLimitError } from "../../service/client/retrying-fetch.ts";
 import { GivenInvalidError } from "../../service/given/given-invalid-error.ts";
 import type { ControlCode } from "./codes.ts";
 
@@ -32,6 +33,9 @@ export function refuseError(error: unknown, response: Response): void {
     sendRefusal(response.set("Retry-After", "1"), 503, error.message, { code: error.code });
   // Without Retry-After: the call has taken effect, and must not be repeated without a look.
   else if (error instanceof NotDurableError) sendRefusal(response, 503, error.message, { code: error.code });
+  // The same status and code as of an operation that asks the chain itself; the message names the request, and the faults as its cause.
+  else if (error instanceof RetryLimitError && error.lastCode === rpcUnavailable)
+    sendRefusal(response.set("Retry-After", "1"), 503, error.message, { code: rpcUnavailable });
   else if (isOfService(error)) refuseAsService(toProblem(error), response);
   else if (isSilence(error))
     sendRefusal(

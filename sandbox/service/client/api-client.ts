@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
-import createClient, { type Client, type Middleware } from "openapi-fetch";
+import type { Client, Middleware } from "openapi-fetch";
 import { definedOnly } from "../../lib/defined-only.ts";
 import { fetchFromSandbox } from "../../lib/http/direct/fetch-direct.ts";
 import type { paths } from "./api.generated.ts";
 import { requireFilledPath } from "./control/filled-path.ts";
 import { type LifecycleWrites, lifecycleWrites } from "./lifecycle-writes.ts";
 import { mostRequests, type RetryPolicy, retryingFetch, waitInRealTime } from "./retrying-fetch.ts";
+import { openTyped } from "./typed-client.ts";
 
 export type { components, paths } from "./api.generated.ts";
 export type { LifecycleWrites } from "./lifecycle-writes.ts";
@@ -54,14 +55,25 @@ export interface ApiClientOptions extends Partial<RetryPolicy> {
  * const refund = await api.retrying.refund(purchase, decision);
  */
 export function createApiClient(baseUrl: string, bearer?: string, options: ApiClientOptions = {}): ApiClient {
+  const headers = bearer === undefined ? {} : { Authorization: `Bearer ${bearer}` };
+  return openApiClient(baseUrl, { headers, ...options });
+}
+
+/**
+ * Opens a client as {@link createApiClient} does.
+ *
+ * @param authorize - returns the fetch that adds a credential to the requests that another one sends; by default none is added.
+ */
+export function openApiClient(
+  baseUrl: string,
+  { headers = {}, ...options }: ApiClientOptions & { headers?: { [name: string]: string } },
+  authorize = (send: SendRequest): SendRequest => send,
+): ApiClient {
   const { nextKey = async () => randomUUID(), fetch: send = fetchFromSandbox, ...policy } = options;
-  const common = {
-    baseUrl,
-    ...(bearer === undefined ? {} : { headers: { Authorization: `Bearer ${bearer}` } }),
-  };
-  const client = createClient<paths>({ ...common, fetch: send });
+  const open = (fetch: SendRequest) => openTyped<paths>({ baseUrl, headers, fetch: authorize(fetch) });
+  const client = open(send);
   const resend = retryingFetch({ mostRequests, wait: waitInRealTime, ...definedOnly(policy) }, send);
-  const resending = createClient<paths>({ ...common, fetch: resend });
+  const resending = open(resend);
   const middleware = {
     use(...added: Middleware[]) {
       client.use(...added);

@@ -1,5 +1,5 @@
 import { CodedError } from "../../../protocol/coded-error.ts";
-import { AbortSignal } from "../../../protocol/globals.ts";
+import { AbortSignal, Response, URL } from "../../../protocol/globals.ts";
 import { readRetryAfter } from "../../../protocol/values/retry-after.ts";
 import { isLostConnection } from "../../lib/errors/is-lost-connection.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
@@ -45,12 +45,21 @@ export const longestPauseSeconds = 60;
 export class RetryLimitError extends CodedError<"retry_limit"> {
   override readonly name = "RetryLimitError";
 
-  constructor({ method, url }: Request, sent: number, last: string, options: ErrorOptions) {
+  /** The code of the last answer, such as `rpc_unavailable`; undefined when there was none. */
+  readonly lastCode: string | undefined;
+
+  constructor(
+    { method, url }: Request,
+    sent: number,
+    last: string,
+    { lastCode, ...options }: ErrorOptions & { lastCode?: string | undefined },
+  ) {
     super(
       "retry_limit",
       `The outcome of ${method} ${new URL(url).pathname} is unknown after ${sent} identical requests; the last one ${last}. Clear the faults that hold it, or read the object to see what took effect.`,
       options,
     );
+    this.lastCode = lastCode;
   }
 }
 
@@ -97,7 +106,9 @@ export function retryingFetch(policy: RetryPolicy, send: Send, isFinal = isKnown
       if ("answer" in attempt && isFinal(attempt.answer)) return attempt.answer;
       if (sent >= policy.mostRequests)
         throw "answer" in attempt
-          ? new RetryLimitError(request, sent, `got ${await describe(attempt.answer)}`, {})
+          ? new RetryLimitError(request, sent, `got ${await describe(attempt.answer)}`, {
+              lastCode: await codeOf(attempt.answer),
+            })
           : new RetryLimitError(request, sent, "lost its connection", { cause: attempt.lost });
       signal.throwIfAborted();
       await policy.wait({ ...(await reasonOf(attempt)), sent, signal });

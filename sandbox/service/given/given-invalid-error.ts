@@ -10,12 +10,10 @@ export class GivenInvalidError extends CodedError<"given_invalid"> {
     super("given_invalid", [...new Set(errors.map(({ detail }) => detail))].join(" "));
     this.errors = errors;
   }
+}
 
-  /** Returns the same error with pointers below a path. @internal */
-  below(path: readonly string[]): GivenInvalidError {
-    const parent = path.map((step) => `/${step}`).join("");
-    return new GivenInvalidError(
-      this.errors.map(({ pointer, detail }) => ({ pointer: parent + pointer, detail })),
-    );
-  }
+/** Returns the same error with pointers below a path. */
+export function errorBelow(path: readonly string[], { errors }: GivenInvalidError): GivenInvalidError {
+  const parent = path.map((step) => `/${step}`).join("");
+  return new GivenInvalidError(errors.map(({ pointer, detail }) => ({ pointer: parent + pointer, detail })));
 }

@@ -18,7 +18,7 @@ import { openProgramApi, type ProgramApi } from "./actors/program-api.ts";
 import { Reviewer } from "./actors/reviewer.ts";
 import { giveMerchant } from "./give-merchant.ts";
 import { givePurchase } from "./give-purchase.ts";
-import { GivenInvalidError } from "./given-invalid-error.ts";
+import { errorBelow, GivenInvalidError } from "./given-invalid-error.ts";
 import {
   invalidOption,
   type MerchantOptions,
@@ -159,7 +159,7 @@ export class Given {
         ? await this.#merchant(asked.merchant)
         : await this.#purchase(asked.purchase);
     } catch (error) {
-      throw error instanceof GivenInvalidError ? error.below(Object.keys(asked)) : error;
+      throw error instanceof GivenInvalidError ? errorBelow(Object.keys(asked), error) : error;
     }
   }
 

@@ -1,6 +1,7 @@
 import { maxUint128 } from "viem";
 import { z } from "zod";
 import type { Json } from "../../../protocol/values/json.ts";
+import { secondsOfMilliseconds } from "../../../protocol/values/time.ts";
 import { textLengths } from "../../../server/api/limits.ts";
 import {
   asBaseUnits,
@@ -16,7 +17,7 @@ import { meantName } from "../../../server/lib/meant-name.ts";
 import { orList } from "../../../server/lib/or-list.ts";
 import { type WalletName, walletNames } from "../../chain/genesis/roles.ts";
 import { showValue } from "../../lib/errors/show-value.ts";
-import { GivenInvalidError } from "./given-invalid-error.ts";
+import { errorBelow, GivenInvalidError } from "./given-invalid-error.ts";
 import {
   defaultAmount,
   type MerchantState,
@@ -137,12 +138,18 @@ const reference = checked(
   "Pass a string of that length.",
 );
 const program = checked(programIdSchema, "is not a program's id", "Pass one such as prg_demo.");
-const time = checked(
-  unixTimeSchema,
-  "is not a Unix time",
-  "Pass whole seconds, not milliseconds.",
-  "integer",
-);
+const time = z
+  .custom<number>((value) => unixTimeSchema.safeParse(value).success, {
+    error: ({ input, path = [] }) => {
+      const meant = secondsOfMilliseconds(input);
+      const todo =
+        meant === undefined
+          ? "Pass whole seconds, not milliseconds."
+          : `These look like milliseconds: pass ${meant}.`;
+      return describe(path.join("."), input, "is not a Unix time", todo);
+    },
+  })
+  .meta({ type: "integer" });
 const wallet = oneOf(walletNames).meta({ id: "WalletName" });
 const merchant = checked(idSchema("mer"), "is not a merchant's id", "Pass a merchant, or its id.");
 
@@ -311,7 +318,7 @@ export function readGivenRequest(body: unknown): { merchant: MerchantPlan } | { 
       ? { merchant: readMerchantOptions(data.merchant) }
       : { purchase: readPurchaseOptions(data.purchase) };
   } catch (error) {
-    throw error instanceof GivenInvalidError ? error.below(Object.keys(data)) : error;
+    throw error instanceof GivenInvalidError ? errorBelow(Object.keys(data), error) : error;
   }
 }
 

@@ -245,10 +245,12 @@ async function whileTaking<T>(directory: string, step: () => Promise<T>): Promis
       (error: unknown) => codeOf(error) === "EEXIST",
     );
     if (!isTaken || performance.now() > deadline) break;
-    const holder = await readlink(file).catch((error: unknown) => codeOf(error) ?? "");
-    if (isLeft(holder)) await rm(file, { force: true });
+    const there = lstatSync(file, { throwIfNoEntry: false });
+    if (there === undefined) continue;
     // Of the first versions: a directory.
-    else if (holder === "EINVAL") await rmdir(file).catch(async () => await wait(10));
+    if (there.isDirectory()) await rmdir(file).catch(async () => await wait(10));
+    else if (!there.isSymbolicLink() || isLeft(await readlink(file).catch(() => own)))
+      await rm(file, { force: true });
     else await wait(10);
   }
   try {
@@ -258,10 +260,10 @@ async function whileTaking<T>(directory: string, step: () => Promise<T>): Promis
   }
 }
 
-/** Returns whether the process that a link names has ended. */
+/** Returns whether the process that a link names has ended, or whether no process can have made the link. */
 function isLeft(holder: string): boolean {
   const [, pid, started = ""] = /^(\d+) (\d*)$/.exec(holder) ?? [];
-  return pid !== undefined && !isRunning({ pid: Number(pid), started: started === "" ? null : started });
+  return pid === undefined || !isRunning({ pid: Number(pid), started: started === "" ? null : started });
 }
 
 /** Ends the Anvil of a sandbox that has ended, which its guard does unless it was killed with the sandbox. */

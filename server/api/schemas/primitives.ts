@@ -9,6 +9,7 @@ import {
 } from "../../../protocol/values/amount.ts";
 import type { IdPrefix } from "../../../protocol/values/id.ts";
 import type { Json } from "../../../protocol/values/json.ts";
+import { secondsOfMilliseconds } from "../../../protocol/values/time.ts";
 import { requireThat } from "../../http/request/describe-issue.ts";
 import { textLengths } from "../limits.ts";
 
@@ -167,20 +168,17 @@ export const timestampSchema = z
 /** The last second of the year 9999. */
 const lastSecond = 253_402_300_799;
 
-/** Whether a number of milliseconds is a time from 2001 to 2286. */
-function looksLikeMilliseconds(time: number): boolean {
-  return time >= 1e12 && time < 1e13;
-}
-
 /** A second on chain. */
 export const unixTimeSchema = z
   .int(wanting("Unix seconds, such as 1767830400"))
   .min(0)
   .max(lastSecond, {
-    error: ({ input }) =>
-      looksLikeMilliseconds(Number(input))
-        ? `must be Unix seconds; these look like milliseconds: send ${Math.floor(Number(input) / 1_000)}`
-        : `must be at most ${lastSecond}`,
+    error: ({ input }) => {
+      const meant = secondsOfMilliseconds(input);
+      return meant === undefined
+        ? `must be at most ${lastSecond}`
+        : `must be Unix seconds; these look like milliseconds: send ${meant}`;
+    },
   })
   .meta({ id: "UnixTime", description: "Unix time in seconds.", example: 1_767_830_400 });
 

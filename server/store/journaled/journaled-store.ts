@@ -109,9 +109,9 @@ export class JournaledStore implements Store, RelayerJournalStore {
     return this.#tables.newestTime;
   }
 
-  /** Whether what is durable has to be written again: a sync has failed, or another process has changed it. */
+  /** Whether what is durable has to be written again: a sync has failed, or another process has changed it. A write in progress changes it, too. */
   get isBroken(): boolean {
-    return this.#durability.broken();
+    return this.#flushing === null && this.#compacting === null && this.#durability.broken();
   }
 
   /** Whether no other process has written to where this store writes. */
@@ -326,10 +326,10 @@ export class JournaledStore implements Store, RelayerJournalStore {
 
   /** After a failed sync, or a change by another process, everything that is known to be durable is written again before anything else is. */
   async #repair(): Promise<void> {
-    if (!this.isBroken) return;
+    if (!this.#durability.broken()) return;
     await this.#compacting;
     // A compaction that has just renamed its snapshot has changed it, too.
-    if (this.isBroken) await this.#durability.replace(this.#durable());
+    if (this.#durability.broken()) await this.#durability.replace(this.#durable());
   }
 
   /** Commits continue while the snapshot is written; a compaction that fails leaves the journal as whole as it was. */

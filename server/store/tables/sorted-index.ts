@@ -1,4 +1,4 @@
-/** What one group of an index has, in ascending order of the numbers. */
+/** One group of an index, in ascending order of the numbers. */
 interface Group {
   numbers: number[];
   /** The record of each number. */

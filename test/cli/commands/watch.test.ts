@@ -1,4 +1,7 @@
+import { randomInt } from "node:crypto";
+import { once } from "node:events";
 import { rename, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
@@ -6,6 +9,22 @@ import { readContractArtifact } from "../../../sandbox/chain/contracts.ts";
 import type { SandboxDescription } from "../../../sandbox/state/description.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { runCli, startCli } from "../run-cli.ts";
+
+/**
+ * Returns a free port below those that the system gives to programs that ask for any: while the sandbox is replaced, its ports are free, and no other
+ * test may get them.
+ */
+async function lowPort(): Promise<number> {
+  for (;;) {
+    const server = createServer().listen(randomInt(10_000, 30_000), "127.0.0.1");
+    const port = await once(server, "listening").then(
+      () => server.address(),
+      () => null,
+    );
+    server.close();
+    if (typeof port === "object" && port !== null) return port.port;
+  }
+}
 
 test("start --watch replaces the sandbox on the same ports when the artifact changes, and keeps it when the new contract cannot be used", async () => {
   const folder = await temporaryFolder();
@@ -18,7 +37,8 @@ test("start --watch replaces the sandbox on the same ports when the artifact cha
     await rename(`${artifact}.new`, artifact);
   };
   await write({});
-  const ports = ["api", "docs", "rpc", "control"].flatMap((name) => [`--${name}-port`, "0"]);
+  const ports: string[] = [];
+  for (const name of ["api", "docs", "rpc", "control"]) ports.push(`--${name}-port`, String(await lowPort()));
   const dataDir = ["--data-dir", join(folder, "data")];
   const options = ["--registrar", artifact, "--watch", "--seed", "watch", "--json", ...dataDir, ...ports];
   const { stdout, stderr, exited, kill } = startCli(["start", ...options]);

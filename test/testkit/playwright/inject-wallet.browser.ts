@@ -133,6 +133,7 @@ describe("a page that uses ethers", () => {
         value: "0",
         function: "pay",
         args: { id: purchase.commitment.hash, amount: "25000000" },
+        chain_id: null,
       },
       outcome: { status: "answered", result: hash },
     });
@@ -332,6 +333,18 @@ describe("a page that uses ethers", () => {
     for (const chainId of [1, "0x1", "340282366920938463463374607431768211456"])
       expect(await call("ask", "eth_signTypedData_v4", [address, typed(chainId)])).toMatchObject({
         code: 4901,
+      });
+    const send = async (params: object) =>
+      await call("ask", "eth_sendTransaction", [{ from: address, ...params }]);
+    for (const chainId of ["0x1", "0x7a6a"])
+      expect(await send({ to: address, chainId })).toMatchObject({ code: 4901 });
+    expect(await send({ to: address, chainId: 31_337 })).toMatchObject({ code: -32_602 });
+    expect(await send({ to: address, chainId: "0x7A69" })).toMatch(/^0x[0-9a-f]{64}$/);
+    for (const creation of [{ data: "0x00" }, { to: null, data: "0x00" }])
+      expect(await send(creation)).toEqual({
+        code: -32_602,
+        message:
+          "The transaction has no `to`, and the wallet deploys no contracts. Add `to`, or deploy through the chain RPC.",
       });
     await wallet.switchChain(5);
     expect(await call("ask", "eth_signTypedData_v4", [address, typed(31_337)])).toMatchObject({ code: 4901 });

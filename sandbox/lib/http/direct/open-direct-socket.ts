@@ -2,6 +2,7 @@ import http from "node:http";
 import { type ClientOptions, WebSocket } from "ws";
 import { URL } from "../../../../protocol/globals.ts";
 import { connectDirect, requestDirect } from "./connect-direct.ts";
+import { withOwnGlobals } from "./with-own-globals.ts";
 
 /**
  * Opens a WebSocket to an HTTP server of the sandbox itself, past what mocks connections in the process of the tests.
@@ -17,14 +18,12 @@ export function openDirectSocket(url: string, options: ClientOptions = {}): WebS
 
 /** Runs a step, which must not wait, with Node's own functions in the places where ws reads them. */
 function withOwn<T>(step: () => T): T {
-  const replaced = [http.request, globalThis.URL];
-  if (replaced[0] === requestDirect && replaced[1] === URL) return step();
+  const { request } = http;
+  if (request === requestDirect) return withOwnGlobals(step);
   Reflect.set(http, "request", requestDirect);
-  Reflect.set(globalThis, "URL", URL);
   try {
-    return step();
+    return withOwnGlobals(step);
   } finally {
-    Reflect.set(http, "request", replaced[0]);
-    Reflect.set(globalThis, "URL", replaced[1]);
+    Reflect.set(http, "request", request);
   }
 }

@@ -1,5 +1,6 @@
 import type { Middleware } from "openapi-fetch";
 import { z } from "zod";
+import { URL } from "../../../../protocol/globals.ts";
 import type { Part } from "../../../lib/part.ts";
 import type { SendRequest } from "../api-client.ts";
 import { isProblem } from "../problem-error.ts";
@@ -12,7 +13,9 @@ type Held = z.infer<typeof held>;
 
 /** Gives every request of a client a credential, which is issued when the first one is sent; a restore brings it back. */
 export interface LazyAccess extends Part<Held | null> {
-  middleware: Middleware[];
+  middleware: Middleware;
+  /** Returns a fetch that adds the credential to requests that need one. */
+  authorize: (send: SendRequest) => SendRequest;
   /** Returns an idempotency key that no other request has; equal runs get equal keys. */
   nextKey: (send: SendRequest) => Promise<string>;
 }
@@ -21,13 +24,16 @@ export interface LazyAccess extends Part<Held | null> {
  * Issues an account's credential when a client first needs it. If the credential has expired, or a restore has replaced it during a
  * request, the request is sent once more with a valid one.
  *
- * @example client.use(...lazyAccess(urls.api, account.key).middleware)
+ * @example
+ * const access = lazyAccess(urls.api, account.key);
+ * openApiClient(urls.api, { fetch }, access.authorize).use(access.middleware);
  */
 export function lazyAccess(apiUrl: string, accountKey: string): LazyAccess {
   const access = new IssuedAccess(async (send) => await requestAccess(apiUrl, accountKey, send));
   const keys = new WriteKeys();
   return {
-    middleware: [keys.middleware, authorizeWith(access)],
+    middleware: keys.middleware,
+    authorize: (send) => authorizeWith(access, send),
     async nextKey(send) {
       const one = await access.current(send);
       one.keys += 1;
@@ -110,41 +116,21 @@ class IssuedAccess {
  */
 export const mostResends = 3;
 
-/** Returns what gives each request the credential, and sends it again with another one after a restore or when it has expired. */
-function authorizeWith(access: IssuedAccess): Middleware {
-  /** Requests in progress, as they can be sent once more. */
-  const sent = new Map<string, { request: Request; credential: string; restores: number }>();
-  const authorize = async (request: Request, send: SendRequest): Promise<string> => {
-    const { credential } = await access.current(send);
-    request.headers.set("Authorization", `Bearer ${credential}`);
-    return credential;
-  };
-  return {
-    async onRequest({ request, schemaPath, id, options }) {
-      if (request.headers.has("Authorization") || !schemaPath.includes("/programs/")) return;
-      const copy = { request: request.clone(), restores: access.restores };
-      const credential = await authorize(request, options.fetch);
-      sent.set(id, { ...copy, credential });
-    },
-    async onResponse({ response, id, options }) {
-      const copy = sent.get(id);
-      sent.delete(id);
-      if (copy === undefined) return;
-      let { credential, restores } = copy;
-      let answer = response;
-      for (let resends = 0; answer.status === 401 && resends < mostResends; resends += 1) {
-        const renewed = access.renews(await codeOf(answer), credential);
-        if (!renewed && restores === access.restores) break;
-        const request = copy.request.clone();
-        restores = access.restores;
-        credential = await authorize(request, options.fetch);
-        answer = await options.fetch(request);
-      }
-      return answer;
-    },
-    onError({ id }) {
-      sent.delete(id);
-    },
+/** Returns a fetch that gives each request the credential, and sends it again with another one after a restore or when it has expired. */
+function authorizeWith(access: IssuedAccess, send: SendRequest): SendRequest {
+  return async (request) => {
+    if (request.headers.has("Authorization") || !new URL(request.url).pathname.includes("/programs/"))
+      return await send(request);
+    for (let resends = 0; ; resends += 1) {
+      const { restores } = access;
+      const copy = request.clone();
+      const { credential } = await access.current(send);
+      copy.headers.set("Authorization", `Bearer ${credential}`);
+      const answer = await send(copy);
+      if (answer.status !== 401 || resends === mostResends) return answer;
+      const renewed = access.renews(await codeOf(answer), credential);
+      if (!renewed && restores === access.restores) return answer;
+    }
   };
 }
 

@@ -1,5 +1,7 @@
-import createClient, { type Client } from "openapi-fetch";
+import type { Client } from "openapi-fetch";
+
 import { fetchFromSandbox } from "../../../lib/http/direct/fetch-direct.ts";
+import { openTyped } from "../typed-client.ts";
 import type { paths } from "./control.generated.ts";
 import { requireFilledPath } from "./filled-path.ts";
 
@@ -22,7 +24,7 @@ export function createControlClient(
   baseUrl: string,
   options: { fetch?: (request: Request) => Promise<Response> } = {},
 ): ControlClient {
-  const client = createClient<paths>({ baseUrl, fetch: options.fetch ?? fetchFromSandbox });
+  const client = openTyped<paths>({ baseUrl, fetch: options.fetch ?? fetchFromSandbox });
   client.use({ onRequest: requireFilledPath });
   return client;
 }

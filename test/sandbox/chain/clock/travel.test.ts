@@ -82,6 +82,9 @@ test("time ends where no answer could show it any more", async () => {
   const before = await sandbox.fingerprint();
   const refusal = "The clock moves up to 9999-01-01T00:00:00.000Z";
   await expect(clock.travelTo(Date.now() * 1_000)).rejects.toThrow(refusal);
+  await expect(clock.travelTo(1_900_000_000_999)).rejects.toThrow(
+    `${refusal}; 1900000000999, in Unix seconds, is later. These look like milliseconds: pass 1900000000.`,
+  );
   await expect(clock.travel({ days: 9_999_999 })).rejects.toThrow(refusal);
   expect(await sandbox.fingerprint()).toEqual(before);
   const latest = Date.UTC(9999, 0) / 1_000;

@@ -9,6 +9,7 @@ import { verifyDirectory } from "../../../../sandbox/state/data-directory/verify
 import { toLine } from "../../../../server/store/directory/checked-lines.ts";
 import { runCli } from "../../../cli/run-cli.ts";
 import { readLines, writeSnapshot } from "../../../kit/store-lines.ts";
+import { holdDisk } from "../../../server/store/directory/held-disk.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 
 const address = "0x00000000000000000000000000000000000000aa";
@@ -384,4 +385,35 @@ test("a directory in the place of a file of the store is refused with its path",
     await rm(path, { recursive: true });
     await rename(`${path}.kept`, path);
   }
+});
+
+test("changes of the chain that the disk refused are written later in the order in which they happened", async () => {
+  const dataDirectory = await temporaryFolder();
+  const first = await createSandbox({ dataDirectory });
+  {
+    using disk = await holdDisk();
+    let sync = disk.next();
+    /** Has the disk refuse everything until a call has ended. */
+    const refuse = async (call: Promise<unknown>) => {
+      const ended = expect(call)
+        .rejects.toThrow()
+        .then(() => null);
+      for (
+        let next = await Promise.race([sync, ended]);
+        next !== null;
+        next = await Promise.race([sync, ended])
+      ) {
+        next.fail();
+        sync = disk.next();
+      }
+    };
+    for (const value of [1n, 2n]) await refuse(first.chain.client.setBalance({ address, value }));
+  }
+  await first.chain.client.mine({ blocks: 1 });
+  const { hash } = await first.chain.client.getBlock();
+  expect(await first.chain.client.getBalance({ address })).toBe(2n);
+  await first.close();
+  await using second = await createSandbox({ dataDirectory });
+  expect((await second.chain.client.getBlock()).hash).toBe(hash);
+  expect(await second.chain.client.getBalance({ address })).toBe(2n);
 });

@@ -160,6 +160,28 @@ test.each<[line: string, status: number, code: string, body?: object]>([
   expect(await walk.send(line, body)).toMatchObject({ status, answer: { status, code } });
 });
 
+test("a node that is down refuses every operation that needs it with the same status and code", async () => {
+  await sandbox.given.merchant({ state: "pending" });
+  await sandbox.faults.set("node-down");
+  const send = async (path: string, body = {}) => {
+    const response = await fetch(`${sandbox.description.urls.control}${path}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, answer: (await response.json()) as { detail?: string } };
+  };
+  const answers = [
+    await send("/given", { purchase: { state: "paid" } }),
+    await send("/given", { merchant: { state: "enrolled" } }),
+    await send("/deliver"),
+  ];
+  await sandbox.faults.clear();
+  const unavailable = { status: 503, answer: { status: 503, code: "rpc_unavailable" } };
+  expect(answers).toMatchObject(answers.map(() => unavailable));
+  expect(answers[0]?.answer.detail).toContain("503 rpc_unavailable. Clear the faults that hold it");
+});
+
 test("the refusals that only the control API has are described with their status", async () => {
   const { components } = JSON.parse(
     await (await fetch(`${sandbox.description.urls.control}/openapi.json`)).text(),

@@ -161,6 +161,16 @@ test.each<[object, string, string]>([
     'deadlines.pay_deadline "soon" is not a Unix time. Pass whole seconds, not milliseconds.',
   ],
   [
+    { state: "paid", deadlines: { pay_deadline: 1_900_000_000_000 } },
+    "/deadlines/pay_deadline",
+    "deadlines.pay_deadline 1900000000000 is not a Unix time. These look like milliseconds: pass 1900000000.",
+  ],
+  [
+    { state: "paid", deadlines: { claim_deadline: 2 ** 60 } },
+    "/deadlines/claim_deadline",
+    "deadlines.claim_deadline 1152921504606847000 is not a Unix time. Pass whole seconds, not milliseconds.",
+  ],
+  [
     { state: "paid", merchant: "mer_aaaaaaaaaaaaaaaaaaaa" },
     "/merchant",
     'merchant "mer_aaaaaaaaaaaaaaaaaaaa" does not exist. Pass a merchant of this sandbox.',

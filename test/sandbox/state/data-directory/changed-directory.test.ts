@@ -164,6 +164,11 @@ test("a start that was killed while it took the directory does not delay the nex
   const began = performance.now();
   for (const leave of [
     async () => await symlink(`${ended} 1`, taking),
+    // As no process makes it.
+    ...[" ", "abc", "12", "12 34 56", `${process.pid}x 1`].map(
+      (text) => async () => await symlink(text, taking),
+    ),
+    async () => await writeFile(taking, "12 34"),
     // As earlier versions left it.
     async () => await mkdir(taking),
   ]) {

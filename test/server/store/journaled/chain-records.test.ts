@@ -54,6 +54,18 @@ test("chain records that the disk refused are written with the next write, toget
   await store.close();
 });
 
+test("a write in progress is not taken for a change of the store by another process", async () => {
+  const { store } = await openFollowing();
+  using disk = await holdDisk();
+  const written = put(store, "0x01");
+  const sync = await disk.next();
+  expect(store.isBroken).toBe(false);
+  sync.pass();
+  disk.release();
+  await written;
+  await store.close();
+});
+
 test("a commit is refused if the chain does not answer, because it may depend on an unknown block", async () => {
   const { store, chain } = await openFollowing();
   chain.take = async () => {
