@@ -166,9 +166,9 @@ test.each<[object, string, string]>([
     "deadlines.pay_deadline 1900000000000 is not a Unix time. These look like milliseconds: pass 1900000000.",
   ],
   [
-    { state: "paid", deadlines: { claim_deadline: 2 ** 60 } },
+    { state: "paid", deadlines: { claim_deadline: 2 ** 52 } },
     "/deadlines/claim_deadline",
-    "deadlines.claim_deadline 1152921504606847000 is not a Unix time. Pass whole seconds, not milliseconds.",
+    "deadlines.claim_deadline 4503599627370496 is not a Unix time. Pass whole seconds, not milliseconds.",
   ],
   [
     { state: "paid", merchant: "mer_aaaaaaaaaaaaaaaaaaaa" },
