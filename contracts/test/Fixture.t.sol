@@ -224,8 +224,8 @@ abstract contract Fixture is Assertions {
         refuses(abi.encodeWithSelector(IPurchaseRegistrar.DeadlinePassed.selector, deadline + 1, deadline));
     }
 
-    function refusesAmount(uint256 actual, uint256 min, uint256 max) internal {
-        refuses(abi.encodeWithSelector(IPurchaseRegistrar.AmountOutOfRange.selector, actual, min, max));
+    function refusesAmount(string memory value, uint256 actual, uint256 min, uint256 max) internal {
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.AmountOutOfRange.selector, value, actual, min, max));
     }
 
     function refusesUnknown(bytes32 id) internal {

@@ -80,7 +80,7 @@ abstract contract CommitmentRules is Fixture {
         purchase.amount = 0;
         rejects(
             purchase,
-            abi.encodeWithSelector(IPurchaseRegistrar.AmountOutOfRange.selector, 0, 1, mostAmount())
+            abi.encodeWithSelector(IPurchaseRegistrar.AmountOutOfRange.selector, "amount", 0, 1, mostAmount())
         );
     }
 
@@ -90,7 +90,7 @@ abstract contract CommitmentRules is Fixture {
         rejects(
             purchase,
             abi.encodeWithSelector(
-                IPurchaseRegistrar.AmountOutOfRange.selector, purchase.amount, 1, mostAmount()
+                IPurchaseRegistrar.AmountOutOfRange.selector, "amount", purchase.amount, 1, mostAmount()
             )
         );
     }

@@ -167,7 +167,7 @@ contract CollectRefundTest is Fixture {
 
     function test_aZeroAwardReverts() public {
         bytes32 id = claimed();
-        refusesAmount(0, 1, AMOUNT);
+        refusesAmount("award", 0, 1, AMOUNT);
         vm.prank(operator);
         registrar.collectRefund(id, 0, DECISION);
     }
@@ -182,7 +182,7 @@ contract CollectRefundTest is Fixture {
         bytes32 id = offer();
         pay(id, 10);
         claim(id);
-        refusesAmount(11, 1, 10);
+        refusesAmount("award", 11, 1, 10);
         vm.prank(operator);
         registrar.collectRefund(id, 11, DECISION);
     }
@@ -235,7 +235,7 @@ contract CollectRefundTest is Fixture {
         bytes32 id = register(commitment());
         pay(id, 10);
         claim(id);
-        refusesAmount(11, 1, 10);
+        refusesAmount("award", 11, 1, 10);
         collectRefund(id, 11, DECISION);
         collectRefund(id, 10, DECISION);
         eq(usdc.balanceOf(beneficiary), 10, "the refund arrives");

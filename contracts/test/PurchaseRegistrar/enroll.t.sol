@@ -99,7 +99,7 @@ contract EnrollTest is Fixture {
         IPurchaseRegistrar.FundingAuthorization memory authorization = another();
         authorization.cap = 0;
         bytes memory signature = signFunding(authorization);
-        refusesAmount(0, 1, type(uint128).max);
+        refusesAmount("cap", 0, 1, type(uint128).max);
         vm.prank(other);
         registrar.enroll(authorization, signature);
     }
@@ -108,7 +108,7 @@ contract EnrollTest is Fixture {
         IPurchaseRegistrar.FundingAuthorization memory authorization = another();
         authorization.cap = uint256(type(uint128).max) + 1;
         bytes memory signature = signFunding(authorization);
-        refusesAmount(authorization.cap, 1, type(uint128).max);
+        refusesAmount("cap", authorization.cap, 1, type(uint128).max);
         vm.prank(other);
         registrar.enroll(authorization, signature);
     }

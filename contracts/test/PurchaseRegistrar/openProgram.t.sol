@@ -47,14 +47,14 @@ contract OpenProgramTest is Fixture {
     function test_aLargestPurchaseAboveUint128Reverts() public {
         IPurchaseRegistrar.Bounds memory wide = bounds();
         wide.maxPurchase = uint256(type(uint128).max) + 1;
-        refusesAmount(wide.maxPurchase, 0, type(uint128).max);
+        refusesAmount("maxPurchase", wide.maxPurchase, 0, type(uint128).max);
         registrar.openProgram(OTHER, operator, signer, wide);
     }
 
     function test_aBudgetAboveUint128Reverts() public {
         IPurchaseRegistrar.Bounds memory wide = bounds();
         wide.openBudget = uint256(type(uint128).max) + 1;
-        refusesAmount(wide.openBudget, 0, type(uint128).max);
+        refusesAmount("openBudget", wide.openBudget, 0, type(uint128).max);
         registrar.openProgram(OTHER, operator, signer, wide);
     }
 

@@ -69,7 +69,7 @@ contract PayBatchTest is PaymentRules {
     function test_oneFailedPaymentRevertsTheBatch() public {
         (bytes32[] memory ids, uint256[] memory amounts) = three();
         amounts[2] += 1;
-        refusesAmount(103, 1, 102);
+        refusesAmount("amount", 103, 1, 102);
         vm.prank(buyer);
         registrar.payBatch(ids, amounts);
         eq(registrar.purchase(ids[0]).paid, 0, "paid");
