@@ -807,6 +807,12 @@ export interface components {
         /** The most that refunds may draw from the wallet. */
         funding_cap: components["schemas"]["Amount"];
         funding_valid_until: components["schemas"]["UnixTime"];
+        /** What remains under this funding and all other active fundings of the wallet, in all programs: they share one allowance. */
+        funding_needed: components["schemas"]["TokenAmount"];
+        /** The wallet's allowance to the funding source. */
+        funding_allowance: components["schemas"]["TokenAmount"];
+        /** How much the allowance lacks of what is needed. A refund that the allowance does not cover fails. */
+        funding_shortfall: components["schemas"]["TokenAmount"];
       } | {
         type: "purchase";
         id: string;

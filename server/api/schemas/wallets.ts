@@ -9,6 +9,7 @@ import {
   positiveAmountSchema,
   signatureSchema,
   timestampSchema,
+  tokenAmountSchema,
   unixTimeSchema,
 } from "./primitives.ts";
 import { transactionRequestSchema, typedDataSchema } from "./transactions.ts";
@@ -148,6 +149,17 @@ const walletSubjectSchema = z.discriminatedUnion("type", [
     wallet: checksumAddressSchema,
     funding_cap: amountSchema.meta({ description: "The most that refunds may draw from the wallet." }),
     funding_valid_until: unixTimeSchema,
+    funding_needed: tokenAmountSchema.meta({
+      description:
+        "What remains under this funding and all other active fundings of the wallet, in all programs: they share one allowance.",
+    }),
+    funding_allowance: tokenAmountSchema.meta({
+      description: "The wallet's allowance to the funding source.",
+    }),
+    funding_shortfall: tokenAmountSchema.meta({
+      description:
+        "How much the allowance lacks of what is needed. A refund that the allowance does not cover fails.",
+    }),
   }),
   z.object({
     type: z.literal("purchase"),
