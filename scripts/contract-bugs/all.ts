@@ -8,6 +8,7 @@ import { endings, refunds } from "./refunds.ts";
 import { termsInStates, transfersInStates } from "./terms-in-states.ts";
 import { token } from "./token.ts";
 import { views } from "./views.ts";
+import { handovers, widths } from "./widths.ts";
 
 /** The bugs by the source that they are planted in. */
 export const contractBugs: { readonly [source: string]: readonly ContractBug[] } = {
@@ -21,6 +22,8 @@ export const contractBugs: { readonly [source: string]: readonly ContractBug[] }
     ...endings,
     ...otherStates,
     ...views,
+    ...widths,
+    ...handovers,
   ],
   FundingSource: fundingSource,
   ExactTransfer: exactTransfer,

@@ -8,6 +8,16 @@ export const fundingSource: readonly ContractBug[] = [
     replace: "if (msg.sender != registrar && msg.sender != from) revert",
   },
   {
+    rule: "The sender of the transaction draws nothing.",
+    find: "if (msg.sender != registrar) revert",
+    replace: "if (msg.sender != registrar && tx.origin != registrar) revert",
+  },
+  {
+    rule: "The account that deployed the registrar contract draws nothing.",
+    find: "        registrar = msg.sender;",
+    replace: "        registrar = tx.origin == msg.sender ? msg.sender : tx.origin;",
+  },
+  {
     rule: "The deployer is the registrar contract, not the sender of its transaction.",
     find: "registrar = msg.sender;",
     replace: "registrar = tx.origin;",
@@ -44,6 +54,17 @@ export const canonicalCalldata: readonly ContractBug[] = [
     rule: "A single trailing byte is refused.",
     find: "if (msg.data.length != expected) revert",
     replace: "if (msg.data.length / 32 != expected / 32) revert",
+  },
+  {
+    rule: "A long suffix is refused.",
+    find: "if (msg.data.length != expected) revert",
+    replace: "if (msg.data.length != expected && msg.data.length < expected + 500) revert",
+  },
+  {
+    rule: "An attribution suffix is refused.",
+    find: "if (msg.data.length != expected) revert",
+    replace:
+      'if (msg.data.length != expected && (msg.data.length < expected + 16 || bytes16(msg.data[msg.data.length - 16:]) != bytes16(hex"80218021802180218021802180218021"))) revert',
   },
   {
     rule: "A signature begins right after the static arguments.",

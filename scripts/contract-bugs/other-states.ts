@@ -156,15 +156,15 @@ export const otherStates: readonly ContractBug[] = [
   },
   {
     rule: "The rest of a purchase is paid after a revocation.",
-    find: "uint256 paid = record.paid;\n",
+    find: "uint256 paid = record.paid;\n        _requireAmount",
     replace:
-      "uint256 paid = record.paid;\n        if (paid != 0 && source.revokedAt != 0) revert AlreadyRevoked(source.merchantRef, source.revokedAt);\n",
+      "uint256 paid = record.paid;\n        if (paid != 0 && source.revokedAt != 0) revert AlreadyRevoked(source.merchantRef, source.revokedAt);\n        _requireAmount",
   },
   {
     rule: "The rest of a registered purchase is paid after its claim.",
-    find: "uint256 paid = record.paid;\n",
+    find: "uint256 paid = record.paid;\n        _requireAmount",
     replace:
-      "uint256 paid = record.paid;\n        if (record.route == Route.Direct && record.claimOrDecision != 0) revert AlreadyClaimed(id, record.claimOrDecision);\n",
+      "uint256 paid = record.paid;\n        if (record.route == Route.Direct && record.claimOrDecision != 0) revert AlreadyClaimed(id, record.claimOrDecision);\n        _requireAmount",
   },
   {
     rule: "A late payment of the rest is refused.",

@@ -277,6 +277,35 @@ contract CollectRefundTest is Fixture {
         eq(registrar.funding(PROGRAM, MERCHANT_REF).collected, 0, "collected");
     }
 
+    /// @dev All programs of a wallet share its allowance to the funding source.
+    function test_theOtherProgramsOfAWalletLeaveWhatItApprovedForThisOne() public {
+        bytes32 id = claimed();
+        bytes32 program = keccak256("prg_other");
+        vm.prank(stranger);
+        registrar.openProgram(program, stranger, signer, bounds());
+        IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
+        authorization.program = program;
+        bytes memory signature = signFunding(authorization);
+        vm.prank(merchant);
+        registrar.enroll(authorization, signature);
+        vm.prank(merchant);
+        usdc.approve(address(source), 2 * CAP);
+
+        IPurchaseRegistrar.Purchase memory purchase = commitment();
+        purchase.program = program;
+        purchase.amount = CAP;
+        bytes32 other = register(purchase);
+        pay(other, CAP);
+        claim(other);
+        vm.prank(stranger);
+        registrar.collectRefund(other, CAP, DECISION);
+        eq(registrar.funding(program, MERCHANT_REF).collected, CAP, "the other cap is used up");
+
+        collectRefund(id, AMOUNT, DECISION);
+        eq(usdc.balanceOf(beneficiary), CAP + AMOUNT, "both refunds");
+        eq(usdc.allowance(merchant, address(source)), CAP - AMOUNT, "what is still approved");
+    }
+
     function test_trailingCalldataReverts() public {
         refusesTrailing(operator, abi.encodeCall(registrar.collectRefund, (claimed(), 1, DECISION)));
     }

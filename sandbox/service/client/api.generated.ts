@@ -807,7 +807,7 @@ export interface components {
         /** The most that refunds may draw from the wallet. */
         funding_cap: components["schemas"]["Amount"];
         funding_valid_until: components["schemas"]["UnixTime"];
-        /** What remains under this funding and all other active fundings of the wallet, in all programs: they share one allowance. */
+        /** The remaining caps of this funding and all other active fundings of the wallet, in all programs: they share one allowance. */
         funding_needed: components["schemas"]["TokenAmount"];
         /** The wallet's allowance to the funding source. */
         funding_allowance: components["schemas"]["TokenAmount"];

@@ -151,7 +151,7 @@ const walletSubjectSchema = z.discriminatedUnion("type", [
     funding_valid_until: unixTimeSchema,
     funding_needed: tokenAmountSchema.meta({
       description:
-        "What remains under this funding and all other active fundings of the wallet, in all programs: they share one allowance.",
+        "The remaining caps of this funding and all other active fundings of the wallet, in all programs: they share one allowance.",
     }),
     funding_allowance: tokenAmountSchema.meta({
       description: "The wallet's allowance to the funding source.",

@@ -22,11 +22,11 @@ export function remainingOf({ cap, collected }: Pick<ChainCover, "cap" | "collec
   return cap - collected;
 }
 
-/** What the wallet of a merchant has to approve to the funding source, and what of it is not approved; in base units. */
+/** The amount that the wallet of a merchant has to approve to the funding source, and the part that is not approved; in base units. */
 interface FundingNeed {
-  /** What remains under the merchant's funding and all other active fundings of its wallet, which share one allowance. */
+  /** The remaining caps of the merchant's funding and all other active fundings of its wallet, which share one allowance. */
   needed: bigint;
-  /** What remains under the other active fundings alone. */
+  /** The remaining caps of the other active fundings alone. */
   others: bigint;
   /** How much the allowance lacks: a refund that it does not cover fails. */
   shortfall: bigint;

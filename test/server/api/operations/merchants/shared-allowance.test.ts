@@ -47,7 +47,7 @@ function parties() {
 /** Opens a program that the service does not know, and enrolls the wallet of the merchant in it. */
 async function joinSecondProgram(validUntil: number): Promise<void> {
   const { deployment, registrar, domain, signer, addressOf } = parties();
-  const bounds = { maxPurchase: 0n, openBudget: 0n, validUntil: 0n };
+  const bounds = { maxPurchase: 0n, openBudget: 0n, validUntil: 0 };
   const terms = { operator: signer.address, commitmentSigner: signer.address, bounds };
   await kit.wallet("stranger").send(openProgramCall(registrar, program, terms));
   const authorization = {
