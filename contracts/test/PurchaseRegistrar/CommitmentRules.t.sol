@@ -336,6 +336,20 @@ abstract contract CommitmentRules is Fixture {
         succeedsRaw(sender(), canonicalCall);
     }
 
+    /// @dev The offset of the signature names the amount, which is then the length of the signature: the length of the calldata fits.
+    function test_aSignatureInsideThePurchaseReverts() public {
+        IPurchaseRegistrar.Purchase memory purchase = commitment();
+        purchase.amount = 65;
+        bytes memory data = call(purchase, signPurchase(purchase));
+        data[4 + 12 * 32 + 30] = 0;
+        data[4 + 12 * 32 + 31] = bytes1(uint8(6 * 32));
+        bytes memory signature = new bytes(65);
+        for (uint256 i = 0; i < signature.length; ++i) {
+            signature[i] = data[4 + 7 * 32 + i];
+        }
+        refusesOtherEncoding(sender(), data, call(purchase, signature));
+    }
+
     function cut(bytes memory data, uint256 count) private pure returns (bytes memory shorter) {
         shorter = new bytes(data.length - count);
         for (uint256 i = 0; i < shorter.length; ++i) {

@@ -159,5 +159,8 @@ contract PayBatchTest is PaymentRules {
         amounts[0] = 7;
         bytes memory shared = abi.encodePacked(registrar.payBatch.selector, abi.encode(0x40, 0x40, 1, 7));
         refusesOtherEncoding(buyer, shared, abi.encodeCall(registrar.payBatch, (ids, amounts)));
+        // The array that is left, where the amounts are in the canonical encoding.
+        shared = abi.encodePacked(registrar.payBatch.selector, abi.encode(0x80, 0x80, 1, 5, 1, 7));
+        refusesOtherEncoding(buyer, shared, abi.encodeCall(registrar.payBatch, (ids, amounts)));
     }
 }
