@@ -277,6 +277,36 @@ contract CollectRefundTest is Fixture {
         eq(registrar.funding(PROGRAM, MERCHANT_REF).collected, 0, "collected");
     }
 
+    function test_amountsOfAnyMagnitudeAreStoredWhole() public {
+        uint256 amount = uint256(type(uint128).max) / 3;
+        IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
+        authorization.wallet = account("large merchant");
+        authorization.merchantRef = keccak256("mer_large");
+        authorization.cap = type(uint128).max;
+        bytes memory signature = signFunding(authorization);
+        vm.prank(authorization.wallet);
+        registrar.enroll(authorization, signature);
+        vm.prank(authorization.wallet);
+        usdc.approve(address(source), type(uint256).max);
+        usdc.faucet(buyer, 2 * amount);
+        vm.prank(buyer);
+        usdc.approve(address(registrar), type(uint256).max);
+        for (uint256 i = 1; i <= 2; ++i) {
+            IPurchaseRegistrar.Purchase memory purchase = commitment();
+            purchase.merchant = authorization.wallet;
+            purchase.amount = amount;
+            purchase.salt = bytes32(i);
+            bytes32 id = register(purchase);
+            pay(id, amount);
+            claim(id);
+            collectRefund(id, amount - 1, DECISION);
+            eq(registrar.purchase(id).amount, amount, "amount");
+            eq(registrar.purchase(id).paid, amount, "paid");
+            eq(registrar.purchase(id).refunded, amount - 1, "refunded");
+            eq(registrar.funding(PROGRAM, authorization.merchantRef).collected, i * (amount - 1), "collected");
+        }
+    }
+
     /// @dev All programs of a wallet share its allowance to the funding source.
     function test_theOtherProgramsOfAWalletLeaveWhatItApprovedForThisOne() public {
         bytes32 id = claimed();
