@@ -345,9 +345,18 @@ contract RegistrarHandler {
         _send("withdrawOffer", expectation, abi.encodeCall(registrar.withdrawOffer, (id)));
     }
 
-    function expire(uint256 idSeed) external step {
+    /// @dev For half of the seeds a partly paid purchase, and for a quarter after its pay deadline.
+    function expire(uint256 idSeed, uint256 seed) external step {
         if (ids.length == 0) return;
         bytes32 id = ids[idSeed % ids.length];
+        for (uint256 i = 0; seed % 2 == 0 && i < ids.length; ++i) {
+            IPurchaseRegistrar.PurchaseState memory partly = replay.purchase(ids[i]);
+            if (partly.status != IPurchaseRegistrar.Status.Open || partly.paid == 0 || partly.paid == partly.amount) continue;
+            id = ids[i];
+            break;
+        }
+        if (seed % 4 == 0 && time <= _commitments[id].payDeadline) time = _commitments[id].payDeadline + 1;
+        vm.warp(time);
         IPurchaseRegistrar.PurchaseState memory p = replay.purchase(id);
         bool expectation = p.status == IPurchaseRegistrar.Status.Open && p.paid < p.amount && time > p.payDeadline;
         vm.prank(stranger);

@@ -233,7 +233,7 @@ abstract contract RegistrarInvariants {
         else if (way < 19) handler.offer(draw(), draw(), draw(), draw());
         else if (way < 23) handler.register(draw(), draw(), draw(), draw());
         else if (way == 23) handler.withdrawOffer(draw(), draw());
-        else if (way == 24) handler.expire(draw());
+        else if (way == 24) handler.expire(draw(), draw());
         else if (way < 30) handler.pay(draw(), draw(), draw());
         else if (way < 33) handler.payBatch(draw(), draw(), draw(), draw());
         else if (way < 36) handler.claim(draw(), draw(), draw());
