@@ -156,7 +156,7 @@ const walletSubjectSchema = z.discriminatedUnion("type", [
     funding_cap: amountSchema.meta({ description: "The most that refunds may draw from the wallet." }),
     funding_valid_until: unixTimeSchema,
     funding_needed: tokenAmountSchema.meta({
-      description: "What remains under all active fundings of the wallet: they share one allowance.",
+      description: "The remaining caps of all active fundings of the wallet: they share one allowance.",
     }),
     funding_allowance: tokenAmountSchema,
     funding_shortfall: tokenAmountSchema,
