@@ -20,6 +20,8 @@ const subjects: { readonly [functionName: string]: string } = {
   openProgram: "an opening",
   setBounds: "a change of the bounds",
   setPaused: "a pause",
+  transferAdmin: "a transfer of the admin's role",
+  acceptAdmin: "an acceptance of the admin's role",
   enroll: "an enrollment",
   revokeFunding: "a revocation",
   register: "a registration",

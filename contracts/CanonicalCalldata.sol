@@ -16,10 +16,47 @@ abstract contract CanonicalCalldata is ICommonErrors {
         _;
     }
 
-    /// @dev For functions with dynamic arguments. `encoded` is the canonical encoding, including the selector.
-    function _requireCanonical(bytes memory encoded) internal pure {
-        bytes32 actual = keccak256(msg.data);
-        bytes32 expected = keccak256(encoded);
-        if (actual != expected) revert NonCanonicalEncoding(actual, expected);
+    /// @dev Returns whether calldata is the canonical encoding of `words` words of static arguments, followed by `last`. Dirty bits
+    /// of the static arguments are the decoder's: it reverts on them where they are read.
+    function _isCanonical(uint256 words, bytes calldata last) internal pure returns (bool canonicalEncoding) {
+        assembly ("memory-safe") {
+            // After the selector: the static words, the offset of `last`, its length, its bytes, and zeros up to a whole word.
+            let start := add(4, mul(32, add(words, 2)))
+            let end := add(start, last.length)
+            canonicalEncoding :=
+                and(
+                    eq(last.offset, start),
+                    and(
+                        eq(calldatasize(), add(start, and(add(last.length, 31), not(31)))),
+                        // Beyond the calldata this reads zeros.
+                        iszero(calldataload(end))
+                    )
+                )
+        }
+    }
+
+    /// @dev Returns whether calldata is the canonical encoding of two arrays.
+    function _isCanonical(bytes32[] calldata first, uint256[] calldata second)
+        internal
+        pure
+        returns (bool canonicalEncoding)
+    {
+        assembly ("memory-safe") {
+            // After the selector: both offsets, then each array's length and elements.
+            let end := add(100, mul(32, first.length))
+            canonicalEncoding :=
+                and(
+                    eq(first.offset, 100),
+                    and(
+                        eq(second.offset, add(end, 32)),
+                        eq(calldatasize(), add(second.offset, mul(32, second.length)))
+                    )
+                )
+        }
+    }
+
+    /// @dev Reverts with the hashes of both encodings. `encoded` is the canonical one, including the selector.
+    function _revertNonCanonical(bytes memory encoded) internal pure {
+        revert NonCanonicalEncoding(keccak256(msg.data), keccak256(encoded));
     }
 }

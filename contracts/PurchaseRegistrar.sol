@@ -34,6 +34,8 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         /// The unpaid sum of all open offers.
         uint128 openOffers;
         bool paused;
+        /// The wallet that may become the admin; 0 if there is none.
+        address pendingAdmin;
     }
 
     /// @dev A merchant's funding. Enrollments are numbered from 1.
@@ -56,18 +58,20 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
     /// payment writes only this one.
     struct PurchaseRecord {
         uint128 paid;
+        /// Checked arithmetic refuses the step after 2^32 - 1, which would take four billion payments of one purchase.
         uint32 sequence;
         Status status;
         Route route;
         /// The number of the funding.
-        uint32 funding;
+        uint64 funding;
         uint128 amount;
         uint128 refunded;
         address buyer;
         uint64 payDeadline;
         address beneficiary;
         uint64 claimDeadline;
-        /// The claim hash until the refund, then the decision hash: a second slot would cost 22,100 gas.
+        /// The claim hash until the refund, then the decision hash: a second slot would cost 22,100 gas. `_claimHash` and
+        /// `_decisionHash` read it.
         bytes32 claimOrDecision;
     }
 
@@ -89,26 +93,26 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
 
     mapping(bytes32 program => ProgramRecord) private _programs;
 
-    uint32 private _fundingCount;
-    mapping(uint32 number => FundingRecord) private _fundings;
+    uint64 private _fundingCount;
+    mapping(uint64 number => FundingRecord) private _fundings;
 
     /// @dev The funding of a merchantRef in a program, revoked or not.
-    mapping(bytes32 program => mapping(bytes32 merchantRef => uint32 number)) private _fundingOf;
+    mapping(bytes32 program => mapping(bytes32 merchantRef => uint64 number)) private _fundingOf;
 
     /// @dev The unrevoked funding of a wallet in a program.
-    mapping(bytes32 program => mapping(address wallet => uint32 number)) private _active;
+    mapping(bytes32 program => mapping(address wallet => uint64 number)) private _active;
 
     mapping(bytes32 id => PurchaseRecord) private _purchases;
 
-    /// @dev Whether a guarded function is running. OpenZeppelin's guard declares the error itself, but here the interface
-    /// declares all errors.
-    bool private transient _entered;
+    /// @dev 1 while a guarded function is running. A whole word, because to write a part of one costs a read of it, 100 gas.
+    /// OpenZeppelin's guard declares the error itself, but here the interface declares all errors.
+    uint256 private transient _entered;
 
     modifier nonReentrant() {
-        if (_entered) revert ReentrancyGuardReentrantCall();
-        _entered = true;
+        if (_entered != 0) revert ReentrancyGuardReentrantCall();
+        _entered = 1;
         _;
-        _entered = false;
+        _entered = 0;
     }
 
     /// @notice Deploys the funding source, from which only this contract may draw.
@@ -152,34 +156,56 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         emit PausedSet(program, paused);
     }
 
+    /// @inheritdoc IPurchaseRegistrar
+    function transferAdmin(bytes32 program, address newAdmin) external nonReentrant canonical(2) {
+        ProgramRecord storage record = _requireAdmin(program);
+        record.pendingAdmin = newAdmin;
+        emit AdminTransferStarted(program, msg.sender, newAdmin);
+    }
+
+    /// @inheritdoc IPurchaseRegistrar
+    function acceptAdmin(bytes32 program) external nonReentrant canonical(1) {
+        ProgramRecord storage record = _programs[program];
+        _requireOpen(program, record);
+        _requireCaller(record.pendingAdmin);
+        emit AdminTransferred(program, record.admin, msg.sender);
+        record.admin = msg.sender;
+        delete record.pendingAdmin;
+    }
+
     // ---------------------------------------------------------------------------------------------------------------
     // The merchant
     // ---------------------------------------------------------------------------------------------------------------
 
     /// @inheritdoc IPurchaseRegistrar
     function enroll(FundingAuthorization calldata authorization, bytes calldata signature) external nonReentrant {
-        _requireCanonical(abi.encodeCall(this.enroll, (authorization, signature)));
+        if (!_isCanonical(7, signature)) {
+            _revertNonCanonical(abi.encodeCall(this.enroll, (authorization, signature)));
+        }
         bytes32 program = authorization.program;
         bytes32 merchantRef = authorization.merchantRef;
         ProgramRecord storage record = _programs[program];
         _requireCaller(authorization.wallet);
         _requireNotPaused(program, record);
         _requireWithin(authorization.validUntil);
-        _requireRange(authorization.cap, 1, MAX_AMOUNT);
+        if (authorization.cap == 0 || authorization.cap > MAX_AMOUNT) {
+            revert AmountOutOfRange("cap", authorization.cap, 1, MAX_AMOUNT);
+        }
         if (merchantRef == 0) revert ZeroValue();
-        uint32 taken = _fundingOf[program][merchantRef];
+        uint64 taken = _fundingOf[program][merchantRef];
         if (taken != 0) revert MerchantRefTaken(merchantRef, _fundings[taken].authorization);
-        uint32 active = _active[program][msg.sender];
+        uint64 active = _active[program][msg.sender];
         if (active != 0) revert AlreadyEnrolled(program, msg.sender, _fundings[active].merchantRef);
         bytes32 digest = hashFunding(authorization);
         _requireSigned(program, record, digest, signature);
 
-        uint32 number = ++_fundingCount;
+        uint64 number = ++_fundingCount;
         _fundings[number] = FundingRecord({
             wallet: msg.sender,
             validUntil: authorization.validUntil,
             token: authorization.token,
             revokedAt: 0,
+            // At most MAX_AMOUNT.
             cap: uint128(authorization.cap),
             collected: 0,
             program: program,
@@ -193,14 +219,16 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
 
     /// @inheritdoc IPurchaseRegistrar
     function revokeFunding(bytes32 program, bytes32 merchantRef) external nonReentrant canonical(2) {
-        uint32 number = _fundingOf[program][merchantRef];
+        uint64 number = _fundingOf[program][merchantRef];
         if (number == 0) revert UnknownFunding(program, merchantRef);
         FundingRecord storage source = _fundings[number];
         _requireCaller(source.wallet);
         if (source.revokedAt != 0) revert AlreadyRevoked(merchantRef, source.revokedAt);
-        source.revokedAt = uint64(block.timestamp);
+        // A uint64 has seconds for 500 billion years.
+        uint64 revokedAt = uint64(block.timestamp);
+        source.revokedAt = revokedAt;
         delete _active[program][msg.sender];
-        emit FundingRevoked(program, merchantRef, msg.sender, uint64(block.timestamp));
+        emit FundingRevoked(program, merchantRef, msg.sender, revokedAt);
     }
 
     /// @inheritdoc IPurchaseRegistrar
@@ -209,7 +237,9 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         nonReentrant
         returns (bytes32 id)
     {
-        _requireCanonical(abi.encodeCall(this.register, (purchase_, signature)));
+        if (!_isCanonical(12, signature)) {
+            _revertNonCanonical(abi.encodeCall(this.register, (purchase_, signature)));
+        }
         _requireCaller(purchase_.merchant);
         id = _commit(_programs[purchase_.program], purchase_, signature, Route.Direct);
         emit PurchaseRegistered(id, purchase_.program, purchase_.buyer, 1, purchase_);
@@ -221,11 +251,13 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
 
     /// @inheritdoc IPurchaseRegistrar
     function offer(Purchase calldata purchase_, bytes calldata signature) external nonReentrant returns (bytes32 id) {
-        _requireCanonical(abi.encodeCall(this.offer, (purchase_, signature)));
+        if (!_isCanonical(12, signature)) {
+            _revertNonCanonical(abi.encodeCall(this.offer, (purchase_, signature)));
+        }
         ProgramRecord storage record = _programs[purchase_.program];
         _requireOperator(purchase_.program, record);
         uint256 amount = purchase_.amount;
-        _requireRange(amount, 1, record.maxPurchase);
+        _requireAmount(amount, record.maxPurchase);
         uint256 openOffers = record.openOffers;
         uint256 openBudget = record.openBudget;
         if (openOffers + amount > openBudget) {
@@ -233,6 +265,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
             revert BudgetExceeded(amount, Math.saturatingSub(openBudget, openOffers));
         }
         id = _commit(record, purchase_, signature, Route.Offer);
+        // At most the budget, a uint128.
         record.openOffers = uint128(openOffers + amount);
         emit PurchaseOffered(id, purchase_.program, purchase_.buyer, 1, purchase_);
     }
@@ -257,13 +290,16 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         bytes32 claimHash = record.claimOrDecision;
         if (claimHash == 0) revert NotClaimed(id);
         if (decisionHash == 0) revert ZeroValue();
-        _requireRange(award, 1, record.paid);
+        uint256 paid = record.paid;
+        if (award == 0 || award > paid) revert AmountOutOfRange("award", award, 1, paid);
         _requireWithin(source.validUntil);
         _requireRemaining(source, award);
 
         record.claimOrDecision = decisionHash;
+        // At most `paid`, a uint128.
         record.refunded = uint128(award);
         uint256 collectedTotal = source.collected + award;
+        // At most the cap, a uint128.
         source.collected = uint128(collectedTotal);
         address beneficiary = record.beneficiary;
         emit RefundCollected(id, beneficiary, decisionHash, ++record.sequence, claimHash, award, collectedTotal);
@@ -281,7 +317,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
 
     /// @inheritdoc IPurchaseRegistrar
     function payBatch(bytes32[] calldata ids, uint256[] calldata amounts) external nonReentrant {
-        _requireCanonical(abi.encodeCall(this.payBatch, (ids, amounts)));
+        if (!_isCanonical(ids, amounts)) _revertNonCanonical(abi.encodeCall(this.payBatch, (ids, amounts)));
         if (ids.length == 0 || ids.length != amounts.length) revert BatchLengths(ids.length, amounts.length);
         for (uint256 i = 0; i < ids.length; ++i) {
             _pay(ids[i], amounts[i]);
@@ -309,10 +345,9 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         _requireCaller(record.beneficiary);
         _requireWithin(record.claimDeadline);
         if (record.paid == 0) revert NothingPaid(id);
-        bytes32 existing = record.claimOrDecision;
-        if (existing != 0) {
+        if (record.claimOrDecision != 0) {
             _requireNotRefunded(id, record);
-            revert AlreadyClaimed(id, existing);
+            revert AlreadyClaimed(id, _claimHash(record));
         }
         if (claimHash == 0) revert ZeroValue();
         record.claimOrDecision = claimHash;
@@ -331,6 +366,11 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
     // ---------------------------------------------------------------------------------------------------------------
     // Views
     // ---------------------------------------------------------------------------------------------------------------
+
+    /// @inheritdoc IPurchaseRegistrar
+    function pendingAdmin(bytes32 program) external view returns (address) {
+        return _programs[program].pendingAdmin;
+    }
 
     /// @inheritdoc IPurchaseRegistrar
     function programState(bytes32 program) external view returns (ProgramState memory) {
@@ -388,7 +428,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
 
     /// @inheritdoc IPurchaseRegistrar
     function funding(bytes32 program, bytes32 merchantRef) external view returns (FundingState memory state) {
-        uint32 number = _fundingOf[program][merchantRef];
+        uint64 number = _fundingOf[program][merchantRef];
         if (number == 0) return state;
         FundingRecord storage source = _fundings[number];
         state.wallet = source.wallet;
@@ -437,13 +477,16 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         address commitmentSigner,
         Bounds calldata bounds
     ) private {
-        _requireRange(bounds.maxPurchase, 0, MAX_AMOUNT);
-        _requireRange(bounds.openBudget, 0, MAX_AMOUNT);
+        uint256 maxPurchase = bounds.maxPurchase;
+        uint256 openBudget = bounds.openBudget;
+        if (maxPurchase > MAX_AMOUNT) revert AmountOutOfRange("maxPurchase", maxPurchase, 0, MAX_AMOUNT);
+        if (openBudget > MAX_AMOUNT) revert AmountOutOfRange("openBudget", openBudget, 0, MAX_AMOUNT);
         record.operator = operator;
         record.validUntil = bounds.validUntil;
         record.commitmentSigner = commitmentSigner;
-        record.maxPurchase = uint128(bounds.maxPurchase);
-        record.openBudget = uint128(bounds.openBudget);
+        // Both are at most MAX_AMOUNT.
+        record.maxPurchase = uint128(maxPurchase);
+        record.openBudget = uint128(openBudget);
     }
 
     function _emitEnrolled(FundingAuthorization calldata authorization, bytes32 digest) private {
@@ -468,14 +511,14 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         bytes32 program = purchase_.program;
         address merchant = purchase_.merchant;
         _requireNotPaused(program, record);
-        _requireRange(purchase_.amount, 1, MAX_AMOUNT);
+        _requireAmount(purchase_.amount, MAX_AMOUNT);
         if (purchase_.offerDeadline > purchase_.payDeadline || purchase_.payDeadline > purchase_.claimDeadline) {
             revert DeadlinesOutOfOrder(purchase_.offerDeadline, purchase_.payDeadline, purchase_.claimDeadline);
         }
         _requireWithin(purchase_.offerDeadline);
         if (merchant == purchase_.buyer || merchant == purchase_.beneficiary) revert SameParty(merchant);
 
-        uint32 number = _active[program][merchant];
+        uint64 number = _active[program][merchant];
         if (number == 0) {
             _requireOpen(program, record);
             revert NotEnrolled(program, merchant);
@@ -497,6 +540,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
             status: Status.Open,
             route: route,
             funding: number,
+            // At most MAX_AMOUNT.
             amount: uint128(purchase_.amount),
             refunded: 0,
             buyer: purchase_.buyer,
@@ -522,9 +566,10 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         _requireNotPaused(source.program, program);
         _requireWithin(record.payDeadline);
         uint256 paid = record.paid;
-        _requireRange(amount, 1, record.amount - paid);
+        _requireAmount(amount, record.amount - paid);
 
         uint256 paidTotal = paid + amount;
+        // At most the amount of the purchase, a uint128, as is this payment.
         record.paid = uint128(paidTotal);
         uint32 sequence = ++record.sequence;
         if (record.route == Route.Offer) program.openOffers -= uint128(amount);
@@ -593,8 +638,8 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
         if (block.timestamp > deadline) revert DeadlinePassed(block.timestamp, deadline);
     }
 
-    function _requireRange(uint256 actual, uint256 min, uint256 max) private pure {
-        if (actual < min || actual > max) revert AmountOutOfRange(actual, min, max);
+    function _requireAmount(uint256 amount, uint256 max) private pure {
+        if (amount == 0 || amount > max) revert AmountOutOfRange("amount", amount, 1, max);
     }
 
     function _requireRemaining(FundingRecord storage source, uint256 amount) private view {
@@ -603,7 +648,7 @@ contract PurchaseRegistrar is IPurchaseRegistrar, CanonicalCalldata, EIP712 {
     }
 
     function _requireNotRefunded(bytes32 id, PurchaseRecord storage record) private view {
-        if (record.refunded != 0) revert AlreadyRefunded(id, record.claimOrDecision);
+        if (record.refunded != 0) revert AlreadyRefunded(id, _decisionHash(record));
     }
 
     /// @dev A program that is not open has no signer, so no signature is valid for it.

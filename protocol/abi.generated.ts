@@ -79,6 +79,11 @@ export const purchaseRegistrarAbi = [
  {
   "inputs": [
    {
+    "internalType": "string",
+    "name": "value",
+    "type": "string"
+   },
+   {
     "internalType": "uint256",
     "name": "actual",
     "type": "uint256"
@@ -566,6 +571,56 @@ export const purchaseRegistrarAbi = [
   "inputs": [],
   "name": "ZeroValue",
   "type": "error"
+ },
+ {
+  "anonymous": false,
+  "inputs": [
+   {
+    "indexed": true,
+    "internalType": "bytes32",
+    "name": "program",
+    "type": "bytes32"
+   },
+   {
+    "indexed": true,
+    "internalType": "address",
+    "name": "admin",
+    "type": "address"
+   },
+   {
+    "indexed": true,
+    "internalType": "address",
+    "name": "newAdmin",
+    "type": "address"
+   }
+  ],
+  "name": "AdminTransferStarted",
+  "type": "event"
+ },
+ {
+  "anonymous": false,
+  "inputs": [
+   {
+    "indexed": true,
+    "internalType": "bytes32",
+    "name": "program",
+    "type": "bytes32"
+   },
+   {
+    "indexed": true,
+    "internalType": "address",
+    "name": "previousAdmin",
+    "type": "address"
+   },
+   {
+    "indexed": true,
+    "internalType": "address",
+    "name": "newAdmin",
+    "type": "address"
+   }
+  ],
+  "name": "AdminTransferred",
+  "type": "event"
  },
  {
   "anonymous": false,
@@ -1156,6 +1211,19 @@ export const purchaseRegistrarAbi = [
   ],
   "name": "RefundCollected",
   "type": "event"
+ },
+ {
+  "inputs": [
+   {
+    "internalType": "bytes32",
+    "name": "program",
+    "type": "bytes32"
+   }
+  ],
+  "name": "acceptAdmin",
+  "outputs": [],
+  "stateMutability": "nonpayable",
+  "type": "function"
  },
  {
   "inputs": [
@@ -1874,6 +1942,25 @@ export const purchaseRegistrarAbi = [
     "type": "bytes32"
    }
   ],
+  "name": "pendingAdmin",
+  "outputs": [
+   {
+    "internalType": "address",
+    "name": "",
+    "type": "address"
+   }
+  ],
+  "stateMutability": "view",
+  "type": "function"
+ },
+ {
+  "inputs": [
+   {
+    "internalType": "bytes32",
+    "name": "program",
+    "type": "bytes32"
+   }
+  ],
   "name": "programState",
   "outputs": [
    {
@@ -2198,6 +2285,24 @@ export const purchaseRegistrarAbi = [
    }
   ],
   "name": "setPaused",
+  "outputs": [],
+  "stateMutability": "nonpayable",
+  "type": "function"
+ },
+ {
+  "inputs": [
+   {
+    "internalType": "bytes32",
+    "name": "program",
+    "type": "bytes32"
+   },
+   {
+    "internalType": "address",
+    "name": "newAdmin",
+    "type": "address"
+   }
+  ],
+  "name": "transferAdmin",
   "outputs": [],
   "stateMutability": "nonpayable",
   "type": "function"

@@ -172,6 +172,24 @@ export function setPausedCall(registrar: Address, program: Hex, paused: boolean)
 }
 
 /**
+ * Returns the call by which the program's admin names the wallet that may become the admin.
+ *
+ * @example transferAdminCall(registrar, hashId("prg_demo"), newAdmin)
+ */
+export function transferAdminCall(registrar: Address, program: Hex, newAdmin: Address): Call {
+  return call(registrar, purchaseRegistrarAbi, "transferAdmin", [program, newAdmin]);
+}
+
+/**
+ * Returns the call by which the named wallet becomes the program's admin.
+ *
+ * @example acceptAdminCall(registrar, hashId("prg_demo"))
+ */
+export function acceptAdminCall(registrar: Address, program: Hex): Call {
+  return call(registrar, purchaseRegistrarAbi, "acceptAdmin", [program]);
+}
+
+/**
  * Returns the call that mints `amount` base units of test tokens to a wallet.
  *
  * @example faucetCall(token, wallet, 25_000_000n)

@@ -238,6 +238,8 @@ const late = await comeOnChain("offer", commitment("late"));
 await rpc("evm_setNextBlockTimestamp", [toHex(START + 86_401)]);
 await send(newcomer, registrar, "expire", [late], "expire");
 await send(merchant, registrar, "revokeFunding", [program, merchantRef], "revokeFunding");
+await send(admin, registrar, "transferAdmin", [program, newcomer], "transferAdmin");
+await send(newcomer, registrar, "acceptAdmin", [program], "acceptAdmin");
 
 await send(buyer, usdc, "transfer", [beneficiary, 1n], "TestUSDC transfer");
 await send(admin, usdc, "faucet", [buyer, 1n], "TestUSDC faucet");

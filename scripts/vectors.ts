@@ -180,6 +180,8 @@ function calldata(
     calls.openProgramCall(registrar, commitment.program, program),
     calls.setBoundsCall(registrar, commitment.program, program),
     calls.setPausedCall(registrar, commitment.program, true),
+    calls.transferAdminCall(registrar, commitment.program, account("buyer").address),
+    calls.acceptAdminCall(registrar, commitment.program),
     calls.enrollCall(registrar, authorization, messages.funding_authorization.signature),
     calls.revokeFundingCall(registrar, commitment.program, authorization.merchantRef),
     calls.offerCall(registrar, commitment, messages.commitment.signature),

@@ -270,7 +270,10 @@ export class CallRecorder {
   #watchedViews(): readonly (readonly [view: ViewName, args: readonly unknown[]])[] {
     const { programs, purchases, fundings, wallets } = this.#watched;
     return [
-      ...[...programs].map((program) => ["programState", [program]] as const),
+      ...[...programs].flatMap((program) => [
+        ["programState", [program]] as const,
+        ["pendingAdmin", [program]] as const,
+      ]),
       ...[...purchases].flatMap((id) => [["purchase", [id]] as const, ["figures", [id]] as const]),
       ...[...fundings.values()].map((key) => ["funding", key] as const),
       ...[...wallets.values()].map((key) => ["enrolledAs", key] as const),

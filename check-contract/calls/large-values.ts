@@ -19,13 +19,13 @@ import type { CallSequence } from "./call-sequence.ts";
 const demo = hashId("prg_demo");
 const largest = 2n ** 128n - 1n;
 
-/** Unix seconds that do not fit into 32 bits, and then not into 40. */
+/** Unix seconds that do not fit into 32 bits, and then not into 48. */
 const times = {
   offer: 2n ** 33n + 5n,
-  bounds: 2n ** 40n + 5n,
-  pay: 2n ** 41n + 5n,
-  claim: 2n ** 42n + 5n,
-  funding: 2n ** 43n + 5n,
+  bounds: 2n ** 48n + 5n,
+  pay: 2n ** 49n + 5n,
+  claim: 2n ** 50n + 5n,
+  funding: 2n ** 51n + 5n,
 } as const;
 
 const amount = 2n ** 127n + 2n ** 97n + 2n ** 65n + 2n ** 33n + 1n;

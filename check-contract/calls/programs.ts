@@ -1,9 +1,12 @@
+import { zeroAddress } from "viem";
 import {
+  acceptAdminCall,
   type Call,
   openProgramCall,
   type ProgramTerms,
   setBoundsCall,
   setPausedCall,
+  transferAdminCall,
 } from "../../protocol/call.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import type { CallRecorder } from "./call-recorder.ts";
@@ -76,6 +79,7 @@ export const programCalls: CallSequence = {
       set({ maxPurchase: 0n, openBudget: 0n, validUntil: 0 }),
     );
     await pauseProgram(recorder, set);
+    await transferAdmin(recorder, set);
   },
 };
 
@@ -94,4 +98,45 @@ async function pauseProgram(recorder: CallRecorder, set: () => Call): Promise<vo
   await recorder.call("new bounds leave the open offers as they are", "deployer", {
     ...setBoundsCall(registrar, hashId("prg_demo"), termsOf(recorder)),
   });
+}
+
+/** The calls by which a program gets another admin. The program's operator is the buyer. */
+async function transferAdmin(recorder: CallRecorder, set: () => Call): Promise<void> {
+  const { registrar, fixture } = recorder;
+  const name = (actor: "other_buyer" | "other_merchant") =>
+    transferAdminCall(registrar, opened, fixture.address(actor));
+  const accept = acceptAdminCall(registrar, opened);
+  const pause = (paused: boolean) => setPausedCall(registrar, opened, paused);
+  await recorder.call("only the admin names another admin", "other_buyer", name("other_buyer"));
+  await recorder.call("the operator cannot name another admin", "buyer", name("other_buyer"));
+  for (const call of [
+    transferAdminCall(registrar, unknown, fixture.address("other_buyer")),
+    acceptAdminCall(registrar, unknown),
+  ])
+    await recorder.callRefusedWith(
+      ["ProgramNotOpen", "WrongCaller"],
+      `${call.function} of an unknown program is refused`,
+      "stranger",
+      call,
+    );
+  await recorder.call("a wallet cannot become the admin without a transfer", "other_buyer", accept);
+  await recorder.call("the admin names the wallet that may accept", "stranger", name("other_buyer"));
+  await recorder.call("the operator cannot accept for the named wallet", "buyer", accept);
+  await recorder.call("the admin cannot accept for the named wallet", "stranger", accept);
+  await recorder.call("the named wallet cannot pause before it accepts", "other_buyer", pause(true));
+  await recorder.call("the admin sets the bounds while a transfer is pending", "stranger", set());
+  await recorder.call("a second transfer replaces the first", "stranger", name("other_merchant"));
+  await recorder.call("a wallet that was named before cannot accept", "other_buyer", accept);
+  await recorder.call(
+    "the admin withdraws a transfer",
+    "stranger",
+    transferAdminCall(registrar, opened, zeroAddress),
+  );
+  await recorder.call("a withdrawn transfer cannot be accepted", "other_merchant", accept);
+  await recorder.call("the admin names a wallet again", "stranger", name("other_buyer"));
+  await recorder.call("the admin pauses while a transfer is pending", "stranger", pause(true));
+  await recorder.call("the named wallet becomes the admin, and the pause stays", "other_buyer", accept);
+  await recorder.call("a transfer cannot be accepted twice", "other_buyer", accept);
+  await recorder.call("the former admin cannot end the pause", "stranger", pause(false));
+  await recorder.call("the new admin ends the pause", "other_buyer", pause(false));
 }

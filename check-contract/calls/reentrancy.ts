@@ -1,6 +1,7 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from "viem";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import {
+  acceptAdminCall,
   type Call,
   claimCall,
   collectRefundCall,
@@ -14,6 +15,7 @@ import {
   revokeFundingCall,
   setBoundsCall,
   setPausedCall,
+  transferAdminCall,
   withdrawOfferCall,
 } from "../../protocol/call.ts";
 import type { FundingAuthorization } from "../../protocol/messages/funding-authorization.ts";
@@ -70,6 +72,8 @@ export const reentrancyCalls: CallSequence = {
 /** Returns a call of each function that changes state, valid in this sequence, and who may send it. */
 async function validCalls(recorder: CallRecorder): Promise<[Actor, Call][]> {
   const { registrar, fixture } = recorder;
+  const transfer = transferAdminCall(registrar, demo, fixture.address("stranger"));
+  await recorder.call("the admin names a wallet that may accept", "deployer", transfer);
   const { operator, commitmentSigner } = await recorder.programState();
   const terms = { operator, commitmentSigner, bounds: { maxPurchase: 1n, openBudget: 1n, validUntil: 1 } };
   const signed = await recorder.sign({ purchaseRef: hashId("trailing") });
@@ -80,6 +84,8 @@ async function validCalls(recorder: CallRecorder): Promise<[Actor, Call][]> {
     ["stranger", openProgramCall(registrar, opened, terms)],
     ["deployer", setBoundsCall(registrar, demo, terms)],
     ["deployer", setPausedCall(registrar, demo, false)],
+    ["deployer", transfer],
+    ["stranger", acceptAdminCall(registrar, demo)],
     ["other_merchant", enrollCall(registrar, funding.authorization, funding.signature)],
     ["merchant", revokeFundingCall(registrar, demo, hashId(fixture.merchant.id))],
     ["merchant", registerCall(registrar, signed.commitment, signed.signature)],

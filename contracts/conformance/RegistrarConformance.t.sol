@@ -7,20 +7,13 @@ import {IPurchaseRegistrar} from "../interfaces/IPurchaseRegistrar.sol";
 import {MockFundingSource} from "../mocks/MockFundingSource.sol";
 import {MockToken} from "../mocks/MockToken.sol";
 import {MockWallet} from "../mocks/MockWallet.sol";
-
-/// @title Cheatcodes
-/// @notice The cheatcodes that the test uses; Hardhat and Foundry have them.
-interface Cheatcodes {
-    function addr(uint256 privateKey) external pure returns (address);
-    function etch(address target, bytes calldata code) external;
-    function prank(address sender) external;
-    function sign(uint256 privateKey, bytes32 digest) external pure returns (uint8 v, bytes32 r, bytes32 s);
-    function warp(uint256 newTimestamp) external;
-}
+import {Cheatcodes} from "./Cheatcodes.sol";
 
 /// @title RegistrarConformance
 /// @notice Tests a registrar contract against the interface. Inherit from it, and deploy your contract in `deployRegistrar`.
-/// @dev Runs under `hardhat test solidity` and `forge test`. It does not check which errors a refusal reverts with.
+/// @dev Runs under `hardhat test solidity` and `forge test`. It is a smoke test: each rule once, in one state. It does not check which
+/// errors a refusal reverts with. `RegistrarInvariants` tries many purchases of several merchants at once, and
+/// `routing-sandbox check-contract` every rule in every state.
 abstract contract RegistrarConformance {
     Cheatcodes private constant vm = Cheatcodes(address(uint160(uint256(keccak256("hevm cheat code")))));
 

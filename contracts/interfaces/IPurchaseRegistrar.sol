@@ -203,6 +203,18 @@ interface IPurchaseRegistrar is ICommonErrors {
     /// @param paused True if the program is now paused.
     event PausedSet(bytes32 indexed program, bool paused);
 
+    /// @notice The admin named another wallet, which becomes the admin when it accepts, or withdrew such an offer.
+    /// @param program keccak256 of the program's API id.
+    /// @param admin The admin, which stays the admin until then.
+    /// @param newAdmin The wallet that may accept; zero if none may.
+    event AdminTransferStarted(bytes32 indexed program, address indexed admin, address indexed newAdmin);
+
+    /// @notice The named wallet became the admin of a program.
+    /// @param program keccak256 of the program's API id.
+    /// @param previousAdmin The admin until now.
+    /// @param newAdmin The caller.
+    event AdminTransferred(bytes32 indexed program, address indexed previousAdmin, address indexed newAdmin);
+
     /// @notice A merchant's wallet enrolled with a funding authorization.
     /// @param program keccak256 of the program's API id.
     /// @param merchantRef keccak256 of the merchant's API id.
@@ -335,10 +347,11 @@ interface IPurchaseRegistrar is ICommonErrors {
     error ProgramPaused(bytes32 program);
 
     /// @notice An amount, award, cap or bound is out of range.
-    /// @param actual The value.
+    /// @param value Its name: `amount` (of a purchase or a payment), `award`, `cap`, `maxPurchase` or `openBudget`.
+    /// @param actual Its value.
     /// @param min The smallest allowed value.
     /// @param max The largest allowed value.
-    error AmountOutOfRange(uint256 actual, uint256 min, uint256 max);
+    error AmountOutOfRange(string value, uint256 actual, uint256 min, uint256 max);
 
     /// @notice The offer exceeds what is left of the program's budget for open offers.
     /// @param requested The amount of the offer.
@@ -494,6 +507,17 @@ interface IPurchaseRegistrar is ICommonErrors {
     /// @param paused True to pause, false to unpause.
     function setPaused(bytes32 program, bool paused) external;
 
+    /// @notice Names the wallet that may become the program's admin with `acceptAdmin`. Until then, the admin stays the admin.
+    /// @dev Only for the program's admin. A second call replaces the first; the zero address withdraws it.
+    /// @param program keccak256 of the program's API id.
+    /// @param newAdmin The wallet that may accept.
+    function transferAdmin(bytes32 program, address newAdmin) external;
+
+    /// @notice Makes the caller the program's admin.
+    /// @dev Only for the wallet that the admin named with `transferAdmin`.
+    /// @param program keccak256 of the program's API id.
+    function acceptAdmin(bytes32 program) external;
+
     /// @notice Enrolls the caller's wallet with a funding authorization.
     /// @dev Only for the authorization's wallet.
     /// @param authorization The authorization that the program's commitment signer signed.
@@ -576,6 +600,11 @@ interface IPurchaseRegistrar is ICommonErrors {
     /// @param program keccak256 of the program's API id.
     /// @return The state; all fields are zero if the program is not open.
     function programState(bytes32 program) external view returns (ProgramState memory);
+
+    /// @notice Returns the wallet that may become the program's admin with `acceptAdmin`.
+    /// @param program keccak256 of the program's API id.
+    /// @return The wallet; zero if there is none.
+    function pendingAdmin(bytes32 program) external view returns (address);
 
     /// @notice Returns a purchase's state.
     /// @param id The purchase's id.

@@ -13,7 +13,8 @@ import {Assertions} from "./Assertions.t.sol";
 abstract contract Fixture is Assertions {
     uint256 internal constant SIGNER_KEY = 0xA11CE;
     uint256 internal constant CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141;
-    uint64 internal constant START = 1_800_000_000;
+    /// @dev A time that a field of 48 bits would cut.
+    uint64 internal constant START = 2 ** 52;
     uint64 internal constant OFFER_DEADLINE = START + 1 hours;
     uint64 internal constant PAY_DEADLINE = START + 1 days;
     uint64 internal constant CLAIM_DEADLINE = START + 30 days;
@@ -224,8 +225,8 @@ abstract contract Fixture is Assertions {
         refuses(abi.encodeWithSelector(IPurchaseRegistrar.DeadlinePassed.selector, deadline + 1, deadline));
     }
 
-    function refusesAmount(uint256 actual, uint256 min, uint256 max) internal {
-        refuses(abi.encodeWithSelector(IPurchaseRegistrar.AmountOutOfRange.selector, actual, min, max));
+    function refusesAmount(string memory value, uint256 actual, uint256 min, uint256 max) internal {
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.AmountOutOfRange.selector, value, actual, min, max));
     }
 
     function refusesUnknown(bytes32 id) internal {
@@ -245,18 +246,46 @@ abstract contract Fixture is Assertions {
         registrar.setPaused(PROGRAM, true);
     }
 
-    /// @dev Appends one byte, then one word, to calldata that succeeds without them.
+    /// @dev Appends zeros, and an attribution suffix, to calldata that succeeds without them.
     function refusesTrailing(address sender, bytes memory canonicalCall) internal {
         uint256 length = canonicalCall.length;
-        bytes memory longer = abi.encodePacked(canonicalCall, bytes1(0));
-        refusesRaw(
-            sender, longer, abi.encodeWithSelector(ICommonErrors.NonCanonicalLength.selector, length + 1, length)
-        );
-        longer = abi.encodePacked(canonicalCall, bytes32(0));
-        refusesRaw(
-            sender, longer, abi.encodeWithSelector(ICommonErrors.NonCanonicalLength.selector, length + 32, length)
-        );
+        bytes[5] memory suffixes = trailing();
+        for (uint256 i = 0; i < suffixes.length; ++i) {
+            refusesRaw(
+                sender,
+                abi.encodePacked(canonicalCall, suffixes[i]),
+                abi.encodeWithSelector(ICommonErrors.NonCanonicalLength.selector, length + suffixes[i].length, length)
+            );
+        }
         succeedsRaw(sender, canonicalCall);
+    }
+
+    function trailing() internal pure returns (bytes[5] memory) {
+        return [
+            bytes(hex"00"),
+            abi.encodePacked(bytes32(0)),
+            abi.encodePacked(bytes32(0), bytes32(0)),
+            // ERC-8021: a code, its length, the schema and the marker.
+            abi.encodePacked("shop", uint8(4), uint8(0), hex"80218021802180218021802180218021"),
+            new bytes(1_000)
+        ];
+    }
+
+    /// @dev Signatures that are not the signer's own of the digest.
+    function wrongSignatures(bytes32 digest) internal pure returns (bytes[9] memory) {
+        (uint8 v, bytes32 r, bytes32 s) = vm.sign(SIGNER_KEY, digest);
+        bytes32 personal = keccak256(abi.encodePacked("\x19Ethereum Signed Message:\n32", digest));
+        return [
+            sign(SIGNER_KEY, personal),
+            sign(SIGNER_KEY, keccak256(abi.encodePacked(digest))),
+            sign(SIGNER_KEY + 1, digest),
+            malleate(digest),
+            abi.encodePacked(r, s),
+            abi.encodePacked(r, bytes32(uint256(s) | (uint256(v - 27) << 255))),
+            abi.encodePacked(r, s, v - 27),
+            abi.encodePacked(r, s, v, bytes1(0)),
+            new bytes(65)
+        ];
     }
 
     /// @dev As above, for a function with dynamic arguments.

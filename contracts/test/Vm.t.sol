@@ -25,6 +25,7 @@ interface Vm {
     function parseBytes(string calldata text) external pure returns (bytes memory);
     function parseJsonString(string calldata json, string calldata key) external pure returns (string memory);
     function prank(address sender) external;
+    function prank(address sender, address origin) external;
     function readFile(string calldata path) external view returns (string memory);
     function recordLogs() external;
     function replace(string calldata text, string calldata from, string calldata to)
@@ -33,6 +34,7 @@ interface Vm {
         returns (string memory);
     function sign(uint256 privateKey, bytes32 digest) external pure returns (uint8 v, bytes32 r, bytes32 s);
     function startPrank(address sender) external;
+    function startPrank(address sender, address origin) external;
     function stopPrank() external;
     function toString(address account) external pure returns (string memory);
     function warp(uint256 newTimestamp) external;

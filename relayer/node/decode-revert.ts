@@ -1,12 +1,14 @@
-import { decodeErrorResult, type Hex } from "viem";
+import { decodeErrorResult, type Hex, parseAbiItem } from "viem";
 import { fundingSourceAbi, purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { toJson } from "../../protocol/values/json.ts";
 import type { RelayOperationError } from "../journal/relay-operation.ts";
 
 // The contracts share errors of the libraries that they use; the first of equals is as good as any.
-const errorAbi = [...purchaseRegistrarAbi, ...fundingSourceAbi, ...testUsdcAbi].filter(
-  (entry) => entry.type === "error",
-);
+const errorAbi = [
+  ...[...purchaseRegistrarAbi, ...fundingSourceAbi, ...testUsdcAbi].filter((entry) => entry.type === "error"),
+  // The registrar contract of a data directory that an earlier version made does not name the value.
+  parseAbiItem("error AmountOutOfRange(uint256 actual, uint256 min, uint256 max)"),
+];
 
 /**
  * Decodes revert data with the custom errors of the contracts.

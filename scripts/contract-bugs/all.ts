@@ -1,5 +1,6 @@
 import { commitments } from "./commitments.ts";
 import type { ContractBug } from "./contract-bug.ts";
+import { handovers } from "./handovers.ts";
 import { canonicalCalldata, exactTransfer, fundingSource } from "./other-contracts.ts";
 import { otherStates } from "./other-states.ts";
 import { batches, payments } from "./payments.ts";
@@ -24,6 +25,8 @@ export const contractBugs: { readonly [source: string]: readonly ContractBug[] }
     ...endings,
     ...otherStates,
     ...views,
+    ...widths,
+    ...handovers,
   ],
   FundingSource: fundingSource,
   ExactTransfer: exactTransfer,
@@ -33,7 +36,7 @@ export const contractBugs: { readonly [source: string]: readonly ContractBug[] }
 
 /** Bugs that only `check-contract` must find: the Solidity tests try these calls in the first state only, or in other ways. */
 export const stateBugs: { readonly [source: string]: readonly ContractBug[] } = {
-  PurchaseRegistrar: [...termsInStates, ...transfersInStates, ...signatureForms, ...widths, ...windows],
+  PurchaseRegistrar: [...termsInStates, ...transfersInStates, ...signatureForms, ...windows],
   FundingSource: draws,
   CanonicalCalldata: suffixes,
 };

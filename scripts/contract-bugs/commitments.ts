@@ -35,8 +35,8 @@ export const commitments: readonly ContractBug[] = [
   },
   {
     rule: "A registration has no largest amount but the cap.",
-    find: "_requireRange(purchase_.amount, 1, MAX_AMOUNT);",
-    replace: "_requireRange(purchase_.amount, 1, record.maxPurchase);",
+    find: "_requireAmount(purchase_.amount, MAX_AMOUNT);",
+    replace: "_requireAmount(purchase_.amount, record.maxPurchase);",
   },
   {
     rule: "A buyer can be its own beneficiary.",

@@ -57,8 +57,9 @@ export const otherStates: readonly ContractBug[] = [
   },
   {
     rule: "An award for a withdrawn purchase is at most what was paid.",
-    find: "_requireRange(award, 1, record.paid);",
-    replace: "_requireRange(award, 1, record.status == Status.Withdrawn ? record.amount : record.paid);",
+    find: "uint256 paid = record.paid;\n        if (award",
+    replace:
+      "uint256 paid = record.status == Status.Withdrawn ? record.amount : record.paid;\n        if (award",
   },
   {
     rule: "A refund counts under the purchase's own funding, even after a new enrollment.",
@@ -155,15 +156,15 @@ export const otherStates: readonly ContractBug[] = [
   },
   {
     rule: "The rest of a purchase is paid after a revocation.",
-    find: "uint256 paid = record.paid;\n",
+    find: "uint256 paid = record.paid;\n        _requireAmount",
     replace:
-      "uint256 paid = record.paid;\n        if (paid != 0 && source.revokedAt != 0) revert AlreadyRevoked(source.merchantRef, source.revokedAt);\n",
+      "uint256 paid = record.paid;\n        if (paid != 0 && source.revokedAt != 0) revert AlreadyRevoked(source.merchantRef, source.revokedAt);\n        _requireAmount",
   },
   {
     rule: "The rest of a registered purchase is paid after its claim.",
-    find: "uint256 paid = record.paid;\n",
+    find: "uint256 paid = record.paid;\n        _requireAmount",
     replace:
-      "uint256 paid = record.paid;\n        if (record.route == Route.Direct && record.claimOrDecision != 0) revert AlreadyClaimed(id, record.claimOrDecision);\n",
+      "uint256 paid = record.paid;\n        if (record.route == Route.Direct && record.claimOrDecision != 0) revert AlreadyClaimed(id, record.claimOrDecision);\n        _requireAmount",
   },
   {
     rule: "A late payment of the rest is refused.",
@@ -207,7 +208,7 @@ export const otherStates: readonly ContractBug[] = [
     rule: "A purchase is registered in a program without bounds.",
     find: "id = _commit(_programs[purchase_.program], purchase_, signature, Route.Direct);",
     replace:
-      "if (_programs[purchase_.program].maxPurchase == 0 && _programs[purchase_.program].admin != address(0)) revert AmountOutOfRange(purchase_.amount, 1, 0);\n        id = _commit(_programs[purchase_.program], purchase_, signature, Route.Direct);",
+      'if (_programs[purchase_.program].maxPurchase == 0 && _programs[purchase_.program].admin != address(0)) revert AmountOutOfRange("amount", purchase_.amount, 1, 0);\n        id = _commit(_programs[purchase_.program], purchase_, signature, Route.Direct);',
   },
   {
     rule: "The operator registers no purchase of a merchant that enrolled again.",

@@ -127,8 +127,8 @@ export const batches: readonly ContractBug[] = [
   },
   {
     rule: "No purchase of a batch is paid above its amount.",
-    find: "_requireRange(amount, 1, record.amount - paid);",
-    replace: `_requireRange(amount, 1, ${isFirst} ? record.amount - paid : MAX_AMOUNT);`,
+    find: "_requireAmount(amount, record.amount - paid);",
+    replace: `_requireAmount(amount, ${isFirst} ? record.amount - paid : MAX_AMOUNT);`,
   },
   {
     rule: "A batch that pays a purchase twice stays within its amount.",
@@ -172,7 +172,7 @@ export const batches: readonly ContractBug[] = [
   },
   {
     rule: "A batch of several purchases in another encoding is refused.",
-    find: "_requireCanonical(abi.encodeCall(this.payBatch, (ids, amounts)));",
-    replace: "if (ids.length < 2) _requireCanonical(abi.encodeCall(this.payBatch, (ids, amounts)));",
+    find: "if (!_isCanonical(ids, amounts))",
+    replace: "if (ids.length < 2 && !_isCanonical(ids, amounts))",
   },
 ];

@@ -4,13 +4,13 @@ import type { ContractBug } from "./contract-bug.ts";
 export const programs: readonly ContractBug[] = [
   {
     rule: "The caller that opens a program is its admin.",
-    find: "record.admin = msg.sender;",
-    replace: "record.admin = operator;",
+    find: "record.admin = msg.sender;\n        _setBounds",
+    replace: "record.admin = operator;\n        _setBounds",
   },
   {
     rule: "New bounds leave the open offers as they are.",
-    find: "record.maxPurchase = uint128(bounds.maxPurchase);",
-    replace: "record.maxPurchase = uint128(bounds.maxPurchase); record.openOffers = 0;",
+    find: "record.maxPurchase = uint128(maxPurchase);",
+    replace: "record.maxPurchase = uint128(maxPurchase); record.openOffers = 0;",
   },
   {
     rule: "New bounds do not end a pause.",
@@ -19,8 +19,8 @@ export const programs: readonly ContractBug[] = [
   },
   {
     rule: "The largest purchase and the budget are two bounds.",
-    find: "record.openBudget = uint128(bounds.openBudget);",
-    replace: "record.openBudget = uint128(bounds.maxPurchase);",
+    find: "record.openBudget = uint128(openBudget);",
+    replace: "record.openBudget = uint128(maxPurchase);",
   },
   {
     rule: "A bound can be as large as half a slot, and no larger.",
@@ -43,8 +43,8 @@ export const enrollment: readonly ContractBug[] = [
   },
   {
     rule: "A wallet can be enrolled in several programs.",
-    find: "uint32 active = _active[program][msg.sender];",
-    replace: "uint32 active = _active[0][msg.sender]; _active[0][msg.sender] = 1;",
+    find: "uint64 active = _active[program][msg.sender];",
+    replace: "uint64 active = _active[0][msg.sender]; _active[0][msg.sender] = 1;",
   },
   {
     rule: "The commitment signer signs, not the admin.",
@@ -73,12 +73,12 @@ export const enrollment: readonly ContractBug[] = [
   },
   {
     rule: "A revocation leaves the enrolled validity.",
-    find: "source.revokedAt = uint64(block.timestamp);",
-    replace: "source.revokedAt = uint64(block.timestamp); source.validUntil = uint64(block.timestamp);",
+    find: "source.revokedAt = revokedAt;",
+    replace: "source.revokedAt = revokedAt; source.validUntil = uint64(block.timestamp);",
   },
   {
     rule: "A revocation leaves the cap.",
-    find: "source.revokedAt = uint64(block.timestamp);",
-    replace: "source.revokedAt = uint64(block.timestamp); source.cap = source.collected;",
+    find: "source.revokedAt = revokedAt;",
+    replace: "source.revokedAt = revokedAt; source.cap = source.collected;",
   },
 ];

@@ -25,8 +25,8 @@ export const refunds: readonly ContractBug[] = [
   },
   {
     rule: "An award is at most what was paid.",
-    find: "_requireRange(award, 1, record.paid);",
-    replace: "_requireRange(award, 1, record.amount);",
+    find: "uint256 paid = record.paid;\n        if (award",
+    replace: "uint256 paid = record.amount;\n        if (award",
   },
   {
     rule: "The funding's validity ends refunds, not the claim deadline.",
@@ -92,8 +92,8 @@ export const refunds: readonly ContractBug[] = [
   },
   {
     rule: "An award for a registered purchase is at most what was paid.",
-    find: "_requireRange(award, 1, record.paid);",
-    replace: "_requireRange(award, 1, record.route == Route.Direct ? record.amount : record.paid);",
+    find: "uint256 paid = record.paid;\n        if (award",
+    replace: "uint256 paid = record.route == Route.Direct ? record.amount : record.paid;\n        if (award",
   },
   {
     rule: "An expired purchase with a payment can be claimed.",

@@ -85,12 +85,6 @@ export const signatureForms: readonly ContractBug[] = [
     replace: `if (signature.length != 97 || route == Route.Offer || ${recovered("id")} != record.commitmentSigner) _requireSigned(program, record, id, signature);`,
   },
   {
-    rule: "A message that a wallet signs with personal_sign is no commitment.",
-    ...alsoIf(
-      `signature.length == 65 && signer != address(0) && ${recovered('keccak256(abi.encodePacked("\\x19Ethereum Signed Message:\\n32", digest))')} == signer`,
-    ),
-  },
-  {
     rule: "An enrollment is not signed with personal_sign.",
     find: "_requireSigned(program, record, digest, signature);",
     replace: `if (signature.length != 65 || record.commitmentSigner == address(0) || ${recovered('keccak256(abi.encodePacked("\\x19Ethereum Signed Message:\\n32", digest))')} != record.commitmentSigner) _requireSigned(program, record, digest, signature);`,

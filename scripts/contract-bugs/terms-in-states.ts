@@ -34,9 +34,8 @@ export const termsInStates: readonly ContractBug[] = [
   },
   {
     rule: "A second enrollment has a cap.",
-    find: "_requireRange(authorization.cap, 1, MAX_AMOUNT);",
-    replace:
-      "_requireRange(authorization.cap, _fundings[_fundingCount].wallet == msg.sender ? 0 : 1, MAX_AMOUNT);",
+    find: "if (authorization.cap == 0 ||",
+    replace: "if (authorization.cap == 0 && _fundings[_fundingCount].wallet != msg.sender ||",
   },
   {
     rule: "A second enrollment has a merchantRef.",

@@ -19,8 +19,22 @@ export const widths: readonly ContractBug[] = [
       "source.collected = uint128(collectedTotal);",
       "collectedTotal",
     ),
+    cut(
+      "Open offers of any sum are kept whole",
+      bits,
+      "record.openOffers = uint128(openOffers + amount);",
+      "openOffers + amount",
+    ),
+    cut(
+      "The largest purchase is kept whole",
+      bits,
+      "record.maxPurchase = uint128(maxPurchase);",
+      "maxPurchase",
+    ),
+    cut("The budget is kept whole", bits, "record.openBudget = uint128(openBudget);", "openBudget"),
+    cut("A payment frees the whole of its amount", bits, "program.openOffers -= uint128(amount);", "amount"),
   ]),
-  ...[32, 40].flatMap((bits) => [
+  ...[32, 40, 48].flatMap((bits) => [
     cut(
       "The pay deadline is kept whole",
       bits,
@@ -48,13 +62,18 @@ export const widths: readonly ContractBug[] = [
   ]),
   {
     rule: "The time of a revocation is kept whole, not in 32 bits.",
-    find: "source.revokedAt = uint64(block.timestamp);",
-    replace: "source.revokedAt = uint32(block.timestamp);",
+    find: "uint64 revokedAt = uint64(block.timestamp);",
+    replace: "uint64 revokedAt = uint32(block.timestamp);",
   },
   {
     rule: "A deadline is compared with the whole time, not with 32 bits of it.",
     find: "if (block.timestamp > deadline) revert",
     replace: "if (uint32(block.timestamp) > deadline) revert",
+  },
+  {
+    rule: "Fundings are numbered beyond 8 bits.",
+    find: "uint64 number = ++_fundingCount;",
+    replace: "uint64 number = uint8(++_fundingCount);",
   },
   {
     rule: "The events of a purchase are counted beyond 8 bits.",

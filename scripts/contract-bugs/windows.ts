@@ -1,22 +1,10 @@
 import type { ContractBug } from "./contract-bug.ts";
 
-const alreadyEnrolled = "if (active != 0) revert";
-
-/** Bugs that show at another time, with another token, or after the cap is used up. */
+/** Bugs that show at another time, with another token, or after a revocation. */
 export const windows: readonly ContractBug[] = [
   {
-    rule: "A wallet has one active enrollment, also after its funding has ended.",
-    find: alreadyEnrolled,
-    replace: "if (active != 0 && block.timestamp <= _fundings[active].validUntil) revert",
-  },
-  {
-    rule: "A wallet has one active enrollment, also after its cap is used up.",
-    find: alreadyEnrolled,
-    replace: "if (active != 0 && _fundings[active].collected < _fundings[active].cap) revert",
-  },
-  {
     rule: "A wallet has one active enrollment, not one for each token.",
-    find: alreadyEnrolled,
+    find: "if (active != 0) revert",
     replace: "if (active != 0 && _fundings[active].token == authorization.token) revert",
   },
   {
@@ -43,6 +31,9 @@ export const windows: readonly ContractBug[] = [
   },
 ];
 
+const signatureEnd = "eq(calldatasize(), add(start, and(add(last.length, 31), not(31))))";
+const batchEnd = "eq(calldatasize(), add(second.offset, mul(32, second.length)))";
+
 /** Bugs in what may follow canonical calldata. */
 export const suffixes: readonly ContractBug[] = [
   {
@@ -56,22 +47,25 @@ export const suffixes: readonly ContractBug[] = [
     replace: "if (msg.data.length != expected && msg.data.length != expected + 4) revert",
   },
   {
-    rule: "No zero word follows arguments of any length.",
-    find: "bytes32 actual = keccak256(msg.data);",
-    replace:
-      "bytes32 actual = keccak256(msg.data.length == encoded.length + 32 ? msg.data[:encoded.length] : msg.data);",
+    rule: "No zero word follows a signature.",
+    find: signatureEnd,
+    replace: `or(${signatureEnd}, eq(calldatasize(), add(start, and(add(last.length, 63), not(31)))))`,
   },
   {
-    rule: "No selector follows arguments of any length.",
-    find: "bytes32 actual = keccak256(msg.data);",
-    replace:
-      "bytes32 actual = keccak256(msg.data.length == encoded.length + 4 ? msg.data[:encoded.length] : msg.data);",
+    rule: "No selector follows a signature.",
+    find: signatureEnd,
+    replace: `or(${signatureEnd}, eq(calldatasize(), add(start, add(4, and(add(last.length, 31), not(31))))))`,
   },
   {
-    rule: "No zero word comes before arguments of any length.",
-    find: "bytes32 actual = keccak256(msg.data);",
+    rule: "No zero word comes before a signature.",
+    find: "let end := add(start, last.length)",
     replace:
-      "bytes32 actual = msg.data.length == encoded.length + 32 && bytes32(msg.data[msg.data.length - 32:]) != 0 ? keccak256(encoded) : keccak256(msg.data);",
+      "if eq(last.offset, add(start, 32)) { start := last.offset }\n            let end := add(start, last.length)",
+  },
+  {
+    rule: "No zero word follows a batch.",
+    find: batchEnd,
+    replace: `or(${batchEnd}, eq(calldatasize(), add(second.offset, mul(32, add(second.length, 1)))))`,
   },
 ];
 

@@ -143,6 +143,17 @@ export interface ChainReads {
   /** By which route a purchase came on chain, or null while it is not there; at the newest block, or at the one of other reads. */
   route(id: Hex, at?: BlockPoint): Promise<"registrar_offer" | "merchant_direct" | null>;
   funding(query: { program: Hex; merchantRef: Hex; wallet: Address }): Promise<ChainFunding>;
+  /**
+   * Returns what remains under the active fundings of a wallet in all programs at a block, in base units, but for one: the unrevoked ones
+   * that a refund can be collected under at a time.
+   */
+  otherFundings(query: {
+    program: Hex;
+    merchantRef: Hex;
+    wallet: Address;
+    at: BlockPoint;
+    time: number;
+  }): Promise<bigint>;
   /** The funding that covers a purchase, or null while the purchase is not on chain. */
   cover(id: Hex): Promise<ChainCover | null>;
   program(program: Hex): Promise<ChainProgram>;

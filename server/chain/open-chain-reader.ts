@@ -25,7 +25,7 @@ import type { Deployment } from "./deployment.ts";
 import type { HeadReader } from "./head-reader.ts";
 import { transactionObserver } from "./observe-transaction.ts";
 import { readChainPurchase, readClaim, readPurchaseUnder } from "./read-chain-purchase.ts";
-import { readChainFunding, readCover } from "./read-funding.ts";
+import { readChainFunding, readCover, readOtherFundings } from "./read-funding.ts";
 import { RequestHead } from "./request-head.ts";
 import { readWalletCode, verifyWalletSignature } from "./wallet-code.ts";
 
@@ -96,6 +96,7 @@ function readsOf(node: DeployedNode): ChainReads {
       return routes[route] ?? null;
     },
     funding: async (query) => await readChainFunding(query, node),
+    otherFundings: async (query) => await readOtherFundings(query, node),
     cover: async (id) => await readCover(id, node),
     program: async (program) => await readProgram(program, node),
     async enrolledAs({ program, wallet }) {
@@ -183,6 +184,7 @@ function guarded(chain: ChainReads): ChainReads {
     claimOf: guard(chain.claimOf),
     route: guard(chain.route),
     funding: guard(chain.funding),
+    otherFundings: guard(chain.otherFundings),
     cover: guard(chain.cover),
     program: guard(chain.program),
     enrolledAs: guard(chain.enrolledAs),

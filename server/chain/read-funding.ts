@@ -1,5 +1,6 @@
 import type { Address, ContractFunctionReturnType, Hex } from "viem";
 import type { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
+import { sameAddress } from "../../protocol/values/same-address.ts";
 import type { BlockPoint, ChainCover, ChainFunding } from "./chain-reader.ts";
 import { type DeployedNode, unlessZero } from "./deployed-node.ts";
 
@@ -19,6 +20,42 @@ export async function readChainFunding(
     // The contract's answer has the wallet's figures only where something is enrolled.
     return { ...toFunding(state, asOf), allowance, balance };
   });
+}
+
+/** Adds up what remains under the other active fundings of a wallet: all programs share its allowance to the funding source. */
+export async function readOtherFundings(
+  query: { program: Hex; merchantRef: Hex; wallet: Address; at: BlockPoint; time: number },
+  { client, deployment, registrar }: DeployedNode,
+): Promise<bigint> {
+  const { program, merchantRef, wallet, at, time } = query;
+  const enrollments = await client.getContractEvents({
+    ...registrar,
+    eventName: "FundingEnrolled",
+    args: { wallet },
+    fromBlock: 0n,
+    toBlock: BigInt(at.number),
+    strict: true,
+  });
+  const others = enrollments.filter(
+    ({ args }) => args.program !== program || args.merchantRef !== merchantRef,
+  );
+  const states = await Promise.all(
+    others.map(
+      async ({ args }) =>
+        await client.readContract({
+          ...registrar,
+          functionName: "funding",
+          args: [args.program, args.merchantRef],
+          blockHash: at.hash,
+        }),
+    ),
+  );
+  return states
+    .filter(
+      ({ token, revokedAt, validUntil }) =>
+        sameAddress(token, deployment.token.address) && revokedAt === 0n && validUntil >= time,
+    )
+    .reduce((sum, { cap, collected }) => sum + cap - collected, 0n);
 }
 
 /** Reads the funding that covers a purchase at the newest block; null while the purchase is not on chain. */

@@ -73,12 +73,12 @@ const reorderings: readonly Omit<Break, "name">[] = [
         _requireNotPaused(source.program, program);
         _requireWithin(record.payDeadline);
         uint256 paid = record.paid;
-        _requireRange(amount, 1, record.amount - paid);
+        _requireAmount(amount, record.amount - paid);
 `,
     instead: `        FundingRecord storage source = _fundings[record.funding];
         ProgramRecord storage program = _programs[source.program];
         uint256 paid = record.paid;
-        _requireRange(amount, 1, record.amount - paid);
+        _requireAmount(amount, record.amount - paid);
         _requireWithin(record.payDeadline);
         _requireNotPaused(source.program, program);
         _requireNotRefunded(id, record);
@@ -98,19 +98,21 @@ const reorderings: readonly Omit<Break, "name">[] = [
   },
   {
     source: `        if (decisionHash == 0) revert ZeroValue();
-        _requireRange(award, 1, record.paid);
+        uint256 paid = record.paid;
+        if (award == 0 || award > paid) revert AmountOutOfRange("award", award, 1, paid);
         _requireWithin(source.validUntil);
         _requireRemaining(source, award);
 `,
     instead: `        _requireRemaining(source, award);
         _requireWithin(source.validUntil);
-        _requireRange(award, 1, record.paid);
+        uint256 paid = record.paid;
+        if (award == 0 || award > paid) revert AmountOutOfRange("award", award, 1, paid);
         if (decisionHash == 0) revert ZeroValue();
 `,
   },
   {
     source: `        _requireNotPaused(program, record);
-        _requireRange(purchase_.amount, 1, MAX_AMOUNT);
+        _requireAmount(purchase_.amount, MAX_AMOUNT);
 `,
     instead: "        _requireSigned(program, record, hashPurchase(purchase_), signature);\n",
   },
@@ -124,7 +126,7 @@ const reorderings: readonly Omit<Break, "name">[] = [
     instead: `        _requireRemaining(source, purchase_.amount);
         id = hashPurchase(purchase_);
         if (_purchases[id].status != Status.None) revert PurchaseExists(id);
-        _requireRange(purchase_.amount, 1, MAX_AMOUNT);
+        _requireAmount(purchase_.amount, MAX_AMOUNT);
         _requireNotPaused(program, record);
 `,
   },

@@ -81,9 +81,9 @@ const variants: { readonly [name: string]: { changes: readonly Change[]; more: s
         _notRefunded(id, entry);
         ProgramState storage program = _running(terms.program);
         _notAfter(terms.payDeadline);
-        _between(amount, 1, terms.amount - entry.payments);
+        _between("amount", amount, 1, terms.amount - entry.payments);
 `,
-        `        _between(amount, 1, terms.amount - entry.payments);
+        `        _between("amount", amount, 1, terms.amount - entry.payments);
         _notAfter(terms.payDeadline);
         ProgramState storage program = _running(terms.program);
         _notRefunded(id, entry);
@@ -105,25 +105,25 @@ const variants: { readonly [name: string]: { changes: readonly Change[]; more: s
         `        _only(terms.wallet);
         ProgramState storage program = _running(terms.program);
         _notAfter(terms.validUntil);
-        _between(terms.cap, 1, type(uint128).max);
+        _between("cap", terms.cap, 1, type(uint128).max);
         if (terms.merchantRef == 0) revert ZeroValue();
 `,
         `        ProgramState storage program = _running(terms.program);
         _signed(program.commitmentSigner, hashFunding(terms), signature);
         if (terms.merchantRef == 0) revert ZeroValue();
-        _between(terms.cap, 1, type(uint128).max);
+        _between("cap", terms.cap, 1, type(uint128).max);
         _notAfter(terms.validUntil);
         _only(terms.wallet);
 `,
       ],
       [
-        `        _between(award, 1, entry.payments);
+        `        _between("award", award, 1, entry.payments);
         _notAfter(merchant.terms.validUntil);
         _covered(merchant, award);
 `,
         `        _covered(merchant, award);
         _notAfter(merchant.terms.validUntil);
-        _between(award, 1, entry.payments);
+        _between("award", award, 1, entry.payments);
 `,
       ],
       ["        _existing(terms.program);\n            revert NotEnrolled", "        revert NotEnrolled"],

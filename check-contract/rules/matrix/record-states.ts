@@ -190,6 +190,7 @@ function secondIn(state: PurchaseState, { second }: TableCall): number {
 function viewsOf({ program, merchantRef, newMerchantRef, purchase, next, fixture }: Scene): readonly View[] {
   return [
     viewOf("programState", program),
+    viewOf("pendingAdmin", program),
     viewOf("purchase", purchase.id),
     viewOf("figures", purchase.id),
     viewOf("purchase", next(amounts.purchase).id),

@@ -12,6 +12,7 @@ import {
   revokeFundingCall,
   setBoundsCall,
   setPausedCall,
+  transferAdminCall,
   withdrawOfferCall,
 } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/values/id.ts";
@@ -47,6 +48,7 @@ export type Preparation =
   | "a refund of the whole cap"
   | "a revocation"
   | "a pause"
+  | "a transfer of the admin"
   | "the end of the bounds"
   | "the end of the commitment signer"
   | `a commitment signer ${SignerWithCode}`;
@@ -102,7 +104,7 @@ function refundCall({ registrar }: Scene, id: Hex, award: bigint): Call {
 }
 
 function encodeChanges(scene: Scene): StepCalls["after"] {
-  const { registrar, program, merchantRef, purchase, other, terms, start } = scene;
+  const { registrar, program, merchantRef, purchase, other, terms, start, fixture } = scene;
   /** Uses up the funding, but for `amounts.rest`. */
   const refundOther: Change = { by: "operator", call: refundCall(scene, other.id, other.commitment.amount) };
   const set = (changes: Partial<ProgramTerms>): Change[] => [
@@ -124,6 +126,9 @@ function encodeChanges(scene: Scene): StepCalls["after"] {
     ],
     "a revocation": [{ by: "merchant", call: revokeFundingCall(registrar, program, merchantRef) }],
     "a pause": [{ by: "admin", call: setPausedCall(registrar, program, true) }],
+    "a transfer of the admin": [
+      { by: "admin", call: transferAdminCall(registrar, program, fixture.address(actors.stranger)) },
+    ],
     "the end of the bounds": set({ bounds: { ...terms().bounds, validUntil: start + 1 } }),
     "the end of the commitment signer": set({ commitmentSigner: zeroAddress }),
     ...(Object.fromEntries(signers) as {

@@ -53,6 +53,26 @@ contract DrawTest is Assertions {
         eq(token.allowance(merchant, address(source)), 50, "the allowance stays");
     }
 
+    /// @dev The registrar contract deploys the funding source; the account that deployed the registrar contract draws nothing.
+    function test_theDeployerOfTheRegistrarCannotDraw() public {
+        vm.startPrank(stranger, stranger);
+        address deployed = newRegistrar().fundingSource();
+        vm.stopPrank();
+        vm.prank(merchant);
+        token.approve(deployed, 50);
+        address expected = FundingSource(deployed).registrar();
+        vm.expectRevert(abi.encodeWithSelector(IFundingSource.NotRegistrar.selector, stranger, expected));
+        vm.prank(stranger, stranger);
+        FundingSource(deployed).draw(address(token), merchant, stranger, 1);
+    }
+
+    /// @dev The sender of the transaction that the registrar contract is called in draws nothing itself.
+    function test_theSenderOfTheTransactionCannotDraw() public {
+        vm.expectRevert(abi.encodeWithSelector(IFundingSource.NotRegistrar.selector, stranger, address(this)));
+        vm.prank(stranger, address(this));
+        source.draw(address(token), merchant, stranger, 1);
+    }
+
     function test_theTokenAndTheFundingSourceCannotDraw() public {
         address[2] memory callers = [address(token), address(source)];
         for (uint256 i = 0; i < callers.length; ++i) {

@@ -123,8 +123,8 @@ contract BatchRulesTest is Fixture {
 
     function test_thePaymentOfZeroOrTooMuch() public {
         bytes4 selector = IPurchaseRegistrar.AmountOutOfRange.selector;
-        refusesAtEachPlace(buyer, 0, abi.encodeWithSelector(selector, 0, 1, AMOUNT));
-        refusesAtEachPlace(buyer, AMOUNT + 1, abi.encodeWithSelector(selector, AMOUNT + 1, 1, AMOUNT));
+        refusesAtEachPlace(buyer, 0, abi.encodeWithSelector(selector, "amount", 0, 1, AMOUNT));
+        refusesAtEachPlace(buyer, AMOUNT + 1, abi.encodeWithSelector(selector, "amount", AMOUNT + 1, 1, AMOUNT));
     }
 
     function test_thePurchaseThatIsPaidTwice() public {
@@ -135,7 +135,7 @@ contract BatchRulesTest is Fixture {
         refusesRaw(
             buyer,
             abi.encodeCall(registrar.payBatch, (ids, amounts)),
-            abi.encodeWithSelector(IPurchaseRegistrar.AmountOutOfRange.selector, 2, 1, 1)
+            abi.encodeWithSelector(IPurchaseRegistrar.AmountOutOfRange.selector, "amount", 2, 1, 1)
         );
     }
 

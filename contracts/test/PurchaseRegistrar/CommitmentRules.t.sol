@@ -80,7 +80,7 @@ abstract contract CommitmentRules is Fixture {
         purchase.amount = 0;
         rejects(
             purchase,
-            abi.encodeWithSelector(IPurchaseRegistrar.AmountOutOfRange.selector, 0, 1, mostAmount())
+            abi.encodeWithSelector(IPurchaseRegistrar.AmountOutOfRange.selector, "amount", 0, 1, mostAmount())
         );
     }
 
@@ -90,7 +90,7 @@ abstract contract CommitmentRules is Fixture {
         rejects(
             purchase,
             abi.encodeWithSelector(
-                IPurchaseRegistrar.AmountOutOfRange.selector, purchase.amount, 1, mostAmount()
+                IPurchaseRegistrar.AmountOutOfRange.selector, "amount", purchase.amount, 1, mostAmount()
             )
         );
     }
@@ -243,23 +243,30 @@ abstract contract CommitmentRules is Fixture {
         rejectsSignature(sign(SIGNER_KEY + 1, id), signer);
     }
 
-    function test_aHighSReverts() public {
-        rejectsSignature(malleate(registrar.hashPurchase(commitment())), signer);
+    function test_onlyASignatureOfTheDigestItselfSucceeds() public {
+        bytes[9] memory wrong = wrongSignatures(registrar.hashPurchase(commitment()));
+        for (uint256 i = 0; i < wrong.length; ++i) {
+            rejectsSignature(wrong[i], signer);
+        }
+        accepts(commitment());
     }
 
-    function test_aSignatureOfAnotherLengthReverts() public {
-        bytes32 id = registrar.hashPurchase(commitment());
-        (uint8 v, bytes32 r, bytes32 s) = vm.sign(SIGNER_KEY, id);
+    function test_anEmptySignatureAndAnUnknownVRevert() public {
+        (, bytes32 r, bytes32 s) = vm.sign(SIGNER_KEY, registrar.hashPurchase(commitment()));
         rejectsSignature("", signer);
-        rejectsSignature(abi.encodePacked(r, s), signer);
-        rejectsSignature(abi.encodePacked(r, bytes32(uint256(s) | (uint256(v - 27) << 255))), signer);
-        rejectsSignature(abi.encodePacked(r, s, v, bytes1(0)), signer);
+        rejectsSignature(abi.encodePacked(r, s, uint8(29)), signer);
     }
 
-    function test_aSignatureWithAWrongVReverts() public {
-        (uint8 v, bytes32 r, bytes32 s) = vm.sign(SIGNER_KEY, registrar.hashPurchase(commitment()));
-        rejectsSignature(abi.encodePacked(r, s, v - 27), signer);
-        rejectsSignature(abi.encodePacked(r, s, uint8(29)), signer);
+    /// @dev Its id stays used in each status.
+    function test_aWithdrawnOfferCannotBeCreatedAgain() public {
+        bytes32 id = offer();
+        vm.prank(operator);
+        registrar.withdrawOffer(id);
+        refusesRaw(
+            sender(),
+            call(commitment(), signPurchase(commitment())),
+            abi.encodeWithSelector(IPurchaseRegistrar.PurchaseExists.selector, id)
+        );
     }
 
     function test_theZeroAddressAsSignerAcceptsNoSignature() public {
@@ -312,15 +319,42 @@ abstract contract CommitmentRules is Fixture {
     function test_anotherEncodingReverts() public {
         IPurchaseRegistrar.Purchase memory purchase = commitment();
         bytes memory canonicalCall = call(purchase, signPurchase(purchase));
-        refusesOtherEncoding(sender(), abi.encodePacked(canonicalCall, bytes1(0)), canonicalCall);
-        refusesOtherEncoding(sender(), abi.encodePacked(canonicalCall, bytes32(0)), canonicalCall);
+        bytes[5] memory suffixes = trailing();
+        for (uint256 i = 0; i < suffixes.length; ++i) {
+            refusesOtherEncoding(sender(), abi.encodePacked(canonicalCall, suffixes[i]), canonicalCall);
+        }
         // The padding after the 65 bytes of the signature.
         bytes memory dirty = abi.encodePacked(canonicalCall);
         dirty[dirty.length - 1] = 0x01;
         refusesOtherEncoding(sender(), dirty, canonicalCall);
+        // Without the padding, and with one word of it too much for a signature of whole words.
+        refusesOtherEncoding(sender(), cut(canonicalCall, 31), canonicalCall);
+        bytes memory whole = call(purchase, new bytes(64));
+        refusesOtherEncoding(sender(), abi.encodePacked(whole, bytes32(0)), whole);
         // The signature, moved by one word.
         refusesOtherEncoding(sender(), shifted(canonicalCall), canonicalCall);
         succeedsRaw(sender(), canonicalCall);
+    }
+
+    /// @dev The offset of the signature names the amount, which is then the length of the signature: the length of the calldata fits.
+    function test_aSignatureInsideThePurchaseReverts() public {
+        IPurchaseRegistrar.Purchase memory purchase = commitment();
+        purchase.amount = 65;
+        bytes memory data = call(purchase, signPurchase(purchase));
+        data[4 + 12 * 32 + 30] = 0;
+        data[4 + 12 * 32 + 31] = bytes1(uint8(6 * 32));
+        bytes memory signature = new bytes(65);
+        for (uint256 i = 0; i < signature.length; ++i) {
+            signature[i] = data[4 + 7 * 32 + i];
+        }
+        refusesOtherEncoding(sender(), data, call(purchase, signature));
+    }
+
+    function cut(bytes memory data, uint256 count) private pure returns (bytes memory shorter) {
+        shorter = new bytes(data.length - count);
+        for (uint256 i = 0; i < shorter.length; ++i) {
+            shorter[i] = data[i];
+        }
     }
 
     function shifted(bytes memory data) private pure returns (bytes memory moved) {

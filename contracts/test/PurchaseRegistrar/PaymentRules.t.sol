@@ -50,7 +50,7 @@ abstract contract PaymentRules is Fixture {
     }
 
     function outOfRange(uint256 actual, uint256 max) internal pure returns (bytes memory) {
-        return abi.encodeWithSelector(IPurchaseRegistrar.AmountOutOfRange.selector, actual, 1, max);
+        return abi.encodeWithSelector(IPurchaseRegistrar.AmountOutOfRange.selector, "amount", actual, 1, max);
     }
 
     function wrongStatus(bytes32 id, IPurchaseRegistrar.Status actual) internal pure returns (bytes memory) {

@@ -167,7 +167,7 @@ contract CollectRefundTest is Fixture {
 
     function test_aZeroAwardReverts() public {
         bytes32 id = claimed();
-        refusesAmount(0, 1, AMOUNT);
+        refusesAmount("award", 0, 1, AMOUNT);
         vm.prank(operator);
         registrar.collectRefund(id, 0, DECISION);
     }
@@ -182,7 +182,7 @@ contract CollectRefundTest is Fixture {
         bytes32 id = offer();
         pay(id, 10);
         claim(id);
-        refusesAmount(11, 1, 10);
+        refusesAmount("award", 11, 1, 10);
         vm.prank(operator);
         registrar.collectRefund(id, 11, DECISION);
     }
@@ -235,7 +235,7 @@ contract CollectRefundTest is Fixture {
         bytes32 id = register(commitment());
         pay(id, 10);
         claim(id);
-        refusesAmount(11, 1, 10);
+        refusesAmount("award", 11, 1, 10);
         collectRefund(id, 11, DECISION);
         collectRefund(id, 10, DECISION);
         eq(usdc.balanceOf(beneficiary), 10, "the refund arrives");
@@ -275,6 +275,65 @@ contract CollectRefundTest is Fixture {
         eq(registrar.purchase(id).refunded, 0, "refunded");
         eq(registrar.purchase(id).decisionHash, bytes32(0), "no decision");
         eq(registrar.funding(PROGRAM, MERCHANT_REF).collected, 0, "collected");
+    }
+
+    function test_amountsOfAnyMagnitudeAreStoredWhole() public {
+        uint256 amount = uint256(type(uint128).max) / 3;
+        IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
+        authorization.wallet = account("large merchant");
+        authorization.merchantRef = keccak256("mer_large");
+        authorization.cap = type(uint128).max;
+        bytes memory signature = signFunding(authorization);
+        vm.prank(authorization.wallet);
+        registrar.enroll(authorization, signature);
+        vm.prank(authorization.wallet);
+        usdc.approve(address(source), type(uint256).max);
+        usdc.faucet(buyer, 2 * amount);
+        vm.prank(buyer);
+        usdc.approve(address(registrar), type(uint256).max);
+        for (uint256 i = 1; i <= 2; ++i) {
+            IPurchaseRegistrar.Purchase memory purchase = commitment();
+            purchase.merchant = authorization.wallet;
+            purchase.amount = amount;
+            purchase.salt = bytes32(i);
+            bytes32 id = register(purchase);
+            pay(id, amount);
+            claim(id);
+            collectRefund(id, amount - 1, DECISION);
+            eq(registrar.purchase(id).amount, amount, "amount");
+            eq(registrar.purchase(id).paid, amount, "paid");
+            eq(registrar.purchase(id).refunded, amount - 1, "refunded");
+            eq(registrar.funding(PROGRAM, authorization.merchantRef).collected, i * (amount - 1), "collected");
+        }
+    }
+
+    /// @dev All programs of a wallet share its allowance to the funding source.
+    function test_theOtherProgramsOfAWalletLeaveWhatItApprovedForThisOne() public {
+        bytes32 id = claimed();
+        bytes32 program = keccak256("prg_other");
+        vm.prank(stranger);
+        registrar.openProgram(program, stranger, signer, bounds());
+        IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
+        authorization.program = program;
+        bytes memory signature = signFunding(authorization);
+        vm.prank(merchant);
+        registrar.enroll(authorization, signature);
+        vm.prank(merchant);
+        usdc.approve(address(source), 2 * CAP);
+
+        IPurchaseRegistrar.Purchase memory purchase = commitment();
+        purchase.program = program;
+        purchase.amount = CAP;
+        bytes32 other = register(purchase);
+        pay(other, CAP);
+        claim(other);
+        vm.prank(stranger);
+        registrar.collectRefund(other, CAP, DECISION);
+        eq(registrar.funding(program, MERCHANT_REF).collected, CAP, "the other cap is used up");
+
+        collectRefund(id, AMOUNT, DECISION);
+        eq(usdc.balanceOf(beneficiary), CAP + AMOUNT, "both refunds");
+        eq(usdc.allowance(merchant, address(source)), CAP - AMOUNT, "what is still approved");
     }
 
     function test_trailingCalldataReverts() public {

@@ -99,7 +99,7 @@ contract EnrollTest is Fixture {
         IPurchaseRegistrar.FundingAuthorization memory authorization = another();
         authorization.cap = 0;
         bytes memory signature = signFunding(authorization);
-        refusesAmount(0, 1, type(uint128).max);
+        refusesAmount("cap", 0, 1, type(uint128).max);
         vm.prank(other);
         registrar.enroll(authorization, signature);
     }
@@ -108,7 +108,7 @@ contract EnrollTest is Fixture {
         IPurchaseRegistrar.FundingAuthorization memory authorization = another();
         authorization.cap = uint256(type(uint128).max) + 1;
         bytes memory signature = signFunding(authorization);
-        refusesAmount(authorization.cap, 1, type(uint128).max);
+        refusesAmount("cap", authorization.cap, 1, type(uint128).max);
         vm.prank(other);
         registrar.enroll(authorization, signature);
     }
@@ -209,13 +209,68 @@ contract EnrollTest is Fixture {
         registrar.enroll(authorization, signature);
     }
 
-    function test_aHighSReverts() public {
+    function test_onlyASignatureOfTheDigestItselfSucceeds() public {
         IPurchaseRegistrar.FundingAuthorization memory authorization = another();
         bytes32 digest = registrar.hashFunding(authorization);
-        bytes memory signature = malleate(digest);
-        refuses(abi.encodeWithSelector(IPurchaseRegistrar.InvalidSignature.selector, signer, digest));
+        bytes[9] memory wrong = wrongSignatures(digest);
+        for (uint256 i = 0; i < wrong.length; ++i) {
+            refuses(abi.encodeWithSelector(IPurchaseRegistrar.InvalidSignature.selector, signer, digest));
+            vm.prank(other);
+            registrar.enroll(authorization, wrong[i]);
+        }
+        enroll(authorization);
+    }
+
+    /// @dev `ecrecover` returns the zero address for a signature that is none.
+    function test_withoutASignerNobodyEnrolls() public {
+        vm.prank(admin);
+        registrar.setBounds(PROGRAM, operator, address(0), bounds());
+        IPurchaseRegistrar.FundingAuthorization memory authorization = another();
+        bytes32 digest = registrar.hashFunding(authorization);
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.InvalidSignature.selector, address(0), digest));
         vm.prank(other);
+        registrar.enroll(authorization, new bytes(65));
+    }
+
+    function refusesSecondEnrollment() private {
+        IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
+        authorization.merchantRef = keccak256("mer_other");
+        authorization.validUntil = type(uint64).max;
+        bytes memory signature = signFunding(authorization);
+        refuses(
+            abi.encodeWithSelector(IPurchaseRegistrar.AlreadyEnrolled.selector, PROGRAM, merchant, MERCHANT_REF)
+        );
+        vm.prank(merchant);
         registrar.enroll(authorization, signature);
+    }
+
+    function test_aUsedUpCapOrAnEndedFundingNeedsARevocationFirst() public {
+        IPurchaseRegistrar.Purchase memory purchase = commitment();
+        purchase.amount = CAP;
+        bytes32 id = register(purchase);
+        pay(id, CAP);
+        claim(id);
+        collectRefund(id, CAP, DECISION);
+        refusesSecondEnrollment();
+        vm.warp(FUNDING_UNTIL + 1);
+        refusesSecondEnrollment();
+    }
+
+    function test_everyAuthorizationHasAFundingOfItsOwn() public {
+        // More than a number of 8 bits counts.
+        for (uint256 i = 0; i < 257; ++i) {
+            IPurchaseRegistrar.FundingAuthorization memory authorization = another();
+            authorization.wallet = address(uint160(0xF000 + i));
+            authorization.merchantRef = bytes32(i + 1);
+            authorization.cap = i + 1;
+            enroll(authorization);
+        }
+        for (uint256 i = 0; i < 257; ++i) {
+            IPurchaseRegistrar.FundingState memory state = registrar.funding(PROGRAM, bytes32(i + 1));
+            eq(state.wallet, address(uint160(0xF000 + i)), "wallet");
+            eq(state.cap, i + 1, "cap");
+        }
+        eq(registrar.funding(PROGRAM, MERCHANT_REF).wallet, merchant, "the first one");
     }
 
     function test_aContractSignerIsCheckedWithERC1271() public {
@@ -230,8 +285,10 @@ contract EnrollTest is Fixture {
     function test_anotherEncodingReverts() public {
         IPurchaseRegistrar.FundingAuthorization memory authorization = another();
         bytes memory canonicalCall = abi.encodeCall(registrar.enroll, (authorization, signFunding(authorization)));
-        refusesOtherEncoding(other, abi.encodePacked(canonicalCall, bytes1(0)), canonicalCall);
-        refusesOtherEncoding(other, abi.encodePacked(canonicalCall, bytes32(0)), canonicalCall);
+        bytes[5] memory suffixes = trailing();
+        for (uint256 i = 0; i < suffixes.length; ++i) {
+            refusesOtherEncoding(other, abi.encodePacked(canonicalCall, suffixes[i]), canonicalCall);
+        }
         bytes memory dirty = abi.encodePacked(canonicalCall);
         dirty[dirty.length - 1] = 0x01;
         refusesOtherEncoding(other, dirty, canonicalCall);

@@ -76,7 +76,7 @@ contract OfferTest is CommitmentRules {
         rejects(
             purchase,
             abi.encodeWithSelector(
-                IPurchaseRegistrar.AmountOutOfRange.selector, MAX_PURCHASE + 1, 1, MAX_PURCHASE
+                IPurchaseRegistrar.AmountOutOfRange.selector, "amount", MAX_PURCHASE + 1, 1, MAX_PURCHASE
             )
         );
     }

@@ -28,6 +28,22 @@ contract OpenProgramTest is Fixture {
         refuses(abi.encodeWithSelector(IPurchaseRegistrar.ProgramAlreadyOpen.selector, PROGRAM, admin));
         vm.prank(admin);
         registrar.openProgram(PROGRAM, operator, signer, bounds());
+        address[] memory others = everyoneBut(admin);
+        for (uint256 i = 0; i < others.length; ++i) {
+            refuses(abi.encodeWithSelector(IPurchaseRegistrar.ProgramAlreadyOpen.selector, PROGRAM, admin));
+            vm.prank(others[i]);
+            registrar.openProgram(PROGRAM, others[i], others[i], bounds());
+        }
+    }
+
+    /// @dev Neither its operator nor its signer nor its pause decides whether a program is open.
+    function test_aProgramWithoutOperatorAndSignerStaysOpen() public {
+        vm.prank(admin);
+        registrar.setBounds(PROGRAM, address(0), address(0), IPurchaseRegistrar.Bounds(0, 0, 0));
+        pause();
+        refuses(abi.encodeWithSelector(IPurchaseRegistrar.ProgramAlreadyOpen.selector, PROGRAM, admin));
+        vm.prank(stranger);
+        registrar.openProgram(PROGRAM, stranger, stranger, bounds());
     }
 
     function test_aZeroProgramReverts() public {
@@ -47,14 +63,14 @@ contract OpenProgramTest is Fixture {
     function test_aLargestPurchaseAboveUint128Reverts() public {
         IPurchaseRegistrar.Bounds memory wide = bounds();
         wide.maxPurchase = uint256(type(uint128).max) + 1;
-        refusesAmount(wide.maxPurchase, 0, type(uint128).max);
+        refusesAmount("maxPurchase", wide.maxPurchase, 0, type(uint128).max);
         registrar.openProgram(OTHER, operator, signer, wide);
     }
 
     function test_aBudgetAboveUint128Reverts() public {
         IPurchaseRegistrar.Bounds memory wide = bounds();
         wide.openBudget = uint256(type(uint128).max) + 1;
-        refusesAmount(wide.openBudget, 0, type(uint128).max);
+        refusesAmount("openBudget", wide.openBudget, 0, type(uint128).max);
         registrar.openProgram(OTHER, operator, signer, wide);
     }
 

@@ -2,6 +2,7 @@
 pragma solidity 0.8.37;
 
 import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
+import {Vm} from "../Vm.t.sol";
 import {PaymentRules} from "./PaymentRules.t.sol";
 
 contract PayBatchTest is PaymentRules {
@@ -46,6 +47,35 @@ contract PayBatchTest is PaymentRules {
         eq(openOffers(), 51, "open offers");
     }
 
+    /// @dev A token's log for each payment, so that each can be found by its amount.
+    function test_everyPaymentIsATransferOfItsOwn() public {
+        (bytes32[] memory ids, uint256[] memory amounts) = three();
+        vm.recordLogs();
+        vm.prank(buyer);
+        registrar.payBatch(ids, amounts);
+        Vm.Log[] memory logs = vm.getRecordedLogs();
+        uint256 transfers;
+        for (uint256 i = 0; i < logs.length; ++i) {
+            if (logs[i].emitter != address(usdc)) continue;
+            if (logs[i].topics[0] != keccak256("Transfer(address,address,uint256)")) continue;
+            eq(abi.decode(logs[i].data, (uint256)), amounts[transfers++], "the transferred amount");
+        }
+        eq(transfers, 3, "transfers");
+    }
+
+    function test_aPurchaseTakesMorePaymentsThanANumberOfEightBitsCounts() public {
+        bytes32 id = offer();
+        bytes32[] memory ids = new bytes32[](300);
+        uint256[] memory amounts = new uint256[](300);
+        for (uint256 i = 0; i < ids.length; ++i) {
+            (ids[i], amounts[i]) = (id, 1);
+        }
+        vm.prank(buyer);
+        registrar.payBatch(ids, amounts);
+        eq(registrar.purchase(id).sequence, 301, "sequence");
+        eq(registrar.purchase(id).paid, 300, "paid");
+    }
+
     function test_onePurchaseMayOccurTwice() public {
         (bytes32[] memory ids, uint256[] memory amounts) = three();
         ids[2] = ids[0];
@@ -69,7 +99,7 @@ contract PayBatchTest is PaymentRules {
     function test_oneFailedPaymentRevertsTheBatch() public {
         (bytes32[] memory ids, uint256[] memory amounts) = three();
         amounts[2] += 1;
-        refusesAmount(103, 1, 102);
+        refusesAmount("amount", 103, 1, 102);
         vm.prank(buyer);
         registrar.payBatch(ids, amounts);
         eq(registrar.purchase(ids[0]).paid, 0, "paid");
@@ -128,6 +158,9 @@ contract PayBatchTest is PaymentRules {
         uint256[] memory amounts = new uint256[](1);
         amounts[0] = 7;
         bytes memory shared = abi.encodePacked(registrar.payBatch.selector, abi.encode(0x40, 0x40, 1, 7));
+        refusesOtherEncoding(buyer, shared, abi.encodeCall(registrar.payBatch, (ids, amounts)));
+        // The array that is left, where the amounts are in the canonical encoding.
+        shared = abi.encodePacked(registrar.payBatch.selector, abi.encode(0x80, 0x80, 1, 5, 1, 7));
         refusesOtherEncoding(buyer, shared, abi.encodeCall(registrar.payBatch, (ids, amounts)));
     }
 }

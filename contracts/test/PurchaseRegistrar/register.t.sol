@@ -42,6 +42,16 @@ contract RegisterTest is CommitmentRules {
         onlyFor(merchant, abi.encodeCall(registrar.register, (purchase, signature)));
     }
 
+    function test_anotherEnrolledMerchantCannotRegister() public {
+        IPurchaseRegistrar.FundingAuthorization memory authorization = fundingAuthorization();
+        authorization.wallet = stranger;
+        authorization.merchantRef = keccak256("mer_other");
+        bytes memory signature = signFunding(authorization);
+        vm.prank(stranger);
+        registrar.enroll(authorization, signature);
+        test_onlyTheMerchantRegisters();
+    }
+
     function test_boundsDoNotApply() public {
         IPurchaseRegistrar.Bounds memory none;
         vm.prank(admin);

@@ -29,6 +29,7 @@ contract LedgerRegistrar is IPurchaseRegistrar, Initializable, UUPSUpgradeable {
     struct Program {
         ProgramState state;
         bool exists;
+        address successor;
     }
 
     struct Merchant {
@@ -132,6 +133,20 @@ contract LedgerRegistrar is IPurchaseRegistrar, Initializable, UUPSUpgradeable {
         emit PausedSet(program, paused);
     }
 
+    function transferAdmin(bytes32 program, address newAdmin) external locks words(2) {
+        _administered(program);
+        _book().programs[program].successor = newAdmin;
+        emit AdminTransferStarted(program, msg.sender, newAdmin);
+    }
+
+    function acceptAdmin(bytes32 program) external locks words(1) {
+        ProgramState storage state = _existing(program);
+        _only(_book().programs[program].successor);
+        emit AdminTransferred(program, state.admin, msg.sender);
+        state.admin = msg.sender;
+        _book().programs[program].successor = address(0);
+    }
+
     // ---------------------------------------------------------------------------------------------------------------
     // Merchants
     // ---------------------------------------------------------------------------------------------------------------
@@ -141,7 +156,7 @@ contract LedgerRegistrar is IPurchaseRegistrar, Initializable, UUPSUpgradeable {
         _only(terms.wallet);
         ProgramState storage program = _running(terms.program);
         _notAfter(terms.validUntil);
-        _between(terms.cap, 1, type(uint128).max);
+        _between("cap", terms.cap, 1, type(uint128).max);
         if (terms.merchantRef == 0) revert ZeroValue();
         Merchant storage merchant = _merchant(terms.program, terms.merchantRef);
         if (merchant.digest != 0) revert MerchantRefTaken(terms.merchantRef, merchant.digest);
@@ -181,7 +196,7 @@ contract LedgerRegistrar is IPurchaseRegistrar, Initializable, UUPSUpgradeable {
     function offer(Purchase calldata terms, bytes calldata signature) external locks returns (bytes32 id) {
         _exactly(abi.encodeCall(this.offer, (terms, signature)));
         ProgramState storage program = _operated(terms.program);
-        _between(terms.amount, 1, program.bounds.maxPurchase);
+        _between("amount", terms.amount, 1, program.bounds.maxPurchase);
         uint256 budget = program.bounds.openBudget;
         uint256 used = program.openOffers;
         if (used + terms.amount > budget) revert BudgetExceeded(terms.amount, used < budget ? budget - used : 0);
@@ -253,7 +268,7 @@ contract LedgerRegistrar is IPurchaseRegistrar, Initializable, UUPSUpgradeable {
         _notRefunded(id, entry);
         if (entry.claimHash == 0) revert NotClaimed(id);
         if (decisionHash == 0) revert ZeroValue();
-        _between(award, 1, entry.payments);
+        _between("award", award, 1, entry.payments);
         _notAfter(merchant.terms.validUntil);
         _covered(merchant, award);
         entry.refund = award;
@@ -271,6 +286,10 @@ contract LedgerRegistrar is IPurchaseRegistrar, Initializable, UUPSUpgradeable {
 
     function programState(bytes32 program) external view returns (ProgramState memory) {
         return _book().programs[program].state;
+    }
+
+    function pendingAdmin(bytes32 program) external view returns (address) {
+        return _book().programs[program].successor;
     }
 
     function purchase(bytes32 id) external view returns (PurchaseState memory state) {
@@ -354,7 +373,7 @@ contract LedgerRegistrar is IPurchaseRegistrar, Initializable, UUPSUpgradeable {
 
     function _enter(Purchase calldata terms, bytes calldata signature, Route route) private returns (bytes32 id) {
         ProgramState storage program = _running(terms.program);
-        _between(terms.amount, 1, type(uint128).max);
+        _between("amount", terms.amount, 1, type(uint128).max);
         if (terms.offerDeadline > terms.payDeadline || terms.payDeadline > terms.claimDeadline) {
             revert DeadlinesOutOfOrder(terms.offerDeadline, terms.payDeadline, terms.claimDeadline);
         }
@@ -394,7 +413,7 @@ contract LedgerRegistrar is IPurchaseRegistrar, Initializable, UUPSUpgradeable {
         _notRefunded(id, entry);
         ProgramState storage program = _running(terms.program);
         _notAfter(terms.payDeadline);
-        _between(amount, 1, terms.amount - entry.payments);
+        _between("amount", amount, 1, terms.amount - entry.payments);
         entry.payments += amount;
         entry.events += 1;
         if (entry.route == Route.Offer) program.openOffers -= amount;
@@ -427,8 +446,8 @@ contract LedgerRegistrar is IPurchaseRegistrar, Initializable, UUPSUpgradeable {
     function _bind(ProgramState storage state, address operator, address commitmentSigner, Bounds calldata bounds)
         private
     {
-        _between(bounds.maxPurchase, 0, type(uint128).max);
-        _between(bounds.openBudget, 0, type(uint128).max);
+        _between("maxPurchase", bounds.maxPurchase, 0, type(uint128).max);
+        _between("openBudget", bounds.openBudget, 0, type(uint128).max);
         state.operator = operator;
         state.commitmentSigner = commitmentSigner;
         state.bounds = bounds;
@@ -477,8 +496,8 @@ contract LedgerRegistrar is IPurchaseRegistrar, Initializable, UUPSUpgradeable {
         if (block.timestamp > deadline) revert DeadlinePassed(block.timestamp, deadline);
     }
 
-    function _between(uint256 actual, uint256 min, uint256 max) private pure {
-        if (actual < min || actual > max) revert AmountOutOfRange(actual, min, max);
+    function _between(string memory value, uint256 actual, uint256 min, uint256 max) private pure {
+        if (actual < min || actual > max) revert AmountOutOfRange(value, actual, min, max);
     }
 
     function _covered(Merchant storage merchant, uint256 amount) private view {

@@ -15,7 +15,12 @@ export function viewSummary(subject: Subject, { contracts: { token } }: Capabili
     return summary(html`<dt>Merchant</dt><dd><strong>${subject.name}</strong></dd>
       <dt>Wallet</dt><dd><code>${subject.wallet}</code></dd>
       <dt>Refunds draw at most</dt><dd><strong class="amount">${formatAmount(subject.funding_cap, token)}</strong></dd>
-      <dt>Until</dt><dd>${viewDate(subject.funding_valid_until)}</dd>`);
+      <dt>Until</dt><dd>${viewDate(subject.funding_valid_until)}</dd>
+      ${
+        subject.funding_shortfall === "0"
+          ? nothing
+          : html`<dt>Not approved</dt><dd><span class="amount">${formatAmount(subject.funding_shortfall, token)}</span>, so that refunds can fail</dd>`
+      }`);
   const { merchant_name, merchant, terms, amount, paid, outstanding } = subject;
   return summary(html`<dt>Paid to</dt><dd><strong>${merchant_name}</strong> <code class="small quiet">${merchant}</code></dd>
     <dt>For</dt><dd>${viewTerms(terms)}</dd>

@@ -807,6 +807,10 @@ export interface components {
         /** The most that refunds may draw from the wallet. */
         funding_cap: components["schemas"]["Amount"];
         funding_valid_until: components["schemas"]["UnixTime"];
+        /** The remaining caps of all active fundings of the wallet: they share one allowance. */
+        funding_needed: components["schemas"]["TokenAmount"];
+        funding_allowance: components["schemas"]["TokenAmount"];
+        funding_shortfall: components["schemas"]["TokenAmount"];
       } | {
         type: "purchase";
         id: string;

@@ -81,11 +81,10 @@ function introduction(urls: { docs: string }): string {
   const edge = edgeCodes.map((code) => `\`${code}\``).join(", ");
   return [
     "Merchants enroll. Purchases are signed, paid, claimed, decided and refunded with a test stablecoin on a local chain. " +
-      `No real value moves. The guide is at ${urls.docs}/portal/docs.md; every error code has a page under ${urls.docs}/errors.`,
-    "A later version may add fields, codes and events to responses. Ignore unknown fields, and handle unknown codes by " +
-      "their status. A request with an unknown field is refused.",
-    `Every path can also respond with these codes, before an operation runs: ${edge}.`,
-    "The request examples succeed on a fresh sandbox with the default seed in `deterministic` mode, sent in this order together with the wallets' " +
-      `transactions: ${Object.keys(requestExamples).join(", ")}. Create the second purchase like the first one, with another key.`,
+      `The guide is at ${urls.docs}/portal/docs.md; every error code has a page under ${urls.docs}/errors.`,
+    "A later version may add fields, codes and events to responses. Ignore unknown fields, and handle unknown codes by their status.",
+    `Before an operation runs, every path can respond with: ${edge}.`,
+    "The request examples succeed on a fresh `deterministic` sandbox with the default seed, in this order, together with the wallets' " +
+      `transactions: ${Object.keys(requestExamples).join(", ")}.`,
   ].join("\n\n");
 }

@@ -9,6 +9,7 @@ import {
   positiveAmountSchema,
   signatureSchema,
   timestampSchema,
+  tokenAmountSchema,
   unixTimeSchema,
 } from "./primitives.ts";
 import { transactionRequestSchema, typedDataSchema } from "./transactions.ts";
@@ -154,6 +155,11 @@ const walletSubjectSchema = z.discriminatedUnion("type", [
     wallet: checksumAddressSchema,
     funding_cap: amountSchema.meta({ description: "The most that refunds may draw from the wallet." }),
     funding_valid_until: unixTimeSchema,
+    funding_needed: tokenAmountSchema.meta({
+      description: "The remaining caps of all active fundings of the wallet: they share one allowance.",
+    }),
+    funding_allowance: tokenAmountSchema,
+    funding_shortfall: tokenAmountSchema,
   }),
   z.object({
     type: z.literal("purchase"),

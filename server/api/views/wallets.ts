@@ -5,7 +5,10 @@ import type { ChainPurchase } from "../../chain/chain-reader.ts";
 import type { MerchantRecord, PurchaseRecord, SubmissionRecord } from "../../store/records.ts";
 
 /** A merchant as its wallet's owner needs it to decide. */
-export function viewMerchantSubject({ id, name, wallet, funding }: MerchantRecord) {
+export function viewMerchantSubject(
+  { id, name, wallet, funding }: MerchantRecord,
+  figures: { needed: bigint; allowance: bigint; shortfall: bigint },
+) {
   const { cap, valid_until } = funding;
   return {
     type: "merchant",
@@ -14,6 +17,9 @@ export function viewMerchantSubject({ id, name, wallet, funding }: MerchantRecor
     wallet: getAddress(wallet),
     funding_cap: cap,
     funding_valid_until: valid_until,
+    funding_needed: figures.needed.toString(),
+    funding_allowance: figures.allowance.toString(),
+    funding_shortfall: figures.shortfall.toString(),
   } satisfies Json;
 }
 

@@ -1,11 +1,13 @@
 import type { Address, Hex } from "viem";
 import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import type { ExpectedLog, ExpectedTransaction } from "../../../protocol/binding/expected-transaction.ts";
+import type { ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
 import {
   approveCall,
   type Call,
   claimCall,
   collectRefundCall,
+  decodeCall,
   enrollCall,
   offerCall,
   registerCall,
@@ -91,16 +93,26 @@ export function expectEnrollment(
   });
 }
 
-/** The merchant's approval of its funding cap to the funding source. */
-export function expectFundingApproval(merchant: MerchantRecord, services: BoundServices): Expectation {
+/**
+ * The merchant's approval to the funding source: of what all fundings of its wallet need, or of its own cap.
+ *
+ * @param observed - the approval.
+ */
+export function expectFundingApproval(
+  merchant: MerchantRecord,
+  { needed, observed }: { needed: bigint; observed: Pick<ObservedTransaction, "envelope"> },
+  services: BoundServices,
+): Expectation {
   const { deployment } = services;
   const spender = deployment.fundingSource.address;
+  const approved = decodeCall(testUsdcAbi, observed.envelope?.input ?? "0x")?.args["value"];
+  const value = approved === merchant.funding.cap ? BigInt(merchant.funding.cap) : needed;
   return expectation(services, {
     contract: deployment.token,
     wallet: merchant.wallet,
-    call: approveCall(deployment.token.address, spender, BigInt(merchant.funding.cap)),
+    call: approveCall(deployment.token.address, spender, value),
     purchase: { expected: merchant.funding.hash, actual: merchant.funding.hash },
-    logs: [tokenLog(services, "Approval", { owner: merchant.wallet, spender, value: merchant.funding.cap })],
+    logs: [tokenLog(services, "Approval", { owner: merchant.wallet, spender, value: value.toString() })],
     timely: { from: merchant.created_at, to: null },
   });
 }

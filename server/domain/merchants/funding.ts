@@ -1,9 +1,10 @@
+import { hashId } from "../../../protocol/values/id.ts";
 import type { Json } from "../../../protocol/values/json.ts";
 import { toChainTimestamp, toTimestamp } from "../../../protocol/values/time.ts";
 import { Problem } from "../../api/errors/problem.ts";
-import type { ChainCover, ChainRevert } from "../../chain/chain-reader.ts";
+import type { ChainCover, ChainFunding, ChainRevert } from "../../chain/chain-reader.ts";
 import type { Services } from "../../services.ts";
-import type { DecisionRecord, PurchaseRecord } from "../../store/records.ts";
+import type { DecisionRecord, MerchantRecord, PurchaseRecord } from "../../store/records.ts";
 import { findMerchantId } from "../records/find.ts";
 
 /**
@@ -19,6 +20,30 @@ interface Shortfall {
 /** Returns the amount that the cap of a funding leaves, in base units. */
 export function remainingOf({ cap, collected }: Pick<ChainCover, "cap" | "collected">): bigint {
   return cap - collected;
+}
+
+/** The amount that the wallet of a merchant has to approve to the funding source, and the part that is not approved; in base units. */
+interface FundingNeed {
+  /** The remaining caps of the merchant's funding and all other active fundings of its wallet, which share one allowance. */
+  needed: bigint;
+  /** The remaining caps of the other active fundings alone. */
+  others: bigint;
+  /** How much the allowance lacks: a refund that it does not cover fails. */
+  shortfall: bigint;
+}
+
+/** Reads how much the wallet of a merchant has to approve to the funding source. */
+export async function readFundingNeed(
+  merchant: MerchantRecord,
+  { asOf: at, collected, allowance }: ChainFunding,
+  { chain }: Pick<Services, "chain">,
+): Promise<FundingNeed> {
+  const { program, id, wallet } = merchant;
+  const time = await chain.nextTime();
+  const query = { program: hashId(program), merchantRef: hashId(id), wallet, at, time };
+  const others = await chain.otherFundings(query);
+  const needed = remainingOf({ cap: BigInt(merchant.funding.cap), collected }) + others;
+  return { needed, others, shortfall: needed > allowance ? needed - allowance : 0n };
 }
 
 /** Returns whether the contract said that the funding does not cover the award, or no longer does. */

@@ -21,6 +21,7 @@ import {
   expectRegistration,
 } from "../binding/expectations.ts";
 import { assertBound, requireBound } from "../binding/require-bound.ts";
+import { readFundingNeed } from "../merchants/funding.ts";
 import { assertEnrollable, assertPending, readFunding } from "../merchants/merchant-steps.ts";
 import { assertPaymentsOnChain } from "../payments/assert-payments-on-chain.ts";
 import { whyNotPayable } from "../payments/payment-receipts.ts";
@@ -108,7 +109,11 @@ async function checkEnrollment({ services, program, id, body }: Of<"enroll">): P
 async function checkFunding({ services, program, id, body }: Of<"fund">): Promise<CheckedSubmission> {
   const merchant = (await findMerchant(services.store, program.id, id)).value;
   const { transaction_hash } = body;
-  const expected = expectFundingApproval(merchant, services);
+  const [{ needed }, observed] = await Promise.all([
+    readFundingNeed(merchant, await readFunding(merchant, services), services),
+    services.chain.observe(transaction_hash),
+  ]);
+  const expected = expectFundingApproval(merchant, { needed, observed }, services);
   await requireTransaction(transaction_hash, "funding approval", expected, { services, id });
   return { about: transaction_hash, transaction_hash, signer: null };
 }

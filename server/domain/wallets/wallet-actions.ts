@@ -17,6 +17,7 @@ import { viewTransactionRequest, viewTypedData } from "../../api/views/transacti
 import type { BlockPoint, ChainFunding, ChainPurchase } from "../../chain/chain-reader.ts";
 import type { Services } from "../../services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../store/records.ts";
+import { readFundingNeed } from "../merchants/funding.ts";
 import { whyNotPending } from "../merchants/merchant-steps.ts";
 import { reconciledOf, whyNotPayable, whyPaymentsRemoved } from "../payments/payment-receipts.ts";
 import { noSignature, permitDomainOf, permitOf, permitPayment, whyNoPermit } from "../payments/permits.ts";
@@ -88,9 +89,8 @@ export async function merchantWalletActions(
   const { registrar, token, fundingSource } = services.deployment;
   const { wallet: from } = merchant;
   const authorization = authorizationOf(merchant, services.deployment);
-  const cap = BigInt(merchant.funding.cap);
+  const { needed, others, shortfall } = await readFundingNeed(merchant, funding, services);
   const message = enrollmentMessageOf(merchant, services);
-  const missing = cap - funding.collected - funding.allowance;
   const time = await services.chain.nextTime();
   const plans: PlannedAction[] = [
     {
@@ -104,12 +104,18 @@ export async function merchantWalletActions(
     {
       name: "fund",
       from,
-      call: approveCall(token.address, fundingSource.address, cap),
+      call: approveCall(token.address, fundingSource.address, needed),
       operation: null,
-      whyNot: missing > 0n ? null : "The funding source may draw the whole cap already.",
+      whyNot: shortfall > 0n ? null : sayFunded(needed, others),
     },
   ];
   return await offerAll(plans, { at: funding.asOf, time, approved: 0n, purchase: null }, services);
+}
+
+function sayFunded(needed: bigint, others: bigint): string {
+  return others === 0n
+    ? "The funding source may draw all that remains under the cap already."
+    : `The funding source may draw ${needed} base units already, all that remains under the caps of the wallet's fundings.`;
 }
 
 /**

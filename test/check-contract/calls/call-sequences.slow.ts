@@ -28,7 +28,7 @@ test("every call from inside a token's transfer is refused by the guard against 
   const during = calls.filter(({ rule }) => rule.endsWith("called during a transfer is refused"));
   const inner = during.map(({ effect }) => effect["inner call"]);
   // For each function that changes state.
-  expect(inner).toEqual(Array.from({ length: 14 }, () => "was refused by a guard"));
+  expect(inner).toEqual(Array.from({ length: 16 }, () => "was refused by a guard"));
 });
 
 test("each rule is broken by an error of its own, in every program, funding, offer, payment, claim and refund", () => {

@@ -45,6 +45,8 @@ test("every function is tried in every state that its rules allow, with keys and
   );
   expect([...accepted].sort()).toMatchInlineSnapshot(`
     [
+      "acceptAdmin, contracts",
+      "acceptAdmin, keys",
       "claim, contracts",
       "claim, keys",
       "collectRefund, contracts",
@@ -71,6 +73,8 @@ test("every function is tried in every state that its rules allow, with keys and
       "setPaused, keys",
       "the, contracts",
       "the, keys",
+      "transferAdmin, contracts",
+      "transferAdmin, keys",
       "withdrawOffer, contracts",
       "withdrawOffer, keys",
     ]

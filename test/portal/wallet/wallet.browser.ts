@@ -80,7 +80,7 @@ describe("with an injected wallet", () => {
     await page.getByRole("button", { name: "Approve the funding source" }).click();
     await accepted(page, "fund");
 
-    await page.getByText("The funding source may draw the whole cap already.").waitFor();
+    await page.getByText("The funding source may draw all that remains under the cap already.").waitFor();
     await page
       .locator("#action-enroll")
       .getByText(/^Not again: .*has enrolled before/)

@@ -176,7 +176,7 @@ test("a call that the contract refuses fails without a nonce, and can be repeate
       rpc_code: 3,
       revert: {
         name: "AmountOutOfRange",
-        args: { actual: "200000000000", min: "1", max: "100000000000" },
+        args: { value: "amount", actual: "200000000000", min: "1", max: "100000000000" },
       },
     },
   });

@@ -3,6 +3,7 @@ import { batches, payments, repeatedPayments, transfers } from "./payment-calls.
 import {
   adminCalls,
   enrollments,
+  handovers,
   offers,
   openings,
   registrations,
@@ -43,6 +44,7 @@ export const table: readonly TableCall[] = [
   ...enrollments,
   ...enrollmentsWithTerms,
   ...adminCalls,
+  ...handovers,
   ...openings,
   ...sameSecond,
   ...signatures,

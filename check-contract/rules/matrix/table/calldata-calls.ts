@@ -1,6 +1,7 @@
 import { concatHex, encodeFunctionData, type Hex, hexToBigInt, numberToHex, size, slice } from "viem";
 import { fundingSourceAbi } from "../../../../protocol/abi.generated.ts";
 import {
+  acceptAdminCall,
   type Call,
   claimCall,
   collectRefundCall,
@@ -14,10 +15,12 @@ import {
   revokeFundingCall,
   setBoundsCall,
   setPausedCall,
+  transferAdminCall,
   withdrawOfferCall,
 } from "../../../../protocol/call.ts";
 import { hashId } from "../../../../protocol/values/id.ts";
 import type { Scene } from "../scene.ts";
+import type { Preparation } from "../steps.ts";
 import { actors, amounts, ends, type Role } from "../values.ts";
 import { byEveryone, define, type TableCall, type Variant } from "./table-call.ts";
 
@@ -25,6 +28,7 @@ interface ValidCall {
   by: Role;
   call: (scene: Scene) => Call;
   only?: TableCall["only"];
+  after?: Preparation;
   second?: number;
   /** The number of words before the offset of its last argument, if that has no fixed length. */
   offsetAt?: number;
@@ -48,6 +52,16 @@ const valid: { readonly [name: string]: ValidCall } = {
     call: ({ registrar, program, terms }) => setBoundsCall(registrar, program, terms()),
   },
   setPaused: { by: "admin", call: ({ registrar, program }) => setPausedCall(registrar, program, true) },
+  transferAdmin: {
+    by: "admin",
+    call: ({ registrar, program, fixture }) =>
+      transferAdminCall(registrar, program, fixture.address(actors.stranger)),
+  },
+  acceptAdmin: {
+    by: "stranger",
+    after: "a transfer of the admin",
+    call: ({ registrar, program }) => acceptAdminCall(registrar, program),
+  },
   enroll: { by: "stranger", call: ({ enroll }) => enroll.stranger, offsetAt: 7 },
   revokeFunding: {
     by: "merchant",

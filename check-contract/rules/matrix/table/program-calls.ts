@@ -1,11 +1,13 @@
 import { zeroAddress } from "viem";
 import {
+  acceptAdminCall,
   offerCall,
   openProgramCall,
   registerCall,
   revokeFundingCall,
   setBoundsCall,
   setPausedCall,
+  transferAdminCall,
 } from "../../../../protocol/call.ts";
 import type { Scene } from "../scene.ts";
 import type { PurchaseState } from "../state.ts";
@@ -187,6 +189,23 @@ const setPaused = (paused: boolean) => ({
   ignoresPurchase: true as const,
 });
 
+const acceptAdmin = {
+  call: ({ registrar, program }: Scene) => acceptAdminCall(registrar, program),
+  ignoresPurchase: true as const,
+};
+
+/** The calls by which another wallet becomes the admin. */
+export const handovers = define<Variant>(
+  (_state, { by, after }) => ({ WrongCaller: after === undefined || by !== "stranger" }),
+  [
+    ...byEveryone("acceptAdmin", acceptAdmin),
+    ...byEveryone("acceptAdmin after a transfer to the stranger", {
+      ...acceptAdmin,
+      after: "a transfer of the admin" as const,
+    }),
+  ],
+);
+
 /** The calls of the admin. */
 export const adminCalls = define<Variant>(
   (_state, { by }) => ({ WrongCaller: by !== "admin" }),
@@ -200,6 +219,11 @@ export const adminCalls = define<Variant>(
       name: "setBounds without a commitment signer by the admin",
       by: "admin",
     },
+    ...byEveryone("transferAdmin", {
+      call: ({ registrar, program, fixture }: Scene) =>
+        transferAdminCall(registrar, program, fixture.address(actors.stranger)),
+      ignoresPurchase: true as const,
+    }),
     ...byEveryone("setBounds", {
       call: ({ registrar, program, terms, fixture }: Scene) =>
         setBoundsCall(

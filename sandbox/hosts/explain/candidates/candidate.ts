@@ -13,6 +13,7 @@ import {
   expectRegistration,
 } from "../../../../server/domain/binding/expectations.ts";
 import type { Use } from "../../../../server/domain/binding/used-transactions.ts";
+import { readFundingNeed } from "../../../../server/domain/merchants/funding.ts";
 import { readFunding } from "../../../../server/domain/merchants/merchant-steps.ts";
 import { readClaimedPayments } from "../../../../server/domain/payments/payments-in-calldata.ts";
 import { asJournaled } from "../../../../server/domain/purchases/status-after-reorg.ts";
@@ -50,10 +51,13 @@ const merchantSteps: { readonly [S in ExplainedMerchantStep]: Build<MerchantReco
     ...useOf(observed, "enrollment", key),
     expectation: expectEnrollment(value, (await readFunding(value, services)).authorization, services),
   }),
-  "funding approval": async ({ key, value }, { observed }, services) => ({
-    ...useOf(observed, "funding approval", key),
-    expectation: expectFundingApproval(value, services),
-  }),
+  async "funding approval"({ key, value }, { observed }, services) {
+    const { needed } = await readFundingNeed(value, await readFunding(value, services), services);
+    return {
+      ...useOf(observed, "funding approval", key),
+      expectation: expectFundingApproval(value, { needed, observed }, services),
+    };
+  },
 };
 
 const purchaseSteps: { readonly [S in ExplainedPurchaseStep]: Build<PurchaseRecord> } = {

@@ -26,25 +26,25 @@ export const storageLayouts = {
     "label": "_fundingCount",
     "offset": 0,
     "slot": "3",
-    "type": "t_uint32"
+    "type": "t_uint64"
    },
    {
     "label": "_fundings",
     "offset": 0,
     "slot": "4",
-    "type": "t_mapping(t_uint32,t_struct(FundingRecord)_storage)"
+    "type": "t_mapping(t_uint64,t_struct(FundingRecord)_storage)"
    },
    {
     "label": "_fundingOf",
     "offset": 0,
     "slot": "5",
-    "type": "t_mapping(t_bytes32,t_mapping(t_bytes32,t_uint32))"
+    "type": "t_mapping(t_bytes32,t_mapping(t_bytes32,t_uint64))"
    },
    {
     "label": "_active",
     "offset": 0,
     "slot": "6",
-    "type": "t_mapping(t_bytes32,t_mapping(t_address,t_uint32))"
+    "type": "t_mapping(t_bytes32,t_mapping(t_address,t_uint64))"
    },
    {
     "label": "_purchases",
@@ -79,26 +79,26 @@ export const storageLayouts = {
     "label": "enum IPurchaseRegistrar.Status",
     "numberOfBytes": "1"
    },
-   "t_mapping(t_address,t_uint32)": {
+   "t_mapping(t_address,t_uint64)": {
     "encoding": "mapping",
-    "label": "mapping(address => uint32)",
+    "label": "mapping(address => uint64)",
     "numberOfBytes": "32",
     "key": "t_address",
-    "value": "t_uint32"
+    "value": "t_uint64"
    },
-   "t_mapping(t_bytes32,t_mapping(t_address,t_uint32))": {
+   "t_mapping(t_bytes32,t_mapping(t_address,t_uint64))": {
     "encoding": "mapping",
-    "label": "mapping(bytes32 => mapping(address => uint32))",
+    "label": "mapping(bytes32 => mapping(address => uint64))",
     "numberOfBytes": "32",
     "key": "t_bytes32",
-    "value": "t_mapping(t_address,t_uint32)"
+    "value": "t_mapping(t_address,t_uint64)"
    },
-   "t_mapping(t_bytes32,t_mapping(t_bytes32,t_uint32))": {
+   "t_mapping(t_bytes32,t_mapping(t_bytes32,t_uint64))": {
     "encoding": "mapping",
-    "label": "mapping(bytes32 => mapping(bytes32 => uint32))",
+    "label": "mapping(bytes32 => mapping(bytes32 => uint64))",
     "numberOfBytes": "32",
     "key": "t_bytes32",
-    "value": "t_mapping(t_bytes32,t_uint32)"
+    "value": "t_mapping(t_bytes32,t_uint64)"
    },
    "t_mapping(t_bytes32,t_struct(ProgramRecord)_storage)": {
     "encoding": "mapping",
@@ -114,18 +114,18 @@ export const storageLayouts = {
     "key": "t_bytes32",
     "value": "t_struct(PurchaseRecord)_storage"
    },
-   "t_mapping(t_bytes32,t_uint32)": {
+   "t_mapping(t_bytes32,t_uint64)": {
     "encoding": "mapping",
-    "label": "mapping(bytes32 => uint32)",
+    "label": "mapping(bytes32 => uint64)",
     "numberOfBytes": "32",
     "key": "t_bytes32",
-    "value": "t_uint32"
+    "value": "t_uint64"
    },
-   "t_mapping(t_uint32,t_struct(FundingRecord)_storage)": {
+   "t_mapping(t_uint64,t_struct(FundingRecord)_storage)": {
     "encoding": "mapping",
-    "label": "mapping(uint32 => struct PurchaseRegistrar.FundingRecord)",
+    "label": "mapping(uint64 => struct PurchaseRegistrar.FundingRecord)",
     "numberOfBytes": "32",
-    "key": "t_uint32",
+    "key": "t_uint64",
     "value": "t_struct(FundingRecord)_storage"
    },
    "t_string_storage": {
@@ -197,7 +197,7 @@ export const storageLayouts = {
    "t_struct(ProgramRecord)_storage": {
     "encoding": "inplace",
     "label": "struct PurchaseRegistrar.ProgramRecord",
-    "numberOfBytes": "160",
+    "numberOfBytes": "192",
     "members": [
      {
       "label": "admin",
@@ -246,6 +246,12 @@ export const storageLayouts = {
       "offset": 16,
       "slot": "4",
       "type": "t_bool"
+     },
+     {
+      "label": "pendingAdmin",
+      "offset": 0,
+      "slot": "5",
+      "type": "t_address"
      }
     ]
    },
@@ -282,7 +288,7 @@ export const storageLayouts = {
       "label": "funding",
       "offset": 22,
       "slot": "0",
-      "type": "t_uint32"
+      "type": "t_uint64"
      },
      {
       "label": "amount",

@@ -1,4 +1,5 @@
 import { type Json, toJson } from "../../../../protocol/values/json.ts";
+import { readFundingNeed } from "../../../domain/merchants/funding.ts";
 import { readFunding } from "../../../domain/merchants/merchant-steps.ts";
 import { findPurchaseNow } from "../../../domain/purchases/read-at-one-block.ts";
 import { findMerchant } from "../../../domain/records/find.ts";
@@ -21,8 +22,12 @@ interface WalletNow {
 
 async function merchantNow({ services, program, id }: OperationContext<unknown, Query>): Promise<WalletNow> {
   const merchant = (await findMerchant(services.store, program.id, id)).value;
-  const actions = await merchantWalletActions(merchant, await readFunding(merchant, services), services);
-  return { subject: viewMerchantSubject(merchant), actions };
+  const funding = await readFunding(merchant, services);
+  const [actions, need] = await Promise.all([
+    merchantWalletActions(merchant, funding, services),
+    readFundingNeed(merchant, funding, services),
+  ]);
+  return { subject: viewMerchantSubject(merchant, { ...need, allowance: funding.allowance }), actions };
 }
 
 async function purchaseNow({

@@ -73,7 +73,7 @@ describe("a call is refused before it is sent:", () => {
     [
       "an overpayment, with the contract's error",
       () => ({ from: fixture.address("buyer"), ...bare(fixture.pay(fixture.purchase, 26n * usdc)) }),
-      () => "It would revert: AmountOutOfRange(actual 26000000, min 1, max 25000000).",
+      () => "It would revert: AmountOutOfRange(value amount, actual 26000000, min 1, max 25000000).",
     ],
     [
       "another wallet",

@@ -132,7 +132,9 @@ test("a stranger's payment is reported with its sender first and the custom erro
 
 test("an overpayment is reported with the contract's own reason", async () => {
   const explanation = await explain(await fixture.send("buyer", fixture.pay(fixture.purchase, 26n * usdc)));
-  expect(explanation.cause).toBe("It reverted: AmountOutOfRange(actual 26000000, min 1, max 25000000).");
+  expect(explanation.cause).toBe(
+    "It reverted: AmountOutOfRange(value amount, actual 26000000, min 1, max 25000000).",
+  );
 });
 
 test("calldata that differs is shown next to the expected one, with the differing bytes marked", async () => {

@@ -89,7 +89,7 @@ test.each([
   ["timeout", "\\[api, open\\] POST .*merchants: no response for \\d+ ms"],
   [
     "wrong-chain-state",
-    "Nothing is left to pay\\. It reverted: AmountOutOfRange\\(actual 1, min 1, max 0\\)\\.$",
+    "Nothing is left to pay\\. It reverted: AmountOutOfRange\\(value amount, actual 1, min 1, max 0\\)\\.$",
   ],
 ])("the trace of %s names the cause: %s", async (name, cause) => {
   const text = await summary(name);

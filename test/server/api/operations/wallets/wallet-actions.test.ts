@@ -404,7 +404,7 @@ describe("a merchant's wallet", () => {
     const fund = async () => (await actionsOf("merchant", merchant.id)).find(({ name }) => name === "fund");
     const whole = {
       allowed: false,
-      why_not: "The funding source may draw the whole cap already.",
+      why_not: "The funding source may draw all that remains under the cap already.",
     };
     const { token, fundingSource } = kit.sandbox.chain.deployment;
     const allow = async (amount: bigint) =>

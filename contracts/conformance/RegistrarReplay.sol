@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT
-pragma solidity 0.8.37;
+pragma solidity >=0.8.15;
 
-import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
-import {Vm} from "../Vm.t.sol";
+import {IPurchaseRegistrar} from "../interfaces/IPurchaseRegistrar.sol";
+import {Cheatcodes} from "./Cheatcodes.sol";
 
-/// @title Replay
+/// @title RegistrarReplay
 /// @notice Rebuilds the registrar contract's state from its logs alone, as an indexer does.
-contract Replay {
+contract RegistrarReplay {
     address private immutable _registrar;
 
-    mapping(bytes32 program => IPurchaseRegistrar.ProgramState) private _programs;
-    mapping(bytes32 program => mapping(bytes32 merchantRef => IPurchaseRegistrar.FundingState)) private _fundings;
-    mapping(bytes32 program => mapping(address wallet => bytes32 merchantRef)) public enrolledAs;
-    mapping(bytes32 id => IPurchaseRegistrar.PurchaseState) private _purchases;
+    mapping(bytes32 => IPurchaseRegistrar.ProgramState) private _programs;
+    mapping(bytes32 => address) public pendingAdmin;
+    mapping(bytes32 => mapping(bytes32 => IPurchaseRegistrar.FundingState)) private _fundings;
+    mapping(bytes32 => mapping(address => bytes32)) public enrolledAs;
+    mapping(bytes32 => IPurchaseRegistrar.PurchaseState) private _purchases;
 
     error UnknownLog(bytes32 topic);
     error SequenceGap(bytes32 id, uint32 actual, uint32 expected);
     error TotalGap(bytes32 id, uint256 actual, uint256 expected);
+    error OtherAdmin(bytes32 program, bytes32 actual, address expected);
     error OtherClaim(bytes32 id, bytes32 actual, bytes32 expected);
 
     constructor(address registrar) {
@@ -39,7 +41,7 @@ contract Replay {
         return _purchases[id];
     }
 
-    function feed(Vm.Log[] memory logs) external returns (uint256 count) {
+    function feed(Cheatcodes.Log[] memory logs) external returns (uint256 count) {
         for (uint256 i = 0; i < logs.length; ++i) {
             if (logs[i].emitter != _registrar) continue;
             _apply(logs[i].topics, logs[i].data);
@@ -53,7 +55,10 @@ contract Replay {
         else if (topic == IPurchaseRegistrar.BoundsSet.selector) _boundsSet(topics, data);
         else if (topic == IPurchaseRegistrar.PausedSet.selector) {
             _programs[topics[1]].paused = abi.decode(data, (bool));
-        } else if (topic == IPurchaseRegistrar.FundingEnrolled.selector) _fundingEnrolled(topics, data);
+        } else if (topic == IPurchaseRegistrar.AdminTransferStarted.selector) {
+            pendingAdmin[topics[1]] = address(uint160(uint256(topics[3])));
+        } else if (topic == IPurchaseRegistrar.AdminTransferred.selector) _adminTransferred(topics);
+        else if (topic == IPurchaseRegistrar.FundingEnrolled.selector) _fundingEnrolled(topics, data);
         else if (topic == IPurchaseRegistrar.FundingRevoked.selector) _fundingRevoked(topics, data);
         else if (topic == IPurchaseRegistrar.PurchaseOffered.selector) {
             _committed(topics[1], data, IPurchaseRegistrar.Route.Offer);
@@ -82,6 +87,13 @@ contract Replay {
         IPurchaseRegistrar.ProgramState storage state = _programs[topics[1]];
         state.operator = address(uint160(uint256(topics[2])));
         (state.commitmentSigner, state.bounds) = abi.decode(data, (address, IPurchaseRegistrar.Bounds));
+    }
+
+    function _adminTransferred(bytes32[] memory topics) private {
+        IPurchaseRegistrar.ProgramState storage state = _programs[topics[1]];
+        if (address(uint160(uint256(topics[2]))) != state.admin) revert OtherAdmin(topics[1], topics[2], state.admin);
+        state.admin = address(uint160(uint256(topics[3])));
+        delete pendingAdmin[topics[1]];
     }
 
     function _fundingEnrolled(bytes32[] memory topics, bytes memory data) private {

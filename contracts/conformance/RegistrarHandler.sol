@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: MIT
-pragma solidity 0.8.37;
+pragma solidity >=0.8.15;
 
-import {IERC20Permit} from "@openzeppelin/contracts/token/ERC20/extensions/IERC20Permit.sol";
-import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {IPurchaseRegistrar} from "../interfaces/IPurchaseRegistrar.sol";
+import {MockToken} from "../mocks/MockToken.sol";
+import {Cheatcodes} from "./Cheatcodes.sol";
+import {RegistrarReplay} from "./RegistrarReplay.sol";
 
-import {FundingSource} from "../../FundingSource.sol";
-import {PurchaseRegistrar} from "../../PurchaseRegistrar.sol";
-import {TestUSDC} from "../../TestUSDC.sol";
-import {HostileToken} from "../../adversaries/HostileToken.sol";
-import {IPurchaseRegistrar} from "../../interfaces/IPurchaseRegistrar.sol";
-import {Assertions} from "../Assertions.t.sol";
-import {Vm} from "../Vm.t.sol";
-import {Replay} from "./Replay.t.sol";
-
-/// @title Handler
+/// @title RegistrarHandler
 /// @notice Makes every call of every actor with the fuzzer's arguments, after predicting whether the call must succeed.
-/// @dev The prediction comes from the logs so far (`Replay`), the clock and the tokens. A call whose result differs from the
-/// prediction reverts here, which fails the run. Expected balances are computed from the successful calls, not from the logs.
-contract Handler is Assertions {
-    uint256 private constant WALLETS = 4;
-    uint256 private constant MAX_AMOUNT = 1_000;
-    uint256 private constant WEALTH = 1_000_000_000;
+/// @dev The prediction comes from the logs so far (`RegistrarReplay`), the clock and the tokens. The first call whose result differs
+/// from the prediction is noted in `mismatch`. Expected balances are computed from the successful calls, not from the logs.
+contract RegistrarHandler {
+    Cheatcodes private constant vm = Cheatcodes(address(uint160(uint256(keccak256("hevm cheat code")))));
 
-    PurchaseRegistrar public immutable registrar;
-    FundingSource public immutable source;
-    TestUSDC public immutable usdc;
-    HostileToken public immutable hostile;
-    Replay public immutable replay;
+    uint256 private constant WALLETS = 4;
+    /// @dev Amounts and times that a narrower field would cut.
+    uint256 private constant MAX_AMOUNT = 2 ** 120;
+    uint256 private constant START = 2 ** 52;
+    uint256 private constant WEALTH = 2 ** 160;
+
+    IPurchaseRegistrar public immutable registrar;
+    address public immutable source;
+    /// @notice A token that can be paused and can block accounts.
+    MockToken public immutable token;
+    /// @notice A token that is hostile at times.
+    MockToken public immutable hostile;
+    RegistrarReplay public immutable replay;
 
     bytes32[2] public programs = [keccak256("prg_a"), keccak256("prg_b")];
     address[2] public admins;
@@ -34,49 +33,47 @@ contract Handler is Assertions {
     /// @dev Merchants, buyers and beneficiaries are drawn from the same wallets, so one wallet sometimes has two roles.
     address[WALLETS] public wallets;
     address public stranger;
-    mapping(address wallet => uint256 key) private _keys;
     uint256 private constant SIGNER_KEY = 0xA11CE;
     address public immutable signer;
 
-    uint256 public time = 1_800_000_000;
+    uint256 public time = START;
     uint256 private _salt;
 
     bytes32[] public ids;
-    mapping(bytes32 id => IPurchaseRegistrar.Purchase) private _commitments;
+    mapping(bytes32 => IPurchaseRegistrar.Purchase) private _commitments;
     bytes32[] public fundingPrograms;
     bytes32[] public fundingRefs;
     bytes32[] public decisions;
 
     /// @notice The decision hash of a purchase's refund.
-    mapping(bytes32 id => bytes32 decisionHash) public decisionOf;
+    mapping(bytes32 => bytes32) public decisionOf;
 
     /// @notice The balance that a wallet must have after the successful calls.
-    mapping(address token => mapping(address holder => uint256)) public expected;
+    mapping(address => mapping(address => uint256)) public expected;
 
     /// @notice How often each call succeeded and reverted.
-    mapping(string step => uint256) public accepted;
-    mapping(string step => uint256) public refused;
+    mapping(string => uint256) public accepted;
+    mapping(string => uint256) public refused;
 
-    constructor() {
-        vm.warp(time);
-        registrar = newRegistrar();
-        source = FundingSource(registrar.fundingSource());
-        usdc = newUSDC("USDC", "USDC", address(this), address(this), address(this), address(this));
-        hostile = new HostileToken();
-        replay = new Replay(address(registrar));
+    /// @notice The first call whose result differed from the prediction, and how; empty if there is none.
+    string public mismatch;
+
+    constructor(IPurchaseRegistrar tested) {
+        vm.warp(START);
+        registrar = tested;
+        source = tested.fundingSource();
+        token = new MockToken();
+        hostile = new MockToken();
+        replay = new RegistrarReplay(address(tested));
         signer = vm.addr(SIGNER_KEY);
-        admins = [account("admin a"), account("admin b")];
-        operators = [account("operator a"), account("operator b")];
-        string[WALLETS] memory names = ["wallet 0", "wallet 1", "wallet 2", "wallet 3"];
+        admins = [address(0xA01), address(0xA02)];
+        operators = [address(0xB01), address(0xB02)];
+        stranger = address(0xC01);
         for (uint256 i = 0; i < WALLETS; ++i) {
-            wallets[i] = account(names[i]);
-            _keys[wallets[i]] = keyOf(names[i]);
-        }
-        stranger = account("stranger");
-        for (uint256 i = 0; i < WALLETS; ++i) {
-            usdc.faucet(wallets[i], WEALTH);
+            wallets[i] = address(uint160(0xD01 + i));
+            token.mint(wallets[i], WEALTH);
             hostile.mint(wallets[i], WEALTH);
-            expected[address(usdc)][wallets[i]] = WEALTH;
+            expected[address(token)][wallets[i]] = WEALTH;
             expected[address(hostile)][wallets[i]] = WEALTH;
             for (uint256 j = 0; j < 4; ++j) {
                 _approve(i, j, type(uint256).max);
@@ -100,7 +97,7 @@ contract Handler is Assertions {
     // The clock and the tokens
 
     function wait(uint256 secondsSeed) external {
-        time += clamp(secondsSeed, 1, 6 hours);
+        time += _clamp(secondsSeed, 1, 6 hours);
     }
 
     /// @dev Sets the clock to a deadline of a purchase, or to one second after it.
@@ -111,47 +108,46 @@ contract Handler is Assertions {
         if (target > time) time = target;
     }
 
-    function setBehavior(uint256 seed) external {
-        // Standard in half of the cases, so that purchases with this token progress.
-        uint256 last = uint256(type(HostileToken.Behavior).max);
-        HostileToken.Behavior behavior = HostileToken.Behavior(seed % (2 * last) > last ? 0 : seed % (2 * last));
-        hostile.setBehavior(behavior);
-        bool reenters = behavior == HostileToken.Behavior.Reentrant || behavior == HostileToken.Behavior.PermitReentrant;
-        if (reenters && ids.length > 0) {
-            bytes32 id = ids[seed % ids.length];
-            hostile.reenter(behavior, address(registrar), abi.encodeCall(registrar.pay, (id, 1)));
-        }
+    function setMode(uint256 seed) external {
+        // Honest in half of the cases, so that purchases with this token progress.
+        MockToken.Mode[6] memory modes = [
+            MockToken.Mode.Fee,
+            MockToken.Mode.MovesNothing,
+            MockToken.Mode.ReturnsFalse,
+            MockToken.Mode.CallsBack,
+            MockToken.Mode.Bonus,
+            MockToken.Mode.RevertsWithError
+        ];
+        bytes32 id = ids.length == 0 ? bytes32(0) : ids[seed % ids.length];
+        hostile.setMode(
+            seed % 12 < 6 ? modes[seed % 12] : MockToken.Mode.Honest, abi.encodeCall(registrar.pay, (id, 1))
+        );
     }
 
     /// @notice A wallet changes its allowance for the registrar or the funding source, to infinite in half of the cases.
     function approve(uint256 walletSeed, uint256 spenderSeed, uint256 value) external {
-        if (usdc.paused()) return;
-        _approve(walletSeed % WALLETS, spenderSeed % 4, value % 2 == 0 ? type(uint256).max : clamp(value, 0, MAX_AMOUNT));
+        _approve(walletSeed % WALLETS, spenderSeed % 4, value % 2 == 0 ? type(uint256).max : _size(value, MAX_AMOUNT));
     }
 
     function _approve(uint256 wallet, uint256 way, uint256 value) private {
-        IERC20 token = way < 2 ? IERC20(address(usdc)) : IERC20(address(hostile));
-        address spender = way % 2 == 0 ? address(registrar) : address(source);
         vm.prank(wallets[wallet]);
-        token.approve(spender, value);
+        (way < 2 ? token : hostile).approve(way % 2 == 0 ? address(registrar) : source, value);
     }
 
     function setTokenPaused(uint256 seed) external {
-        if (seed % 4 == 0) usdc.pause();
-        else usdc.unpause();
+        token.setPaused(seed % 4 == 0);
     }
 
     function setBlocked(uint256 walletSeed, uint256 seed) external {
-        if (seed % 4 == 0) usdc.blacklist(wallets[walletSeed % WALLETS]);
-        else usdc.unBlacklist(wallets[walletSeed % WALLETS]);
+        token.setBlocked(wallets[walletSeed % WALLETS], seed % 4 == 0);
     }
 
     /// @notice A direct transfer, which pays no purchase.
     function bypass(uint256 fromSeed, uint256 toSeed, uint256 amount) external {
-        if (hostile.behavior() != HostileToken.Behavior.Standard) return;
+        if (hostile.mode() != MockToken.Mode.Honest) return;
         address from = wallets[fromSeed % WALLETS];
         address to = wallets[toSeed % WALLETS];
-        amount = clamp(amount, 0, MAX_AMOUNT);
+        amount = _size(amount, MAX_AMOUNT);
         vm.prank(from);
         hostile.transfer(to, amount);
         expected[address(hostile)][from] -= amount;
@@ -183,7 +179,7 @@ contract Handler is Assertions {
         IPurchaseRegistrar.ProgramState memory state = replay.program(program);
         address actor = _actor(actorSeed, state.admin);
         IPurchaseRegistrar.Bounds memory bounds =
-            _bounds(clamp(max, 0, MAX_AMOUNT * 2), clamp(budget, 0, MAX_AMOUNT * 8), time + clamp(daysLeft, 0, 60) * 1 days);
+            _bounds(_size(max, MAX_AMOUNT * 2), _size(budget, MAX_AMOUNT * 8), time + _clamp(daysLeft, 0, 60) * 1 days);
         // The next operator is the same, or that of the other program.
         address next = operators[actorSeed % 5 == 0 ? 1 - programSeed % 2 : programSeed % 2];
         vm.prank(actor);
@@ -198,6 +194,23 @@ contract Handler is Assertions {
         address actor = _actor(actorSeed, state.admin);
         vm.prank(actor);
         _send("setPaused", actor == state.admin, abi.encodeCall(registrar.setPaused, (program, seed % 4 == 0)));
+    }
+
+    function transferAdmin(uint256 programSeed, uint256 actorSeed, uint256 newSeed) external step {
+        bytes32 program = programs[programSeed % 2];
+        address admin = replay.program(program).admin;
+        address actor = _actor(actorSeed, admin);
+        address next = newSeed % 8 == 0 ? address(0) : _actor(newSeed | 7, admin);
+        vm.prank(actor);
+        _send("transferAdmin", actor == admin, abi.encodeCall(registrar.transferAdmin, (program, next)));
+    }
+
+    function acceptAdmin(uint256 programSeed, uint256 actorSeed) external step {
+        bytes32 program = programs[programSeed % 2];
+        address pending = replay.pendingAdmin(program);
+        address actor = pending == address(0) ? stranger : _actor(actorSeed, pending);
+        vm.prank(actor);
+        _send("acceptAdmin", actor == pending, abi.encodeCall(registrar.acceptAdmin, (program)));
     }
 
     // The merchant
@@ -215,9 +228,9 @@ contract Handler is Assertions {
         a.wallet = wallets[walletSeed % WALLETS];
         // Few references, so that they collide.
         a.merchantRef = keccak256(abi.encode("mer", (programSeed >> 8) % 3, fundingRefs.length / 4));
-        a.token = tokenSeed % 3 == 1 ? address(hostile) : address(usdc);
-        a.cap = clamp(cap, 0, MAX_AMOUNT * 6);
-        a.validUntil = uint64(time + clamp(daysValid, 0, 40) * 1 days);
+        a.token = tokenSeed % 3 == 1 ? address(hostile) : address(token);
+        a.cap = _size(cap, MAX_AMOUNT * 6);
+        a.validUntil = uint64(time + _clamp(daysValid, 0, 40) * 1 days);
         a.salt = bytes32(++_salt);
         address actor = _actor(actorSeed, a.wallet);
         bytes32 digest = registrar.hashFunding(a);
@@ -259,7 +272,9 @@ contract Handler is Assertions {
 
     function register(uint256 parties, uint256 amount, uint256 deadlines, uint256 actorSeed) external step {
         IPurchaseRegistrar.Purchase memory p = _draw(parties, amount, deadlines);
-        address actor = _actor(actorSeed, p.merchant);
+        // Often another wallet, which may be an enrolled merchant, too.
+        address actor =
+            (actorSeed >> 64) % 3 == 0 ? wallets[(actorSeed >> 72) % WALLETS] : _actor(actorSeed, p.merchant);
         bool expectation = actor == p.merchant && _mayCommit(p, actorSeed);
         _commit("register", registrar.register.selector, p, actor, expectation, actorSeed);
     }
@@ -276,7 +291,7 @@ contract Handler is Assertions {
         p.token = (parties >> 24) % 8 == 0 ? address(hostile) : state.token;
         p.buyer = wallets[(parties >> 32) % WALLETS];
         p.beneficiary = (parties >> 40) % 2 == 0 ? p.buyer : wallets[(parties >> 48) % WALLETS];
-        p.amount = clamp(amount, 0, MAX_AMOUNT);
+        p.amount = _size(amount, MAX_AMOUNT);
         p.offerDeadline = uint64(time - 1 + deadlines % 8 * 1 hours);
         p.payDeadline = uint64(p.offerDeadline + (deadlines >> 8) % 48 * 1 hours);
         p.claimDeadline = uint64(p.payDeadline + (deadlines >> 16) % 12 * 1 days);
@@ -330,9 +345,18 @@ contract Handler is Assertions {
         _send("withdrawOffer", expectation, abi.encodeCall(registrar.withdrawOffer, (id)));
     }
 
-    function expire(uint256 idSeed) external step {
+    /// @dev For half of the seeds a partly paid purchase, and for a quarter after its pay deadline.
+    function expire(uint256 idSeed, uint256 seed) external step {
         if (ids.length == 0) return;
         bytes32 id = ids[idSeed % ids.length];
+        for (uint256 i = 0; seed % 2 == 0 && i < ids.length; ++i) {
+            IPurchaseRegistrar.PurchaseState memory partly = replay.purchase(ids[i]);
+            if (partly.status != IPurchaseRegistrar.Status.Open || partly.paid == 0 || partly.paid == partly.amount) continue;
+            id = ids[i];
+            break;
+        }
+        if (seed % 4 == 0 && time <= _commitments[id].payDeadline) time = _commitments[id].payDeadline + 1;
+        vm.warp(time);
         IPurchaseRegistrar.PurchaseState memory p = replay.purchase(id);
         bool expectation = p.status == IPurchaseRegistrar.Status.Open && p.paid < p.amount && time > p.payDeadline;
         vm.prank(stranger);
@@ -356,72 +380,26 @@ contract Handler is Assertions {
 
     function _amount(IPurchaseRegistrar.PurchaseState memory p, uint256 seed) private pure returns (uint256) {
         uint256 outstanding = p.amount - p.paid;
-        return seed % 3 == 0 ? outstanding : clamp(seed, 0, outstanding + 1);
+        return seed % 3 == 0 ? outstanding : _size(seed, outstanding + 1);
     }
 
     function _allowance(IPurchaseRegistrar.PurchaseState memory p) private view returns (uint256) {
-        return IERC20(p.token).allowance(p.buyer, address(registrar));
+        return MockToken(p.token).allowance(p.buyer, address(registrar));
     }
 
-    /// @dev A permit, which is sometimes signed with the wrong key, expired, or already submitted by another account.
-    struct Permit {
-        uint256 deadline;
-        uint8 v;
-        bytes32 r;
-        bytes32 s;
-    }
-
-    function payWithPermit(uint256 idSeed, uint256 amount, uint256 actorSeed, uint256 permitSeed) external step {
+    /// @dev The tokens take any permit, except while they call back.
+    function payWithPermit(uint256 idSeed, uint256 amount, uint256 actorSeed) external step {
         if (ids.length == 0) return;
         bytes32 id = ids[idSeed % ids.length];
         IPurchaseRegistrar.PurchaseState memory p = replay.purchase(id);
         amount = _amount(p, amount);
-        Permit memory permit = _permit(p, amount, permitSeed);
-        bool valid = permitSeed % 8 != 0 && permit.deadline >= time;
-        if (permitSeed % 4 == 1 && _submit(p, amount, permit)) valid = false;
         address actor = _actor(actorSeed, p.buyer);
-        uint256 allowance = valid && _takesPermits(p.token) ? amount : _allowance(p);
-        bool expectation = actor == p.buyer && _mayPay(p, amount, allowance);
+        bool permits = MockToken(p.token).mode() != MockToken.Mode.CallsBack;
+        bool expectation = actor == p.buyer && _mayPay(p, amount, permits ? amount : _allowance(p));
         vm.prank(actor);
         bytes memory data =
-            abi.encodeCall(registrar.payWithPermit, (id, amount, permit.deadline, permit.v, permit.r, permit.s));
+            abi.encodeCall(registrar.payWithPermit, (id, amount, time, 27, bytes32(uint256(1)), bytes32(uint256(2))));
         if (_send("payWithPermit", expectation, data)) _moved(p.token, p.buyer, p.merchant, amount);
-    }
-
-    function _permit(IPurchaseRegistrar.PurchaseState memory p, uint256 amount, uint256 seed)
-        private
-        view
-        returns (Permit memory permit)
-    {
-        permit.deadline = (seed >> 8) % 8 == 0 ? time - 1 : time;
-        IERC20Permit token = IERC20Permit(p.token);
-        bytes32 structHash = keccak256(
-            abi.encode(
-                usdc.PERMIT_TYPEHASH(), p.buyer, address(registrar), amount, token.nonces(p.buyer), permit.deadline
-            )
-        );
-        bytes32 digest = keccak256(abi.encodePacked(hex"1901", token.DOMAIN_SEPARATOR(), structHash));
-        uint256 key = seed % 8 == 0 ? SIGNER_KEY : _keys[p.buyer];
-        (permit.v, permit.r, permit.s) = vm.sign(key, digest);
-    }
-
-    /// @dev The stranger submits the permit first.
-    function _submit(IPurchaseRegistrar.PurchaseState memory p, uint256 amount, Permit memory permit)
-        private
-        returns (bool success)
-    {
-        bytes memory data = abi.encodeCall(
-            IERC20Permit.permit,
-            (p.buyer, address(registrar), amount, permit.deadline, permit.v, permit.r, permit.s)
-        );
-        vm.prank(stranger);
-        (success,) = p.token.call(data);
-    }
-
-    function _takesPermits(address token) private view returns (bool) {
-        if (token == address(usdc)) return !usdc.paused();
-        HostileToken.Behavior behavior = hostile.behavior();
-        return behavior != HostileToken.Behavior.PermitNoEffect && behavior != HostileToken.Behavior.PermitReverting;
     }
 
     /// @dev Pays two purchases, or one purchase twice.
@@ -433,8 +411,8 @@ contract Handler is Assertions {
         IPurchaseRegistrar.PurchaseState memory first = replay.purchase(batch[0]);
         IPurchaseRegistrar.PurchaseState memory second = replay.purchase(batch[1]);
         uint256[] memory amounts = new uint256[](2);
-        amounts[0] = clamp(amount, 0, first.amount - first.paid);
-        amounts[1] = clamp(amount >> 128, 0, second.amount - second.paid);
+        amounts[0] = _size(amount, first.amount - first.paid);
+        amounts[1] = _size(uint256(keccak256(abi.encode(amount))), second.amount - second.paid);
         address actor = _actor(actorSeed, first.buyer);
         bool expectation = actor == first.buyer && actor == second.buyer && _mayPay(first, amounts[0], _allowance(first));
         if (batch[0] == batch[1]) second.paid += amounts[0];
@@ -453,10 +431,7 @@ contract Handler is Assertions {
         uint256 amount
     ) private view returns (uint256 allowance) {
         allowance = _allowance(next);
-        bool infinite = next.token == address(hostile) && allowance == type(uint256).max;
-        if (first.token == next.token && first.buyer == next.buyer && !infinite && amount <= allowance) {
-            allowance -= amount;
-        }
+        if (first.token == next.token && first.buyer == next.buyer && amount <= allowance) allowance -= amount;
     }
 
     function _mayPay(IPurchaseRegistrar.PurchaseState memory p, uint256 amount, uint256 allowance)
@@ -466,7 +441,7 @@ contract Handler is Assertions {
     {
         return p.status == IPurchaseRegistrar.Status.Open && p.refunded == 0 && !replay.program(p.program).paused
             && time <= p.payDeadline && amount > 0 && amount <= p.amount - p.paid && amount <= allowance
-            && _moves(p.token, address(registrar), p.buyer, p.merchant);
+            && _moves(p.token, p.buyer, p.merchant);
     }
 
     function claim(uint256 idSeed, uint256 actorSeed, uint256 seed) external step {
@@ -485,7 +460,7 @@ contract Handler is Assertions {
         if (ids.length == 0) return;
         bytes32 id = ids[idSeed % ids.length];
         IPurchaseRegistrar.PurchaseState memory p = replay.purchase(id);
-        award = clamp(award, 0, p.paid + 1);
+        award = _size(award, p.paid + 1);
         // Sometimes the decision hash of an earlier refund, in this or the other program.
         bytes32 decision = keccak256(abi.encode("decision", decisionSeed));
         if (decisionSeed % 8 == 0 && decisions.length > 0) decision = decisions[decisionSeed % decisions.length];
@@ -505,11 +480,11 @@ contract Handler is Assertions {
     function _owed(IPurchaseRegistrar.PurchaseState memory p) private view returns (uint256 max) {
         IPurchaseRegistrar.FundingState memory state = replay.funding(p.program, p.merchantRef);
         bool covered = p.claimHash != 0 && p.refunded == 0 && time <= state.validUntil
-            && _moves(p.token, address(source), p.merchant, p.beneficiary);
+            && _moves(p.token, p.merchant, p.beneficiary);
         if (!covered) return 0;
         max = state.cap - state.collected;
         if (p.paid < max) max = p.paid;
-        uint256 allowance = IERC20(p.token).allowance(p.merchant, address(source));
+        uint256 allowance = MockToken(p.token).allowance(p.merchant, source);
         if (allowance < max) max = allowance;
     }
 
@@ -570,33 +545,46 @@ contract Handler is Assertions {
         return IPurchaseRegistrar.Bounds(max, budget, uint64(validUntil));
     }
 
-    function _moves(address token, address spender, address from, address to) private view returns (bool) {
-        if (token == address(usdc)) {
-            return !usdc.paused() && !usdc.isBlacklisted(spender) && !usdc.isBlacklisted(from)
-                && !usdc.isBlacklisted(to);
-        }
-        HostileToken.Behavior behavior = hostile.behavior();
-        return behavior == HostileToken.Behavior.Standard || behavior == HostileToken.Behavior.ReturnsNothing
-            || behavior == HostileToken.Behavior.Reentrant || behavior == HostileToken.Behavior.PermitNoEffect
-            || behavior == HostileToken.Behavior.PermitReverting || behavior == HostileToken.Behavior.PermitReentrant;
+    /// @dev Whether a token moves exactly the amount.
+    function _moves(address moved, address from, address to) private view returns (bool) {
+        MockToken mock = MockToken(moved);
+        return mock.mode() == MockToken.Mode.Honest && !mock.paused() && !mock.blocked(from) && !mock.blocked(to);
     }
 
-    function _moved(address token, address from, address to, uint256 amount) private {
-        expected[token][from] -= amount;
-        expected[token][to] += amount;
+    function _moved(address moved, address from, address to, uint256 amount) private {
+        expected[moved][from] -= amount;
+        expected[moved][to] += amount;
+    }
+
+    function _clamp(uint256 value, uint256 min, uint256 max) private pure returns (uint256) {
+        return min + value % (max - min + 1);
+    }
+
+    /// @dev An amount up to `max`; for one of four seeds of any magnitude, down to zero.
+    function _size(uint256 seed, uint256 max) private pure returns (uint256 amount) {
+        amount = seed % (max + 1);
+        if (seed >> 254 == 1) amount >>= (seed >> 246) % 128;
     }
 
     /// @dev Runs as the pranked actor.
     function _send(string memory name, bool expectation, bytes memory data) private returns (bool success) {
         (success,) = address(registrar).call(data);
-        eq(success, expectation, string.concat(name, ": accepted exactly when the model says so"));
+        if (success != expectation) _note(name, success ? ": accepted" : ": refused");
         // The recorder also keeps the logs of a reverted call, unlike a chain.
-        Vm.Log[] memory logs = vm.getRecordedLogs();
+        Cheatcodes.Log[] memory logs = vm.getRecordedLogs();
         if (!success) {
             ++refused[name];
             return false;
         }
         ++accepted[name];
-        eq(replay.feed(logs) > 0, true, string.concat(name, ": an event for every change"));
+        try replay.feed(logs) returns (uint256 count) {
+            if (count == 0) _note(name, ": no event");
+        } catch {
+            _note(name, ": an event that does not follow from the earlier ones");
+        }
+    }
+
+    function _note(string memory name, string memory what) private {
+        if (bytes(mismatch).length == 0) mismatch = string(abi.encodePacked(name, what));
     }
 }
