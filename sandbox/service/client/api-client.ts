@@ -63,6 +63,8 @@ export function createApiClient(baseUrl: string, bearer?: string, options: ApiCl
  * Opens a client as {@link createApiClient} does.
  *
  * @param authorize - returns the fetch that adds a credential to the requests that another one sends; by default none is added.
+ *
+ * @example openApiClient(urls.api, { fetch }, lazyAccess(urls.api, key).authorize)
  */
 export function openApiClient(
   baseUrl: string,

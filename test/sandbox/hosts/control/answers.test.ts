@@ -161,7 +161,7 @@ test.each<[line: string, status: number, code: string, body?: object]>([
 });
 
 test("a node that is down refuses every operation that needs it with the same status and code", async () => {
-  await sandbox.given.merchant({ state: "pending" });
+  await sandbox.given.merchant({ state: "pending", wallet: "stranger" });
   await sandbox.faults.set("node-down");
   const send = async (path: string, body = {}) => {
     const response = await fetch(`${sandbox.description.urls.control}${path}`, {
@@ -173,7 +173,7 @@ test("a node that is down refuses every operation that needs it with the same st
   };
   const answers = [
     await send("/given", { purchase: { state: "paid" } }),
-    await send("/given", { merchant: { state: "enrolled" } }),
+    await send("/given", { merchant: { state: "enrolled", wallet: "stranger" } }),
     await send("/deliver"),
   ];
   await sandbox.faults.clear();
