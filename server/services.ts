@@ -53,12 +53,12 @@ export interface DeliveryOutcome {
 /**
  * Sends one signed notification to the pinned receiver. It takes no other destination and follows no redirect.
  *
- * @param outside - waits for the receiver.
+ * @param releaseGate - waits for the receiver.
  */
 export type Deliver = (
   headers: { [name: string]: string },
   body: string,
-  outside: GateTurn["outside"],
+  releaseGate: GateTurn["releaseGate"],
 ) => Promise<DeliveryOutcome>;
 
 /**
@@ -161,7 +161,7 @@ export interface Services {
   keyRing: KeyRing;
   deliver: Deliver;
   /** Lets the given number of milliseconds of sandbox time pass, rounded up to whole seconds if the clock counts only these. */
-  pause: (milliseconds: number, outside: GateTurn["outside"]) => Promise<void>;
+  pause: (milliseconds: number, releaseGate: GateTurn["releaseGate"]) => Promise<void>;
   /** Aborted when the process begins to close: no further attempt or pause begins. */
   closing: AbortSignal;
   /** The request gate: everything that reads or writes for a request holds it. */

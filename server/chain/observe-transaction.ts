@@ -48,7 +48,7 @@ async function observeAtOneHead(
 ): Promise<ObservedTransaction> {
   const { client, reader } = node;
   return await reader.atOneHead(async (head) => {
-    if (expected !== undefined) askAhead(expected, head, client);
+    if (expected !== undefined) prefetch(expected, head, client);
     const [identity, found, receipt] = await Promise.all([
       readDeployedIdentity(node),
       client.getTransaction({ hash }).catch(absent),
@@ -73,7 +73,7 @@ async function observeAtOneHead(
  * Asks what the block of a transaction has, in the message that asks for the transaction: for a reader that asks each question once, and
  * finds these answers when it knows the block. If it is another block, nothing uses them.
  */
-function askAhead({ to, wallet, block }: ExpectedParts, head: BlockPoint, client: PublicClient): void {
+function prefetch({ to, wallet, block }: ExpectedParts, head: BlockPoint, client: PublicClient): void {
   const { number, hash: blockHash } = block ?? head;
   const asked = [
     client.getBlock({ blockNumber: BigInt(number) }),

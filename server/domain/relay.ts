@@ -11,7 +11,7 @@ import {
 } from "../../relayer/relayer.ts";
 import { Problem } from "../api/errors/problem.ts";
 import { ChainMismatchError, type ChainRevert, ChainUnavailableError } from "../chain/chain-reader.ts";
-import { askAhead } from "../lib/ask-ahead.ts";
+import { prefetch } from "../lib/prefetch.ts";
 import type { Services } from "../services.ts";
 import type { PurchaseRecord } from "../store/records.ts";
 import { readOnChain } from "./records/find.ts";
@@ -103,7 +103,7 @@ export async function relayBound(
   for (let reorgs = 1; ; reorgs += 1) {
     const relayed = await relay(intent, services, step);
     if (!relayed.confirmed) return relayed;
-    askAhead(...beginBinding(relayed, step.purchase, services));
+    prefetch(...beginBinding(relayed, step.purchase, services));
     try {
       await step.bind(relayed.hash);
       return relayed;

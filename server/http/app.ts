@@ -4,16 +4,16 @@ import { Problem } from "../api/errors/problem.ts";
 import { type Pages, pageRoutes } from "../pages/page-routes.ts";
 import { urlsAt } from "../pages/urls-at.ts";
 import type { AnsweredRequest, Services, Urls } from "../services.ts";
-import { type Answering, answerOperation, nameRequest } from "./answer-operation.ts";
 import { type Answer, problemAnswer } from "./answers/answer.ts";
 import { describeError } from "./answers/describe-error.ts";
 import { dropConnection, sendAnswer } from "./answers/send.ts";
 import { toProblem } from "./answers/to-problem.ts";
-import { AnswerLostError } from "./faults/meet-api-fault.ts";
+import { nameRequest } from "./enter-gate.ts";
+import { AnswerLostError } from "./faults/apply-api-fault.ts";
 import type { Operation } from "./operation.ts";
+import { answerRequests } from "./pipeline.ts";
 import { redact } from "./redact.ts";
 import { requestNames } from "./request/request-id.ts";
-import { OperationRunner } from "./run-operation.ts";
 
 /** A JSON resource that anyone may read, besides the operations. */
 export interface Resource {
@@ -35,8 +35,7 @@ export function createApp(
   pages: Pages,
 ): Express {
   const app = express();
-  const runner = new OperationRunner(services);
-  const limiter = services.rateLimiter;
+  const answerRequest = answerRequests(services, operations);
   const nextRequestId = requestNames(services);
   app.disable("x-powered-by");
   app.disable("etag");
@@ -52,12 +51,16 @@ export function createApp(
     request.on("error", ignore);
     next();
   });
-  const answering = { runner, limiter, operations, services };
+  const serve = (operation: Operation) =>
+    app[operation.method](expressPath(operation.path), async (request, response) => {
+      response.locals["operation"] = operation.id;
+      finish(request, response, await answerRequest(operation, request, response), services);
+    });
   // Pages come before what shares their paths, and after what programs ask for most.
   const isShared = ({ path }: Operation) => path.startsWith("/wallet/");
-  for (const operation of operations) if (!isShared(operation)) serveOperation(app, operation, answering);
+  for (const operation of operations) if (!isShared(operation)) serve(operation);
   app.use(pageRoutes(pages, services));
-  for (const operation of operations) if (isShared(operation)) serveOperation(app, operation, answering);
+  for (const operation of operations) if (isShared(operation)) serve(operation);
   for (const resource of resources) serveResource(app, resource, services);
   refuseOtherMethods(app, operations, resources);
   app.use((request) => {
@@ -70,14 +73,6 @@ export function createApp(
     answerError(error, request, response, services);
   });
   return app;
-}
-
-function serveOperation(app: Express, operation: Operation, answering: Answering): void {
-  app[operation.method](expressPath(operation.path), async (request, response) => {
-    response.locals["operation"] = operation.id;
-    const answer = await answerOperation(operation, { ...answering, request, response });
-    finish(request, response, answer, answering.services);
-  });
 }
 
 function serveResource(app: Express, resource: Resource, services: Services): void {

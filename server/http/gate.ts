@@ -7,7 +7,7 @@ export interface GateTurn {
    * @param step - called when everything is undone, so that it can end early.
    * @throws UndoneError when a restore came meanwhile: what was read before it is no longer true.
    */
-  outside<T>(step: (undone: AbortSignal) => Promise<T>): Promise<T>;
+  releaseGate<T>(step: (undone: AbortSignal) => Promise<T>): Promise<T>;
 }
 
 /** The request gate as the service uses it: what runs inside runs before a snapshot or a restore, or after it, and never during one. */

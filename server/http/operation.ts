@@ -47,7 +47,7 @@ export interface OperationContext<B = unknown, Q = unknown> {
   /** Resolves when `now` is confirmed; to be awaited before anything is stored, taken or sent. @throws TimePassedError */
   confirmTime: () => Promise<void>;
   /** Waits for a client, a receiver or a turn without holding up a snapshot. @throws UndoneError */
-  outside: GateTurn["outside"];
+  releaseGate: GateTurn["releaseGate"];
   /** The subject of the effect that an earlier request with this key began, when this one resumes it. */
   resumes: string | null;
   /** To be awaited before an effect outside the store: from here on the key belongs to the effect on this subject. */

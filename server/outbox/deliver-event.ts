@@ -17,20 +17,20 @@ import { issueDeliveryReceipt } from "./issue-delivery-receipt.ts";
  * Delivers an event to the pinned receiver: up to `maxDeliveryAttempts` attempts, each recorded before it is made. A delivery
  * that a crash interrupted continues with the next attempt.
  *
- * @param outside - waits for the receiver and for the next attempt.
+ * @param releaseGate - waits for the receiver and for the next attempt.
  * @returns the notification, delivered or exhausted.
  * @throws UndoneError, Problem service_closing
  */
 export async function deliverEvent(
   event: EventRecord,
   services: Services,
-  outside: GateTurn["outside"],
+  releaseGate: GateTurn["releaseGate"],
 ): Promise<NotificationRecord> {
   let notification = await openNotification(event, services);
   while (notification.status === "pending") {
     assertOpen(services);
     notification = mayAttempt(notification.attempts)
-      ? await attemptNext(notification, event, services, outside)
+      ? await attemptNext(notification, event, services, releaseGate)
       : await closeNotification(notification, event, services);
   }
   return notification;
@@ -58,7 +58,7 @@ async function attemptNext(
   notification: NotificationRecord,
   event: EventRecord,
   services: Services,
-  outside: GateTurn["outside"],
+  releaseGate: GateTurn["releaseGate"],
 ): Promise<NotificationRecord> {
   const { clock, settings, pause } = services;
   const { attempts } = notification;
@@ -66,14 +66,14 @@ async function attemptNext(
   if (last !== undefined) {
     const retryAfterSeconds = last.outcome?.retry_after_seconds ?? null;
     const wait = pauseAfter(last.number, { seed: settings.seed, eventId: event.id, retryAfterSeconds });
-    await pause(wait, outside);
+    await pause(wait, releaseGate);
     assertOpen(services);
   }
   const at = await clock.now();
   const started: AttemptRecord = { number: attempts.length + 1, at, outcome: null };
   await record({ ...notification, attempts: [...attempts, started] }, event, null, services);
 
-  const outcome = await send(event, at, services, outside);
+  const outcome = await send(event, at, services, releaseGate);
   const now = await clock.now();
   const accepted = isSuccess(outcome.status_code);
   const known = await services.store.get("receipts", event.id);
@@ -94,10 +94,10 @@ async function send(
   event: EventRecord,
   timestamp: number,
   services: Services,
-  outside: GateTurn["outside"],
+  releaseGate: GateTurn["releaseGate"],
 ): Promise<DeliveryOutcome> {
   const headers = await signEvent(event, timestamp, services);
-  return await services.deliver(headers, event.body, outside);
+  return await services.deliver(headers, event.body, releaseGate);
 }
 
 /** Returns the headers of a delivery of an event, signed by the current keys and those before. */

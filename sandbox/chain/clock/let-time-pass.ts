@@ -10,15 +10,15 @@ import { ClockError } from "./clock-error.ts";
  * the chain and without waiting.
  *
  * @param signal - ends a wait early.
- * @example const pause = letTimePass(chain.clock, signal); await pause(500, outside)
+ * @example const pause = letTimePass(chain.clock, signal); await pause(500, releaseGate)
  */
 export function letTimePass(
   clock: Pick<SandboxClock, "mode" | "travel">,
   signal: AbortSignal,
 ): Services["pause"] {
-  return async (milliseconds, outside) => {
+  return async (milliseconds, releaseGate) => {
     if (clock.mode === "live")
-      await outside(async (undone) => await wait(milliseconds, AbortSignal.any([signal, undone])));
+      await releaseGate(async (undone) => await wait(milliseconds, AbortSignal.any([signal, undone])));
     else if (milliseconds > 0)
       await clock.travel(Math.ceil(milliseconds / 1_000)).catch((cause: unknown) => {
         if (cause instanceof ClockError) throw cause;

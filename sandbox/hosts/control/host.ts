@@ -81,7 +81,7 @@ async function runInGate<T>(
   if (!gated && !startsOver) return await run();
   for (let restores = 0; startsOver && restores < mostStartsOver; restores += 1)
     try {
-      return await gate.runShared(what, async ({ outside }) => await outside(run));
+      return await gate.runShared(what, async ({ releaseGate }) => await releaseGate(run));
     } catch (error) {
       if (!(error instanceof UndoneError)) throw error;
     }

@@ -44,7 +44,7 @@ export class RequestGate implements Gate {
   /** Runs work concurrently with other such work; waits while something runs exclusively. */
   async runShared<T>(what: string, work: (turn: GateTurn) => Promise<T>): Promise<T> {
     let entry = await this.#begin(what);
-    const outside: GateTurn["outside"] = async (step) => {
+    const releaseGate: GateTurn["releaseGate"] = async (step) => {
       const { signal } = this.#epoch;
       this.#end(entry);
       const [result] = await Promise.allSettled([step(signal)]);
@@ -54,7 +54,7 @@ export class RequestGate implements Gate {
       return result.value;
     };
     try {
-      return await work({ outside });
+      return await work({ releaseGate });
     } finally {
       this.#end(entry);
     }

@@ -27,19 +27,19 @@ export function openWebhookSender(parts: {
   const crashAt = async (point: string) => {
     if (faults.take("delivery", point) !== null) await crashProcess();
   };
-  const deliver: Deliver = async (headers, body, outside) => {
+  const deliver: Deliver = async (headers, body, releaseGate) => {
     receiver.delivers();
     await crashAt("before_delivery");
     const send = deliverTo(receiver.receiver, { timeoutMs, stopwatch });
-    const outcome = await outside(
+    const outcome = await releaseGate(
       async (undone) => await send(headers, body, AbortSignal.any([waits.end, signal, undone])),
     );
     await crashAt("after_delivery");
     return outcome;
   };
-  const pause: Services["pause"] = async (milliseconds, outside) => {
+  const pause: Services["pause"] = async (milliseconds, releaseGate) => {
     await crashAt("before_pause");
-    await letTimePass(clock, waits.until(signal))(milliseconds, outside);
+    await letTimePass(clock, waits.until(signal))(milliseconds, releaseGate);
   };
   return { deliver, pause };
 }

@@ -82,9 +82,9 @@ export const idempotency: readonly Bug[] = [
   },
   {
     rule: "The identical request while the first is in progress gets that one's response.",
-    of: "OperationRunner.runOnce",
-    bug: (original) => (operation, context, claim) =>
-      original(operation, context, { ...claim, key: `${claim.key}${Math.random()}` }),
+    of: "repeatAnswer",
+    bug: (original) => async (context, next) =>
+      await original({ ...context, key: context.key && `${context.key}${Math.random()}` }, next),
     tests: "/idempotency.",
     only: /fifty times at once has one effect/,
   },

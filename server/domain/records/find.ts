@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { hashId } from "../../../protocol/values/id.ts";
 import { Problem } from "../../api/errors/problem.ts";
 import type { BlockPoint, ChainPurchase, ChainReader } from "../../chain/chain-reader.ts";
-import { askAhead } from "../../lib/ask-ahead.ts";
+import { prefetch } from "../../lib/prefetch.ts";
 import type {
   ClaimRecord,
   DecisionRecord,
@@ -75,7 +75,7 @@ export async function findPurchase(
   beginReads: (record: PurchaseRecord) => readonly Promise<unknown>[] = () => [],
 ): Promise<FoundPurchase> {
   const stored = await findStored(services.store, program, id);
-  askAhead(...beginReads(stored.value));
+  prefetch(...beginReads(stored.value));
   return { stored, purchase: await currentPurchase(stored.value, services) };
 }
 

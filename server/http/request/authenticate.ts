@@ -4,9 +4,22 @@ import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
 import { Problem } from "../../api/errors/problem.ts";
 import { limitTexts } from "../../api/limits.ts";
 import type { Scope } from "../../api/scopes.ts";
+import type { ProgramDeployment } from "../../chain/deployment.ts";
 import type { Account, Services } from "../../services.ts";
 import type { CredentialRecord } from "../../store/records.ts";
-import type { Caller, Operation } from "../operation.ts";
+import type { Caller, OperationContext } from "../operation.ts";
+import type { Step } from "../step.ts";
+import type { Timed } from "./request-time.ts";
+
+/** A request of a known caller. */
+export interface Called extends Timed {
+  caller: Caller;
+}
+
+/** A request to a program. */
+export interface Addressed extends Called, Pick<OperationContext, "params" | "id" | "header"> {
+  program: ProgramDeployment;
+}
 
 const realm = 'Bearer realm="routing-sandbox"';
 
@@ -15,22 +28,32 @@ const realm = 'Bearer realm="routing-sandbox"';
  *
  * @throws Problem credential_missing, credential_malformed, credential_invalid, credential_expired, credential_revoked.
  */
-export async function authenticate(
-  operation: Operation,
-  request: Pick<IncomingMessage, "headersDistinct">,
-  now: number,
-  services: Services,
-): Promise<Caller> {
+export const authenticate: Step<Timed, Called> = async (context, next) => {
+  const caller = await findCaller(context);
+  context.response.locals["caller"] = nameOf(caller);
+  return await next({ ...context, caller });
+};
+
+async function findCaller({ operation, request, now, services }: Timed): Promise<Caller> {
   switch (operation.authorization.kind) {
     case "account":
       return { kind: "account", account: findAccount(bearerToken(request), services) };
     case "scope":
-      return {
-        kind: "credential",
-        credential: await findCredential(bearerToken(request), now, services),
-      };
+      return { kind: "credential", credential: await findCredential(bearerToken(request), now, services) };
     default:
       return { kind: "anyone" };
+  }
+}
+
+/** Names a caller in logs and in the counts of the rate limit. */
+export function nameOf(caller: Caller): string {
+  switch (caller.kind) {
+    case "account":
+      return caller.account.id;
+    case "credential":
+      return caller.credential.id;
+    default:
+      return "anyone";
   }
 }
 
@@ -39,10 +62,40 @@ export async function authenticate(
  *
  * @throws Problem program_mismatch, scope_missing.
  */
-export function authorize(operation: Operation, caller: Caller, program: string | undefined): void {
-  if (operation.authorization.kind !== "scope" || caller.kind !== "credential") return;
-  const { scope } = operation.authorization;
-  const { credential } = caller;
+export const authorize: Step<Called, Called> = async (context, next) => {
+  const { caller } = context;
+  const { authorization } = context.operation;
+  if (authorization.kind === "scope" && caller.kind === "credential")
+    assertAllowed(authorization.scope, caller.credential, context.request.params["program"]);
+  return await next(context);
+};
+
+/**
+ * Finds the program that a request is about: the one in the path, else the caller's, else the first one.
+ *
+ * @throws Problem not_found
+ */
+export const findProgram: Step<Called, Addressed> = async (context, next) => {
+  const { caller, request, services } = context;
+  const params = Object.fromEntries(
+    Object.entries(request.params).map(([name, value]) => [name, String(value)]),
+  );
+  const id = params["program"] ?? (caller.kind === "account" ? caller.account.program : undefined);
+  const { programs } = services.deployment;
+  const program = id === undefined ? programs[0] : programs.find((entry) => entry.id === id);
+  if (program === undefined) throw new Problem("not_found", `There is no program ${id}.`);
+  const header = (name: string) => {
+    const values = request.headersDistinct[name];
+    return values?.length === 1 ? values[0] : undefined;
+  };
+  return await next({ ...context, params, id: params["id"] ?? "", program, header });
+};
+
+function assertAllowed(
+  scope: Scope,
+  credential: CredentialRecord,
+  program: string | readonly string[] | undefined,
+): void {
   if (!credential.scopes.includes(scope)) throw scopeMissing(scope, credential.scopes);
   if (program !== undefined && credential.program !== program)
     throw new Problem(

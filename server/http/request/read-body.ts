@@ -1,6 +1,11 @@
 import type { Request, Response } from "express";
 import { Problem } from "../../api/errors/problem.ts";
 import { limits } from "../../api/limits.ts";
+import { bodyRequired } from "../operation.ts";
+import type { Step } from "../step.ts";
+import type { Keyed } from "./idempotency-key.ts";
+
+const noBody = Buffer.alloc(0);
 
 /** Returns whether a request has content (RFC 9112, 6.3): a length above zero, or a transfer coding. */
 export function hasBody({ headers }: Pick<Request, "headers">): boolean {
@@ -76,3 +81,21 @@ function tooLarge(bytes: number, limit: number): Problem {
     `The body has at least ${bytes} bytes; ${limit} are allowed. Send a smaller body.`,
   );
 }
+
+/** A request whose body was read. */
+export interface Received extends Keyed {
+  rawBody: Buffer;
+}
+
+/** Reads the body of a write once, and waits for it without holding up a snapshot. */
+export const receiveBody: Step<Keyed, Received> = async (context, next) => {
+  const { operation, request, response, once } = context;
+  const takesBody = operation.method === "post" && (bodyRequired(operation) || hasBody(request));
+  if (!takesBody) return await next({ ...context, rawBody: noBody });
+  const rawBody = await context.releaseGate(async () => {
+    once.body ??= readBody(request, response);
+    return await once.body;
+  });
+  response.locals["body"] = rawBody;
+  return await next({ ...context, rawBody });
+};

@@ -1,5 +1,8 @@
 import { ChainUnavailableError } from "../../chain/chain-reader.ts";
 import type { Clock } from "../../services.ts";
+import type { Entered } from "../enter-gate.ts";
+import type { OperationContext } from "../operation.ts";
+import type { Step } from "../step.ts";
 
 /**
  * Another time than the expected one was read. The request starts over at that time.
@@ -65,3 +68,16 @@ export class RequestTime {
     return await this.#reading;
   }
 }
+
+/** A request with its time. */
+export interface Timed extends Entered, Pick<OperationContext, "now" | "confirmTime"> {
+  time: RequestTime;
+}
+
+/** Gives the request its time, and starts it over if that was another one than expected. */
+export const startClock: Step<Entered, Timed> = async (context, next) =>
+  await RequestTime.run(context.services.clock, async (time) => {
+    const { now } = time;
+    context.response.locals["at"] = now;
+    return await next({ ...context, time, now, confirmTime: async () => await time.confirm() });
+  });

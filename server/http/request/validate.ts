@@ -1,6 +1,14 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { type FieldError, Problem } from "../../api/errors/problem.ts";
+import { prefetch } from "../../lib/prefetch.ts";
+import { bodyRequired, type OperationContext } from "../operation.ts";
+import type { Step } from "../step.ts";
 import { describeIssue, nameValue } from "./describe-issue.ts";
+import { parseJson } from "./parse-json.ts";
+import type { Received } from "./read-body.ts";
+
+/** Operations without a query take none. */
+const noQuery = z.strictObject({});
 
 /** The value by a schema, or the errors in its fields. */
 type Checked<T> = { data: T; errors: null } | { data: null; errors: FieldError[] };
@@ -64,3 +72,27 @@ function closest(forms: z.core.$ZodIssue[][]): z.core.$ZodIssue[] | undefined {
 function escapePointer(part: string): string {
   return part.replaceAll("~", "~0").replaceAll("/", "~1");
 }
+
+/** A request that is as its schemas say: what a handler takes. */
+export interface Validated extends Received, OperationContext {
+  /** The body's JSON before the schema has changed it. */
+  parsed: unknown;
+}
+
+/** Parses body and query by the operation's schemas. @throws Problem body_malformed, validation_failed */
+export const validateRequest: Step<Received, Validated> = async (context, next) => {
+  const { operation, request, rawBody, time } = context;
+  const isSent = operation.body !== undefined && (bodyRequired(operation) || rawBody.length > 0);
+  const parsed = isSent ? parseJson(rawBody) : undefined;
+  const body = operation.body ? validate(operation.body, parsed, "") : undefined;
+  const query = validate(operation.query ?? noQuery, { ...request.query }, "/query");
+  prefetch(time.confirm());
+  return await next({
+    ...context,
+    parsed,
+    body,
+    query,
+    resumes: null,
+    beginEffect: async () => await time.confirm(),
+  });
+};

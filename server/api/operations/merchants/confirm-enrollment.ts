@@ -7,7 +7,7 @@ import { findMerchant } from "../../../domain/records/find.ts";
 import { requireSignature, signatureErrors } from "../../../domain/wallets/require-signature.ts";
 import { missingEvidence, submissionsOf } from "../../../domain/wallets/submissions.ts";
 import { defineOperation } from "../../../http/operation.ts";
-import { askAhead } from "../../../lib/ask-ahead.ts";
+import { prefetch } from "../../../lib/prefetch.ts";
 import type { MerchantRecord } from "../../../store/records.ts";
 import { confirmEnrollmentBody, merchantSchema } from "../../schemas/merchants.ts";
 import { enrollmentMessageOf, viewMerchant } from "../../views/merchants.ts";
@@ -36,7 +36,7 @@ export const confirmEnrollment = defineOperation({
     const submission = (await submissionsOf(store, program.id, id, "enroll")).at(-1)?.value;
     const transactionHash = body.transaction_hash ?? submission?.transaction_hash ?? null;
     const parts = { to: services.deployment.registrar.address, wallet: merchant.wallet };
-    if (transactionHash !== null) askAhead(services.chain.observe(transactionHash, parts));
+    if (transactionHash !== null) prefetch(services.chain.observe(transactionHash, parts));
     const funding = await readFunding(merchant, services);
     assertPending(merchant, funding);
     const signature = body.signature ?? submission?.signature ?? null;

@@ -31,11 +31,11 @@ export const deliverNotification = defineOperation({
   },
   errors: ["not_found", "outbox_empty", "delivery_exhausted", "outcome_unknown", "service_closing"],
   events: [],
-  async handle({ services, program, body, resumes, beginEffect, outside }) {
+  async handle({ services, program, body, resumes, beginEffect, releaseGate }) {
     const event = await findEvent(program.id, resumes ?? body.event_id, services);
     if (event.delivery === "exhausted" && resumes === null) throw await exhausted(event, services);
     await beginEffect(event.id);
-    const notification = await deliverEvent(event, services, outside).catch((error: unknown) => {
+    const notification = await deliverEvent(event, services, releaseGate).catch((error: unknown) => {
       throw error instanceof UndoneError ? undone() : error;
     });
     const receipt = (await services.store.get("receipts", event.id))?.value;

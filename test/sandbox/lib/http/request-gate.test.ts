@@ -444,7 +444,7 @@ describe("the gate itself", () => {
     const running = gate.runShared(
       "POST /one",
       async (turn) =>
-        await turn.outside(async (undone) => {
+        await turn.releaseGate(async (undone) => {
           signals.push(undone);
           await waits.promise;
         }),

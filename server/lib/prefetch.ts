@@ -2,8 +2,8 @@
  * Begins questions whose answers are needed later, so that they share a message with those that come before them. Their errors are left to
  * the code that asks them again.
  *
- * @example askAhead(chain.purchase(query), chain.nextTime())
+ * @example prefetch(chain.purchase(query), chain.nextTime())
  */
-export function askAhead(...answers: readonly Promise<unknown>[]): void {
+export function prefetch(...answers: readonly Promise<unknown>[]): void {
   for (const answer of answers) answer.catch(() => undefined);
 }

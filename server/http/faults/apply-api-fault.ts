@@ -1,7 +1,9 @@
 import { AbortSignal } from "../../../protocol/globals.ts";
 import { Problem } from "../../api/errors/problem.ts";
 import type { Answer } from "../answers/answer.ts";
-import type { Operation, OperationContext } from "../operation.ts";
+import type { Claimed } from "../idempotency.ts";
+import type { Validated } from "../request/validate.ts";
+import type { Step } from "../step.ts";
 import type { ApiFaultPoint } from "./api-fault.ts";
 
 /**
@@ -21,23 +23,37 @@ export class AnswerLostError extends Error {
 
 const headers = { "Retry-After": "1" };
 
+/** Lets a fault act on a write of which nothing is recorded. */
+export const failBeforeCommit: Step<Claimed, Claimed> = async (context, next) => {
+  await applyApiFault("before_commit", context, null);
+  return await next(context);
+};
+
+/** Lets a fault act on a write whose answer is stored, and not sent. */
+export const failAfterCommit: Step<Validated, Validated> = async (context, next) => {
+  const answer = await next(context);
+  await applyApiFault("after_commit", context, answer);
+  return answer;
+};
+
 /**
  * Lets the first fault act that is set for a write at a point.
  *
  * @param answer - the answer that is about to be sent; null before there is one.
  * @throws Problem rate_limited, rpc_unavailable; AnswerLostError; UndoneError when everything is undone during a delay.
  */
-export async function meetApiFault(
+async function applyApiFault(
   point: ApiFaultPoint,
-  { id: operation, method, idempotent }: Operation,
-  { services, program, id, outside, confirmTime }: OperationContext,
+  { operation, services, program, id, releaseGate, confirmTime }: Validated,
   answer: Answer | null,
 ): Promise<void> {
-  if (method !== "post") return;
+  if (operation.method !== "post") return;
   const { apiFaults, wait, closing } = services;
   if (!apiFaults.areLeft()) return;
   await confirmTime();
-  const fault = apiFaults.take(point, { operation, program: program.id, subject_id: id, idempotent });
+  const { idempotent } = operation;
+  const subject = { operation: operation.id, program: program.id, subject_id: id, idempotent };
+  const fault = apiFaults.take(point, subject);
   switch (fault?.action) {
     case "429":
       throw new Problem(
@@ -52,7 +68,7 @@ export async function meetApiFault(
         { headers },
       );
     case "delay":
-      return await outside(
+      return await releaseGate(
         async (undone) => await wait(fault.delay_ms ?? 0, AbortSignal.any([undone, closing])),
       );
     case "reset":
