@@ -42,7 +42,6 @@ import { storageSizes } from "../server/store/tables/record-storage.ts";
 import { verifiedEvery } from "../testkit/explore/explore.ts";
 import { mostCandidates } from "../testkit/explore/shorten-sequence.ts";
 import { poolLimits } from "../testkit/pool/served/pool-limits.ts";
-import { perBlockKib, perTransactionKib, slackMib } from "./bench/soak-limits.ts";
 import { computeVectors } from "./vectors.ts";
 
 const defaults = resolveOptions({});
@@ -147,9 +146,6 @@ export const pageLimits = {
   snapshot_file: mebibytes(mostFileBytes),
   snapshots_kept: count(keptSnapshots),
   signed_messages: listed(Object.keys((await computeVectors()).typed_data)),
-  soak_block: `${perBlockKib} KiB`,
-  soak_slack: `${slackMib} MiB`,
-  soak_transaction: `${perTransactionKib} KiB`,
   states_copied: String(keptStates),
   steps: listed(explainedSteps),
   wallets: listed(walletNames),

@@ -1,5 +1,5 @@
 import { zeroAddress, zeroHash } from "viem";
-import type { PurchaseRecord } from "../../server/store/records.ts";
+import type { PurchaseRecord } from "../../../server/store/records.ts";
 
 /** Returns a record of a purchase as the store keeps it: one that was just created, but for the fields given. */
 export function purchaseRecord(
