@@ -21,7 +21,7 @@ const manifest = z
 
 rmSync(dist, { recursive: true, force: true });
 // Comments are for readers of declarations; programs run without them.
-compile("--project", "tsconfig.build.json", "--emitDeclarationOnly");
+compile("--project", join("scripts", "tsconfig.build.json"), "--emitDeclarationOnly");
 await bundlePrograms();
 // The code of the pages: a package serves it as JavaScript, also on a Node that runs TypeScript.
 const forBrowsers = ["--noEmit", "false", "--declaration", "false", "--rootDir", ".", "--outDir", "dist"];
@@ -58,6 +58,9 @@ for (const file of filesIn(dist).filter((name) => name.endsWith(".d.ts")))
 for (const folder of ["sandbox", "portal"])
   for (const file of filesIn(join(root, folder)).filter((name) => !/\.ts$|tsconfig\.json$/.test(name)))
     cpSync(join(root, folder, file), join(dist, folder, file));
+
+// Users name their paths below the package.
+cpSync(join(root, "examples", "scenarios"), join(root, "scenarios"), { recursive: true });
 
 // The artifacts of the contracts' own tests are in the same folder once the tests have run; interfaces have no code to deploy.
 const isShipped = (name: string) =>

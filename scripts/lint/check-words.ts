@@ -1,5 +1,5 @@
 /**
- * Fails on each word of lint/words.ts, in a text, at the start of a sentence or in an exported name, and on the marks of a merge that was
+ * Fails on each word of scripts/lint/words.ts, in a text, at the start of a sentence or in an exported name, and on the marks of a merge that was
  * not resolved, with file and line and what to write instead. Arguments are the files to read; without any, it reads all sources and
  * documents of the repository.
  */
@@ -11,7 +11,7 @@ const kinds = ["md", "ts", "sol", "html", "css", "txt", "mjs", "sh", "yaml", "js
   (ending) => `*.${ending}`,
 );
 /** The list itself, what others wrote, and data. */
-const skipped = [":!lint/words.ts", ":!portal/vendor", ":!package-lock.json", ":!test/**/*.json"];
+const skipped = [":!scripts/lint/words.ts", ":!portal/vendor", ":!package-lock.json", ":!test/**/*.json"];
 
 const found = (
   process.argv.length > 2 ? process.argv.slice(2) : listFiles(...kinds, ".ci/run", ...skipped)
