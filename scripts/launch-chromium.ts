@@ -56,7 +56,7 @@ export interface LaunchedChromium extends AsyncDisposable {
 export async function launchChromium(): Promise<LaunchedChromium> {
   const executablePath = findChromium(process.env);
   if (executablePath === undefined)
-    throw new Error("There is no Chromium; run npm run setup:tests, or let CHROMIUM_PATH name one.");
+    throw new Error("There is no Chromium; install it, or let CHROMIUM_PATH name one.");
   const home = await mkdtemp(join(tmpdir(), "routing-sandbox-chromium-"));
   const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home };
   const browser = await chromium.launch({ executablePath, args: flags, env });

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // Makes a checkout ready: packages, compiled contracts, cached genesis, bundled command line. Runs on whatever Node (20 or newer) started npm, so it
 // uses built-in modules only; everything after the install runs on the Node that package.json pins.
 import { spawn } from "node:child_process";
@@ -29,8 +30,7 @@ const installFailures = {
   "": `npm could not install the packages (its last lines are above); remove node_modules ${again}`,
 };
 
-// What is made, in this order: `from` lists the files that it is made from (the bundle has a list of its own), and `isThere` says whether it still
-// exists, where `key` is that of the genesis, which deploy.ts has printed.
+// What is made, in order: from which files (the bundle has a list of its own), and whether it is there, by the key that its program has printed.
 const steps = {
   packages: { from: () => ["package-lock.json"], isThere: () => missingPiece() === undefined, make: install },
   contracts: {

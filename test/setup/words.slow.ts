@@ -118,7 +118,7 @@ test("npm run lint runs the check over all sources and documents", async () => {
   const file = await readFile(join(root, "package.json"), "utf8");
   const { scripts } = z.object({ scripts: z.object({ lint: z.string() }) }).parse(JSON.parse(file));
   expect(scripts.lint).toBe(
-    "biome check . && node scripts/lint/check-words.ts && node scripts/lint/check-function-length.ts",
+    "scripts/setup.mjs && biome check . && node scripts/lint/check-words.ts && node scripts/lint/check-function-length.ts",
   );
   const { status, stderr } = spawnSync(process.execPath, ["scripts/lint/check-words.ts"], {
     cwd: root,
