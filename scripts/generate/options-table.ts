@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { flagOf } from "../cli/flag-names.ts";
-import { packageRoot } from "../sandbox/lib/package-root.ts";
-import { type OptionType, optionTypes } from "../sandbox/options/check-types.ts";
-import { markdownTable } from "../server/documentation/tables.ts";
-import { exploreTypes, largestOptions } from "../testkit/explore/options.ts";
+import { flagOf } from "../../cli/flag-names.ts";
+import { packageRoot } from "../../sandbox/lib/package-root.ts";
+import { type OptionType, optionTypes } from "../../sandbox/options/check-types.ts";
+import { markdownTable } from "../../server/documentation/tables.ts";
+import { exploreTypes, largestOptions } from "../../testkit/explore/options.ts";
 
 /** The documentation of an option: a comment, the name and the type. */
 const documented = /\/\*\*((?:(?!\*\/).)*)\*\/\s+(\w+)\?: ([^\n]+);$/gms;

@@ -31,7 +31,7 @@ const outputSchema = z.object({
 });
 const compilerSchema = z.object({ compile: z.custom<(input: string) => string>() });
 
-const artifacts = new URL("../artifacts/", import.meta.url);
+const artifacts = new URL("../../artifacts/", import.meta.url);
 
 async function readJson<T>(file: string, schema: z.ZodType<T>): Promise<T> {
   return schema.parse(JSON.parse(await readFile(new URL(file, artifacts), "utf8")));

@@ -1,8 +1,8 @@
-import { stateValues } from "../check-contract/rules/matrix/state.ts";
-import { signatureMistakes } from "../sandbox/hosts/explain/signatures/mistakes.ts";
-import { sandboxErrors } from "../sandbox/lib/errors/sandbox-error.ts";
-import { operations } from "../server/api/operations/table.ts";
-import { limitValues } from "../server/documentation/limit-values.ts";
+import { stateValues } from "../../check-contract/rules/matrix/state.ts";
+import { signatureMistakes } from "../../sandbox/hosts/explain/signatures/mistakes.ts";
+import { sandboxErrors } from "../../sandbox/lib/errors/sandbox-error.ts";
+import { operations } from "../../server/api/operations/table.ts";
+import { limitValues } from "../../server/documentation/limit-values.ts";
 import {
   answersTable,
   bodiesTable,
@@ -11,7 +11,7 @@ import {
   limitsTable,
   markdownTable,
   operationsTable,
-} from "../server/documentation/tables.ts";
+} from "../../server/documentation/tables.ts";
 import { contractLimits, contractTables } from "./contract-tables.ts";
 import { controlTables, poolTables } from "./control-tables.ts";
 import { otherErrorsTable } from "./errors-table.ts";

@@ -2,8 +2,8 @@
  * Writes docs/cli.md from the description that the command line is parsed by; with --check it only says whether the file is current.
  */
 import type { Argument, Option } from "commander";
-import { commandsOf, createProgram, exampleOfCommand, type NamedCommand } from "../cli/program.ts";
-import { capitalize } from "../server/lib/capitalize.ts";
+import { commandsOf, createProgram, exampleOfCommand, type NamedCommand } from "../../cli/program.ts";
+import { capitalize } from "../../server/lib/capitalize.ts";
 import { writeGenerated } from "./write-generated.ts";
 
 const program = createProgram(process);

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { size } from "viem";
 import { z } from "zod";
-import { packageRoot } from "../sandbox/lib/package-root.ts";
-import { markdownTable } from "../server/documentation/tables.ts";
+import { packageRoot } from "../../sandbox/lib/package-root.ts";
+import { markdownTable } from "../../server/documentation/tables.ts";
 
 /** A row of the gas table: the step, its labels in gas-snapshot.json (a sum, if it has several), and figures to compare with. */
 interface GasRow {

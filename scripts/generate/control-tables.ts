@@ -1,8 +1,8 @@
-import type { DescribedOperation } from "../sandbox/hosts/control/describe-operations.ts";
-import { controlTags } from "../sandbox/hosts/control/operation.ts";
-import { controlOperations } from "../sandbox/hosts/control/table.ts";
-import { markdownTable } from "../server/documentation/tables.ts";
-import { poolOperations } from "../testkit/pool/served/pool-operations.ts";
+import type { DescribedOperation } from "../../sandbox/hosts/control/describe-operations.ts";
+import { controlTags } from "../../sandbox/hosts/control/operation.ts";
+import { controlOperations } from "../../sandbox/hosts/control/table.ts";
+import { markdownTable } from "../../server/documentation/tables.ts";
+import { poolOperations } from "../../testkit/pool/served/pool-operations.ts";
 
 /** The tables of docs/control.md, by their names: a table of all requests, and one of what the explorer reads. */
 export const controlTables = {

@@ -1,18 +1,18 @@
-import type { NodeFaultError } from "../check-contract/fixture/node-fault.ts";
-import type { InstallationError } from "../check-contract/install-registrar.ts";
-import type { RelayerErrorCode } from "../relayer/errors.ts";
-import type { AnvilErrorCode } from "../sandbox/chain/anvil/anvil-error.ts";
-import type { ClockError } from "../sandbox/chain/clock/clock-error.ts";
-import type { GenesisErrorCode } from "../sandbox/chain/genesis/genesis-error.ts";
-import { mostRequests, type RetryLimitError } from "../sandbox/service/client/retrying-fetch.ts";
-import type { GivenInvalidError } from "../sandbox/service/given/given-invalid-error.ts";
-import type { ChainMismatchError, ChainUnavailableError } from "../server/chain/chain-reader.ts";
-import { markdownTable } from "../server/documentation/tables.ts";
-import type { StoreDamagedError } from "../server/store/directory/checked-lines.ts";
-import type { DatabaseUrlError } from "../server/store/postgres/database.ts";
-import type { StoreConflictError, StoreUnavailableError } from "../server/store/store.ts";
-import type { ExplorationError } from "../testkit/explore/exploration-error.ts";
-import type { ScenarioDifferenceError } from "../testkit/scenario/scenario-difference-error.ts";
+import type { NodeFaultError } from "../../check-contract/fixture/node-fault.ts";
+import type { InstallationError } from "../../check-contract/install-registrar.ts";
+import type { RelayerErrorCode } from "../../relayer/errors.ts";
+import type { AnvilErrorCode } from "../../sandbox/chain/anvil/anvil-error.ts";
+import type { ClockError } from "../../sandbox/chain/clock/clock-error.ts";
+import type { GenesisErrorCode } from "../../sandbox/chain/genesis/genesis-error.ts";
+import { mostRequests, type RetryLimitError } from "../../sandbox/service/client/retrying-fetch.ts";
+import type { GivenInvalidError } from "../../sandbox/service/given/given-invalid-error.ts";
+import type { ChainMismatchError, ChainUnavailableError } from "../../server/chain/chain-reader.ts";
+import { markdownTable } from "../../server/documentation/tables.ts";
+import type { StoreDamagedError } from "../../server/store/directory/checked-lines.ts";
+import type { DatabaseUrlError } from "../../server/store/postgres/database.ts";
+import type { StoreConflictError, StoreUnavailableError } from "../../server/store/store.ts";
+import type { ExplorationError } from "../../testkit/explore/exploration-error.ts";
+import type { ScenarioDifferenceError } from "../../testkit/scenario/scenario-difference-error.ts";
 
 /** The codes of each error, with when it is thrown: a code that is missing here does not compile. */
 type Errors = {

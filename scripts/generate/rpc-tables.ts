@@ -1,9 +1,9 @@
-import { mostBlocks } from "../sandbox/chain/clock/mining-limits.ts";
-import { runMs } from "../sandbox/chain/rpc/answer-request.ts";
-import { answerMs } from "../sandbox/chain/rpc/anvil-http.ts";
-import { mostFilters } from "../sandbox/chain/rpc/filters.ts";
-import { largestBody } from "../sandbox/chain/rpc/front.ts";
-import { largestAnswer, mostHeld } from "../sandbox/chain/rpc/held-answers.ts";
+import { mostBlocks } from "../../sandbox/chain/clock/mining-limits.ts";
+import { runMs } from "../../sandbox/chain/rpc/answer-request.ts";
+import { answerMs } from "../../sandbox/chain/rpc/anvil-http.ts";
+import { mostFilters } from "../../sandbox/chain/rpc/filters.ts";
+import { largestBody } from "../../sandbox/chain/rpc/front.ts";
+import { largestAnswer, mostHeld } from "../../sandbox/chain/rpc/held-answers.ts";
 import {
   mostDetailedBlocks,
   mostFeeBlocks,
@@ -11,11 +11,11 @@ import {
   mostPercentiles,
   mostSlots,
   mostTracedGas,
-} from "../sandbox/chain/rpc/methods/bound-call.ts";
-import { mostTracedBytes } from "../sandbox/chain/rpc/methods/measure-trace.ts";
-import { passedMethods, refusedMethods } from "../sandbox/chain/rpc/methods/method-list.ts";
-import { mostSubscriptions } from "../sandbox/chain/rpc/subscriptions.ts";
-import { takeMs } from "../sandbox/lib/http/unless-taken.ts";
+} from "../../sandbox/chain/rpc/methods/bound-call.ts";
+import { mostTracedBytes } from "../../sandbox/chain/rpc/methods/measure-trace.ts";
+import { passedMethods, refusedMethods } from "../../sandbox/chain/rpc/methods/method-list.ts";
+import { mostSubscriptions } from "../../sandbox/chain/rpc/subscriptions.ts";
+import { takeMs } from "../../sandbox/lib/http/unless-taken.ts";
 
 const names = (methods: readonly string[]) => methods.map((method) => `\`${method}\``).join(", ");
 const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>

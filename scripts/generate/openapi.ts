@@ -2,11 +2,11 @@
  * Writes the OpenAPI descriptions under docs/openapi and the types of the client from the operations table; with --check it only says
  * whether they are current. The URLs are the default ones; a running sandbox serves the same with its own.
  */
-import { describeControl } from "../sandbox/hosts/control/describe-control.ts";
-import { describeApi } from "../server/api/openapi/describe-api.ts";
-import { describeDocumentation } from "../server/api/openapi/describe-documentation.ts";
-import { operations } from "../server/api/operations/table.ts";
-import { describePool } from "../testkit/pool/served/describe-pool.ts";
+import { describeControl } from "../../sandbox/hosts/control/describe-control.ts";
+import { describeApi } from "../../server/api/openapi/describe-api.ts";
+import { describeDocumentation } from "../../server/api/openapi/describe-documentation.ts";
+import { operations } from "../../server/api/operations/table.ts";
+import { describePool } from "../../testkit/pool/served/describe-pool.ts";
 import { defaultUrls } from "./fill-page.ts";
 import { openapiTypes } from "./openapi-types.ts";
 import { writeGenerated } from "./write-generated.ts";

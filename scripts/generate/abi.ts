@@ -7,7 +7,7 @@ import { writeGenerated } from "./write-generated.ts";
 const contracts = ["PurchaseRegistrar", "FundingSource", "TestUSDC"] as const;
 
 async function abiOf(contract: string): Promise<unknown> {
-  const artifact = new URL(`../artifacts/contracts/${contract}.sol/${contract}.json`, import.meta.url);
+  const artifact = new URL(`../../artifacts/contracts/${contract}.sol/${contract}.json`, import.meta.url);
   const parsed: { abi: unknown[] } = JSON.parse(await readFile(artifact, "utf8"));
   // The compiler lists an error twice that an interface and a library declare.
   const entries = new Map(parsed.abi.map((entry) => [JSON.stringify(entry), entry]));

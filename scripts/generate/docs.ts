@@ -3,7 +3,7 @@
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { packageRoot } from "../sandbox/lib/package-root.ts";
+import { packageRoot } from "../../sandbox/lib/package-root.ts";
 import { fillPage } from "./fill-page.ts";
 import { writeGenerated } from "./write-generated.ts";
 

@@ -2,26 +2,31 @@ import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { base64urlnopad } from "@scure/base";
 import { getAddress, type Hex, hashMessage, hashTypedData, toFunctionSignature } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
-import { purchaseRegistrarAbi, testUsdcAbi } from "../protocol/abi.generated.ts";
-import * as calls from "../protocol/call.ts";
-import { type Claim, claimTypedData, hashClaim, hashReason } from "../protocol/messages/claim.ts";
-import { type Commitment, commitmentTypedData, hashCommitment } from "../protocol/messages/commitment.ts";
-import { registrarDomain } from "../protocol/messages/domain.ts";
-import { enrollmentMessage } from "../protocol/messages/enrollment.ts";
+import { purchaseRegistrarAbi, testUsdcAbi } from "../../protocol/abi.generated.ts";
+import * as calls from "../../protocol/call.ts";
+import { type Claim, claimTypedData, hashClaim, hashReason } from "../../protocol/messages/claim.ts";
+import { type Commitment, commitmentTypedData, hashCommitment } from "../../protocol/messages/commitment.ts";
+import { registrarDomain } from "../../protocol/messages/domain.ts";
+import { enrollmentMessage } from "../../protocol/messages/enrollment.ts";
 import {
   type FundingAuthorization,
   fundingAuthorizationTypedData,
   hashFundingAuthorization,
-} from "../protocol/messages/funding-authorization.ts";
-import { type Permit, permitTypedData, signedPermit, tokenDomain } from "../protocol/messages/permit.ts";
-import { type Decision, decisionBytes, hashDecision, signDecision } from "../protocol/signatures/decision.ts";
-import { signDeliveryReceipt } from "../protocol/signatures/delivery-receipt.ts";
-import { ed25519Key } from "../protocol/signatures/ed25519.ts";
-import { signWebhook, webhookSecret } from "../protocol/signatures/webhook.ts";
-import { usdc } from "../protocol/values/amount.ts";
-import { canonicalJson, hashJson, sha256Hex } from "../protocol/values/canonical-json.ts";
-import { hashId } from "../protocol/values/id.ts";
-import { viewTypedData } from "../server/api/views/transactions.ts";
+} from "../../protocol/messages/funding-authorization.ts";
+import { type Permit, permitTypedData, signedPermit, tokenDomain } from "../../protocol/messages/permit.ts";
+import {
+  type Decision,
+  decisionBytes,
+  hashDecision,
+  signDecision,
+} from "../../protocol/signatures/decision.ts";
+import { signDeliveryReceipt } from "../../protocol/signatures/delivery-receipt.ts";
+import { ed25519Key } from "../../protocol/signatures/ed25519.ts";
+import { signWebhook, webhookSecret } from "../../protocol/signatures/webhook.ts";
+import { usdc } from "../../protocol/values/amount.ts";
+import { canonicalJson, hashJson, sha256Hex } from "../../protocol/values/canonical-json.ts";
+import { hashId } from "../../protocol/values/id.ts";
+import { viewTypedData } from "../../server/api/views/transactions.ts";
 
 const chainId = 31_337;
 const contracts = {

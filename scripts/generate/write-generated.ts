@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { packageRoot } from "../sandbox/lib/package-root.ts";
+import { packageRoot } from "../../sandbox/lib/package-root.ts";
 
 /**
  * Writes generated files; with --check on the command line it writes nothing, and the process fails when one is not current.
