@@ -17,7 +17,7 @@ const artifacts = ["TestUSDC", "PurchaseRegistrar", "FundingSource"].map(
   (name) => `artifacts/contracts/${name}.sol/${name}.json`,
 );
 
-/** What a person can do about a failed step, by what its program prints. */
+/** Remedies of a failed step, by what its program prints. */
 const diskFull = { ENOSPC: `The disk is full; free about 1 GB ${again}` };
 const installFailures = {
   ...diskFull,
@@ -30,7 +30,7 @@ const installFailures = {
   "": `npm could not install the packages (its last lines are above); remove node_modules ${again}`,
 };
 
-// What is made, in order: from which files (the bundle has a list of its own), and whether it is there, by the key that its program has printed.
+// The parts, in order: from which files each is made (the bundle has a list of its own), and whether it is there, by the key that its program has printed.
 const steps = {
   packages: { from: () => ["package-lock.json"], isThere: () => missingPiece() === undefined, make: install },
   contracts: {

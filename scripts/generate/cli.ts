@@ -1,10 +1,6 @@
-/**
- * Writes docs/cli.md from the description that the command line is parsed by; with --check it only says whether the file is current.
- */
 import type { Argument, Option } from "commander";
 import { commandsOf, createProgram, exampleOfCommand, type NamedCommand } from "../../cli/program.ts";
 import { capitalize } from "../../server/lib/capitalize.ts";
-import { writeGenerated } from "./write-generated.ts";
 
 const program = createProgram(process);
 
@@ -93,4 +89,5 @@ const generated = `${[
   ...commandsOf(program).flatMap(describe),
 ].join("\n")}`.trimEnd();
 
-await writeGenerated({ "docs/cli.md": `${generated}\n` }, "what the commands say");
+/** The page of the command line, from the description that it is parsed by. */
+export const files = { "docs/cli.md": `${generated}\n` };

@@ -42,12 +42,10 @@ export function openapiTypes(document: unknown): string {
 }
 
 function pathType(item: Node, shared: Node): string {
-  const methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"].map((method) =>
-    item[method] === undefined
-      ? `    ${method}?: never;`
-      : `    ${method}: ${operationType(asNode(item[method]), shared)};`,
+  const methods = Object.entries(item).map(
+    ([method, operation]) => `    ${method}: ${operationType(asNode(operation), shared)};`,
   );
-  return `{\n    parameters: { query?: never; header?: never; path?: never; cookie?: never };\n${methods.join("\n")}\n  }`;
+  return `{\n${methods.join("\n")}\n  }`;
 }
 
 function operationType(operation: Node, shared: Node): string {

@@ -274,3 +274,6 @@ function repeated(byte: string): Hex {
 function bytes(byte: string): Uint8Array {
   return new Uint8Array(32).fill(Number.parseInt(byte, 16));
 }
+
+/** The test vectors, from the code that signs, hashes and encodes. */
+export const files = { "docs/vectors.json": `${JSON.stringify(await computeVectors(), null, 1)}\n` };

@@ -1029,7 +1029,6 @@ export interface components {
 /** The operations of the API by path and method. */
 export interface paths {
   "/v1/routing/capabilities": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -1041,18 +1040,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.capabilities"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/access": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: { content: { "application/json": components["schemas"]["IssueAccess"] } };
@@ -1069,14 +1058,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: never; header?: never; path: { "program": components["parameters"]["program"] }; cookie?: never };
       requestBody?: never;
@@ -1091,18 +1074,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.capabilities"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/merchants": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["CreateMerchant"] } };
@@ -1120,16 +1093,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/merchants/{id}/enrollment": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["MerchantId"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["ConfirmEnrollment"] } };
@@ -1148,16 +1113,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/purchases": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["CreatePurchase"] } };
@@ -1176,14 +1133,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/purchases/{id}": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: never; header?: never; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["PurchaseId"] }; cookie?: never };
       requestBody?: never;
@@ -1199,18 +1150,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.capabilities"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/purchases/{id}/activate": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["PurchaseId"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["ActivatePurchase"] } };
@@ -1230,16 +1171,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/purchases/{id}/registration": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["PurchaseId"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["ConfirmRegistration"] } };
@@ -1258,16 +1191,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/purchases/{id}/reconcile": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["PurchaseId"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["ReconcilePurchase"] } };
@@ -1286,16 +1211,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/purchases/{id}/claims": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["PurchaseId"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["FileClaim"] } };
@@ -1314,16 +1231,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/purchases/{id}/decisions": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["PurchaseId"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["RecordDecision"] } };
@@ -1342,16 +1251,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/purchases/{id}/refunds": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["PurchaseId"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["ExecuteRefund"] } };
@@ -1371,16 +1272,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/notifications": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["DeliverNotification"] } };
@@ -1399,14 +1292,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.deliverNotification"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/notification-receipts": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: { "cursor"?: components["parameters"]["cursor"]; "limit"?: components["parameters"]["limit"] }; header?: never; path: { "program": components["parameters"]["program"] }; cookie?: never };
       requestBody?: never;
@@ -1421,16 +1308,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.capabilities"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/transactions": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: { "cursor"?: components["parameters"]["cursor"]; "limit"?: components["parameters"]["limit"]; "status"?: "accepted" | "signed" | "broadcast" | "mined" | "confirmed" | "reverted" | "failed" | "needs_attention" }; header?: never; path: { "program": components["parameters"]["program"] }; cookie?: never };
       requestBody?: never;
@@ -1445,18 +1324,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.capabilities"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/notification-receiver": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "webhook-id": components["parameters"]["webhook-id"]; "webhook-timestamp": components["parameters"]["webhook-timestamp"]; "webhook-signature": components["parameters"]["webhook-signature"] }; path?: never; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["Event"] } };
@@ -1472,14 +1341,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/wallet/{program}/merchant/{id}": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: never; header?: never; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["MerchantId"] }; cookie?: never };
       requestBody?: never;
@@ -1492,7 +1355,6 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.capabilities"];
       };
     };
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["MerchantId"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["SubmitMerchantWalletAction"] } };
@@ -1509,14 +1371,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/wallet/{program}/purchase/{id}": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: { "amount"?: components["schemas"]["PositiveAmount"]; "reason"?: string }; header?: never; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["PurchaseId"] }; cookie?: never };
       requestBody?: never;
@@ -1529,7 +1385,6 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.capabilities"];
       };
     };
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["PurchaseId"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["SubmitPurchaseWalletAction"] } };
@@ -1546,10 +1401,5 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
 }
