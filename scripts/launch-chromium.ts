@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
-import { findChromium } from "./find-chromium.ts";
+import { findChromium } from "./test-programs.ts";
 
 /**
  * Parts of Chromium that pages have no use for. The popups of its address bar load two hundred scripts for every new window, which is half of

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "pg";
-import { findPostgres } from "./find-postgres.ts";
+import { findPostgres } from "../../scripts/test-programs.ts";
 
 const run = promisify(execFile);
 
@@ -36,12 +36,8 @@ export interface PostgresServer {
 /** The password in the URLs; the socket asks for none. */
 export const password = "hunter2-must-stay-secret";
 
-/**
- * Starts a server in a temporary folder, for tests and benchmarks.
- *
- * @param fsync - whether it syncs what it commits; tests, whose data are gone when it is closed, need not wait for that.
- */
-export async function startPostgres({ fsync = false } = {}): Promise<PostgresServer> {
+/** Starts a server in a temporary folder. It does not sync what it commits: the data are gone when it is closed. */
+export async function startPostgres(): Promise<PostgresServer> {
   if (programs === undefined || user === null) throw new Error("PostgreSQL is not installed.");
   const folder = await mkdtemp(join(tmpdir(), "routing-sandbox-postgres-"));
   if (user.uid !== undefined && user.gid !== undefined) await chown(folder, user.uid, user.gid);
@@ -53,7 +49,7 @@ export async function startPostgres({ fsync = false } = {}): Promise<PostgresSer
     options,
   );
   let server: ChildProcess | null = null;
-  const settings = { listen_addresses: "", unix_socket_directories: folder, fsync: fsync ? "on" : "off" };
+  const settings = { listen_addresses: "", unix_socket_directories: folder, fsync: "off" };
   const start = async () => {
     const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     server = spawn(join(programs, "postgres"), ["-D", data, ...flags], {
