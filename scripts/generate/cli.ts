@@ -1,18 +1,12 @@
 import type { Argument, Option } from "commander";
 import { commandsOf, createProgram, exampleOfCommand, type NamedCommand } from "../../cli/program.ts";
+import { markdownTable } from "../../server/documentation/tables.ts";
 import { capitalize } from "../../server/lib/capitalize.ts";
 
 const program = createProgram(process);
 
 const table = (head: string, rows: readonly (readonly string[])[]) =>
-  rows.length === 0
-    ? []
-    : [
-        `| ${head} | Description | Default |`,
-        "| --- | --- | --- |",
-        ...rows.map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`),
-        "",
-      ];
+  rows.length === 0 ? [] : [markdownTable([head, "Description", "Default"], rows), ""];
 
 function describe({ path, command }: NamedCommand): string[] {
   const shown = command.createHelp();

@@ -1,6 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stateValues } from "../../check-contract/rules/matrix/state.ts";
+import type { DescribedOperation } from "../../sandbox/hosts/control/describe-operations.ts";
+import { controlTags } from "../../sandbox/hosts/control/operation.ts";
+import { controlOperations } from "../../sandbox/hosts/control/table.ts";
 import { signatureMistakes } from "../../sandbox/hosts/explain/signatures/mistakes.ts";
 import { sandboxErrors } from "../../sandbox/lib/errors/sandbox-error.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
@@ -15,13 +18,32 @@ import {
   markdownTable,
   operationsTable,
 } from "../../server/documentation/tables.ts";
+import { poolOperations } from "../../testkit/pool/served/pool-operations.ts";
 import { contractLimits, contractTables } from "./contract-tables.ts";
-import { controlTables, poolTables } from "./control-tables.ts";
 import { otherErrorsTable } from "./errors-table.ts";
 import { defaultUrls } from "./openapi.ts";
 import { exploreOptionsTable, optionsTable } from "./options-table.ts";
 import { pageLimits } from "./page-limits.ts";
 import { rpcTables } from "./rpc-tables.ts";
+
+function requestsTable(described: readonly DescribedOperation[]): string {
+  return markdownTable(
+    ["Request", "What it does"],
+    described.map((operation) => [requestOf(operation), textOf(operation)]),
+  );
+}
+
+function requestOf({ method, path, example }: DescribedOperation): string {
+  const body = example === undefined ? "" : ` \`${JSON.stringify(example)}\``;
+  return `\`${method.toUpperCase()} ${path}\`${body}`;
+}
+
+function textOf({ summary, description = "", page, success, method }: DescribedOperation): string {
+  const status =
+    method === "post" && success.status !== 200 ? ` The response has the status \`${success.status}\`.` : "";
+  const see = page === undefined ? "" : ` See [${page.words}](${page.target}).`;
+  return `${summary} ${description}`.trim() + status + see;
+}
 
 interface Texts {
   readonly [name: string]: string;
@@ -42,8 +64,15 @@ const tables: { readonly [page: string]: Texts } = {
     ),
   },
   "contracts.md": contractTables,
-  "control.md": controlTables,
-  "pool.md": poolTables,
+  "control.md": {
+    operations: requestsTable(
+      Object.keys(controlTags).flatMap((tag) =>
+        controlOperations.filter((operation) => operation.tag === tag && tag !== "Explorer"),
+      ),
+    ),
+    explorer: requestsTable(controlOperations.filter(({ tag }) => tag === "Explorer")),
+  },
+  "pool.md": { operations: requestsTable(poolOperations) },
   "rpc.md": rpcTables,
   "tests.md": { answers: answersTable(operations) },
   "explain.md": {

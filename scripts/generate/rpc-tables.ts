@@ -16,24 +16,23 @@ import { mostTracedBytes } from "../../sandbox/chain/rpc/methods/measure-trace.t
 import { passedMethods, refusedMethods } from "../../sandbox/chain/rpc/methods/method-list.ts";
 import { mostSubscriptions } from "../../sandbox/chain/rpc/subscriptions.ts";
 import { takeMs } from "../../sandbox/lib/http/unless-taken.ts";
+import { markdownTable } from "../../server/documentation/tables.ts";
 
 const names = (methods: readonly string[]) => methods.map((method) => `\`${method}\``).join(", ");
-const table = (head: readonly string[], rows: readonly (readonly string[])[]) =>
-  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 const count = (value: bigint | number) => value.toLocaleString("en-US");
 const mebibytes = (bytes: number) => `${bytes / 2 ** 20} MiB`;
 
 /** The tables of docs/rpc.md. */
 export const rpcTables: { readonly [name: string]: string } = {
-  passed: table(
+  passed: markdownTable(
     ["methods", "what they do to the sandbox"],
     passedMethods.map(({ methods, effect }) => [names(methods), effect]),
   ),
-  refused: table(
+  refused: markdownTable(
     ["method", "why", "instead"],
     refusedMethods.map(({ methods, why, instead }) => [names(methods), why, instead]),
   ),
-  limits: table(
+  limits: markdownTable(
     ["what", "at most"],
     [
       [
