@@ -8,7 +8,6 @@ import { dirname, join } from "node:path";
 import { brotliCompressSync, constants } from "node:zlib";
 import { decode, encode } from "@jridgewell/sourcemap-codec";
 import { rolldown, type SourceMap } from "rolldown";
-import { minifySync } from "rolldown/utils";
 import { z } from "zod";
 import { loadGenesis } from "../sandbox/chain/genesis/genesis-cache.ts";
 import { packageRoot } from "../sandbox/lib/package-root.ts";
@@ -21,7 +20,7 @@ const manifest = z
 
 rmSync(dist, { recursive: true, force: true });
 // Comments are for readers of declarations; programs run without them.
-compile("--project", "tsconfig.build.json", "--emitDeclarationOnly");
+compile("--project", join("scripts", "tsconfig.build.json"), "--emitDeclarationOnly");
 await bundlePrograms();
 // The code of the pages: a package serves it as JavaScript, also on a Node that runs TypeScript.
 const forBrowsers = ["--noEmit", "false", "--declaration", "false", "--rootDir", ".", "--outDir", "dist"];
@@ -31,23 +30,7 @@ compile("--project", "portal", ...forBrowsers, "--removeComments");
 for (const file of filesIn(dist).filter((name) => name.endsWith(".d.ts"))) {
   const path = join(dist, file);
   const text = readFileSync(path, "utf8").replaceAll(/^import "\.[^"]*";\n/gm, "");
-  const rewritten = text.replaceAll(/((?:from |import\()"\.[^"]*)\.ts"/g, '$1.js"');
-  writeFileSync(
-    path,
-    rewritten.replaceAll(/^(?: {4})+/gm, (spaces) => "\t".repeat(spaces.length / 4)),
-  );
-}
-
-// Written once more, by the same lines in half the spaces, so that the package stays below a megabyte.
-for (const file of filesIn(dist).filter((name) => /^portal.*\.js$/.test(name))) {
-  const path = join(dist, file);
-  const { code, errors } = minifySync(path, readFileSync(path, "utf8"), {
-    compress: false,
-    mangle: false,
-    codegen: { removeWhitespace: false },
-  });
-  if (errors.length > 0) throw new Error(`${file} cannot be read: ${errors[0]?.message}`);
-  writeFileSync(path, code);
+  writeFileSync(path, text.replaceAll(/((?:from |import\()"\.[^"]*)\.ts"/g, '$1.js"'));
 }
 
 // The exports of the package are all that can be imported: a declaration that they do not lead to is never found.
@@ -58,6 +41,9 @@ for (const file of filesIn(dist).filter((name) => name.endsWith(".d.ts")))
 for (const folder of ["sandbox", "portal"])
   for (const file of filesIn(join(root, folder)).filter((name) => !/\.ts$|tsconfig\.json$/.test(name)))
     cpSync(join(root, folder, file), join(dist, folder, file));
+
+// Users name their paths below the package.
+cpSync(join(root, "examples", "scenarios"), join(root, "scenarios"), { recursive: true });
 
 // The artifacts of the contracts' own tests are in the same folder once the tests have run; interfaces have no code to deploy.
 const isShipped = (name: string) =>

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, chromium } from "playwright-core";
-import { findChromium } from "./find-chromium.ts";
+import { findChromium } from "./test-programs.ts";
 
 /**
  * Parts of Chromium that pages have no use for. The popups of its address bar load two hundred scripts for every new window, which is half of
@@ -56,7 +56,7 @@ export interface LaunchedChromium extends AsyncDisposable {
 export async function launchChromium(): Promise<LaunchedChromium> {
   const executablePath = findChromium(process.env);
   if (executablePath === undefined)
-    throw new Error("There is no Chromium; run npm run setup:tests, or let CHROMIUM_PATH name one.");
+    throw new Error("There is no Chromium; install it, or let CHROMIUM_PATH name one.");
   const home = await mkdtemp(join(tmpdir(), "routing-sandbox-chromium-"));
   const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home };
   const browser = await chromium.launch({ executablePath, args: flags, env });

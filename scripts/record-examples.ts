@@ -10,7 +10,7 @@ const examples = await new ExampleRun(sandbox).all(exampleLifecycle);
 await writeFile(
   target,
   [
-    "// Recorded by `npm run examples:record` on a fresh sandbox. Do not edit.",
+    "// Recorded by `node scripts/record-examples.ts` on a fresh sandbox. Do not edit.",
     "",
     'import type { RequestExample } from "./request-example.ts";',
     "",

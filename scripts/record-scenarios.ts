@@ -1,6 +1,4 @@
-/** Records the scenarios that ship, in `scenarios/`: `node scripts/record-scenarios.ts`. */
-
-import { mkdir } from "node:fs/promises";
+/** Records the scenarios that ship, in `examples/scenarios/`: `node scripts/record-scenarios.ts`. */
 import { usdc } from "../protocol/values/amount.ts";
 import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
 import { writeScenario } from "../sandbox/hosts/recorder/scenario-file.ts";
@@ -120,12 +118,11 @@ async function deny(
   unwrap(await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/decisions", { params, body }));
 }
 
-await mkdir("scenarios", { recursive: true });
 for (const { file, title, run } of recordings) {
   await using sandbox = await createSandbox({ seed: "scenarios" });
   await sandbox.record(title);
   await run(sandbox);
   const scenario = await sandbox.stopRecording();
-  await writeScenario(`scenarios/${file}`, scenario);
+  await writeScenario(`examples/scenarios/${file}`, scenario);
   console.log(`${file}: ${scenario.steps.length} steps`);
 }

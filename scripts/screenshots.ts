@@ -1,7 +1,7 @@
 /**
  * Writes docs/screenshots/*.png: the pages of a sandbox that is the same in every run, each at a moment worth seeing.
  *
- * Usage: npm run screenshots
+ * Usage: npx node scripts/screenshots.ts
  */
 import { mkdir, stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";

@@ -5,7 +5,7 @@ export type Bar = { readonly atMost: number } | { readonly atLeast: number };
 export type Limit = { readonly noMoreThan: number } | { readonly noLessThan: number };
 
 /** The unit of one round's measurement; times and sizes are better when smaller, rates when larger. */
-export type Unit = "ms" | "µs" | "MiB" | "KiB per block" | "messages" | "per second";
+export type Unit = "ms" | "MiB" | "messages" | "per second";
 
 /** One benchmark: subjects that do the same, one of them the floor or peer that the others are compared with. */
 export interface Benchmark {

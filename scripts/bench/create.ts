@@ -1,8 +1,7 @@
-/** From the call to a ready sandbox, in a process that has it loaded, compared with a bare Anvil and `hardhat node`. */
+/** From the call to a ready sandbox, in a process that has it loaded, compared with a bare Anvil. */
 import { startAnvil } from "../../sandbox/chain/anvil/start-anvil.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
 import { type Benchmark, elapsed } from "./benchmark.ts";
-import { untilHardhatAnswers } from "./rpc-node.ts";
 
 async function start(open: () => Promise<AsyncDisposable>): Promise<number> {
   await using opened = new AsyncDisposableStack();
@@ -16,7 +15,6 @@ export const benchmark: Benchmark = {
   rounds: 9,
   subjects: {
     "bare Anvil": async () => await start(async () => await startAnvil()),
-    "hardhat node": untilHardhatAnswers,
     createSandbox: async () => await start(async () => await createSandbox()),
   },
 };

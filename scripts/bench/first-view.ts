@@ -42,13 +42,7 @@ const read = 'main[aria-busy="false"]';
 const view = (hash: string) => async () => await firstView(`${description.urls.control}/#/${hash}`, read);
 const views = {
   overview: view(""),
-  purchases: view("purchases"),
   "a purchase": view(`purchases/${purchase.id}`),
-  "relay operations": view("operations"),
-  events: view("events"),
-  requests: view("requests"),
-  blocks: view("blocks"),
-  merchants: view("merchants"),
   "the wallet page of a purchase": async () => await firstView(purchase.wallet_url, '[id^="action-"]'),
 };
 

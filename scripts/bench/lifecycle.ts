@@ -2,6 +2,7 @@
 import { createPublicClient, createWalletClient, type Hex, http, type LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
+import { WebSocket } from "ws";
 import {
   approveCall,
   type Call,
@@ -21,29 +22,67 @@ import {
 import { hashId } from "../../protocol/values/id.ts";
 import { startChain } from "../../sandbox/chain/start-chain.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { actorsOf } from "../../testkit/demo/actors.ts";
+import { type Actors, actorsOf } from "../../testkit/demo/actors.ts";
+import { silentPrinter } from "../../testkit/demo/printer.ts";
+import { Session } from "../../testkit/demo/session.ts";
+import { enrollMerchant } from "../../testkit/demo/show-merchant.ts";
+import { demoSteps } from "../../testkit/demo/show-purchase.ts";
 import { type Benchmark, elapsed } from "./benchmark.ts";
-import { award, price, runLifecycle } from "./run-lifecycle.ts";
+
+/** The price of the purchase and its award, in base units. */
+const price = 25_000_000n;
+const award = 12_000_000n;
 
 const cap = 500_000_000n;
 const deadline = 2_400_000_000n;
 
 const opened = new AsyncDisposableStack();
 
-/** The demo's lifecycle over HTTP, in a sandbox that is reset before each round. */
-async function throughApi(): Promise<() => Promise<number>> {
-  const sandbox = opened.use(await createSandbox({ seed: "bench" }));
-  const actors = { ...actorsOf(sandbox.description), ...sandbox.wallets };
-  const start = await sandbox.snapshot();
-  return async () => {
-    await start.restore();
-    return await elapsed(async () => await runLifecycle(actors));
-  };
+const sandbox = opened.use(await createSandbox({ seed: "bench" }));
+const actors = { ...actorsOf(sandbox.description), ...sandbox.wallets };
+const fresh = await sandbox.snapshot();
+
+/** Runs the demo's lifecycle over HTTP in a reset sandbox: eleven requests of the API, the receiver's one, and five transactions of wallets. */
+async function throughApi(): Promise<number> {
+  await fresh.restore();
+  return await elapsed(async () => await runLifecycle(actors));
+}
+
+async function runLifecycle(parties: Actors): Promise<void> {
+  const session = await Session.open(parties, silentPrinter);
+  const merchant = await enrollMerchant(session);
+  const purchase = await demoSteps.createPurchase(session, merchant, "purchase", price.toString());
+  await demoSteps.activate(session, purchase, "activate");
+  await demoSteps.approve(session, parties.buyer, purchase, price);
+  await demoSteps.pay(session, purchase, price);
+  await demoSteps.reconcile(session, purchase, "reconcile");
+  const claim = await demoSteps.claim(session, purchase, award);
+  const decision = await demoSteps.decide(session, purchase, claim, award);
+  const { event_id } = await demoSteps.refund(session, purchase, decision);
+  await demoSteps.notify(session, event_id);
+}
+
+/** Counts what all sockets of this process send during one lifecycle. */
+async function countMessages(): Promise<number> {
+  const { send } = WebSocket.prototype;
+  let messages = 0;
+  Reflect.set(WebSocket.prototype, "send", function counted(this: WebSocket, ...sent: unknown[]) {
+    messages += 1;
+    Reflect.apply(send, this, sent);
+  });
+  try {
+    await fresh.restore();
+    messages = 0;
+    await runLifecycle(actors);
+  } finally {
+    WebSocket.prototype.send = send;
+  }
+  return messages;
 }
 
 /** The same transactions to an Anvil with the same contracts: signed, sent, and waited for. */
 // Long: what the API is compared with is in one place.
-async function viemAlone(way: "as its guide writes it" | "by hand"): Promise<() => Promise<number>> {
+async function viemAlone(): Promise<() => Promise<number>> {
   const chain = opened.use(await startChain({ mode: "deterministic", seed: "bench" }));
   const { registrar, token, fundingSource, chainId } = chain.deployment;
   const { wallets, programs } = chain.accounts;
@@ -65,28 +104,14 @@ async function viemAlone(way: "as its guide writes it" | "by hand"): Promise<() 
   });
   const program = hashId("prg_demo");
 
-  const sendByGuide = async (account: LocalAccount, { to, data }: Call) => {
-    const transport = http(chain.anvil.url, { retryCount: 0 });
-    const wallet = createWalletClient({ account, chain: foundry, transport });
-    const hash = await wallet.sendTransaction({ to, data });
-    return await viem.waitForTransactionReceipt({ hash });
-  };
-  const sendByHand = async (account: LocalAccount, { to, data }: Call) => {
-    const nonce = await viem.getTransactionCount({ address: account.address });
-    const serializedTransaction = await account.signTransaction({
-      type: "eip1559",
-      chainId,
-      nonce,
-      to,
-      data,
-      gas: 1_000_000n,
-      maxFeePerGas: 2_000_000_000n,
-      maxPriorityFeePerGas: 1_000_000_000n,
+  const send = async (account: LocalAccount, { to, data }: Call) => {
+    const wallet = createWalletClient({
+      account,
+      chain: foundry,
+      transport: http(chain.anvil.url, { retryCount: 0 }),
     });
-    return await viem.sendRawTransactionSync({ serializedTransaction });
-  };
-  const send = async (account: LocalAccount, call: Call) => {
-    const { status } = await (way === "by hand" ? sendByHand(account, call) : sendByGuide(account, call));
+    const hash = await wallet.sendTransaction({ to, data });
+    const { status } = await viem.waitForTransactionReceipt({ hash });
     if (status !== "success") throw new Error("A transaction of viem alone reverted.");
   };
   const lifecycle = async () => {
@@ -136,6 +161,8 @@ async function viemAlone(way: "as its guide writes it" | "by hand"): Promise<() 
   };
 }
 
+const messages = "its messages to the node";
+
 /** The benchmark `lifecycle`. */
 export const benchmark: Benchmark = {
   title:
@@ -143,10 +170,12 @@ export const benchmark: Benchmark = {
   baseline: "the lifecycle's 7 transactions by viem",
   rounds: 40,
   subjects: {
-    "the lifecycle's 7 transactions by viem": await viemAlone("as its guide writes it"),
-    "the lifecycle's 7 transactions by hand": await viemAlone("by hand"),
-    "whole lifecycle": await throughApi(),
+    "the lifecycle's 7 transactions by viem": await viemAlone(),
+    "whole lifecycle": throughApi,
+    [messages]: countMessages,
   },
-  bars: { "whole lifecycle": { atMost: 1.5 } },
+  units: { [messages]: "messages" },
+  comparedTo: { [messages]: messages },
+  bars: { "whole lifecycle": { atMost: 1.5 }, [messages]: { noMoreThan: 60 } },
   close: async () => await opened.disposeAsync(),
 };

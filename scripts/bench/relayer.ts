@@ -11,7 +11,6 @@ import {
   type LocalAccount,
   maxUint256,
   parseEther,
-  stringToHex,
   WaitForTransactionReceiptTimeoutError,
 } from "viem";
 import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts";
@@ -25,14 +24,13 @@ import {
   fundingAuthorizationTypedData,
 } from "../../protocol/messages/funding-authorization.ts";
 import { hashId } from "../../protocol/values/id.ts";
-import type { Relayer, RelayIntent, RelayOperationRecord } from "../../relayer/relayer.ts";
+import type { RelayIntent } from "../../relayer/relayer.ts";
 import { testMnemonic } from "../../sandbox/chain/genesis/roles.ts";
 import { startChain } from "../../sandbox/chain/start-chain.ts";
 import { Waits } from "../../sandbox/lib/time/waits.ts";
 import { resolveOptions } from "../../sandbox/options/options.ts";
 import { openRelayer } from "../../sandbox/service/relayer/open-relayer.ts";
 import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";
-import { relayerJournal } from "../../server/store/stored-relayer-journal.ts";
 import type { Benchmark } from "./benchmark.ts";
 
 const operations = 512;
@@ -179,10 +177,10 @@ async function viemAlone(index: number): Promise<() => Promise<number>> {
   };
 }
 
-/** The sandbox's relayer on a journal on disk that already holds so many operations. */
-async function relayerWith(journaled: number, index: number): Promise<() => Promise<number>> {
+/** The sandbox's relayer with its journal on disk. */
+async function sandboxRelayer(index: number): Promise<() => Promise<number>> {
   const { program, signer } = await openProgram(index);
-  const store = await openDirectoryStore(join(folder, String(index)));
+  const store = await openDirectoryStore(join(folder, "store"));
   opened.defer(async () => await store.close());
   const relayer = openRelayer({
     settings: resolveOptions({ gasBudgetWei: maxUint256 }),
@@ -192,48 +190,16 @@ async function relayerWith(journaled: number, index: number): Promise<() => Prom
     faults: { take: () => null, pauseMining: async () => {}, reorganize: async () => {} },
     waits: new Waits(),
   });
-  const round = async (intents: readonly RelayIntent[]) =>
-    await timeAll(intents, async (intent) => {
-      const { status, error } = await relayer.submit(intent);
-      if (status !== "confirmed") throw new Error(`An operation is ${status}: ${error?.message}`);
-    });
-  const [first] = await newOffers(program, signer);
-  if (first === undefined) throw new Error("A round has offers.");
-  await round([first]);
-  await fill(relayer, relayerJournal(store), program, journaled);
-  let nonce = journaled;
+  let nonce = 0;
   return async () => {
     const intents = await newOffers(program, signer);
     await rewind(signer, nonce);
     nonce += intents.length;
-    return await round(intents);
+    return await timeAll(intents, async (intent) => {
+      const { status, error } = await relayer.submit(intent);
+      if (status !== "confirmed") throw new Error(`An operation is ${status}: ${error?.message}`);
+    });
   };
-}
-
-/** Fills a journal with copies of a real operation, so that the next one has a high nonce. */
-async function fill(
-  relayer: Relayer,
-  journal: ReturnType<typeof relayerJournal>,
-  program: string,
-  journaled: number,
-): Promise<void> {
-  const [real] = await relayer.list(program, { limit: 1 });
-  const record = await journal.read(real?.operation_id ?? "");
-  const budget = await journal.budget(program);
-  if (record === undefined || budget === undefined) throw new Error("The first operation is journaled.");
-  const writes: Promise<void>[] = [];
-  for (let sequence = 2; sequence <= journaled; sequence += 1) {
-    const copy: RelayOperationRecord = {
-      ...record,
-      operation_id: `op_copy_${sequence}`,
-      sequence,
-      nonce: sequence - 1,
-      block_hash: stringToHex(String(sequence), { size: 32 }) satisfies Hex,
-    };
-    writes.push(journal.write({ operation: copy, budget: { ...budget, next_sequence: sequence + 1 } }));
-    if (writes.length === 1_000) await Promise.all(writes.splice(0));
-  }
-  await Promise.all(writes);
 }
 
 /** Operations per second of a round. */
@@ -250,11 +216,7 @@ export const benchmark: Benchmark = {
   close: async () => await opened.disposeAsync(),
   subjects: {
     "viem alone": perSecond(await viemAlone(1)),
-    "relayer, 1,000 journaled": perSecond(await relayerWith(1_000, 2)),
-    "relayer, 20,000 journaled": perSecond(await relayerWith(20_000, 3)),
+    relayer: perSecond(await sandboxRelayer(2)),
   },
-  bars: {
-    "relayer, 1,000 journaled": { atLeast: 1 },
-    "relayer, 20,000 journaled": { atLeast: 1 },
-  },
+  bars: { relayer: { atLeast: 1 } },
 };

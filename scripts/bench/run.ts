@@ -5,13 +5,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Command } from "commander";
 import { readJson } from "../../sandbox/lib/read-json.ts";
-import { markdownTable } from "../../server/documentation/tables.ts";
 import { type Benchmark, measure, type Row } from "./benchmark.ts";
-import { drawChart } from "./chart.ts";
-import { curveTables, isOfCurve } from "./curve.ts";
-import { nameMachine } from "./machine.ts";
-import { earlierReport, regressionsOf } from "./regressions.ts";
-import { type Report, reportTable, textTable } from "./report.ts";
+import { earlierReport, nameMachine, type Report, regressionsOf, reportTable, textTable } from "./report.ts";
 
 /** Every benchmark, in the order of the table. */
 const benchmarks: { readonly [name: string]: () => Promise<{ benchmark: Benchmark }> } = {
@@ -19,41 +14,21 @@ const benchmarks: { readonly [name: string]: () => Promise<{ benchmark: Benchmar
   start: () => import("./start.ts"),
   create: () => import("./create.ts"),
   restore: () => import("./restore.ts"),
-  lease: () => import("./lease.ts"),
   "first-view": () => import("./first-view.ts"),
   lifecycle: () => import("./lifecycle.ts"),
-  messages: () => import("./messages.ts"),
-  signatures: () => import("./signatures.ts"),
-  given: () => import("./given.ts"),
-  capabilities: () => import("./capabilities.ts"),
-  "purchase-read": () => import("./purchase-read.ts"),
   write: () => import("./write.ts"),
-  reconcile: () => import("./reconcile.ts"),
   relayer: () => import("./relayer.ts"),
-  store: () => import("./store.ts"),
-  journal: () => import("./journal.ts"),
   replay: () => import("./replay.ts"),
-  resume: () => import("./resume.ts"),
   memory: () => import("./memory.ts"),
-  clients: () => import("./clients.ts"),
-  purchases: () => import("./purchases.ts"),
-  million: () => import("./million.ts"),
 };
 
-/** Benchmarks that run only if they are named. */
-const onRequest = ["million"];
-
 const page = new URL("../../docs/performance.md", import.meta.url);
-const chart = new URL("../../docs/performance.svg", import.meta.url);
 
 const program = new Command("bench")
   .description("Runs the benchmarks and prints one table")
-  .argument(
-    "[names...]",
-    `of: ${Object.keys(benchmarks).join(", ")}; all but ${onRequest.join(", ")} by default`,
-  )
+  .argument("[names...]", `of: ${Object.keys(benchmarks).join(", ")}; all of them by default`)
   .option("--json", "print JSON instead of a table")
-  .option("--write", "put table and chart into docs/performance.md")
+  .option("--write", "put the table into docs/performance.md")
   .option(
     "--against <file>",
     "fail if a ratio is worse than in the JSON of an earlier run on the same machine",
@@ -61,10 +36,7 @@ const program = new Command("bench")
   .option("--rounds <number>", "how often each subject runs", Number)
   .parse();
 
-const named =
-  program.args.length > 0
-    ? program.args
-    : Object.keys(benchmarks).filter((name) => !onRequest.includes(name));
+const named = program.args.length > 0 ? program.args : Object.keys(benchmarks);
 const {
   json = false,
   write = false,
@@ -124,26 +96,13 @@ async function runApart(name: string): Promise<Row[]> {
   return [...measured.rows];
 }
 
-/** Puts the tables between their marks and the chart next to the page. A table of which nothing was measured stays as it is. */
+/** Puts the table between its marks in the page. */
 async function writePage(measured: Report): Promise<void> {
-  const rows = measured.rows.filter((row) => !isOfCurve(row));
-  const machine = `Measured on: ${measured.machine}.`;
-  let text = await readFile(page, "utf8");
-  if (rows.length > 0) {
-    text = between(text, "measured", `${machine}\n\n${reportTable({ ...measured, rows })}`);
-    await writeFile(chart, drawChart(rows));
-  }
-  for (const { name, heads, lines } of curveTables(measured.rows))
-    text = between(text, name, `${machine}\n\n${markdownTable(heads, lines)}`);
-  await writeFile(page, text);
-}
-
-/** Returns the page with other text between the marks of a name. */
-function between(text: string, name: string, inner: string): string {
-  const marks = [`<!-- ${name} -->`, `<!-- /${name} -->`] as const;
-  const [before, rest] = text.split(marks[0]);
-  const after = rest?.split(marks[1])[1];
+  const [begin, end] = ["<!-- measured -->", "<!-- /measured -->"];
+  const text = await readFile(page, "utf8");
+  const [before, after] = [text.split(begin)[0], text.split(end)[1]];
   if (before === undefined || after === undefined)
-    throw new Error(`docs/performance.md must have the marks ${marks.join(" and ")}.`);
-  return `${before}${marks[0]}\n\n${inner}\n\n${marks[1]}${after}`;
+    throw new Error(`docs/performance.md must have the marks ${begin} and ${end}.`);
+  const table = `Measured on: ${measured.machine}.\n\n${reportTable(measured)}`;
+  await writeFile(page, `${before}${begin}\n\n${table}\n\n${end}${after}`);
 }

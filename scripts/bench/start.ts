@@ -6,8 +6,7 @@ import { z } from "zod";
 import { anvilBinary } from "../../sandbox/chain/anvil/anvil-binary.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
 import type { Benchmark } from "./benchmark.ts";
-import { startGroup } from "./process-group.ts";
-import { untilHardhatAnswers, untilRpcAnswers } from "./rpc-node.ts";
+import { startGroup, untilHardhatAnswers, untilRpcAnswers } from "./process-group.ts";
 
 const description = z.object({ urls: z.record(z.string(), z.string()) });
 

@@ -1,16 +1,56 @@
 /** A purchase's creation and its replay, one after the other on one connection, compared with a bare Express that signs and syncs. */
+import { mkdtemp, rm } from "node:fs/promises";
 import { Agent, request as requestHttp } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { packageRoot } from "../../sandbox/lib/package-root.ts";
+import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import { actorsOf } from "../../testkit/demo/actors.ts";
+import { silentPrinter } from "../../testkit/demo/printer.ts";
+import { Session } from "../../testkit/demo/session.ts";
+import { enrollMerchant } from "../../testkit/demo/show-merchant.ts";
 import { type Benchmark, elapsed } from "./benchmark.ts";
-import { purchaseCreation } from "./purchase-creation.ts";
-import { serveExpress, serveSandbox } from "./serve.ts";
+import { startGroup } from "./process-group.ts";
 
 const requests = 100;
 const opened = new AsyncDisposableStack();
-const { description } = opened.use(await serveSandbox());
-const { session, path, body } = await purchaseCreation(description);
+const description = await serveSandbox();
+const { api } = description.urls;
+const actors = actorsOf(description);
+const session = await Session.open(actors, silentPrinter);
+const body = JSON.stringify({
+  merchant_id: (await enrollMerchant(session)).id,
+  buyer: actors.buyer.address,
+  beneficiary: actors.beneficiary.address,
+  amount: "25000000",
+  terms: { title: "A course on settlement", sku: "course-42" },
+});
+const path = `/v1/routing/programs/${actors.program}/purchases`;
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 opened.defer(() => agent.destroy());
+
+/** Starts a sandbox in a process of its own, as `npm start` does, with its store on disk. */
+async function serveSandbox(): Promise<SandboxDescription> {
+  const folder = await mkdtemp(join(tmpdir(), "routing-sandbox-bench-"));
+  opened.defer(async () => await rm(folder, { recursive: true, force: true }));
+  const ports = ["api", "docs", "rpc", "control"].flatMap((name) => [`--${name}-port`, "0"]);
+  const cli = join(packageRoot(), ".bundle", "cli", "main.cjs");
+  const group = opened.use(
+    startGroup(process.execPath, [cli, "start", "--json", "--data-dir", folder, ...ports]),
+  );
+  const [printed] = await group.printed(/^\{.*\}$/m);
+  return JSON.parse(printed);
+}
+
+/** Starts the Express that the sandbox is compared with, and returns its URL. */
+async function serveExpress(created: string): Promise<string> {
+  const script = fileURLToPath(new URL("bare-express.ts", import.meta.url));
+  const group = opened.use(startGroup(process.execPath, [script, created]));
+  const [, url = ""] = await group.printed(/listening on (http:\/\/[\d.:]+)/);
+  return url;
+}
 
 async function post(url: string, key: string): Promise<{ status: number; body: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>();
@@ -48,10 +88,7 @@ const fresh = () => {
   keys += 1;
   return `bench-write-${keys}`;
 };
-const { api } = description.urls;
-const signing = opened.use(await serveExpress("signAndSync", {})).url;
-const { body: answered } = await post(api, "bench-replayed");
-const echoing = opened.use(await serveExpress("created", { body: answered })).url;
+const bare = await serveExpress((await post(api, "bench-replayed")).body);
 const replay = "a repeated purchase request";
 const express = "Express that parses, answers the same";
 
@@ -61,9 +98,9 @@ export const benchmark: Benchmark = {
   baseline: "Express that parses, signs and syncs",
   rounds: 9,
   subjects: {
-    "Express that parses, signs and syncs": async () => await each(signing, fresh),
+    "Express that parses, signs and syncs": async () => await each(bare, fresh),
     "a purchase created": async () => await each(api, fresh),
-    [express]: async () => await each(echoing, () => "bench-replayed"),
+    [express]: async () => await each(`${bare}/same`, () => "bench-replayed"),
     [replay]: async () => await each(api, () => "bench-replayed"),
   },
   comparedTo: { [express]: express, [replay]: express },

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAst } from "rolldown/parseAst";
-import buildConfig from "../../tsconfig.build.json" with { type: "json" };
+import buildConfig from "../tsconfig.build.json" with { type: "json" };
 import type { Bug } from "./bug.ts";
 
 /** The text of every source file of a checkout, by its path in there. */
@@ -15,8 +15,11 @@ export interface Planted {
 
 /** Reads the sources of the package, in which bugs are planted. */
 export function readSources(checkout: string): Sources {
-  const patterns = buildConfig.include.map((folder) => `${folder}/**/*.ts`);
-  const files = globSync(patterns, { cwd: checkout });
+  const folders = buildConfig.include.map((folder) => folder.replace("../", ""));
+  const files = globSync(
+    folders.map((folder) => `${folder}/**/*.ts`),
+    { cwd: checkout },
+  );
   return new Map(files.map((file) => [file, readFileSync(join(checkout, file), "utf8")]));
 }
 

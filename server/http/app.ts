@@ -8,12 +8,12 @@ import { type Answer, problemAnswer } from "./answers/answer.ts";
 import { describeError } from "./answers/describe-error.ts";
 import { dropConnection, sendAnswer } from "./answers/send.ts";
 import { toProblem } from "./answers/to-problem.ts";
-import { nameRequest } from "./enter-gate.ts";
 import { AnswerLostError } from "./faults/apply-api-fault.ts";
 import type { Operation } from "./operation.ts";
 import { answerRequests } from "./pipeline.ts";
 import { redact } from "./redact.ts";
 import { requestNames } from "./request/request-id.ts";
+import { nameRequest } from "./run-in-gate.ts";
 
 /** A JSON resource that anyone may read, besides the operations. */
 export interface Resource {

@@ -2,8 +2,9 @@ import { ChainMovedError, type ChainReader } from "../chain/chain-reader.ts";
 import { commitWithEvent } from "../outbox/freeze-event.ts";
 import { type Change, StoreConflictError } from "../store/store.ts";
 import { type Answer, jsonAnswer, serializedAnswer } from "./answers/answer.ts";
-import { type Claimed, writeKey } from "./idempotency.ts";
+import { writeKey } from "./idempotency.ts";
 import type { Operation, OperationContext, Outcome } from "./operation.ts";
+import type { Claimed } from "./repeat-answer.ts";
 import type { Step } from "./step.ts";
 
 /** The number of times that a handler starts over when another request changed what it had read. */

@@ -1,13 +1,11 @@
 import type { Hex } from "viem";
-import { AbortController } from "../../protocol/globals.ts";
 import { hashJson } from "../../protocol/values/canonical-json.ts";
 import { Problem } from "../api/errors/problem.ts";
+import { limits } from "../api/limits.ts";
 import type { IdempotencyRecord } from "../store/records.ts";
 import type { Change, Store } from "../store/store.ts";
 import { type Answer, serializedAnswer } from "./answers/answer.ts";
 import type { Operation } from "./operation.ts";
-import type { Validated } from "./request/validate.ts";
-import type { Step } from "./step.ts";
 
 /** The request that an Idempotency-Key identifies: its scope and the request that it was first sent with. */
 export interface IdempotencyClaim {
@@ -24,6 +22,35 @@ export interface HeldKey extends IdempotencyClaim {
 
 /** The current state of a key: the answer that is stored under it, or a request that has none yet. */
 export type KeyState = { answer: Answer } | { held: HeldKey | null };
+
+/**
+ * Reads the Idempotency-Key of a request.
+ *
+ * @throws Problem idempotency_key_missing, idempotency_key_invalid.
+ */
+export function readIdempotencyKey(values: readonly string[] | undefined): string {
+  const [key, ...more] = values ?? [];
+  const { idempotency_key_min: least, idempotency_key_max: most } = limits;
+  if (key === undefined)
+    throw new Problem(
+      "idempotency_key_missing",
+      `The Idempotency-Key header is missing. Send a new text of ${least} to ${most} characters for each write.`,
+    );
+  if (more.length > 0)
+    throw new Problem("idempotency_key_invalid", "The Idempotency-Key header was sent more than once.");
+  if (key.length < least || key.length > most)
+    throw new Problem(
+      "idempotency_key_invalid",
+      `The Idempotency-Key has ${key.length} ${key.length === 1 ? "character" : "characters"}. Send ${least} to ${most} visible ASCII characters.`,
+    );
+  const wrong = /[^\x21-\x7e]/.exec(key)?.index;
+  if (wrong !== undefined)
+    throw new Problem(
+      "idempotency_key_invalid",
+      `Character ${wrong + 1} of the Idempotency-Key is ${key[wrong] === " " ? "a space" : "not visible ASCII"}. Send ${least} to ${most} visible ASCII characters.`,
+    );
+  return key;
+}
 
 /**
  * Says what a key identifies: program and key (wallet routes: program, object and key), and a fingerprint over method,
@@ -57,12 +84,6 @@ export async function lookUpKey(store: Store, { key, fingerprint }: IdempotencyC
   return { answer: serializedAnswer(status, body, { "Idempotent-Replayed": "true" }) };
 }
 
-/** A request with the state of its idempotency key, which is looked up again after an error. */
-export interface Claimed extends Validated {
-  held: HeldKey | null;
-  lookUpAgain: () => Promise<KeyState>;
-}
-
 /** Returns the change that stores the record of a key, which no other process may have made or changed meanwhile. */
 export function writeKey({ key, revision }: HeldKey, value: IdempotencyRecord): Change {
   const record = { collection: "idempotency", key, value } as const;
@@ -76,82 +97,4 @@ export function writeKey({ key, revision }: HeldKey, value: IdempotencyRecord): 
 export function freesKey(error: unknown, { subject }: HeldKey): boolean {
   if (!(error instanceof Problem) || error.status >= 500) return false;
   return subject === null && !error.hadEffect && error.code !== "outcome_unknown";
-}
-
-/**
- * Does a request once per idempotency key: identical requests get the same bytes. Those at this process wait for the first one; one at another
- * process starts over once this one's answer is stored.
- *
- * @throws Problem idempotency_key_reused, idempotency_in_flight.
- */
-export const repeatAnswer: Step<Validated, Claimed> = async (context, next) => {
-  const { operation, key, underWay, services } = context;
-  if (key === null) return await next({ ...context, held: null, lookUpAgain: async () => ({ held: null }) });
-  const path = concretePath(operation.path, context.params);
-  const claim = claimKey(operation, { key, path, body: context.parsed, program: context.program.id });
-  for (;;) {
-    const running = underWay.get(claim.key);
-    if (running === undefined) break;
-    if (!(await context.releaseGate(async () => await endsInTime(running, context)))) throw inFlight();
-  }
-  const { promise, resolve } = Promise.withResolvers<void>();
-  underWay.set(claim.key, promise);
-  try {
-    const lookUpAgain = async () => await lookUpKey(services.store, claim);
-    const found = await lookUpAgain();
-    return "answer" in found ? found.answer : await next({ ...context, held: found.held, lookUpAgain });
-  } finally {
-    underWay.delete(claim.key);
-    resolve();
-  }
-};
-
-/** Has the handler record its key before an effect, and frees the key when it was refused. */
-export const holdKey: Step<Claimed, Claimed> = async (context, next) => {
-  const { held, services } = context;
-  if (held === null) return await next(context);
-  const { store } = services;
-  const { key, fingerprint } = held;
-  const beginEffect = async (subject: string) => {
-    await context.beginEffect(subject);
-    if (held.revision > 0) return;
-    const value = { fingerprint, state: "in_progress", subject, response: null } as const;
-    await store.commit([], () => [writeKey(held, value)]);
-    held.revision = 1;
-  };
-  try {
-    return await next({ ...context, resumes: held.subject, beginEffect });
-  } catch (error) {
-    const { revision } = held;
-    if (revision > 0 && freesKey(error, held))
-      await store.commit([], () => [{ kind: "delete", collection: "idempotency", key, revision }]);
-    throw error;
-  }
-};
-
-/** Waits for the request in progress, up to a deadline; no timer is left when it ends in time. */
-async function endsInTime(running: Promise<void>, { services }: Validated): Promise<boolean> {
-  const { wait, settings } = services;
-  const stop = new AbortController();
-  const late = wait(settings.receiptTimeoutMs, stop.signal).then(() => false);
-  const inTime = running.then(() => true);
-  const ended = await Promise.race([inTime, late]);
-  stop.abort();
-  return ended;
-}
-
-/** The path as the table writes it, with the parameters in place: equal however it was percent-encoded. */
-function concretePath(path: string, params: { readonly [name: string]: string }): string {
-  return path.replaceAll(/\{([a-z]+)\}/g, (_, name: string) => params[name] ?? "");
-}
-
-/** The refusal of a repeat that came while the first request is in progress. */
-function inFlight(): Problem {
-  return new Problem(
-    "idempotency_in_flight",
-    "The first request with this Idempotency-Key is still being processed. Send the identical request again.",
-    {
-      headers: { "Retry-After": "1" },
-    },
-  );
 }

@@ -3,10 +3,9 @@ import { KeyedMutex } from "../../relayer/keyed-mutex.ts";
 import type { Services } from "../services.ts";
 import type { Answer } from "./answers/answer.ts";
 import { retryChanged, runHandler, waitForTurn } from "./commit.ts";
-import { enterGate } from "./enter-gate.ts";
 import { failAfterCommit, failBeforeCommit } from "./faults/apply-api-fault.ts";
-import { holdKey, repeatAnswer } from "./idempotency.ts";
 import type { Operation } from "./operation.ts";
+import { holdKey, repeatAnswer } from "./repeat-answer.ts";
 import { reportRefusal } from "./report-refusal.ts";
 import { authenticate, authorize, findProgram } from "./request/authenticate.ts";
 import { forwardToLeader } from "./request/forward-to-leader.ts";
@@ -15,10 +14,11 @@ import { limitRate } from "./request/limit-rate.ts";
 import { receiveBody } from "./request/read-body.ts";
 import { startClock } from "./request/request-time.ts";
 import { validateRequest } from "./request/validate.ts";
+import { runInGate } from "./run-in-gate.ts";
 import { type Asked, firstStep } from "./step.ts";
 
 /** The steps of a request, in the order in which they run; each is described at its function. */
-const pipeline = firstStep(enterGate)
+const pipeline = firstStep(runInGate)
   .add(startClock)
   .add(authenticate)
   .add(limitRate)

@@ -24,7 +24,7 @@ interface Steps<First, Last extends First> {
 /**
  * Begins a list of steps.
  *
- * @example firstStep(enterGate).add(startClock).run(asked, async ({ now }) => jsonAnswer(200, { now }))
+ * @example firstStep(runInGate).add(startClock).run(asked, async ({ now }) => jsonAnswer(200, { now }))
  */
 export function firstStep<First, Last extends First>(run: Step<First, Last>): Steps<First, Last> {
   return {

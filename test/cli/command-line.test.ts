@@ -102,7 +102,7 @@ function expectStatus(scenario: Scenario, changed: number, status: number, title
 test("scenario play --junit reports each step, the differing field, and which steps did not run", {
   tags: "thorough",
 }, async () => {
-  const shipped = fileURLToPath(new URL("../../scenarios/lost-response.yaml", import.meta.url));
+  const shipped = fileURLToPath(new URL("../../examples/scenarios/lost-response.yaml", import.meta.url));
   const scenario = await readScenario(shipped);
   const altered = join(folder, "altered.yaml");
   await writeScenario(altered, expectStatus(scenario, 1, 299, 'Create <a> & "b"'));
@@ -128,7 +128,7 @@ test("scenario play --junit reports each step, the differing field, and which st
 const secret = (kind: "c" | "k") => `rs${kind}_${"7f".repeat(16)}`;
 
 test("scenario play redacts credentials in its output and its report, also in titles, and keeps the field that differs", async () => {
-  const shipped = fileURLToPath(new URL("../../scenarios/direct.yaml", import.meta.url));
+  const shipped = fileURLToPath(new URL("../../examples/scenarios/direct.yaml", import.meta.url));
   const scenario = await readScenario(shipped);
   const altered = join(folder, "credential.yaml");
   const titled = expectStatus(scenario, 0, 200, `With ${secret("c")}`);
@@ -145,7 +145,7 @@ test("scenario play redacts credentials in its output and its report, also in ti
 });
 
 test.each([
-  ["scenario", "play", "scenarios/direct.yaml", "--junit"],
+  ["scenario", "play", "examples/scenarios/direct.yaml", "--junit"],
   ["check-contract", "--artifact", "artifact.json", "--junit"],
   ["scenario", "record", "--data-dir", "none"],
 ])(

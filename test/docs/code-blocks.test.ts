@@ -63,7 +63,8 @@ const preludes: { readonly [place: string]: (sandbox: ExplorableSandbox) => Prom
   }),
   "explore.md: Play the shortest sequence": async () => ({
     playScenario,
-    readScenario: async () => await readScenario(join(packageRoot(), "scenarios", "lost-response.yaml")),
+    readScenario: async () =>
+      await readScenario(join(packageRoot(), "examples", "scenarios", "lost-response.yaml")),
     check: async () => {},
     receiverUrl: undefined,
   }),

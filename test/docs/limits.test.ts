@@ -5,7 +5,7 @@ import { defaultStartTimeoutMs } from "../../sandbox/options/start-timeout.ts";
 import { faultDefaults, faultLimits } from "../../sandbox/service/faults/fault-matrix.ts";
 import { defaultCap } from "../../sandbox/service/given/give-merchant.ts";
 import { defaultAmount } from "../../sandbox/service/given/states.ts";
-import { pageLimits } from "../../scripts/page-limits.ts";
+import { pageLimits } from "../../scripts/generate/page-limits.ts";
 import { limitValues } from "../../server/documentation/limit-values.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

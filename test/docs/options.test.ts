@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { startCommand } from "../../cli/commands/start.ts";
 import { resolveOptions } from "../../sandbox/options/options.ts";
-import { optionsTable } from "../../scripts/options-table.ts";
+import { optionsTable } from "../../scripts/generate/options-table.ts";
 
 /** The cells of each row of the table in docs/options.md, by the option's name. */
 async function readRows(): Promise<Map<string, readonly string[]>> {

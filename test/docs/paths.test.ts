@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Files that exist only while a planted bug survives. */
 const optional = ["contracts/mutants-allowed.json"];
 const folders =
-  "protocol|relayer|server|sandbox|testkit|check-contract|cli|portal|scripts|lint|docs|examples|scenarios|test|contracts";
+  "protocol|relayer|server|sandbox|testkit|check-contract|cli|portal|scripts|docs|examples|test|contracts";
 const path = new RegExp(`\`((?:${folders})/[^\`\\s*<>{}…|]+)\``, "g");
 
 test("every path of the repository that a page has in backticks exists", () => {

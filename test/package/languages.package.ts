@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import { findChromium } from "../../scripts/find-chromium.ts";
+import { findChromium } from "../../scripts/test-programs.ts";
 import { type Consumer, installInto } from "./consumer.ts";
 import { run } from "./run.ts";
 

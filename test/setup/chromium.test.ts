@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { findChromium } from "../../scripts/find-chromium.ts";
+import { findChromium } from "../../scripts/test-programs.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const script = fileURLToPath(new URL("../../scripts/set-up-tests.ts", import.meta.url));

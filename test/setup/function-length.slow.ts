@@ -13,7 +13,7 @@ const reason = "// Long: one case for each kind of node.\n";
 async function check(text: string): Promise<{ status: number | null; lines: string[] }> {
   const file = join(await temporaryFolder(), "module.ts");
   await writeFile(file, text);
-  const { status, stderr } = spawnSync(process.execPath, ["lint/check-function-length.ts", file], {
+  const { status, stderr } = spawnSync(process.execPath, ["scripts/lint/check-function-length.ts", file], {
     cwd: root,
     encoding: "utf8",
   });
@@ -99,8 +99,8 @@ test("a file that cannot be parsed fails", async () => {
 test("npm run lint runs the check over every file of the repository", async () => {
   const file = await readFile(join(root, "package.json"), "utf8");
   const { scripts } = z.object({ scripts: z.object({ lint: z.string() }) }).parse(JSON.parse(file));
-  expect(scripts.lint.split(" && ")).toContain("node lint/check-function-length.ts");
-  const { status, stderr } = spawnSync(process.execPath, ["lint/check-function-length.ts"], {
+  expect(scripts.lint.split(" && ")).toContain("node scripts/lint/check-function-length.ts");
+  const { status, stderr } = spawnSync(process.execPath, ["scripts/lint/check-function-length.ts"], {
     cwd: root,
     encoding: "utf8",
   });

@@ -20,7 +20,7 @@ type Case = readonly [folder: string, source: string];
 /** Lints files, each by itself but in one run, with this project's rules; returns the names of the rules that each breaks. */
 async function lint(...cases: readonly Case[]): Promise<string[][]> {
   const root = await temporaryFolder();
-  for (const part of ["biome.json", "lint", ".gitignore"])
+  for (const part of ["biome.json", "scripts/lint", ".gitignore"])
     await cp(join(ROOT, part), join(root, part), { recursive: true });
   await symlink(join(ROOT, "node_modules"), join(root, "node_modules"));
   const paths = cases.map(([folder], index) => join(folder, `a${index}.ts`));

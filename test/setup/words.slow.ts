@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { names, starts, words } from "../../lint/words.ts";
+import { names, starts, words } from "../../scripts/lint/words.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 async function check(text: string, name = "page.md"): Promise<{ status: number | null; lines: string[] }> {
   const file = join(await temporaryFolder(), name);
   await writeFile(file, text);
-  const { status, stderr } = spawnSync(process.execPath, ["lint/check-words.ts", file], {
+  const { status, stderr } = spawnSync(process.execPath, ["scripts/lint/check-words.ts", file], {
     cwd: root,
     encoding: "utf8",
   });
@@ -118,9 +118,9 @@ test("npm run lint runs the check over all sources and documents", async () => {
   const file = await readFile(join(root, "package.json"), "utf8");
   const { scripts } = z.object({ scripts: z.object({ lint: z.string() }) }).parse(JSON.parse(file));
   expect(scripts.lint).toBe(
-    "biome check . && node lint/check-words.ts && node lint/check-function-length.ts",
+    "scripts/setup.mjs && biome check . && node scripts/lint/check-words.ts && node scripts/lint/check-function-length.ts",
   );
-  const { status, stderr } = spawnSync(process.execPath, ["lint/check-words.ts"], {
+  const { status, stderr } = spawnSync(process.execPath, ["scripts/lint/check-words.ts"], {
     cwd: root,
     encoding: "utf8",
   });

@@ -1033,7 +1033,6 @@ export interface components {
 /** The operations of the API by path and method. */
 export interface paths {
   "/v1/routing/capabilities": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -1045,18 +1044,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.capabilities"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/access": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: { content: { "application/json": components["schemas"]["IssueAccess"] } };
@@ -1073,14 +1062,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: never; header?: never; path: { "program": components["parameters"]["program"] }; cookie?: never };
       requestBody?: never;
@@ -1095,18 +1078,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.capabilities"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/merchants": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["CreateMerchant"] } };
@@ -1124,16 +1097,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/merchants/{id}/enrollment": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["MerchantId"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["ConfirmEnrollment"] } };
@@ -1152,16 +1117,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/purchases": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["CreatePurchase"] } };
@@ -1180,14 +1137,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/purchases/{id}": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: never; header?: never; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["PurchaseId"] }; cookie?: never };
       requestBody?: never;
@@ -1203,18 +1154,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.capabilities"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/purchases/{id}/activate": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["PurchaseId"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["ActivatePurchase"] } };
@@ -1234,16 +1175,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/purchases/{id}/registration": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["PurchaseId"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["ConfirmRegistration"] } };
@@ -1262,16 +1195,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/purchases/{id}/reconcile": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["PurchaseId"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["ReconcilePurchase"] } };
@@ -1290,16 +1215,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/purchases/{id}/claims": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["PurchaseId"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["FileClaim"] } };
@@ -1318,16 +1235,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/purchases/{id}/decisions": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["PurchaseId"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["RecordDecision"] } };
@@ -1346,16 +1255,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/purchases/{id}/refunds": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["PurchaseId"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["ExecuteRefund"] } };
@@ -1375,16 +1276,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/notifications": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["DeliverNotification"] } };
@@ -1403,14 +1296,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.deliverNotification"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/notification-receipts": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: { "cursor"?: components["parameters"]["cursor"]; "limit"?: components["parameters"]["limit"] }; header?: never; path: { "program": components["parameters"]["program"] }; cookie?: never };
       requestBody?: never;
@@ -1425,16 +1312,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.capabilities"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/programs/{program}/transactions": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: { "cursor"?: components["parameters"]["cursor"]; "limit"?: components["parameters"]["limit"]; "status"?: "accepted" | "signed" | "broadcast" | "mined" | "confirmed" | "reverted" | "failed" | "needs_attention" }; header?: never; path: { "program": components["parameters"]["program"] }; cookie?: never };
       requestBody?: never;
@@ -1449,18 +1328,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.capabilities"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/v1/routing/notification-receiver": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header: { "webhook-id": components["parameters"]["webhook-id"]; "webhook-timestamp": components["parameters"]["webhook-timestamp"]; "webhook-signature": components["parameters"]["webhook-signature"] }; path?: never; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["Event"] } };
@@ -1476,14 +1345,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/wallet/{program}/merchant/{id}": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: never; header?: never; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["MerchantId"] }; cookie?: never };
       requestBody?: never;
@@ -1496,7 +1359,6 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.capabilities"];
       };
     };
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["MerchantId"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["SubmitMerchantWalletAction"] } };
@@ -1513,14 +1375,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/wallet/{program}/purchase/{id}": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: { "amount"?: components["schemas"]["PositiveAmount"]; "reason"?: string }; header?: never; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["PurchaseId"] }; cookie?: never };
       requestBody?: never;
@@ -1533,7 +1389,6 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.capabilities"];
       };
     };
-    put?: never;
     post: {
       parameters: { query?: never; header: { "Idempotency-Key": components["schemas"]["IdempotencyKey"] }; path: { "program": components["parameters"]["program"]; "id": components["schemas"]["PurchaseId"] }; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["SubmitPurchaseWalletAction"] } };
@@ -1550,10 +1405,5 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable.issueAccess"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
 }

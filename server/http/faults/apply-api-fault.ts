@@ -1,7 +1,7 @@
 import { AbortSignal } from "../../../protocol/globals.ts";
 import { Problem } from "../../api/errors/problem.ts";
 import type { Answer } from "../answers/answer.ts";
-import type { Claimed } from "../idempotency.ts";
+import type { Claimed } from "../repeat-answer.ts";
 import type { Validated } from "../request/validate.ts";
 import type { Step } from "../step.ts";
 import type { ApiFaultPoint } from "./api-fault.ts";

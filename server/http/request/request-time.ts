@@ -1,7 +1,7 @@
 import { ChainUnavailableError } from "../../chain/chain-reader.ts";
 import type { Clock } from "../../services.ts";
-import type { Entered } from "../enter-gate.ts";
 import type { OperationContext } from "../operation.ts";
+import type { Entered } from "../run-in-gate.ts";
 import type { Step } from "../step.ts";
 
 /**
@@ -74,7 +74,7 @@ export interface Timed extends Entered, Pick<OperationContext, "now" | "confirmT
   time: RequestTime;
 }
 
-/** Gives the request its time, and starts it over if that was another one than expected. */
+/** Gives the request its time, and starts it over if the time is not the expected one. */
 export const startClock: Step<Entered, Timed> = async (context, next) =>
   await RequestTime.run(context.services.clock, async (time) => {
     const { now } = time;

@@ -3,10 +3,10 @@ import { type Address, zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { BudgetRecord } from "../../../relayer/journal/relayer-journal.ts";
 import type { RelayOperationStatus } from "../../../relayer/relayer.ts";
-import { purchaseRecord } from "../../../scripts/bench/purchase-record.ts";
 import type { EventRecord } from "../../../server/store/records.ts";
 import type { Filter, Store } from "../../../server/store/store.ts";
 import { relayOperation } from "../../kit/relay-operation.ts";
+import { purchaseRecord } from "./purchase-record.ts";
 
 /** A store that the promises are tested on, and a way to leave and come back to what it keeps. */
 export interface OpenedStore {

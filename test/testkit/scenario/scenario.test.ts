@@ -8,10 +8,10 @@ import { playScenario } from "../../../testkit/scenario/play-scenario.ts";
 import { freshSandbox } from "../../kit/fresh-sandbox.ts";
 import { createMerchant } from "../../sandbox/hosts/recorder/create-merchant.ts";
 
-const shipped = fileURLToPath(new URL("../../../scenarios/", import.meta.url));
+const shipped = fileURLToPath(new URL("../../../examples/scenarios/", import.meta.url));
 const files = await readdir(shipped);
 test.for(files)(
-  "the scenario %s comes out as it was recorded (if it is to change: npm run scenarios:record)",
+  "the scenario %s comes out as it was recorded (if it is to change: npx node scripts/record-scenarios.ts)",
   {
     timeout: 60_000,
   },

@@ -1492,7 +1492,6 @@ export interface components {
 /** The operations of the API by path and method. */
 export interface paths {
   "/status": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -1504,16 +1503,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/fingerprint": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -1526,16 +1517,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/openapi.json": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -1547,16 +1530,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/explain/{hash}": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: { "for"?: string }; header?: never; path: { "hash": components["schemas"]["Hash"] }; cookie?: never };
       requestBody?: never;
@@ -1569,18 +1544,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/explain": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody: { content: { "application/json": ({
@@ -1637,14 +1602,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/health": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -1656,18 +1615,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable2"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/given": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["Give"] } };
@@ -1682,16 +1631,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/deliver": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -1706,16 +1647,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/clock": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["Travel"] } };
@@ -1730,16 +1663,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/blocks": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: { content: { "application/json": components["schemas"]["Mine"] } };
@@ -1754,16 +1679,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/mining": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["Mining"] } };
@@ -1778,14 +1695,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/faults": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -1797,7 +1708,6 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    put?: never;
     post: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["SetFault"] } };
@@ -1825,13 +1735,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/snapshot": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -1844,16 +1749,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable3"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/snapshots": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -1865,7 +1762,6 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    put?: never;
     post: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -1880,16 +1776,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable3"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/snapshots/{number}/restore": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header?: never; path: { "number": string }; cookie?: never };
       requestBody?: never;
@@ -1905,14 +1793,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable3"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/scenario": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -1924,7 +1806,6 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    put?: never;
     post: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["StartRecording"] } };
@@ -1953,13 +1834,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/receiver/deliveries": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -1971,18 +1847,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/receiver/pin": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["Pin"] } };
@@ -1997,16 +1863,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/receiver/resend": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["Resend"] } };
@@ -2022,16 +1880,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/keys/rotate": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: { content: { "application/json": components["schemas"]["Rotate"] } };
@@ -2046,16 +1896,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/operations/{id}/resume": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header?: never; path: { "id": string }; cookie?: never };
       requestBody?: { content: { "application/json": components["schemas"]["Resume"] } };
@@ -2070,14 +1912,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/explorer/overview": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -2089,16 +1925,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/explorer/purchases": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest"; "status"?: "created" | "active" | "claimed" | "approved" | "denied" | "refund_due" | "refunded" }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -2112,16 +1940,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/explorer/purchases/{id}": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: never; header?: never; path: { "id": string }; cookie?: never };
       requestBody?: never;
@@ -2134,16 +1954,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/explorer/merchants": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest" }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -2157,16 +1969,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/explorer/operations": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest"; "status"?: "accepted" | "signed" | "broadcast" | "mined" | "confirmed" | "reverted" | "failed" | "needs_attention" }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -2180,16 +1984,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/explorer/events": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest"; "status"?: "undelivered" | "delivered" | "exhausted" }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -2203,16 +1999,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/explorer/refusals": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: { "cursor"?: string; "program"?: string; "q"?: string; "order"?: "newest" | "oldest" }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -2225,16 +2013,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/explorer/blocks": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: { "cursor"?: string; "q"?: string; "has"?: "transactions" }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -2247,16 +2027,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/explorer/search": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query: { "q": string }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -2269,16 +2041,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/requests": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: { "status"?: string; "operation"?: "capabilities" | "issueAccess" | "readProgram" | "createMerchant" | "confirmEnrollment" | "createPurchase" | "readPurchase" | "activatePurchase" | "confirmRegistration" | "reconcilePurchase" | "fileClaim" | "recordDecision" | "executeRefund" | "deliverNotification" | "listReceipts" | "listTransactions" | "receiveNotification" | "readMerchantWallet" | "submitMerchantWalletAction" | "readPurchaseWallet" | "submitPurchaseWalletAction"; "purchase"?: string; "cursor"?: string; "order"?: "newest" | "slowest"; "after"?: string; "limit"?: string }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -2291,16 +2055,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/trace": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: { "snapshot"?: string }; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -2313,16 +2069,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/stream": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
     get: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody?: never;
@@ -2334,18 +2082,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/refusals": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["AddRefusal"] } };
@@ -2360,16 +2098,8 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
   "/chain/kept": {
-    parameters: { query?: never; header?: never; path?: never; cookie?: never };
-    get?: never;
-    put?: never;
     post: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
       requestBody: { content: { "application/json": components["schemas"]["KeepChain"] } };
@@ -2384,10 +2114,5 @@ export interface paths {
         503: components["responses"]["ServiceUnavailable"];
       };
     };
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
   };
 }

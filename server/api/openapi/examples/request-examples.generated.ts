@@ -1,4 +1,4 @@
-// Recorded by `npm run examples:record` on a fresh sandbox. Do not edit.
+// Recorded by `node scripts/record-examples.ts` on a fresh sandbox. Do not edit.
 
 import type { RequestExample } from "./request-example.ts";
 

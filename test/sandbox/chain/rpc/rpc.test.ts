@@ -19,7 +19,7 @@ import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { packageRoot } from "../../../../sandbox/lib/package-root.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
-import { fillPage } from "../../../../scripts/fill-page.ts";
+import { fillPage } from "../../../../scripts/generate/docs.ts";
 import { ask } from "../../../ask.ts";
 import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 

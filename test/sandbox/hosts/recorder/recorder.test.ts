@@ -313,7 +313,7 @@ test("a scenario file that takes more than its length to read, or has values tha
   expect(await refusal(`${keys.join("")}k7: 2\n`)).toBe(
     `${file} is not YAML: a map has a key twice at line 20001, column 1. Correct that line.`,
   );
-  const scenario = await readFile("scenarios/refund.yaml", "utf8");
+  const scenario = await readFile("examples/scenarios/refund.yaml", "utf8");
   for (const [line, pointer] of [
     ["confirmations: 1000000000", "/confirmations"],
     [`gas_budget_wei: "${"1".repeat(79)}"`, "/gas_budget_wei"],

@@ -4,13 +4,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
-import {
-  hasPostgres,
-  inPostgres,
-  type PostgresServer,
-  startPostgres,
-} from "../../../../scripts/postgres-server.ts";
 import { startSandbox } from "../../../end-to-end/started-sandbox.ts";
+import { hasPostgres, inPostgres, type PostgresServer, startPostgres } from "../../../kit/postgres-server.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 import { joinAs, runSandbox } from "./joined-process.ts";
 

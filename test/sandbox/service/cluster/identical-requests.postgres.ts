@@ -3,12 +3,6 @@ import { z } from "zod";
 import type { Json } from "../../../../protocol/values/json.ts";
 import { createApiClient, unwrap } from "../../../../sandbox/service/client/api-client.ts";
 import { signVerdict } from "../../../../sandbox/service/given/actors/reviewer.ts";
-import {
-  hasPostgres,
-  inPostgres,
-  type PostgresServer,
-  startPostgres,
-} from "../../../../scripts/postgres-server.ts";
 import { merchantSchema } from "../../../../server/api/schemas/merchants.ts";
 import { activationSchema, purchaseSchema } from "../../../../server/api/schemas/purchases.ts";
 import { claimSchema, decisionSchema } from "../../../../server/api/schemas/refunds.ts";
@@ -18,6 +12,7 @@ import { Session } from "../../../../testkit/demo/session.ts";
 import { codeOf } from "../../../crash/books.ts";
 import { send } from "../../../crash/storefront.ts";
 import { controlSandbox } from "../../../kit/control.ts";
+import { hasPostgres, inPostgres, type PostgresServer, startPostgres } from "../../../kit/postgres-server.ts";
 import { joinAs, type RunningProcess, runSandbox } from "./joined-process.ts";
 
 type Merchant = z.infer<typeof merchantSchema>;

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { SandboxOptions } from "../../../../sandbox/options/options.ts";
 import type { SandboxDescription } from "../../../../sandbox/state/description.ts";
-import type { PostgresServer } from "../../../../scripts/postgres-server.ts";
 import { cli } from "../../../cli/program.ts";
+import type { PostgresServer } from "../../../kit/postgres-server.ts";
 import { programFile } from "../../../program-file.ts";
 
 /** A process that answers the API of a sandbox. */

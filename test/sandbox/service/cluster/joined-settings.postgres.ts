@@ -8,17 +8,12 @@ import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import type { RefusalView, ViewPage } from "../../../../sandbox/hosts/explorer/views.ts";
 import type { SandboxOptions } from "../../../../sandbox/options/options.ts";
 import type { SandboxDescription } from "../../../../sandbox/state/description.ts";
-import {
-  hasPostgres,
-  inPostgres,
-  type PostgresServer,
-  startPostgres,
-} from "../../../../scripts/postgres-server.ts";
 import { merchantSchema } from "../../../../server/api/schemas/merchants.ts";
 import { notificationDeliverySchema } from "../../../../server/api/schemas/notifications.ts";
 import { codeOf } from "../../../crash/books.ts";
 import { send } from "../../../crash/storefront.ts";
 import { openReceiver } from "../../../kit/external-receiver.ts";
+import { hasPostgres, inPostgres, type PostgresServer, startPostgres } from "../../../kit/postgres-server.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 import { openStream } from "../../hosts/explorer/read-stream.ts";
 import { haveLead, joinAs } from "./joined-process.ts";

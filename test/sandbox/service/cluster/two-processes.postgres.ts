@@ -8,13 +8,6 @@ import type { PurchaseView, ViewPage } from "../../../../sandbox/hosts/explorer/
 import { joinSandbox } from "../../../../sandbox/service/cluster/join-sandbox.ts";
 import type { Arrival } from "../../../../sandbox/service/receiver/arrival.ts";
 import type { SandboxDescription } from "../../../../sandbox/state/description.ts";
-import {
-  hasPostgres,
-  inPostgres,
-  type PostgresServer,
-  password,
-  startPostgres,
-} from "../../../../scripts/postgres-server.ts";
 import { receiveNotification } from "../../../../server/api/operations/notifications/receive-notification.ts";
 import { operations } from "../../../../server/api/operations/table.ts";
 import { purchaseSchema } from "../../../../server/api/schemas/purchases.ts";
@@ -26,6 +19,13 @@ import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "../
 import { type RelayedRequest, send } from "../../../crash/storefront.ts";
 import { type StartedSandbox, startSandbox } from "../../../end-to-end/started-sandbox.ts";
 import { controlSandbox } from "../../../kit/control.ts";
+import {
+  hasPostgres,
+  inPostgres,
+  type PostgresServer,
+  password,
+  startPostgres,
+} from "../../../kit/postgres-server.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 import { openStream } from "../../hosts/explorer/read-stream.ts";
 import { haveLead, joinAs, leaderOf, type RunningProcess } from "./joined-process.ts";

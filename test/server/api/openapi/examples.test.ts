@@ -25,7 +25,7 @@ function exampleOf({ parameters = [], requestBody }: DescribedOperation): Reques
   };
 }
 
-test("every request example of the description succeeds on a fresh sandbox (to record them again: npm run examples:record)", async () => {
+test("every request example of the description succeeds on a fresh sandbox (to record them again: npx node scripts/record-examples.ts)", async () => {
   const sandbox = await freshSandbox();
   const { paths } = parseDescription(
     await (await fetch(`${sandbox.description.urls.api}/v1/routing/openapi.json`)).text(),

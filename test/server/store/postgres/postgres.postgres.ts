@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Database, DatabaseUrlError } from "../../../../server/store/postgres/database.ts";
+import { PostgresStore } from "../../../../server/store/postgres/postgres-store.ts";
+import type { Store } from "../../../../server/store/store.ts";
 import {
   hasPostgres,
   inPostgres,
   type PostgresServer,
   password,
   startPostgres,
-} from "../../../../scripts/postgres-server.ts";
-import { Database, DatabaseUrlError } from "../../../../server/store/postgres/database.ts";
-import { PostgresStore } from "../../../../server/store/postgres/postgres-store.ts";
-import type { Store } from "../../../../server/store/store.ts";
+} from "../../../kit/postgres-server.ts";
 import { testStore } from "../contract.ts";
 
 describe.skipIf(!hasPostgres)(inPostgres, () => {
