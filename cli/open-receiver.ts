@@ -6,7 +6,7 @@ import { Waits } from "../sandbox/lib/time/waits.ts";
 import { pagesOf } from "../sandbox/options/pages-of-ports.ts";
 import { type Arrival, headersOf, webhookHeadersOf } from "../sandbox/service/receiver/arrival.ts";
 import { type ReceiverFault, ReceiverTap } from "../sandbox/service/receiver/receiver-tap.ts";
-import { limits } from "../server/api/limits.ts";
+import { limits } from "../server/http/limits.ts";
 
 /** A delivery that a listener got; it is not verified where the secret is not known. */
 export interface HeardDelivery extends Omit<Arrival, "verified"> {

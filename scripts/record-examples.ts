@@ -4,7 +4,7 @@ import { createSandbox } from "../sandbox/create-sandbox.ts";
 import { exampleLifecycle } from "./examples/lifecycle.ts";
 import { ExampleRun } from "./examples/run.ts";
 
-const target = new URL("../server/api/openapi/examples/request-examples.generated.ts", import.meta.url);
+const target = new URL("../server/openapi/examples/request-examples.generated.ts", import.meta.url);
 await using sandbox = await createSandbox();
 const examples = await new ExampleRun(sandbox).all(exampleLifecycle);
 await writeFile(

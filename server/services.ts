@@ -1,9 +1,9 @@
 import type { Hex, LocalAccount, PrivateKeyAccount } from "viem";
 import type { BindingCheck } from "../protocol/binding/check-binding.ts";
 import type { Relayer } from "../relayer/relayer.ts";
-import type { ErrorCode } from "./api/errors/catalogue.ts";
 import type { ChainReader } from "./chain/chain-reader.ts";
 import type { Deployment } from "./chain/deployment.ts";
+import type { ErrorCode } from "./errors/catalogue.ts";
 import type { Answer } from "./http/answers/answer.ts";
 import type { ApiFaults } from "./http/faults/api-fault.ts";
 import type { Gate, GateTurn } from "./http/gate.ts";

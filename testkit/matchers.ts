@@ -7,8 +7,8 @@ import type { Explanation } from "../sandbox/hosts/explain/explanation.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import { describeProblem, isProblem, type ProblemError } from "../sandbox/service/client/problem-error.ts";
 import type { Fingerprint } from "../sandbox/state/fingerprint.ts";
-import { type ErrorCode, errorCatalogue } from "../server/api/errors/catalogue.ts";
-import { type ExplainedStep, explainedSteps } from "../server/domain/reverts/explain-revert.ts";
+import { type ErrorCode, errorCatalogue } from "../server/errors/catalogue.ts";
+import { type ExplainedStep, explainedSteps } from "../server/reverts/explain-revert.ts";
 import { renderRefusal } from "./explanations/render-explanation.ts";
 
 /** The part of a sandbox that the matchers use. */

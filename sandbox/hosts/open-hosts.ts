@@ -1,10 +1,10 @@
 import { awaitAutomine } from "../../relayer/node/automine.ts";
 import { toNode } from "../../relayer/node/node.ts";
-import { operations } from "../../server/api/operations/table.ts";
 import { discoveryResources } from "../../server/documentation/discovery.ts";
 import { createDocumentationHost } from "../../server/documentation/host.ts";
 import { problemRefusals } from "../../server/http/answers/refusal-form.ts";
 import { createApp } from "../../server/http/app.ts";
+import { operations } from "../../server/operations.ts";
 import { apiPages } from "../../server/pages/api-pages.ts";
 import type { Services } from "../../server/services.ts";
 import { mineBlocks } from "../chain/clock/mining.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { textLengths } from "../../server/api/limits.ts";
-import { programIdSchema, programNameLength } from "../../server/api/schemas/primitives.ts";
+import { textLengths } from "../../server/http/limits.ts";
+import { programIdSchema, programNameLength } from "../../server/http/schemas/primitives.ts";
 import { orList } from "../../server/lib/or-list.ts";
 import { programRoles } from "../chain/genesis/roles.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";

@@ -7,7 +7,6 @@ import { controlOperations } from "../../sandbox/hosts/control/table.ts";
 import { signatureMistakes } from "../../sandbox/hosts/explain/signatures/mistakes.ts";
 import { sandboxErrors } from "../../sandbox/lib/errors/sandbox-error.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
-import { operations } from "../../server/api/operations/table.ts";
 import { limitValues } from "../../server/documentation/limit-values.ts";
 import {
   answersTable,
@@ -18,6 +17,7 @@ import {
   markdownTable,
   operationsTable,
 } from "../../server/documentation/tables.ts";
+import { operations } from "../../server/operations.ts";
 import { poolOperations } from "../../testkit/pool/served/pool-operations.ts";
 import { contractLimits, contractTables } from "./contract-tables.ts";
 import { otherErrorsTable } from "./errors-table.ts";

@@ -1,7 +1,7 @@
 import { describeControl } from "../../sandbox/hosts/control/describe-control.ts";
-import { describeApi } from "../../server/api/openapi/describe-api.ts";
-import { describeDocumentation } from "../../server/api/openapi/describe-documentation.ts";
-import { operations } from "../../server/api/operations/table.ts";
+import { describeApi } from "../../server/openapi/describe-api.ts";
+import { describeDocumentation } from "../../server/openapi/describe-documentation.ts";
+import { operations } from "../../server/operations.ts";
 import { describePool } from "../../testkit/pool/served/describe-pool.ts";
 import { openapiTypes } from "./openapi-types.ts";
 

@@ -31,11 +31,11 @@ import { keptArrivals, nextTimeoutMs } from "../../sandbox/service/receiver/rece
 import { fewBlocks, manyBlocks, share } from "../../sandbox/state/data-directory/checkpoints.ts";
 import { mostKeptBytes } from "../../sandbox/state/data-directory/open-journal.ts";
 import { mostContentBytes, mostFileBytes } from "../../sandbox/state/snapshot-file/snapshot-file.ts";
-import { limits } from "../../server/api/limits.ts";
-import { mostRepairs } from "../../server/domain/relay.ts";
-import { explainedSteps } from "../../server/domain/reverts/explain-revert.ts";
-import { firstPauseMs, longestRetryAfter } from "../../server/outbox/delivery-attempts.ts";
-import { eventListLimit } from "../../server/outbox/event-types.ts";
+import { limits } from "../../server/http/limits.ts";
+import { firstPauseMs, longestRetryAfter } from "../../server/notifications/outbox/delivery-attempts.ts";
+import { eventListLimit } from "../../server/notifications/outbox/event-types.ts";
+import { mostRepairs } from "../../server/relay/relay.ts";
+import { explainedSteps } from "../../server/reverts/explain-revert.ts";
 import { smallestCompaction } from "../../server/store/directory/compacted-journal.ts";
 import { electionIntervalMs } from "../../server/store/postgres/cluster-member.ts";
 import { verifiedEvery } from "../../testkit/explore/explore.ts";

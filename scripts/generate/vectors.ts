@@ -26,7 +26,7 @@ import { signWebhook, webhookSecret } from "../../protocol/signatures/webhook.ts
 import { usdc } from "../../protocol/values/amount.ts";
 import { canonicalJson, hashJson, sha256Hex } from "../../protocol/values/canonical-json.ts";
 import { hashId } from "../../protocol/values/id.ts";
-import { viewTypedData } from "../../server/api/views/transactions.ts";
+import { viewTypedData } from "../../server/transactions/views.ts";
 
 const chainId = 31_337;
 const contracts = {

@@ -1,11 +1,11 @@
 import { ed25519Jwk } from "../../protocol/signatures/ed25519.ts";
-import { describeApi } from "../api/openapi/describe-api.ts";
-import { apiVersion, documentationVersion } from "../api/versions.ts";
-import { viewOperation } from "../api/views/operations.ts";
 import type { Resource } from "../http/app.ts";
 import type { Operation } from "../http/operation.ts";
+import { apiVersion, documentationVersion } from "../http/versions.ts";
 import { once } from "../lib/once.ts";
+import { describeApi } from "../openapi/describe-api.ts";
 import { referencePath } from "../pages/api-pages.ts";
+import { viewOperation } from "../relay/views.ts";
 import type { Services } from "../services.ts";
 import { documentationResources } from "./resources/resources.ts";
 

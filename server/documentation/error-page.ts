@@ -1,5 +1,5 @@
-import { type ErrorCode, errorCatalogue } from "../api/errors/catalogue.ts";
-import { codesOfOperation, edgeCodes } from "../api/errors/codes-of-operation.ts";
+import { type ErrorCode, errorCatalogue } from "../errors/catalogue.ts";
+import { codesOfOperation, edgeCodes } from "../errors/codes-of-operation.ts";
 import type { Operation } from "../http/operation.ts";
 import { errorsTable } from "./tables.ts";
 

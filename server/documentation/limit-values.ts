@@ -1,4 +1,4 @@
-import { limitTexts } from "../api/limits.ts";
+import { limitTexts } from "../http/limits.ts";
 import { maximumDepth } from "../http/request/parse-json.ts";
 
 /** The limits of the service as prose names them, by the names that pages use. */

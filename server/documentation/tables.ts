@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { errorCatalogue, errorCodes } from "../api/errors/catalogue.ts";
-import { limits, limitTexts } from "../api/limits.ts";
+import { errorCatalogue, errorCodes } from "../errors/catalogue.ts";
+import { limits, limitTexts } from "../http/limits.ts";
 import { authorizationName, type Operation } from "../http/operation.ts";
-import { eventTypes } from "../outbox/event-types.ts";
+import { eventTypes } from "../notifications/outbox/event-types.ts";
 
 /** A Markdown table. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {

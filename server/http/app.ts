@@ -1,6 +1,6 @@
 import express, { type Express, type Request, type Response } from "express";
-import type { ErrorCode } from "../api/errors/catalogue.ts";
-import { Problem } from "../api/errors/problem.ts";
+import type { ErrorCode } from "../errors/catalogue.ts";
+import { Problem } from "../errors/problem.ts";
 import { type Pages, pageRoutes } from "../pages/page-routes.ts";
 import { urlsAt } from "../pages/urls-at.ts";
 import type { AnsweredRequest, Services, Urls } from "../services.ts";

@@ -1,5 +1,5 @@
 import { ChainMovedError, type ChainReader } from "../chain/chain-reader.ts";
-import { commitWithEvent } from "../outbox/freeze-event.ts";
+import { commitWithEvent } from "../notifications/outbox/freeze-event.ts";
 import { type Change, StoreConflictError } from "../store/store.ts";
 import { type Answer, jsonAnswer, serializedAnswer } from "./answers/answer.ts";
 import { writeKey } from "./idempotency.ts";

@@ -1,10 +1,10 @@
 import type { z } from "zod";
 import type { Json } from "../../protocol/values/json.ts";
-import type { ErrorCode } from "../api/errors/catalogue.ts";
-import type { Problem } from "../api/errors/problem.ts";
-import type { Scope } from "../api/scopes.ts";
+import type { Scope } from "../access/scopes.ts";
 import type { ProgramDeployment } from "../chain/deployment.ts";
-import type { EventType, NewEvent } from "../outbox/event-types.ts";
+import type { ErrorCode } from "../errors/catalogue.ts";
+import type { Problem } from "../errors/problem.ts";
+import type { EventType, NewEvent } from "../notifications/outbox/event-types.ts";
 import type { Account, Services } from "../services.ts";
 import type { CredentialRecord } from "../store/records.ts";
 import type { Change } from "../store/store.ts";

@@ -1,5 +1,5 @@
 import { AbortController } from "../../protocol/globals.ts";
-import { Problem } from "../api/errors/problem.ts";
+import { Problem } from "../errors/problem.ts";
 import { claimKey, freesKey, type HeldKey, type KeyState, lookUpKey, writeKey } from "./idempotency.ts";
 import type { Validated } from "./request/validate.ts";
 import type { Step } from "./step.ts";

@@ -1,4 +1,4 @@
-import { RefusedTransaction } from "../domain/binding/refused-transaction.ts";
+import { RefusedTransaction } from "../binding/refused-transaction.ts";
 import type { Validated } from "./request/validate.ts";
 import type { Step } from "./step.ts";
 

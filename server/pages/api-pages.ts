@@ -1,5 +1,5 @@
-import { errorCatalogue, errorCodes } from "../api/errors/catalogue.ts";
-import { apiVersion, documentationVersion } from "../api/versions.ts";
+import { errorCatalogue, errorCodes } from "../errors/catalogue.ts";
+import { apiVersion, documentationVersion } from "../http/versions.ts";
 import type { Urls } from "../services.ts";
 import type { Page } from "./page.ts";
 import type { Pages } from "./page-routes.ts";

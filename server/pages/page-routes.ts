@@ -1,5 +1,5 @@
 import express, { type Request, type Router } from "express";
-import { Problem } from "../api/errors/problem.ts";
+import { Problem } from "../errors/problem.ts";
 import { sendAnswer } from "../http/answers/send.ts";
 import type { Services, Urls } from "../services.ts";
 import { answerAsset } from "./assets.ts";

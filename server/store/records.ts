@@ -3,7 +3,7 @@ import type { Decision } from "../../protocol/signatures/decision.ts";
 import type { Json } from "../../protocol/values/json.ts";
 import type { RelayOperationRecord } from "../../relayer/journal/relay-operation.ts";
 import type { BudgetRecord } from "../../relayer/journal/relayer-journal.ts";
-import type { PaymentReceipt, PurchaseStatus } from "../api/schemas/purchases.ts";
+import type { PaymentReceipt, PurchaseStatus } from "../purchases/schemas.ts";
 
 /** Times in records are Unix seconds of chain time; amounts are decimal strings in base units. */
 

@@ -7,7 +7,6 @@ import { recomputeEnvelope } from "../../protocol/binding/recompute-envelope.ts"
 import { usdc } from "../../protocol/values/amount.ts";
 import { canonicalJson } from "../../protocol/values/canonical-json.ts";
 import { toJson } from "../../protocol/values/json.ts";
-import { openChainReader } from "../../server/chain/open-chain-reader.ts";
 import {
   type Expectation,
   expectClaim,
@@ -15,7 +14,8 @@ import {
   expectPaymentApproval,
   expectPayments,
   expectRegistration,
-} from "../../server/domain/binding/expectations.ts";
+} from "../../server/binding/expectations.ts";
+import { openChainReader } from "../../server/chain/open-chain-reader.ts";
 import type { PurchaseRecord } from "../../server/store/records.ts";
 import { Dice, mutate, otherBytes, placesOf } from "./mutate.ts";
 

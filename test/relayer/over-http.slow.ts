@@ -3,7 +3,7 @@ import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import type { SandboxDescription } from "../../sandbox/state/description.ts";
-import { transactionsSchema } from "../../server/api/schemas/transactions.ts";
+import { transactionsSchema } from "../../server/transactions/schemas.ts";
 import { runCli } from "../cli/run-cli.ts";
 import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "../crash/books.ts";
 import { Storefront, send } from "../crash/storefront.ts";

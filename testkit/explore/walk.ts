@@ -10,7 +10,7 @@ import type { components } from "../../sandbox/service/client/api-client.ts";
 import { catchUp } from "../../sandbox/service/relayer/catch-up.ts";
 import { withoutPorts } from "../../sandbox/state/fingerprint.ts";
 import type { Snapshot } from "../../sandbox/state/snapshot.ts";
-import { receiveNotification } from "../../server/api/operations/notifications/receive-notification.ts";
+import { receiveNotification } from "../../server/notifications/receive-notification.ts";
 import { findDifference } from "../scenario/repeat/find-difference.ts";
 import type { RequestSender, StepAnswer } from "../scenario/repeat/send-request.ts";
 import type { Model, SentByWallet } from "./model.ts";

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import { Semaphore } from "async-mutex";
 import { type RawData, WebSocket, WebSocketServer } from "ws";
 import { AbortController } from "../../../protocol/globals.ts";
-import { Problem } from "../../../server/api/errors/problem.ts";
+import { Problem } from "../../../server/errors/problem.ts";
 import { serializedAnswer } from "../../../server/http/answers/answer.ts";
 import type { RefusalForm } from "../../../server/http/answers/refusal-form.ts";
 import type { Gate } from "../../../server/http/gate.ts";

@@ -1,5 +1,5 @@
 import type { Json } from "../../../protocol/values/json.ts";
-import { Problem } from "../../../server/api/errors/problem.ts";
+import { Problem } from "../../../server/errors/problem.ts";
 import { parseJson } from "../../../server/http/request/parse-json.ts";
 import { rpcErrorCodes } from "./error-codes.ts";
 

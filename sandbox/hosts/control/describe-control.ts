@@ -1,5 +1,5 @@
 import type { createDocument } from "zod-openapi";
-import { edgeCodes } from "../../../server/api/errors/codes-of-operation.ts";
+import { edgeCodes } from "../../../server/errors/codes-of-operation.ts";
 import { bodyCodes, commonCodes, controlProblemSchema, describeCode, unreadableCodes } from "./codes.ts";
 import { describeTable, pageUrl } from "./describe-operations.ts";
 import { bodyOf, controlTags } from "./operation.ts";

@@ -7,8 +7,8 @@ import {
   type ZodOpenApiPathsObject,
   type ZodOpenApiResponseObject,
 } from "zod-openapi";
-import { openAnswers, tidyReferences } from "../../../server/api/openapi/open-answers.ts";
-import { openEnum } from "../../../server/api/schemas/primitives.ts";
+import { openEnum } from "../../../server/http/schemas/primitives.ts";
+import { openAnswers, tidyReferences } from "../../../server/openapi/open-answers.ts";
 import { bodyOf, type ControlOperation, needsBody } from "./operation.ts";
 
 /** The parts of an operation that a description shows. */

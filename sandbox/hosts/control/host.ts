@@ -1,8 +1,8 @@
 import express, { type Express, type NextFunction, type Request, type Response, Router } from "express";
-import { Problem } from "../../../server/api/errors/problem.ts";
-import { limits } from "../../../server/api/limits.ts";
+import { Problem } from "../../../server/errors/problem.ts";
 import { methodNotAllowed } from "../../../server/http/app.ts";
 import { UndoneError } from "../../../server/http/gate.ts";
+import { limits } from "../../../server/http/limits.ts";
 import { validate } from "../../../server/http/request/validate.ts";
 import { endUnlessTaken } from "../../lib/http/unless-taken.ts";
 import { describeControl } from "./describe-control.ts";

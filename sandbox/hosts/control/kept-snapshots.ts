@@ -1,4 +1,4 @@
-import { Problem } from "../../../server/api/errors/problem.ts";
+import { Problem } from "../../../server/errors/problem.ts";
 import type { SandboxClock } from "../../chain/clock/clock.ts";
 import type { Snapshot } from "../../state/snapshot.ts";
 

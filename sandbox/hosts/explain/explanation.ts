@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { checkNames } from "../../../protocol/binding/check-binding.ts";
-import { checksumAddressSchema, hashSchema, jsonSchema } from "../../../server/api/schemas/primitives.ts";
+import { checksumAddressSchema, hashSchema, jsonSchema } from "../../../server/http/schemas/primitives.ts";
 
 /** One field of a call next to the one that was expected; null where a side does not have it. */
 const fieldDifference = z.object({

@@ -4,7 +4,7 @@
  */
 
 import { z } from "zod";
-import { jsonSchema } from "../../../server/api/schemas/primitives.ts";
+import { jsonSchema } from "../../../server/http/schemas/primitives.ts";
 import { faultSchema } from "../../service/faults/fault.ts";
 
 const text = z.string();

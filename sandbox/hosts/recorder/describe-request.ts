@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
 import type { Json } from "../../../protocol/values/json.ts";
-import { operations } from "../../../server/api/operations/table.ts";
 import { redact } from "../../../server/http/redact.ts";
+import { operations } from "../../../server/operations.ts";
 import { readJson } from "../../lib/read-json.ts";
 import type { SandboxDescription } from "../../state/description.ts";
 import { answerFields } from "./answer-fields.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { operations } from "../../../server/api/operations/table.ts";
+import { operations } from "../../../server/operations.ts";
 import type { Services } from "../../../server/services.ts";
 import type { RequestViews } from "../explorer/views.ts";
 import type { KeptRequest, RequestLog } from "./request-log.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { Problem } from "../../../server/api/errors/problem.ts";
+import { Problem } from "../../../server/errors/problem.ts";
 import type { RefusalForm } from "../../../server/http/answers/refusal-form.ts";
 import { absoluteTarget, type HostNames, type PagePolicy, refuseCaller } from "./host-and-origin.ts";
 import {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { URL } from "../../../protocol/globals.ts";
-import { Problem } from "../../../server/api/errors/problem.ts";
+import { Problem } from "../../../server/errors/problem.ts";
 
 /**
  * A function that decides which pages in a browser may call a listener. Programs say nothing of a page and are not

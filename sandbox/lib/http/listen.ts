@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, isIPv6 } from "node:net";
-import { headerBytes } from "../../../server/api/limits.ts";
+import { headerBytes } from "../../../server/http/limits.ts";
 import { SandboxError } from "../errors/sandbox-error.ts";
 import { endsWithin } from "../time/deadline.ts";
 import { type ConnectionLimits, connectionLimits } from "./connection-limits.ts";

@@ -1,11 +1,11 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
 import { deriveId } from "../../../protocol/values/id.ts";
-import type { ErrorCode } from "../../../server/api/errors/catalogue.ts";
-import { Problem } from "../../../server/api/errors/problem.ts";
-import { headerBytes } from "../../../server/api/limits.ts";
+import type { ErrorCode } from "../../../server/errors/catalogue.ts";
+import { Problem } from "../../../server/errors/problem.ts";
 import { type Answer, problemAnswer } from "../../../server/http/answers/answer.ts";
 import type { RefusalForm } from "../../../server/http/answers/refusal-form.ts";
+import { headerBytes } from "../../../server/http/limits.ts";
 import { clearTimeout, setTimeout } from "../time/timers.ts";
 
 /**

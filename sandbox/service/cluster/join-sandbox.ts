@@ -1,11 +1,11 @@
 import { randomInt } from "node:crypto";
 import type { EIP1193RequestFn } from "viem";
 import { toNode } from "../../../relayer/node/node.ts";
-import { receiveNotification } from "../../../server/api/operations/notifications/receive-notification.ts";
-import { operations } from "../../../server/api/operations/table.ts";
 import { discoveryResources } from "../../../server/documentation/discovery.ts";
 import { problemRefusals } from "../../../server/http/answers/refusal-form.ts";
 import { createApp } from "../../../server/http/app.ts";
+import { receiveNotification } from "../../../server/notifications/receive-notification.ts";
+import { operations } from "../../../server/operations.ts";
 import { apiPages } from "../../../server/pages/api-pages.ts";
 import type { Log } from "../../../server/services.ts";
 import { createChainClient } from "../../chain/client/chain-client.ts";

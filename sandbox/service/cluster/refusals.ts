@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { checkNames } from "../../../protocol/binding/check-binding.ts";
-import { errorCodes } from "../../../server/api/errors/catalogue.ts";
-import { hashSchema, jsonSchema, unixTimeSchema } from "../../../server/api/schemas/primitives.ts";
+import { errorCodes } from "../../../server/errors/catalogue.ts";
+import { hashSchema, jsonSchema, unixTimeSchema } from "../../../server/http/schemas/primitives.ts";
 import type { Log, Refusal, Services } from "../../../server/services.ts";
 import { askControl } from "../../state/ask-control.ts";
 

@@ -1,5 +1,5 @@
 import { maxUint256 } from "viem";
-import { fillDeadlines } from "../../../server/api/operations/purchases/create-purchase.ts";
+import { fillDeadlines } from "../../../server/purchases/create-purchase.ts";
 import { walletNames } from "../../chain/genesis/roles.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { type components, unwrap } from "../client/api-client.ts";

@@ -2,7 +2,8 @@ import { maxUint128 } from "viem";
 import { z } from "zod";
 import type { Json } from "../../../protocol/values/json.ts";
 import { secondsOfMilliseconds } from "../../../protocol/values/time.ts";
-import { textLengths } from "../../../server/api/limits.ts";
+import { textLengths } from "../../../server/http/limits.ts";
+import { check } from "../../../server/http/request/validate.ts";
 import {
   asBaseUnits,
   idSchema,
@@ -11,8 +12,7 @@ import {
   programIdSchema,
   referenceSchema,
   unixTimeSchema,
-} from "../../../server/api/schemas/primitives.ts";
-import { check } from "../../../server/http/request/validate.ts";
+} from "../../../server/http/schemas/primitives.ts";
 import { meantName } from "../../../server/lib/meant-name.ts";
 import { orList } from "../../../server/lib/or-list.ts";
 import { type WalletName, walletNames } from "../../chain/genesis/roles.ts";

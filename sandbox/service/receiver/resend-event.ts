@@ -1,5 +1,5 @@
 import type { KeyRing } from "../../../server/keys/key-ring.ts";
-import { signEvent } from "../../../server/outbox/deliver-event.ts";
+import { signEvent } from "../../../server/notifications/outbox/deliver-event.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../lib/errors/show-value.ts";

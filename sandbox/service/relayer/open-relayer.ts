@@ -1,11 +1,8 @@
 import type { LocalAccount } from "viem";
 import { createRelayer, type Relayer, type RelayerFaults } from "../../../relayer/relayer.ts";
 import { openChainReader } from "../../../server/chain/open-chain-reader.ts";
-import {
-  effectOfRefunds,
-  preconditionOfRefunds,
-} from "../../../server/domain/refunds/collection-precondition.ts";
-import { recordDueRefund } from "../../../server/domain/refunds/record-due-refund.ts";
+import { effectOfRefunds, preconditionOfRefunds } from "../../../server/refunds/collection-precondition.ts";
+import { recordDueRefund } from "../../../server/refunds/record-due-refund.ts";
 import { type RelayerJournalStore, relayerJournal } from "../../../server/store/stored-relayer-journal.ts";
 import type { ChainNode } from "../../chain/start-chain.ts";
 import { crashProcess } from "../../lib/processes/processes.ts";

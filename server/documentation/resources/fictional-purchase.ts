@@ -10,8 +10,8 @@ import {
   checksumAddressSchema,
   hashSchema,
   jsonObjectSchema,
-} from "../../api/schemas/primitives.ts";
-import { viewTypedData } from "../../api/views/transactions.ts";
+} from "../../http/schemas/primitives.ts";
+import { viewTypedData } from "../../transactions/views.ts";
 
 const unixSecondsText = z
   .string()

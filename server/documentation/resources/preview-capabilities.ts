@@ -1,8 +1,8 @@
-import { limits } from "../../api/limits.ts";
-import { scopes } from "../../api/scopes.ts";
-import { apiVersion, documentationVersion } from "../../api/versions.ts";
-import { viewOperation } from "../../api/views/operations.ts";
+import { scopes } from "../../access/scopes.ts";
+import { limits } from "../../http/limits.ts";
 import type { Operation } from "../../http/operation.ts";
+import { apiVersion, documentationVersion } from "../../http/versions.ts";
+import { viewOperation } from "../../relay/views.ts";
 import { documentationResources } from "./resources.ts";
 
 /** The preview capabilities: which parts are real, simulated or not supported. */

@@ -14,7 +14,7 @@ import {
 import { usdc } from "../../../protocol/values/amount.ts";
 import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
 import { hashId } from "../../../protocol/values/id.ts";
-import { viewTypedData } from "../../api/views/transactions.ts";
+import { viewTypedData } from "../../transactions/views.ts";
 import { fictionalMerchant, fictionalPurchase } from "./fictional-purchase.ts";
 
 const reviewerSeed = new Uint8Array(32).fill(7);

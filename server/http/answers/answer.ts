@@ -1,6 +1,6 @@
 import type { Json } from "../../../protocol/values/json.ts";
-import { errorCatalogue } from "../../api/errors/catalogue.ts";
-import type { Problem } from "../../api/errors/problem.ts";
+import { errorCatalogue } from "../../errors/catalogue.ts";
+import type { Problem } from "../../errors/problem.ts";
 
 /** An answer whose body is fixed to the byte. */
 export interface Answer {

@@ -1,4 +1,4 @@
-import type { Problem } from "../../api/errors/problem.ts";
+import type { Problem } from "../../errors/problem.ts";
 import type { Services } from "../../services.ts";
 import { redact } from "../redact.ts";
 import { requestNames } from "../request/request-id.ts";

@@ -1,6 +1,6 @@
 import { isError } from "../../../protocol/coded-error.ts";
-import { Problem } from "../../api/errors/problem.ts";
 import { ChainMismatchError, ChainUnavailableError } from "../../chain/chain-reader.ts";
+import { Problem } from "../../errors/problem.ts";
 import { StoreConflictError, StoreUnavailableError } from "../../store/store.ts";
 
 /** The refusal that an error is answered with; what is not known is an internal error that says nothing. */

@@ -1,5 +1,5 @@
 import { AbortSignal } from "../../../protocol/globals.ts";
-import { Problem } from "../../api/errors/problem.ts";
+import { Problem } from "../../errors/problem.ts";
 import type { Answer } from "../answers/answer.ts";
 import type { Claimed } from "../repeat-answer.ts";
 import type { Validated } from "../request/validate.ts";

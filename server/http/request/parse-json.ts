@@ -1,5 +1,5 @@
 import { messageOf } from "../../../protocol/coded-error.ts";
-import { Problem } from "../../api/errors/problem.ts";
+import { Problem } from "../../errors/problem.ts";
 
 /** The largest depth of nested objects and arrays. */
 export const maximumDepth = 64;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Problem } from "../../api/errors/problem.ts";
+import { Problem } from "../../errors/problem.ts";
 
 /**
  * The number of requests that a caller may send in a window of sandbox time; the option `rateLimit`, without which

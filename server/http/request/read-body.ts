@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
-import { Problem } from "../../api/errors/problem.ts";
-import { limits } from "../../api/limits.ts";
+import { Problem } from "../../errors/problem.ts";
+import { limits } from "../limits.ts";
 import { bodyRequired } from "../operation.ts";
 import type { Step } from "../step.ts";
 import type { Keyed } from "./idempotency-key.ts";

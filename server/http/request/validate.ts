@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type FieldError, Problem } from "../../api/errors/problem.ts";
+import { type FieldError, Problem } from "../../errors/problem.ts";
 import { prefetch } from "../../lib/prefetch.ts";
 import { bodyRequired, type OperationContext } from "../operation.ts";
 import type { Step } from "../step.ts";

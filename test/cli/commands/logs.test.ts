@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { beforeAll, expect, test } from "vitest";
 import type { Sandbox } from "../../../sandbox/create-sandbox.ts";
-import { operations } from "../../../server/api/operations/table.ts";
+import { operations } from "../../../server/operations.ts";
 import { startInFolder } from "../program.ts";
 import { runCli, startCli, tryCli } from "../run-cli.ts";
 

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { describe, expect, test } from "vitest";
-import { errorCatalogue } from "../../../server/api/errors/catalogue.ts";
-import { textLengths } from "../../../server/api/limits.ts";
+import { errorCatalogue } from "../../../server/errors/catalogue.ts";
+import { textLengths } from "../../../server/http/limits.ts";
 import { present } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 import { accessibilityFaults, contrastFaults, type TestBrowser } from "../browser.ts";

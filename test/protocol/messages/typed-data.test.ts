@@ -19,7 +19,7 @@ import {
   tokenDomain,
 } from "../../../protocol/messages/permit.ts";
 import { type ChainNode, startChain } from "../../../sandbox/chain/start-chain.ts";
-import { viewTypedData } from "../../../server/api/views/transactions.ts";
+import { viewTypedData } from "../../../server/transactions/views.ts";
 import { authorization, claim, commitment, domain, permit, permitDomain } from "../sample.ts";
 
 let chain: ChainNode;

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { operations } from "../../../server/api/operations/table.ts";
+import { operations } from "../../../server/operations.ts";
 import { present, problem, type Schema } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 

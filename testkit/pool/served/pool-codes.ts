@@ -1,4 +1,4 @@
-import { type ErrorCode, errorCatalogue } from "../../../server/api/errors/catalogue.ts";
+import { type ErrorCode, errorCatalogue } from "../../../server/errors/catalogue.ts";
 
 /** The codes of refusals that only a pool has, with their status and title. */
 const ownCodes = {

@@ -12,7 +12,7 @@ import {
 } from "../../../sandbox/lib/time/timers.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";
 import type { SandboxDescription } from "../../../sandbox/state/description.ts";
-import { Problem } from "../../../server/api/errors/problem.ts";
+import { Problem } from "../../../server/errors/problem.ts";
 import { type Lease, openPool, type Pool } from "../pool.ts";
 import { poolLimits } from "./pool-limits.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Problem } from "../../../../server/api/errors/problem.ts";
+import { Problem } from "../../../../server/errors/problem.ts";
 import { keptRefusals } from "../../explorer/live/refusal-log.ts";
 import { pageQuery } from "../../explorer/reads/page.ts";
 import { blocksQuery, readBlocks } from "../../explorer/reads/read-blocks.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { merchantSchema } from "../../../../server/api/schemas/merchants.ts";
-import { notificationSchema } from "../../../../server/api/schemas/notifications.ts";
-import { paymentReceiptSchema, purchaseSchema } from "../../../../server/api/schemas/purchases.ts";
-import { claimSchema, decisionSchema, refundSchema } from "../../../../server/api/schemas/refunds.ts";
+import { merchantSchema } from "../../../../server/merchants/schemas.ts";
+import { notificationSchema } from "../../../../server/notifications/schemas.ts";
+import { paymentReceiptSchema, purchaseSchema } from "../../../../server/purchases/schemas.ts";
+import { claimSchema, decisionSchema, refundSchema } from "../../../../server/refunds/schemas.ts";
 import { givenRequestSchema } from "../../../service/given/options.ts";
 import { defineControl } from "../operation.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Problem } from "../../../../server/api/errors/problem.ts";
+import { Problem } from "../../../../server/errors/problem.ts";
 import { keyUses } from "../../../../server/keys/key-use.ts";
 import { arrivalSchema } from "../../../service/receiver/arrival.ts";
 import { keptArrivals } from "../../../service/receiver/receiver.ts";

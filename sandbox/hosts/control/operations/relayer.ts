@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { relayOperationSchema } from "../../../../server/api/schemas/transactions.ts";
+import { relayOperationSchema } from "../../../../server/transactions/schemas.ts";
 import { defineControl } from "../operation.ts";
 
 const resumeBody = z

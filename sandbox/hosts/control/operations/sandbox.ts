@@ -1,12 +1,12 @@
 import { z } from "zod";
+import { validate } from "../../../../server/http/request/validate.ts";
 import {
   addressSchema,
   bytesSchema,
   hashSchema,
   signatureSchema,
   weiSchema,
-} from "../../../../server/api/schemas/primitives.ts";
-import { validate } from "../../../../server/http/request/validate.ts";
+} from "../../../../server/http/schemas/primitives.ts";
 import { explainBytes } from "../../../lib/http/connection-limits.ts";
 import { faultSchema } from "../../../service/faults/fault.ts";
 import { decisionExplanationSchema } from "../../explain/decisions/decision-explanation.ts";

@@ -11,15 +11,15 @@ import {
   expectPayments,
   expectRefund,
   expectRegistration,
-} from "../../../../server/domain/binding/expectations.ts";
-import type { Use } from "../../../../server/domain/binding/used-transactions.ts";
-import { readFundingNeed } from "../../../../server/domain/merchants/funding.ts";
-import { readFunding } from "../../../../server/domain/merchants/merchant-steps.ts";
-import { readClaimedPayments } from "../../../../server/domain/payments/payments-in-calldata.ts";
-import { asJournaled } from "../../../../server/domain/purchases/status-after-reorg.ts";
-import { findParts, readOnChain } from "../../../../server/domain/records/find.ts";
-import type { ExplainedStep } from "../../../../server/domain/reverts/explain-revert.ts";
+} from "../../../../server/binding/expectations.ts";
+import type { Use } from "../../../../server/binding/used-transactions.ts";
+import { readFundingNeed } from "../../../../server/merchants/funding.ts";
+import { readFunding } from "../../../../server/merchants/merchant-steps.ts";
+import { readClaimedPayments } from "../../../../server/payments/payments-in-calldata.ts";
+import { asJournaled } from "../../../../server/purchases/status-after-reorg.ts";
+import type { ExplainedStep } from "../../../../server/reverts/explain-revert.ts";
 import type { Services } from "../../../../server/services.ts";
+import { findParts, readOnChain } from "../../../../server/store/records/find.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../../server/store/records.ts";
 import type { Stored } from "../../../../server/store/store.ts";
 

@@ -5,7 +5,7 @@ import { readCall } from "../../../../protocol/read-call.ts";
 import { hashId } from "../../../../protocol/values/id.ts";
 import type { Json } from "../../../../protocol/values/json.ts";
 import { sameAddress } from "../../../../protocol/values/same-address.ts";
-import type { ExplainedStep } from "../../../../server/domain/reverts/explain-revert.ts";
+import type { ExplainedStep } from "../../../../server/reverts/explain-revert.ts";
 import type { Services } from "../../../../server/services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../../server/store/records.ts";
 import type { Stored } from "../../../../server/store/store.ts";

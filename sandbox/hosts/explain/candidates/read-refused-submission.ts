@@ -6,10 +6,10 @@ import type { ObservedTransaction } from "../../../../protocol/binding/observed-
 import { type Call, decodeCall } from "../../../../protocol/call.ts";
 import { readCall } from "../../../../protocol/read-call.ts";
 import { canonicalJson } from "../../../../protocol/values/canonical-json.ts";
-import { addressSchema, jsonSchema } from "../../../../server/api/schemas/primitives.ts";
+import type { Expectation } from "../../../../server/binding/expectations.ts";
 import type { Deployment } from "../../../../server/chain/deployment.ts";
-import type { Expectation } from "../../../../server/domain/binding/expectations.ts";
-import { explainedSteps } from "../../../../server/domain/reverts/explain-revert.ts";
+import { addressSchema, jsonSchema } from "../../../../server/http/schemas/primitives.ts";
+import { explainedSteps } from "../../../../server/reverts/explain-revert.ts";
 import type { Refusal, Services } from "../../../../server/services.ts";
 import { contractAt } from "../address-book.ts";
 import { type Candidate, candidateOf } from "./candidate.ts";

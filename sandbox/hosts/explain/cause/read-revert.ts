@@ -1,12 +1,12 @@
 import type { Hex } from "viem";
 import { decodeRevert } from "../../../../relayer/node/decode-revert.ts";
-import { sayWrong } from "../../../../server/domain/reverts/cause.ts";
+import { escapeControls } from "../../../../server/lib/escape-controls.ts";
+import { sayWrong } from "../../../../server/reverts/cause.ts";
 import {
   type ExplainedStep,
   explainedSteps,
   explainRevert,
-} from "../../../../server/domain/reverts/explain-revert.ts";
-import { escapeControls } from "../../../../server/lib/escape-controls.ts";
+} from "../../../../server/reverts/explain-revert.ts";
 import type { Services } from "../../../../server/services.ts";
 import type { Candidate } from "../candidates/candidate.ts";
 import type { Explanation } from "../explanation.ts";

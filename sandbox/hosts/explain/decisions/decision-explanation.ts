@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { bytesSchema, hashSchema } from "../../../../server/api/schemas/primitives.ts";
+import { bytesSchema, hashSchema } from "../../../../server/http/schemas/primitives.ts";
 import { signatureExplanationFields, signedDataSchema } from "../signatures/signature-explanation.ts";
 
 /** The schema of an explanation of a decision, with its signature if it is signed. */

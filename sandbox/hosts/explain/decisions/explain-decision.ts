@@ -1,11 +1,11 @@
 import { base64urlnopad } from "@scure/base";
 import { bytesToHex } from "viem";
 import { type Decision, decisionBytes, hashDecision } from "../../../../protocol/signatures/decision.ts";
-import { recordDecisionBody } from "../../../../server/api/schemas/refunds.ts";
-import { findPurchase } from "../../../../server/domain/records/find.ts";
-import { checkDecision } from "../../../../server/domain/refunds/check-decision.ts";
 import { validate } from "../../../../server/http/request/validate.ts";
+import { checkDecision } from "../../../../server/refunds/check-decision.ts";
+import { recordDecisionBody } from "../../../../server/refunds/schemas.ts";
 import type { Services } from "../../../../server/services.ts";
+import { findPurchase } from "../../../../server/store/records/find.ts";
 import type { ExplainOptions } from "../explain-transaction.ts";
 import type { Signed } from "../signatures/find-signed.ts";
 import type { SignatureMistake } from "../signatures/mistakes.ts";

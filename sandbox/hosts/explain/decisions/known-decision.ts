@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Decision } from "../../../../protocol/signatures/decision.ts";
-import { hashSchema } from "../../../../server/api/schemas/primitives.ts";
 import { check } from "../../../../server/http/request/validate.ts";
+import { hashSchema } from "../../../../server/http/schemas/primitives.ts";
 import type { PublicKey } from "../../../../server/keys/key-ring.ts";
 import type { Services } from "../../../../server/services.ts";
 import type { PurchaseRecord } from "../../../../server/store/records.ts";

@@ -1,8 +1,8 @@
 import { type Address, type Hex, hexToBigInt, numberToHex, pad, slice, zeroAddress } from "viem";
 import type { ObservedTransaction } from "../../../../protocol/binding/observed-transaction.ts";
 import { hashId } from "../../../../protocol/values/id.ts";
-import { findByCommitment } from "../../../../server/domain/records/find.ts";
 import type { Services } from "../../../../server/services.ts";
+import { findByCommitment } from "../../../../server/store/records/find.ts";
 import type { AddressLabels } from "../../explorer/address-labels.ts";
 import type { MappingKey, MappingKeys } from "./name-slots.ts";
 import { allCalls, type TracedCall } from "./read-call-trace.ts";

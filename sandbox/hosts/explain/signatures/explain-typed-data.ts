@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
-import { type Expectation, expectClaim } from "../../../../server/domain/binding/expectations.ts";
-import { readOnChain } from "../../../../server/domain/records/find.ts";
+import { type Expectation, expectClaim } from "../../../../server/binding/expectations.ts";
 import type { Services } from "../../../../server/services.ts";
+import { readOnChain } from "../../../../server/store/records/find.ts";
 import type { PurchaseRecord } from "../../../../server/store/records.ts";
 import { SandboxError } from "../../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../../lib/errors/show-value.ts";

@@ -1,5 +1,5 @@
 import { type Hex, hashMessage } from "viem";
-import { enrollmentMessageOf } from "../../../../server/api/views/merchants.ts";
+import { enrollmentMessageOf } from "../../../../server/merchants/views.ts";
 import type { MerchantRecord } from "../../../../server/store/records.ts";
 import type { ExplainSources } from "../explain-transaction.ts";
 import { memberMistake } from "./compare-typed-data.ts";

@@ -4,16 +4,12 @@ import { commitmentTypedData } from "../../../../protocol/messages/commitment.ts
 import { fundingAuthorizationTypedData } from "../../../../protocol/messages/funding-authorization.ts";
 import { permitTypedData } from "../../../../protocol/messages/permit.ts";
 import type { Json } from "../../../../protocol/values/json.ts";
-import { viewTypedData } from "../../../../server/api/views/transactions.ts";
-import { permitDomainOf, permitOf } from "../../../../server/domain/payments/permits.ts";
-import {
-  authorizationOf,
-  commitmentOf,
-  domainOf,
-} from "../../../../server/domain/purchases/commitment-of.ts";
-import { claimOf } from "../../../../server/domain/refunds/claims.ts";
+import { permitDomainOf, permitOf } from "../../../../server/payments/permits.ts";
+import { authorizationOf, commitmentOf, domainOf } from "../../../../server/purchases/commitment-of.ts";
+import { claimOf } from "../../../../server/refunds/claims.ts";
 import type { Services } from "../../../../server/services.ts";
 import type { MerchantRecord, PurchaseRecord } from "../../../../server/store/records.ts";
+import { viewTypedData } from "../../../../server/transactions/views.ts";
 import type { GivenTypedData } from "./typed-data.ts";
 
 /** The messages that a step takes, by their primary type. */

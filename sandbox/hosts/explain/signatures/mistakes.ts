@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { jsonSchema } from "../../../../server/api/schemas/primitives.ts";
+import { jsonSchema } from "../../../../server/http/schemas/primitives.ts";
 
 /** The mistakes that are recognized in typed data, in decisions and in their signatures, by name. */
 export const signatureMistakes = {

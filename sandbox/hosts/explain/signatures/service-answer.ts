@@ -2,23 +2,23 @@ import type { Hex } from "viem";
 import { z } from "zod";
 import { hashClaim, hashReason } from "../../../../protocol/messages/claim.ts";
 import { toTimestamp } from "../../../../protocol/values/time.ts";
-import { Problem } from "../../../../server/api/errors/problem.ts";
-import { operations } from "../../../../server/api/operations/table.ts";
-import { positiveAmountSchema } from "../../../../server/api/schemas/primitives.ts";
-import { submitPurchaseActionBody } from "../../../../server/api/schemas/wallets.ts";
-import { domainOf } from "../../../../server/domain/purchases/commitment-of.ts";
-import { currentPurchase } from "../../../../server/domain/purchases/status-after-reorg.ts";
-import { readOnChain } from "../../../../server/domain/records/find.ts";
+import { Problem } from "../../../../server/errors/problem.ts";
+import { validate } from "../../../../server/http/request/validate.ts";
+import { positiveAmountSchema } from "../../../../server/http/schemas/primitives.ts";
+import { operations } from "../../../../server/operations.ts";
+import { domainOf } from "../../../../server/purchases/commitment-of.ts";
+import { currentPurchase } from "../../../../server/purchases/status-after-reorg.ts";
+import type { Services } from "../../../../server/services.ts";
+import { readOnChain } from "../../../../server/store/records/find.ts";
+import type { PurchaseRecord } from "../../../../server/store/records.ts";
 import {
   assertClaim,
   assertClaimable,
   checkPurchaseSubmission,
-} from "../../../../server/domain/wallets/check-submission.ts";
-import { findRecorded, submissionsOf } from "../../../../server/domain/wallets/submissions.ts";
-import { purchaseWalletActions } from "../../../../server/domain/wallets/wallet-actions.ts";
-import { validate } from "../../../../server/http/request/validate.ts";
-import type { Services } from "../../../../server/services.ts";
-import type { PurchaseRecord } from "../../../../server/store/records.ts";
+} from "../../../../server/wallets/check-submission.ts";
+import { submitPurchaseActionBody } from "../../../../server/wallets/schemas.ts";
+import { findRecorded, submissionsOf } from "../../../../server/wallets/submissions.ts";
+import { purchaseWalletActions } from "../../../../server/wallets/wallet-actions.ts";
 import type { GivenTypedData } from "./typed-data.ts";
 
 /** The schema of an answer that the service would give now. */

@@ -4,7 +4,7 @@ import {
   checksumAddressSchema,
   hashSchema,
   jsonSchema,
-} from "../../../../server/api/schemas/primitives.ts";
+} from "../../../../server/http/schemas/primitives.ts";
 import { callExplanationSchema } from "../explanation.ts";
 import { signatureMistakeSchema } from "./mistakes.ts";
 import { serviceAnswerSchema } from "./service-answer.ts";

@@ -10,8 +10,8 @@ import {
 import { z } from "zod";
 import { messageOf } from "../../../../protocol/coded-error.ts";
 import { type Json, toJson } from "../../../../protocol/values/json.ts";
-import { jsonObjectSchema } from "../../../../server/api/schemas/primitives.ts";
 import { check } from "../../../../server/http/request/validate.ts";
+import { jsonObjectSchema } from "../../../../server/http/schemas/primitives.ts";
 import { SandboxError } from "../../../lib/errors/sandbox-error.ts";
 import { showValue } from "../../../lib/errors/show-value.ts";
 import { findWrongMember } from "../cause/find-wrong-member.ts";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { toTimestamp } from "../../../../protocol/values/time.ts";
-import { purchaseStatuses } from "../../../../server/api/schemas/purchases.ts";
-import { asJournaled, currentPurchase } from "../../../../server/domain/purchases/status-after-reorg.ts";
+import { purchaseStatuses } from "../../../../server/purchases/schemas.ts";
+import { asJournaled, currentPurchase } from "../../../../server/purchases/status-after-reorg.ts";
 import type { PurchaseRecord } from "../../../../server/store/records.ts";
 import type { Sources } from "../sources.ts";
 import type { FiguresView, PurchaseView, PurchaseViews } from "../views.ts";

@@ -5,8 +5,8 @@ import {
   toRelayOperation,
 } from "../../../../relayer/journal/relay-operation.ts";
 import type { OutcomeUnknownError } from "../../../../relayer/relayer.ts";
-import { assertKnown } from "../../../../server/domain/purchases/status-after-reorg.ts";
-import { findCollected } from "../../../../server/domain/refunds/record-due-refund.ts";
+import { assertKnown } from "../../../../server/purchases/status-after-reorg.ts";
+import { findCollected } from "../../../../server/refunds/record-due-refund.ts";
 import type { PurchaseRecord } from "../../../../server/store/records.ts";
 import type { Store } from "../../../../server/store/store.ts";
 import { readSuperseded } from "../../../../server/store/stored-relayer-journal.ts";

@@ -4,8 +4,8 @@ import {
   operationId,
   type RelayOperationKind,
 } from "../../../../relayer/relayer.ts";
-import { asJournaled, currentPurchase } from "../../../../server/domain/purchases/status-after-reorg.ts";
-import { findParts } from "../../../../server/domain/records/find.ts";
+import { asJournaled, currentPurchase } from "../../../../server/purchases/status-after-reorg.ts";
+import { findParts } from "../../../../server/store/records/find.ts";
 import type { PurchaseRecord } from "../../../../server/store/records.ts";
 import type { Stored } from "../../../../server/store/store.ts";
 import { readFigures } from "../reads/read-figures.ts";

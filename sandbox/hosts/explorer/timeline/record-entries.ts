@@ -1,6 +1,6 @@
 import { fromTimestamp, toTimestamp } from "../../../../protocol/values/time.ts";
-import type { PaymentReceipt } from "../../../../server/api/schemas/purchases.ts";
-import type { PurchaseParts } from "../../../../server/domain/records/find.ts";
+import type { PaymentReceipt } from "../../../../server/purchases/schemas.ts";
+import type { PurchaseParts } from "../../../../server/store/records/find.ts";
 import type {
   ClaimRecord,
   DecisionRecord,

@@ -1,10 +1,10 @@
 import type { Address } from "viem";
 import { hashId } from "../../../../protocol/values/id.ts";
-import { merchantSchema } from "../../../../server/api/schemas/merchants.ts";
-import { viewMerchant } from "../../../../server/api/views/merchants.ts";
-import { readFunding } from "../../../../server/domain/merchants/merchant-steps.ts";
-import { findMerchantId } from "../../../../server/domain/records/find.ts";
+import { readFunding } from "../../../../server/merchants/merchant-steps.ts";
+import { merchantSchema } from "../../../../server/merchants/schemas.ts";
+import { viewMerchant } from "../../../../server/merchants/views.ts";
 import type { Services } from "../../../../server/services.ts";
+import { findMerchantId } from "../../../../server/store/records/find.ts";
 import type { components } from "../../client/api-client.ts";
 
 type Merchant = components["schemas"]["Merchant"];

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ControlCode, describeCode } from "../../../../sandbox/hosts/control/codes.ts";
 import { controlOperations } from "../../../../sandbox/hosts/control/table.ts";
 import type { SandboxDescription } from "../../../../sandbox/state/description.ts";
-import { errorCodes } from "../../../../server/api/errors/catalogue.ts";
+import { errorCodes } from "../../../../server/errors/catalogue.ts";
 import {
   createExplorableSandbox,
   type ExplorableSandbox,
 } from "../../../../testkit/explore/explorable-sandbox.ts";
-import { AnswerCheck } from "../../../server/api/openapi/fuzz/answer-check.ts";
-import { parseDescription } from "../../../server/api/openapi/fuzz/description.ts";
-import { closed } from "../../../server/api/openapi/records/record-check.ts";
+import { AnswerCheck } from "../../../server/openapi/fuzz/answer-check.ts";
+import { parseDescription } from "../../../server/openapi/fuzz/description.ts";
+import { closed } from "../../../server/openapi/records/record-check.ts";
 
 let sandbox: ExplorableSandbox;
 let walk: ControlWalk;

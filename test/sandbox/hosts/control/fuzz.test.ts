@@ -6,9 +6,9 @@ import { unreadableCodes } from "../../../../sandbox/hosts/control/codes.ts";
 import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
 import type { Answer } from "../../../kit/answer.ts";
 import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
-import { AnswerCheck } from "../../../server/api/openapi/fuzz/answer-check.ts";
-import { type Description, parseDescription } from "../../../server/api/openapi/fuzz/description.ts";
-import { type FuzzRequest, requestArbitrary } from "../../../server/api/openapi/fuzz/request-arbitrary.ts";
+import { AnswerCheck } from "../../../server/openapi/fuzz/answer-check.ts";
+import { type Description, parseDescription } from "../../../server/openapi/fuzz/description.ts";
+import { type FuzzRequest, requestArbitrary } from "../../../server/openapi/fuzz/request-arbitrary.ts";
 
 /** FUZZ_REQUESTS and FUZZ_SEED make a deeper run or repeat one. */
 const requests = Number(process.env["FUZZ_REQUESTS"] ?? 100);

@@ -7,7 +7,7 @@ import { usdc } from "../../../../protocol/values/amount.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { explanationSchema } from "../../../../sandbox/hosts/explain/explanation.ts";
 import { isProblem, ProblemError } from "../../../../sandbox/service/client/problem-error.ts";
-import { problemSchema } from "../../../../server/api/schemas/problem.ts";
+import { problemSchema } from "../../../../server/http/schemas/problem.ts";
 import { renderExplanation } from "../../../../testkit/explanations/render-explanation.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 import { runExplain } from "./signatures/signing.ts";

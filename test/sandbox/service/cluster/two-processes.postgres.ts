@@ -8,9 +8,9 @@ import type { PurchaseView, ViewPage } from "../../../../sandbox/hosts/explorer/
 import { joinSandbox } from "../../../../sandbox/service/cluster/join-sandbox.ts";
 import type { Arrival } from "../../../../sandbox/service/receiver/arrival.ts";
 import type { SandboxDescription } from "../../../../sandbox/state/description.ts";
-import { receiveNotification } from "../../../../server/api/operations/notifications/receive-notification.ts";
-import { operations } from "../../../../server/api/operations/table.ts";
-import { purchaseSchema } from "../../../../server/api/schemas/purchases.ts";
+import { receiveNotification } from "../../../../server/notifications/receive-notification.ts";
+import { operations } from "../../../../server/operations.ts";
+import { purchaseSchema } from "../../../../server/purchases/schemas.ts";
 import { actorsOf } from "../../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../../testkit/demo/printer.ts";
 import { Session } from "../../../../testkit/demo/session.ts";

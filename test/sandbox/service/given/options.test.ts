@@ -4,7 +4,7 @@ import type { Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { unwrap } from "../../../../sandbox/service/client/problem-error.ts";
 import type { Given } from "../../../../sandbox/service/given/given.ts";
 import { merchantStates, purchaseStates, routes } from "../../../../sandbox/service/given/states.ts";
-import { day } from "../../../../server/api/default-deadlines.ts";
+import { day } from "../../../../server/purchases/default-deadlines.ts";
 import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 
 const otherStates = "claimed, approved, denied, refund_due or refunded";

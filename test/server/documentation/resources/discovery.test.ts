@@ -5,8 +5,8 @@ import { hashMessage, TypedDataEncoder } from "ethers";
 import { calculateJwkThumbprint } from "jose";
 import { beforeAll, describe, expect, test } from "vitest";
 import { hashJson } from "../../../../protocol/values/canonical-json.ts";
-import { errorCodes } from "../../../../server/api/errors/catalogue.ts";
-import { operations } from "../../../../server/api/operations/table.ts";
+import { errorCodes } from "../../../../server/errors/catalogue.ts";
+import { operations } from "../../../../server/operations.ts";
 import { problem } from "../../../kit/answer.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
 

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { beforeAll, describe, expect, test } from "vitest";
 import { hashJson } from "../../../../protocol/values/canonical-json.ts";
-import { operations } from "../../../../server/api/operations/table.ts";
+import { operations } from "../../../../server/operations.ts";
 import { present, problem } from "../../../kit/answer.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
 

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { poolOperations } from "../../../../testkit/pool/served/pool-operations.ts";
 import { startCli } from "../../../cli/run-cli.ts";
 import { controlSandbox } from "../../../kit/control.ts";
-import { AnswerCheck } from "../../../server/api/openapi/fuzz/answer-check.ts";
-import { parseDescription } from "../../../server/api/openapi/fuzz/description.ts";
-import { closed } from "../../../server/api/openapi/records/record-check.ts";
+import { AnswerCheck } from "../../../server/openapi/fuzz/answer-check.ts";
+import { parseDescription } from "../../../server/openapi/fuzz/description.ts";
+import { closed } from "../../../server/openapi/records/record-check.ts";
 import { healthOf, type Leased, leaseOf, type StartedPool, startPool } from "./started-pool.ts";
 
 let pool: StartedPool;

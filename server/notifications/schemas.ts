@@ -1,0 +1,133 @@
+import { z } from "zod";
+import { limits } from "../http/limits.ts";
+import { hashSchema, idSchema, programIdSchema, timestampSchema } from "../http/schemas/primitives.ts";
+import { capitalize } from "../lib/capitalize.ts";
+import { type EventType, eventTypes } from "./outbox/event-types.ts";
+
+const envelope = {
+  id: idSchema("evt"),
+  program: programIdSchema,
+  sequence: z
+    .int()
+    .min(1)
+    .meta({ description: "Counts the program's events from 1, without gaps.", example: 1 }),
+  created_at: timestampSchema,
+};
+
+function eventSchemaOf<T extends EventType>(type: T) {
+  const { description, data } = eventTypes[type];
+  const { id, ...rest } = envelope;
+  const name = type.split(".").map(capitalize);
+  return z
+    .object({ id, type: z.literal(type), ...rest, data })
+    .meta({ id: `${name.join("")}Event`, description });
+}
+
+/** Every kind of outbox event as it is delivered. */
+export const eventSchemas = {
+  "merchant.created": eventSchemaOf("merchant.created"),
+  "merchant.enrolled": eventSchemaOf("merchant.enrolled"),
+  "purchase.created": eventSchemaOf("purchase.created"),
+  "purchase.activated": eventSchemaOf("purchase.activated"),
+  "purchase.registered": eventSchemaOf("purchase.registered"),
+  "purchase.reconciled": eventSchemaOf("purchase.reconciled"),
+  "purchase.claimed": eventSchemaOf("purchase.claimed"),
+  "purchase.decided": eventSchemaOf("purchase.decided"),
+  "refund.due": eventSchemaOf("refund.due"),
+  "refund.collected": eventSchemaOf("refund.collected"),
+  "wallet.submitted": eventSchemaOf("wallet.submitted"),
+} as const satisfies { [T in EventType]: z.ZodObject };
+
+/** An outbox event as it is delivered; its bytes never change. */
+export const eventSchema = z
+  .discriminatedUnion("type", [
+    eventSchemas["merchant.created"],
+    eventSchemas["merchant.enrolled"],
+    eventSchemas["purchase.created"],
+    eventSchemas["purchase.activated"],
+    eventSchemas["purchase.registered"],
+    eventSchemas["purchase.reconciled"],
+    eventSchemas["purchase.claimed"],
+    eventSchemas["purchase.decided"],
+    eventSchemas["refund.due"],
+    eventSchemas["refund.collected"],
+    eventSchemas["wallet.submitted"],
+  ])
+  .meta({ id: "Event", description: "An outbox event; its bytes never change." });
+
+const jwsSchema = z.string().meta({
+  description: "Compact JWS (EdDSA, typ routing-receipt+jws) over the delivery receipt.",
+  example: "eyJhbGciOiJFZERTQSIsInR5cCI6InJvdXRpbmctcmVjZWlwdCtqd3MifQ.e30.c2lnbmF0dXJl",
+});
+
+/** Body of `POST …/notifications`; without an event, the oldest undelivered one. */
+export const deliverNotificationBody = z
+  .strictObject({
+    event_id: idSchema("evt")
+      .optional()
+      .meta({ description: "The event to deliver; by default the program's oldest undelivered one." }),
+  })
+  .meta({ id: "DeliverNotification" });
+
+/** One delivery attempt. */
+const deliveryAttemptSchema = z
+  .object({
+    number: z.int().min(1).max(limits.delivery_attempts),
+    at: timestampSchema,
+    status_code: z
+      .int()
+      .nullable()
+      .meta({ description: "Null if the receiver did not respond.", example: 200 }),
+    error: z
+      .string()
+      .nullable()
+      .meta({ description: "The reason why there was no response or no success.", example: null }),
+    response_body: z
+      .string()
+      .nullable()
+      .meta({ description: "The beginning of the response, as text.", example: "{}" }),
+    duration_ms: z.int().nullable(),
+  })
+  .meta({ id: "DeliveryAttempt" });
+
+/** A notification: one event on its way to the pinned receiver. */
+export const notificationSchema = z
+  .object({
+    id: idSchema("ntf"),
+    event_id: idSchema("evt"),
+    status: z.enum(["delivered", "exhausted"]),
+    attempts: z.array(deliveryAttemptSchema).max(limits.delivery_attempts),
+  })
+  .meta({ id: "Notification" });
+
+/** A signed delivery receipt of one event, as the pinned receiver gave it. */
+export const deliveryReceiptSchema = z
+  .object({
+    id: idSchema("rcp"),
+    event_id: idSchema("evt"),
+    receiver: z.url(),
+    body_sha256: hashSchema,
+    received_at: timestampSchema,
+    deliveries: z
+      .int()
+      .meta({ description: "The number of deliveries of this event that the receiver has accepted." }),
+    jws: jwsSchema,
+  })
+  .meta({ id: "DeliveryReceipt" });
+
+/** Answer of `POST …/notifications`. */
+export const notificationDeliverySchema = z
+  .object({ notification: notificationSchema, receipt: deliveryReceiptSchema.nullable() })
+  .meta({ id: "NotificationDelivery" });
+
+/** Answer of `POST …/notification-receiver`: the same bytes again for a duplicate. */
+export const acceptedReceiptSchema = z
+  .object({
+    receipt_id: idSchema("rcp"),
+    event_id: idSchema("evt"),
+    body_sha256: hashSchema,
+    receiver: z.url(),
+    received_at: timestampSchema,
+    jws: jwsSchema,
+  })
+  .meta({ id: "AcceptedReceipt" });

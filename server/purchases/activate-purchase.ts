@@ -1,0 +1,202 @@
+import { offerCall } from "../../protocol/call.ts";
+import { toJson } from "../../protocol/values/json.ts";
+import type { RelayIntent } from "../../relayer/relayer.ts";
+import { expectOffer } from "../binding/expectations.ts";
+import { requireBound } from "../binding/require-bound.ts";
+import { markUnlessUsed } from "../binding/used-transactions.ts";
+import type { ProgramDeployment } from "../chain/deployment.ts";
+import { Problem } from "../errors/problem.ts";
+import { defineOperation, type Outcome } from "../http/operation.ts";
+import { answerUnchanged, pendingAnswer } from "../http/outcome.ts";
+import { refusalOfUnenrolled } from "../merchants/merchant-steps.ts";
+import { findRelayOperation, isRecorded, isUnderWay, type Relayed, relayBound } from "../relay/relay.ts";
+import type { Services } from "../services.ts";
+import { findParts, findPurchase, readOnChain } from "../store/records/find.ts";
+import { updatePurchase } from "../store/records/update-purchase.ts";
+import type { PurchaseRecord } from "../store/records.ts";
+import type { Stored } from "../store/store.ts";
+import { commitmentOf } from "./commitment-of.ts";
+import { assertOfferable, beginOfferBounds, refusalOfOffer } from "./offer-bounds.ts";
+import { assertRoute, assertStep } from "./purchase-steps.ts";
+import { activatePurchaseBody, activationSchema } from "./schemas.ts";
+import { activatedRecord, currentPurchase } from "./status-after-reorg.ts";
+import { viewPurchase } from "./views.ts";
+
+/** `POST …/activate`: the program operator offers this exact purchase. */
+export const activatePurchase = defineOperation({
+  number: 8,
+  id: "activatePurchase",
+  method: "post",
+  path: "/v1/routing/programs/{program}/purchases/{id}/activate",
+  summary: "Activate a purchase by a relayed offer",
+  description:
+    "Submits the program operator's offer of exactly this purchase through the relayer. While its transaction is not confirmed, the response is 202. " +
+    "The identical request with the identical key continues the same operation.",
+  authorization: { kind: "scope", scope: "purchases:write" },
+  idempotent: true,
+  effect: true,
+  body: activatePurchaseBody,
+  responses: {
+    200: { description: "The purchase is active.", schema: activationSchema },
+    202: {
+      description: "The relayed transaction is not confirmed yet. Send the identical request again.",
+      schema: activationSchema,
+    },
+  },
+  errors: [
+    "not_found",
+    "state_conflict",
+    "merchant_not_enrolled",
+    "commitment_mismatch",
+    "binding_mismatch",
+    "deadline_passed",
+    "registrar_bound_exceeded",
+    "gas_budget_exceeded",
+    "transaction_reverted",
+    "outcome_unknown",
+  ],
+  events: ["purchase.activated"],
+  async handle({ services, program, id, body, resumes, beginEffect }) {
+    const { stored, purchase } = await findPurchase(services, program.id, id, (record) => [
+      readOnChain(record, services),
+      ...(record.route === null ? beginOfferBounds(record, services) : []),
+    ]);
+    if (resumes !== null && purchase.route === "registrar_offer")
+      return await answerOffered(purchase, services);
+    await assertStep(purchase, "activate", services);
+    assertSamePurchase(purchase, body.commitment_hash);
+    const intent = offerOf(purchase, program, services);
+    const { exists } = await readOnChain(purchase, services);
+    if (exists) await assertRoute(purchase, "registrar_offer", services);
+    else if (!(await isUnderWay(intent, services))) await assertOfferable(purchase, services);
+    await beginEffect(id);
+    const relayed = await relayOffer(intent, purchase, services);
+    if (
+      relayed.confirmed &&
+      stored.value.route === "registrar_offer" &&
+      (await isRecorded(relayed.operation, services))
+    )
+      return await answerOffered(await currentPurchase(stored.value, services), services);
+    return relayed.confirmed
+      ? await recordOffer(stored, relayed, services)
+      : await answerPending(purchase, relayed, services);
+  },
+});
+
+/** The operator's offer of a purchase; its commitment can be offered once. */
+function offerOf(
+  purchase: PurchaseRecord,
+  program: ProgramDeployment,
+  { deployment }: Pick<Services, "deployment">,
+): RelayIntent {
+  const { commitment_hash, commitment_signature } = purchase;
+  const { address } = deployment.registrar;
+  return {
+    program: program.id,
+    kind: "offer",
+    subject: { type: "purchase", id: purchase.id },
+    businessKey: commitment_hash,
+    call: offerCall(address, commitmentOf(purchase, deployment), commitment_signature),
+    signer: program.operator,
+  };
+}
+
+/** Relays the offer and has its confirmed transaction bound to this purchase. */
+async function relayOffer(
+  intent: RelayIntent,
+  purchase: PurchaseRecord,
+  services: Services,
+): Promise<Relayed> {
+  return await relayBound(intent, services, {
+    step: "offer",
+    purchase,
+    bind: async (hash) => {
+      const offered = (await readOnChain(purchase, services)).exists;
+      const use = { key: hash, step: "offer", subject: purchase.id } as const;
+      await requireBound(hash, expectOffer(purchase, intent.signer, offered, services), use, services);
+    },
+    refusalOf: async (revert, mined, members) => {
+      // Other software has offered it: nothing else matters.
+      if (!mined && (await readOnChain(purchase, services)).exists) return null;
+      if (!mined) await assertOfferable(purchase, services);
+      if (revert.name === "NotEnrolled") return await refusalOfUnenrolled(purchase, services, members);
+      return refusalOfOffer(purchase, revert, members);
+    },
+  });
+}
+
+/** Records that the purchase is active by a confirmed offer. */
+async function recordOffer(
+  stored: Stored<PurchaseRecord>,
+  { operation, hash }: Extract<Relayed, { confirmed: true }>,
+  services: Services,
+): Promise<Outcome> {
+  const { key: id } = stored;
+  const onChain = await readOnChain(stored.value, services);
+  const parts = await findParts(services, stored.value);
+  const active = activatedRecord(stored.value, "registrar_offer");
+  const marked = await markUnlessUsed({ key: hash, step: "offer", subject: id }, services);
+  // The operation was just bound, in a block that is still on the chain.
+  const relayer = {
+    readNow: async (one: string) =>
+      one === operation.operation_id ? operation : await services.relayer.readNow(one),
+  };
+  const current = await currentPurchase(active, { ...services, relayer });
+  return {
+    kind: "write",
+    status: 200,
+    event: { type: "purchase.activated", data: { purchase_id: id, transaction_hash: hash } },
+    write: (event_id) => ({
+      changes: [updatePurchase(stored, { ...active, event_id }), ...marked],
+      body: {
+        purchase: viewPurchase({ ...current, event_id }, parts, onChain, services),
+        operation: toJson(operation),
+        event_id,
+      },
+    }),
+  };
+}
+
+/** Answers with the purchase as it is while the offer is not confirmed. */
+async function answerPending(
+  purchase: PurchaseRecord,
+  { operation }: Relayed,
+  services: Services,
+): Promise<Outcome> {
+  const onChain = await readOnChain(purchase, services);
+  const parts = await findParts(services, purchase);
+  return pendingAnswer({
+    purchase: viewPurchase(purchase, parts, onChain, services),
+    operation: toJson(operation),
+    event_id: null,
+  });
+}
+
+/** Answers a key under which the offer began, once another key has finished it: with the purchase as it is now. */
+async function answerOffered(purchase: PurchaseRecord, services: Services): Promise<Outcome> {
+  const { store } = services;
+  const { id, program, commitment_hash } = purchase;
+  const effect = { program, kind: "offer", businessKey: commitment_hash } as const;
+  const [operation, parts, onChain, events] = await Promise.all([
+    findRelayOperation(effect, services),
+    findParts(services, purchase),
+    readOnChain(purchase, services),
+    store.list("events", { program, subject: id }),
+  ]);
+  const activated = events.findLast(({ value }) => value.type === "purchase.activated");
+  if (operation === undefined || activated === undefined)
+    throw new Error(`The offer of ${id} must have left an operation and an event.`);
+  return answerUnchanged(200, {
+    purchase: viewPurchase(purchase, parts, onChain, services),
+    operation: toJson(operation),
+    event_id: activated.key,
+  });
+}
+
+function assertSamePurchase(purchase: PurchaseRecord, commitmentHash: string): void {
+  if (commitmentHash === purchase.commitment_hash) return;
+  const { id, commitment_hash: expected } = purchase;
+  const detail = `The commitment_hash is not that of ${id}. Send its commitment.hash, ${expected}.`;
+  const error = { pointer: "/commitment_hash", code: "commitment_mismatch", detail: `must be ${expected}` };
+  throw new Problem("commitment_mismatch", detail, { errors: [error] });
+}

@@ -1,0 +1,130 @@
+import type { Hex } from "viem";
+import { type Claim, hashClaim, hashReason } from "../../protocol/messages/claim.ts";
+import { bindingMismatch } from "../binding/binding-mismatch.ts";
+import type { ChainPurchase } from "../chain/chain-reader.ts";
+import type { Deployment } from "../chain/deployment.ts";
+import { assertNoFieldErrors } from "../errors/problem.ts";
+import { reconciledOf } from "../payments/payment-receipts.ts";
+import { assertInTime } from "../purchases/assert-in-time.ts";
+import { domainOf } from "../purchases/commitment-of.ts";
+import type { Services } from "../services.ts";
+import { readOnChain } from "../store/records/find.ts";
+import type { ClaimRecord, PurchaseRecord, SubmissionRecord } from "../store/records.ts";
+import type { Stored } from "../store/store.ts";
+
+/** Returns the claim that the beneficiary of a purchase makes and signs. */
+export function claimOf(
+  purchase: Pick<PurchaseRecord, "commitment_hash" | "beneficiary">,
+  { amount, reason }: { amount: bigint; reason: string },
+): Claim {
+  return {
+    commitment: purchase.commitment_hash,
+    beneficiary: purchase.beneficiary,
+    requestedAmount: amount,
+    reasonHash: hashReason(reason),
+  };
+}
+
+/** The states of a purchase whose claim the chain must have, and the operation that counts on it. */
+const countsOn: { readonly [S in PurchaseRecord["status"]]?: string } = {
+  claimed: "POST …/decisions",
+  approved: "POST …/refunds",
+  refund_due: "POST …/refunds",
+};
+
+/** The operation that takes the claim of a purchase when that is sent again after a reorg; null in a state that needs no claim. */
+export function operationAfter({ status }: Pick<PurchaseRecord, "status">): string | null {
+  return countsOn[status] ?? null;
+}
+
+/** Reads the claim that a purchase counts on, which is sent again as it was filed after a reorg; null while it counts on none. */
+export async function readFiledClaim(
+  purchase: PurchaseRecord,
+  { store }: Pick<Services, "store">,
+): Promise<ClaimRecord | null> {
+  if (operationAfter(purchase) === null || purchase.claim_id === null) return null;
+  return (await store.get("claims", purchase.claim_id))?.value ?? null;
+}
+
+/**
+ * Refuses a claim of more than reconcile has recorded.
+ *
+ * @param pointer - where the amount is in the body.
+ * @throws Problem validation_failed
+ */
+export function assertReconciled(purchase: PurchaseRecord, amount: string, pointer: string): void {
+  const reconciled = reconciledOf(purchase);
+  const detail = `must be at most ${reconciled}, which is what is reconciled`;
+  assertNoFieldErrors(BigInt(amount) > reconciled ? [{ pointer, code: "above_paid", detail }] : []);
+}
+
+/**
+ * Asks whether the chain has a claim of a purchase or can still get one.
+ *
+ * @throws Problem claim_window_closed
+ */
+export function assertClaimWindow(
+  { claim_deadline }: PurchaseRecord,
+  { claimHash, nextTime }: Pick<ChainPurchase, "claimHash" | "nextTime">,
+): void {
+  if (claimHash === null) assertInTime("claim_window_closed", "claim", claim_deadline, nextTime);
+}
+
+/** Returns the claim that the chain has, or that it has paid, when it differs from the filed one; null otherwise. */
+export function otherClaim(
+  filed: Pick<ClaimRecord, "claim_hash">,
+  { claimHash, collectedClaimHash }: Pick<ChainPurchase, "claimHash" | "collectedClaimHash">,
+): Hex | null {
+  // The contract overwrites the claim hash when the refund is collected.
+  const onChain = collectedClaimHash ?? claimHash;
+  return onChain === filed.claim_hash ? null : onChain;
+}
+
+/** Tells whether the award of a purchase has been collected for another claim than the decided one. */
+export async function collectedForAnother(purchase: PurchaseRecord, services: Services): Promise<boolean> {
+  const claim =
+    purchase.claim_id === null ? undefined : await services.store.get("claims", purchase.claim_id);
+  if (claim === undefined) return false;
+  const onChain = await readOnChain(purchase, services);
+  return onChain.collectedClaimHash !== null && otherClaim(claim.value, onChain) !== null;
+}
+
+/**
+ * Checks that the claim on the chain is the filed one; another check covers a chain without a claim.
+ *
+ * @param about - what says that the filed one counts, as in `The decision dec_… is on the claim`.
+ * @param instead - what to do, as the chain takes no second claim.
+ * @throws Problem binding_mismatch
+ */
+export function assertFiledClaim(
+  claim: Pick<ClaimRecord, "claim_hash">,
+  { claimHash }: Pick<ChainPurchase, "claimHash">,
+  { about, instead }: { about: string; instead: string },
+): void {
+  if (claimHash === null || claimHash === claim.claim_hash) return;
+  const detail =
+    `${about} ${claim.claim_hash}, and the chain has the claim ${claimHash} of this purchase. ` +
+    `The contract takes no second claim, so ${instead}.`;
+  throw bindingMismatch(detail, { name: "purchase", expected: claim.claim_hash, actual: claimHash });
+}
+
+/** Picks the claim that the wallet submitted: the one that the chain holds, else the newest. */
+export function pickClaim(
+  submissions: readonly Stored<SubmissionRecord>[],
+  purchase: PurchaseRecord,
+  { claimHash }: Pick<ChainPurchase, "claimHash">,
+  deployment: Deployment,
+): SubmissionRecord | null {
+  const claims = submissions.map(({ value }) => value);
+  const onChain = claims.find((claim) => hashOf(claim, purchase, deployment) === claimHash);
+  return onChain ?? claims.at(-1) ?? null;
+}
+
+function hashOf(
+  { amount, reason }: SubmissionRecord,
+  purchase: PurchaseRecord,
+  deployment: Deployment,
+): Hex | undefined {
+  if (amount === undefined || reason === undefined) return undefined;
+  return hashClaim(domainOf(deployment), claimOf(purchase, { amount: BigInt(amount), reason }));
+}
