@@ -5,7 +5,7 @@ import { CodedError } from "../protocol/coded-error.ts";
 import { codeHashAt } from "../sandbox/chain/genesis/verify-deployment.ts";
 import type { Artifact } from "../sandbox/chain/registrar/artifact.ts";
 import type { ChainNode } from "../sandbox/chain/start-chain.ts";
-import { Wallet } from "../sandbox/service/wallets/wallet.ts";
+import { Wallet } from "../sandbox/wallets/wallet.ts";
 
 /** Thrown when a registrar cannot take the place of the sandbox's own; the message says what it lacks. */
 export class InstallationError extends CodedError<"registrar_unusable"> {

@@ -4,8 +4,8 @@ import { type Listener, listen } from "../sandbox/lib/http/listen.ts";
 import { readBytes } from "../sandbox/lib/http/read-bytes.ts";
 import { Waits } from "../sandbox/lib/time/waits.ts";
 import { pagesOf } from "../sandbox/options/pages-of-ports.ts";
-import { type Arrival, headersOf, webhookHeadersOf } from "../sandbox/service/receiver/arrival.ts";
-import { type ReceiverFault, ReceiverTap } from "../sandbox/service/receiver/receiver-tap.ts";
+import { type Arrival, headersOf, webhookHeadersOf } from "../sandbox/receiver/arrival.ts";
+import { type ReceiverFault, ReceiverTap } from "../sandbox/receiver/receiver-tap.ts";
 import { limits } from "../server/http/limits.ts";
 
 /** A delivery that a listener got; it is not verified where the secret is not known. */

@@ -3,7 +3,7 @@ import { task } from "hardhat/config";
 import { definePlugin } from "hardhat/plugins";
 import { ArgumentType } from "hardhat/types/arguments";
 import type { HardhatPlugin } from "hardhat/types/plugins";
-import type { SandboxDescription } from "../sandbox/state/description.ts";
+import type { SandboxDescription } from "../sandbox/options/description.ts";
 
 declare module "hardhat/types/network" {
   interface NetworkConnection<ChainTypeT extends ChainType | string = DefaultChainType> {

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { HardhatPluginError } from "hardhat/plugins";
 import { findRunning } from "../cli/running/find-running.ts";
-import type { SandboxDescription } from "../sandbox/state/description.ts";
+import type { SandboxDescription } from "../sandbox/options/description.ts";
 
 /** The name of the network that connects to a sandbox. */
 export const sandboxNetwork = "sandbox";

@@ -3,46 +3,46 @@ import type { LocalAccount } from "viem";
 import { AbortController, AbortSignal } from "../protocol/globals.ts";
 import type { KeyUse } from "../server/keys/key-use.ts";
 import { once } from "../server/lib/once.ts";
+import type { FaultLog } from "./activity/fault-log.ts";
+import type { RefusalLog } from "./activity/refusal-log.ts";
+import type { RequestLog } from "./activity/request-log.ts";
 import type { ChainNode } from "./chain/start-chain.ts";
-import { openExplain } from "./hosts/explain/explain.ts";
-import { AddressLabels } from "./hosts/explorer/address-labels.ts";
-import type { RefusalLog } from "./hosts/explorer/live/refusal-log.ts";
-import { Recorder } from "./hosts/recorder/recorder.ts";
-import type { RequestLog } from "./hosts/requests/request-log.ts";
-import type { FaultLog } from "./hosts/trace/fault-log.ts";
+import { lazyAccess } from "./client/access/lazy-access.ts";
+import { type OpenClientUntil, openApiClient, type SendRequest } from "./client/api-client.ts";
+import { retryPolicy } from "./client/retry-policy.ts";
+import type { DataDirectory } from "./data-directory/open-data-directory.ts";
+import { openExplain } from "./explain/explain.ts";
+import { AddressLabels } from "./explorer/address-labels.ts";
+import { GivenAccess } from "./given/actors/access.ts";
+import { openMerchantReads } from "./given/actors/merchant-reads.ts";
+import { Given, type GivenMeans } from "./given/given.ts";
 import { closedError } from "./lib/errors/closed-error.ts";
 import { fetchDirect } from "./lib/http/direct/fetch-direct.ts";
 import { restoreParts } from "./lib/part.ts";
+import type { SandboxDescription } from "./options/description.ts";
+import { SandboxReceiver } from "./receiver/receiver.ts";
+import { openResend } from "./receiver/resend-event.ts";
 import { listParts } from "./restored-state.ts";
-import { lazyAccess } from "./service/client/access/lazy-access.ts";
-import { type OpenClientUntil, openApiClient, type SendRequest } from "./service/client/api-client.ts";
-import { retryPolicy } from "./service/client/retry-policy.ts";
+import { Recorder } from "./scenarios/recorder.ts";
 import { describeSandbox } from "./service/describe-sandbox.ts";
-import { GivenAccess } from "./service/given/actors/access.ts";
-import { openMerchantReads } from "./service/given/actors/merchant-reads.ts";
-import { Given, type GivenMeans } from "./service/given/given.ts";
-import { clientAccount, givenAccounts } from "./service/keys/keys.ts";
-import { type PublishedKeys, publishKeys } from "./service/keys/published-keys.ts";
-import { SandboxReceiver } from "./service/receiver/receiver.ts";
-import { openResend } from "./service/receiver/resend-event.ts";
+import { clientAccount, givenAccounts } from "./service/keys.ts";
+import { type PublishedKeys, publishKeys } from "./service/published-keys.ts";
 import {
   followChain,
   type SandboxProcess,
   type StartedService,
   type StartingProcess,
 } from "./service/start-service.ts";
-import { openWallets, type TestWallets } from "./service/wallets/open-wallets.ts";
-import { TestWallet } from "./service/wallets/test-wallet.ts";
-import type { SendRunner } from "./service/wallets/wallet.ts";
-import type { DataDirectory } from "./state/data-directory/open-data-directory.ts";
-import type { SandboxDescription } from "./state/description.ts";
-import { takeFingerprint } from "./state/fingerprint.ts";
-import { Snapshots } from "./state/snapshot.ts";
-import { captureContent, decodeSnapshotParts } from "./state/snapshot-file/capture-content.ts";
-import { requireEqual } from "./state/snapshot-file/place-state.ts";
-import type { SnapshotContent } from "./state/snapshot-file/snapshot-content.ts";
-import { encodeSnapshot } from "./state/snapshot-file/snapshot-file.ts";
-import { newestStoredTime } from "./state/store-part.ts";
+import { captureContent, decodeSnapshotParts } from "./snapshots/file/capture-content.ts";
+import { requireEqual } from "./snapshots/file/place-state.ts";
+import type { SnapshotContent } from "./snapshots/file/snapshot-content.ts";
+import { encodeSnapshot } from "./snapshots/file/snapshot-file.ts";
+import { takeFingerprint } from "./snapshots/fingerprint.ts";
+import { Snapshots } from "./snapshots/snapshot.ts";
+import { newestStoredTime } from "./snapshots/store-part.ts";
+import { openWallets, type TestWallets } from "./wallets/open-wallets.ts";
+import { TestWallet } from "./wallets/test-wallet.ts";
+import type { SendRunner } from "./wallets/wallet.ts";
 
 /** The settings of a start, and what it has opened before its tools. */
 interface ToolsStart extends StartingProcess {

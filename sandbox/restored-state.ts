@@ -5,17 +5,17 @@ import {
 } from "../server/http/request/rate-limit.ts";
 import { miningPart } from "./chain/clock/mining.ts";
 import type { ChainNode } from "./chain/start-chain.ts";
+import type { LazyAccess } from "./client/access/lazy-access.ts";
+import type { GivenAccess } from "./given/actors/access.ts";
 import { namedPart, type Part, type RestoredParts, requireUsableNames } from "./lib/part.ts";
-import type { LazyAccess } from "./service/client/access/lazy-access.ts";
-import type { GivenAccess } from "./service/given/actors/access.ts";
-import type { SandboxReceiver } from "./service/receiver/receiver.ts";
-import type { ReceiverPin } from "./service/receiver/receiver-pin.ts";
+import type { SandboxReceiver } from "./receiver/receiver.ts";
+import type { ReceiverPin } from "./receiver/receiver-pin.ts";
 import type { StartedService } from "./service/start-service.ts";
-import { storePart } from "./state/store-part.ts";
+import { storePart } from "./snapshots/store-part.ts";
 
 /**
  * Lists all state but the chain's. Faults may pause mining, so they are restored before it. The chain and its clock are restored by
- * sandbox/state/snapshot.ts.
+ * sandbox/snapshots/snapshot.ts.
  *
  * @param given - the parts of the option `parts`.
  * @throws SandboxError option_invalid when two have the same name.

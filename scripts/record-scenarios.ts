@@ -1,9 +1,9 @@
 /** Records the scenarios that ship, in `examples/scenarios/`: `node scripts/record-scenarios.ts`. */
 import { usdc } from "../protocol/values/amount.ts";
+import { createApiClient, unwrap } from "../sandbox/client/api-client.ts";
 import { createSandbox, type Sandbox } from "../sandbox/create-sandbox.ts";
-import { writeScenario } from "../sandbox/hosts/recorder/scenario-file.ts";
-import { createApiClient, unwrap } from "../sandbox/service/client/api-client.ts";
-import { askControl, type ControlMethod } from "../sandbox/state/ask-control.ts";
+import { writeScenario } from "../sandbox/scenarios/scenario-file.ts";
+import { askControl, type ControlMethod } from "../sandbox/service/ask-control.ts";
 import { actorsOf } from "../testkit/demo/actors.ts";
 import { silentPrinter } from "../testkit/demo/printer.ts";
 import { Session } from "../testkit/demo/session.ts";

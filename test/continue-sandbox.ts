@@ -1,5 +1,5 @@
+import { unwrap } from "../sandbox/client/problem-error.ts";
 import type { Sandbox } from "../sandbox/create-sandbox.ts";
-import { unwrap } from "../sandbox/service/client/problem-error.ts";
 
 /** Continues with a sandbox in a way that shows what it was left with: faults, failures of deliveries, keys, time, ids. */
 export async function continueSandbox({ clock, given, client }: Sandbox): Promise<void> {

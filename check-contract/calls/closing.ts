@@ -12,7 +12,7 @@ import {
 } from "../../protocol/call.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
-import { readCommitment } from "../../sandbox/service/wallets/read-commitment.ts";
+import { readCommitment } from "../../sandbox/wallets/read-commitment.ts";
 import type { CallRecorder, SignedCommitment } from "./call-recorder.ts";
 import type { CallSequence } from "./call-sequence.ts";
 import { registerPurchase } from "./payments.ts";

@@ -24,7 +24,7 @@ function verifyCommand(terminal: Terminal): Command {
     .addOption(dataDirectoryOption("the data directory; no sandbox may run in it"))
     .addOption(jsonOption())
     .action(async ({ dataDir, json }: SandboxFlags) => {
-      const { verifyDirectory } = await import("../../sandbox/state/data-directory/verify-directory.ts");
+      const { verifyDirectory } = await import("../../sandbox/data-directory/verify-directory.ts");
       const verified = await verifyDirectory(dataDir);
       const { seed, mode, records, blocks, head, checkpoint } = verified;
       const newest = head === null ? "" : `, the newest ${head.number} (${head.hash})`;

@@ -73,9 +73,7 @@ async function ask(terminal: Terminal, transaction: string | undefined, flags: E
     const body = { decision: await readJson(terminal, "--decision", decision), ...signed };
     return await askDecision(body, dataDir, color);
   }
-  const { callExplanationSchema, explanationSchema } = await import(
-    "../../sandbox/hosts/explain/explanation.ts"
-  );
+  const { callExplanationSchema, explanationSchema } = await import("../../sandbox/explain/explanation.ts");
   const { renderCallExplanation, renderExplanation } = await import(
     "../../testkit/explanations/render-explanation.ts"
   );
@@ -92,7 +90,7 @@ async function ask(terminal: Terminal, transaction: string | undefined, flags: E
 
 async function askTypedData(body: object, dataDir: string, color: boolean) {
   const { typedDataExplanationSchema } = await import(
-    "../../sandbox/hosts/explain/signatures/signature-explanation.ts"
+    "../../sandbox/explain/signatures/signature-explanation.ts"
   );
   const { renderTypedDataExplanation } = await import("../../testkit/explanations/render-signature.ts");
   const answer = typedDataExplanationSchema.parse(await callControl(dataDir, "POST", "/explain", body));
@@ -101,7 +99,7 @@ async function askTypedData(body: object, dataDir: string, color: boolean) {
 
 async function askDecision(body: object, dataDir: string, color: boolean) {
   const { decisionExplanationSchema } = await import(
-    "../../sandbox/hosts/explain/decisions/decision-explanation.ts"
+    "../../sandbox/explain/decisions/decision-explanation.ts"
   );
   const { renderDecisionExplanation } = await import("../../testkit/explanations/render-signature.ts");
   const answer = decisionExplanationSchema.parse(await callControl(dataDir, "POST", "/explain", body));

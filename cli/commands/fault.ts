@@ -9,7 +9,7 @@ import {
   placementsOf,
   pointsOf,
   rpcCallers,
-} from "../../sandbox/service/faults/fault-matrix.ts";
+} from "../../sandbox/faults/fault-matrix.ts";
 import { orList } from "../../server/lib/or-list.ts";
 import { flagOf } from "../flag-names.ts";
 import { ControlRefusedError, callControl } from "../running/call-control.ts";

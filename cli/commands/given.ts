@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { z } from "zod";
 import { initialBalances, walletNames } from "../../sandbox/chain/genesis/roles.ts";
-import { defaultAmount, merchantStates, purchaseStates, routes } from "../../sandbox/service/given/states.ts";
+import { defaultAmount, merchantStates, purchaseStates, routes } from "../../sandbox/given/states.ts";
 import { ControlRefusedError, callControl } from "../running/call-control.ts";
 import {
   addRequiredOption,

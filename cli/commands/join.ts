@@ -35,7 +35,7 @@ async function join(
   { store, apiPort, startTimeout: startTimeoutMs, json }: JoinFlags,
 ): Promise<void> {
   const { pino } = await import("pino");
-  const { joinSandbox } = await import("../../sandbox/service/cluster/join-sandbox.ts");
+  const { joinSandbox } = await import("../../sandbox/cluster/join-sandbox.ts");
   const log = pino({ level: "error" }, terminal.stderr);
   await using joined = await joinSandbox({ store, apiPort, startTimeoutMs, log });
   const { apiUrl: api } = joined;

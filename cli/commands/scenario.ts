@@ -43,8 +43,8 @@ function recordCommand(terminal: Terminal): Command {
       const alive = setInterval(() => {}, 60_000);
       await interrupted;
       clearInterval(alive);
-      const { scenarioSchema } = await import("../../sandbox/hosts/recorder/scenario.ts");
-      const { writeScenario } = await import("../../sandbox/hosts/recorder/scenario-file.ts");
+      const { scenarioSchema } = await import("../../sandbox/scenarios/scenario.ts");
+      const { writeScenario } = await import("../../sandbox/scenarios/scenario-file.ts");
       const scenario = scenarioSchema.parse(await callControl(dataDir, "DELETE", "/scenario"));
       await writeScenario(file, scenario);
       const steps = scenario.steps.length;
@@ -89,7 +89,7 @@ async function playFile(
   suites: PlaySuite[],
 ) {
   const { playScenario } = await import("../../testkit/scenario/play-scenario.ts");
-  const { readScenario } = await import("../../sandbox/hosts/recorder/scenario-file.ts");
+  const { readScenario } = await import("../../sandbox/scenarios/scenario-file.ts");
   const scenario = await readScenario(file);
   const { redact } = await import("../../server/http/redact.ts");
   const say = (line: string) => flags.json || terminal.stdout.write(`${redact(line)}\n`);

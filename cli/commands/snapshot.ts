@@ -25,7 +25,7 @@ function saveCommand(terminal: Terminal): Command {
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async (file: string, { dataDir, json }: SandboxFlags) => {
-      const { writeSnapshot } = await import("../../sandbox/state/snapshot-file/snapshot-file.ts");
+      const { writeSnapshot } = await import("../../sandbox/snapshots/file/snapshot-file.ts");
       const answer = await fetchControl(dataDir, "GET", "/snapshot");
       const content = Buffer.from(await answer.arrayBuffer());
       await writeSnapshot(file, content);

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type Command, Option } from "commander";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
-import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { inFlags } from "../flag-names.ts";
 import { redeployOnChange } from "../running/redeploy-on-change.ts";
 import { startDetached } from "../running/start-detached.ts";

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { wait } from "../../sandbox/lib/time/wait.ts";
-import { askControl } from "../../sandbox/state/ask-control.ts";
+import { askControl } from "../../sandbox/service/ask-control.ts";
 import { callControl } from "../running/call-control.ts";
 import { findRunning } from "../running/find-running.ts";
 import {

@@ -14,7 +14,7 @@ export function traceCommand(terminal: Terminal): Command {
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async (file: string, { dataDir, json }: SandboxFlags) => {
-      const { writeTrace } = await import("../../sandbox/hosts/trace/write-trace.ts");
+      const { writeTrace } = await import("../../sandbox/trace/write-trace.ts");
       const written = await writeTrace(file, {
         encodeSnapshot: async () =>
           new Uint8Array(await (await fetchControl(dataDir, "GET", "/snapshot")).arrayBuffer()),

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { codeOf } from "../../protocol/coded-error.ts";
 import { findListener } from "../../sandbox/lib/processes/processes.ts";
-import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { broken, type Finding, healthy } from "./finding.ts";
 
 /** Checks that each port is given to one option only, and is free or the running sandbox's own. */

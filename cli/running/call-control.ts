@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { CodedError } from "../../protocol/coded-error.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
-import { askControl, type ControlMethod } from "../../sandbox/state/ask-control.ts";
-import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import type { SandboxDescription } from "../../sandbox/options/description.ts";
+import { askControl, type ControlMethod } from "../../sandbox/service/ask-control.ts";
 import { findRunning } from "./find-running.ts";
 
 const refusal = z.object({

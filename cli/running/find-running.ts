@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { causesOf, codeOf } from "../../protocol/coded-error.ts";
+import { isCopy } from "../../sandbox/data-directory/lock.ts";
+import { readOwn } from "../../sandbox/data-directory/sandbox-file.ts";
 import { fetchDirect } from "../../sandbox/lib/http/direct/fetch-direct.ts";
-import { isCopy } from "../../sandbox/state/data-directory/lock.ts";
-import { readOwn } from "../../sandbox/state/data-directory/sandbox-file.ts";
-import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
 
 /** The longest time for a sandbox to identify itself, in milliseconds. */

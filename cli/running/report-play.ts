@@ -1,5 +1,5 @@
 import { messageOf } from "../../protocol/coded-error.ts";
-import type { Scenario } from "../../sandbox/hosts/recorder/scenario.ts";
+import type { Scenario } from "../../sandbox/scenarios/scenario.ts";
 import { redact } from "../../server/http/redact.ts";
 import type { JunitCase } from "../../server/lib/render-junit.ts";
 

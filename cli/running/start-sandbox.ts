@@ -176,7 +176,7 @@ function isLoopback(address: string): boolean {
 
 /** A person's sandbox is live, unless it continues as it was made. */
 async function modeFor({ dataDir, fresh, from }: StartFlags): Promise<"live" | undefined> {
-  const { readKeptSettings } = await import("../../sandbox/state/data-directory/beginning.ts");
+  const { readKeptSettings } = await import("../../sandbox/data-directory/beginning.ts");
   const continues = from !== undefined || (!fresh && (await readKeptSettings(dataDir)) !== null);
   return continues ? undefined : "live";
 }

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { leftAnvilOf, lockDataDirectory, readOwner } from "../../sandbox/data-directory/lock.ts";
+import { unpublish } from "../../sandbox/data-directory/sandbox-file.ts";
 import {
   findListener,
   isRunning,
@@ -9,9 +11,7 @@ import {
   signalProcess,
 } from "../../sandbox/lib/processes/processes.ts";
 import { wait } from "../../sandbox/lib/time/wait.ts";
-import { askControl } from "../../sandbox/state/ask-control.ts";
-import { leftAnvilOf, lockDataDirectory, readOwner } from "../../sandbox/state/data-directory/lock.ts";
-import { unpublish } from "../../sandbox/state/data-directory/sandbox-file.ts";
+import { askControl } from "../../sandbox/service/ask-control.ts";
 import { noneAnswers } from "./find-running.ts";
 
 const status = z.looseObject({ pid: z.int() });

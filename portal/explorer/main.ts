@@ -1,4 +1,4 @@
-import type { ExplorerChange, Overview } from "../../sandbox/hosts/explorer/views.ts";
+import type { ExplorerChange, Overview } from "../../sandbox/explorer/views.ts";
 import { html, nothing, render, type TemplateResult } from "../vendor/lit-html/lit-html.js";
 import { readExplorer, Unreachable } from "./api.ts";
 import { followChanges, type StreamState } from "./data/changes.ts";

@@ -1,4 +1,4 @@
-import type { components } from "../../sandbox/service/client/api.generated.ts";
+import type { components } from "../../sandbox/client/api.generated.ts";
 
 type Schemas = components["schemas"];
 

@@ -9,17 +9,17 @@ import type { Services } from "../../server/services.ts";
 import type { RelayerJournalStore } from "../../server/store/stored-relayer-journal.ts";
 import type { SandboxClock } from "../chain/clock/clock.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
+import type { SandboxFaults } from "../faults/faults.ts";
+import { callNode, faultyNode } from "../faults/faulty-node.ts";
 import { machineClock } from "../lib/time/timers.ts";
 import type { Waits } from "../lib/time/waits.ts";
+import type { SandboxUrls } from "../options/description.ts";
 import type { SandboxSettings } from "../options/options.ts";
-import type { SandboxUrls } from "../state/description.ts";
-import type { RequestCounter } from "../state/request-counter.ts";
-import type { SandboxFaults } from "./faults/faults.ts";
-import { callNode, faultyNode } from "./faults/faulty-node.ts";
-import { deriveKeys, givenAccounts, hideKey, ownAccounts, type SandboxKeys } from "./keys/keys.ts";
-import type { ReceiverPin } from "./receiver/receiver-pin.ts";
-import { openWebhookSender } from "./receiver/webhook-sender.ts";
-import { openRelayer } from "./relayer/open-relayer.ts";
+import type { ReceiverPin } from "../receiver/receiver-pin.ts";
+import { openWebhookSender } from "../receiver/webhook-sender.ts";
+import { deriveKeys, givenAccounts, hideKey, ownAccounts, type SandboxKeys } from "./keys.ts";
+import { openRelayer } from "./open-relayer.ts";
+import type { RequestCounter } from "./request-counter.ts";
 
 /** The settings that every process of a sandbox answers by. */
 export type ServiceSettings = Pick<

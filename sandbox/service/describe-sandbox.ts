@@ -2,8 +2,8 @@ import { base64urlnopad } from "@scure/base";
 import type { KeyRing } from "../../server/keys/key-ring.ts";
 import type { ClockMode } from "../chain/clock/clock.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
-import type { RotatingDescription, SandboxDescription, SandboxUrls } from "../state/description.ts";
-import { bareHex, type SandboxKeys, type SeededAccount } from "./keys/keys.ts";
+import type { RotatingDescription, SandboxDescription, SandboxUrls } from "../options/description.ts";
+import { bareHex, type SandboxKeys, type SeededAccount } from "./keys.ts";
 
 /** Describes what is signed with now. */
 export async function describeRotating(

@@ -4,17 +4,17 @@ import type { Services } from "../../server/services.ts";
 import type { Store } from "../../server/store/store.ts";
 import type { RelayerJournalStore } from "../../server/store/stored-relayer-journal.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import type { Fault } from "../faults/fault.ts";
+import { SandboxFaults } from "../faults/faults.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
 import { Waits } from "../lib/time/waits.ts";
 import type { SandboxSettings } from "../options/options.ts";
 import type { StartDeadline } from "../options/start-deadline.ts";
-import type { RequestCounter } from "../state/request-counter.ts";
-import type { Cluster } from "./cluster/cluster.ts";
 import { type ConnectedService, connectService, type ServiceProcess } from "./connect-service.ts";
-import type { Fault } from "./faults/fault.ts";
-import { SandboxFaults } from "./faults/faults.ts";
-import { followHeads, type HeadFollower } from "./relayer/follow-heads.ts";
+import { followHeads, type HeadFollower } from "./follow-heads.ts";
+import type { RequestCounter } from "./request-counter.ts";
 
 /** Sees what one process of a sandbox does. */
 export interface Observer {

@@ -1,10 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stateValues } from "../../check-contract/rules/matrix/state.ts";
-import type { DescribedOperation } from "../../sandbox/hosts/control/describe-operations.ts";
-import { controlTags } from "../../sandbox/hosts/control/operation.ts";
-import { controlOperations } from "../../sandbox/hosts/control/table.ts";
-import { signatureMistakes } from "../../sandbox/hosts/explain/signatures/mistakes.ts";
+import type { DescribedOperation } from "../../sandbox/control/describe-operations.ts";
+import { controlTags } from "../../sandbox/control/operation.ts";
+import { controlOperations } from "../../sandbox/control/table.ts";
+import { signatureMistakes } from "../../sandbox/explain/signatures/mistakes.ts";
 import { sandboxErrors } from "../../sandbox/lib/errors/sandbox-error.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
 import { limitValues } from "../../server/documentation/limit-values.ts";

@@ -71,4 +71,4 @@ export const storageLayouts = ${JSON.stringify(await readLayouts(), null, 1)} as
 `;
 
 /** The storage layouts of the contracts, by which `explain` names changed slots. */
-export const files = { "sandbox/hosts/explain/execution/storage-layout.generated.ts": text };
+export const files = { "sandbox/explain/execution/storage-layout.generated.ts": text };

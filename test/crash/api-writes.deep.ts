@@ -1,4 +1,4 @@
-import { writes } from "../sandbox/service/faults/writes.ts";
+import { writes } from "../sandbox/faults/writes.ts";
 import { crashAtWrites } from "./api-writes.ts";
 
 // A repeat of issueAccess, which takes no key, issues another credential.

@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { requestAccess } from "../../sandbox/client/access/request-access.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
 import { isRunning } from "../../sandbox/lib/processes/processes.ts";
-import { requestAccess } from "../../sandbox/service/client/access/request-access.ts";
-import type { SandboxDescription } from "../../sandbox/state/description.ts";
-import { withoutPorts } from "../../sandbox/state/fingerprint.ts";
+import type { SandboxDescription } from "../../sandbox/options/description.ts";
+import { withoutPorts } from "../../sandbox/snapshots/fingerprint.ts";
 import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";
 import type { StoreImage } from "../../server/store/store.ts";
 import { controlSandbox } from "../kit/control.ts";
-import { type Write, writes } from "../sandbox/service/faults/writes.ts";
+import { type Write, writes } from "../sandbox/faults/writes.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { start } from "./crash-series.ts";
 

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { z } from "zod";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { initialBalances } from "../../sandbox/chain/genesis/roles.ts";
-import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { programSchema } from "../../server/programs/schemas.ts";
 import type { Store } from "../../server/store/store.ts";
 import { relayOperationSchema, transactionsSchema } from "../../server/transactions/schemas.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { FaultPoint, RelayOperationKind } from "../../relayer/relayer.ts";
 import { isRunning } from "../../sandbox/lib/processes/processes.ts";
-import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";
 import { type StartedSandbox, startSandbox } from "../end-to-end/started-sandbox.ts";
 import { controlSandbox, mineBySeconds } from "../kit/control.ts";

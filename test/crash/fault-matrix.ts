@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type FaultAction, faultPlacements, type RelayOperationKind } from "../../relayer/relayer.ts";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import type { FaultRequest } from "../../sandbox/service/faults/fault-request.ts";
-import type { Snapshot } from "../../sandbox/state/snapshot.ts";
+import type { FaultRequest } from "../../sandbox/faults/fault-request.ts";
+import type { Snapshot } from "../../sandbox/snapshots/snapshot.ts";
 import { controlSandbox, mineBySeconds } from "../kit/control.ts";
 import { codeOf, expectBooksToBalance, expectOneRecordEach, operationIn, readTransactions } from "./books.ts";
 import { type Mining, sendUntilDone } from "./crash-series.ts";

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { z } from "zod";
 import type { FaultPoint } from "../../relayer/relayer.ts";
-import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { purchaseSchema } from "../../server/purchases/schemas.ts";
 import { controlSandbox } from "../kit/control.ts";
 import { readTransactions } from "./books.ts";

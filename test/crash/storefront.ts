@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import type { Json } from "../../protocol/values/json.ts";
 import type { RelayOperationKind } from "../../relayer/relayer.ts";
-import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { type Actors, actorsOf } from "../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../testkit/demo/printer.ts";
 import { Session } from "../../testkit/demo/session.ts";

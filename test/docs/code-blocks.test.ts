@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest"
 import { commandsOf, createProgram } from "../../cli/program.ts";
 import { contractArtifactFile } from "../../sandbox/chain/contracts.ts";
 import type { RegistrarOption } from "../../sandbox/chain/registrar/registrar.ts";
-import { readScenario } from "../../sandbox/hosts/recorder/scenario-file.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
+import { readScenario } from "../../sandbox/scenarios/scenario-file.ts";
 import { createExplorableSandbox, type ExplorableSandbox } from "../../testkit/explore/explorable-sandbox.ts";
 import type { ExploreOptions } from "../../testkit/explore/options.ts";
 import { sandboxMatchers } from "../../testkit/matchers.ts";

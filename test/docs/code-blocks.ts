@@ -28,7 +28,7 @@ export function codeBlocks(): CodeBlock[] {
 }
 
 const modules: { readonly [specifier: string]: string } = {
-  "routing-sandbox/client": "../../sandbox/service/client/api-client.ts",
+  "routing-sandbox/client": "../../sandbox/client/api-client.ts",
   "routing-sandbox/vitest": "../../testkit/vitest.ts",
   "routing-sandbox/playwright": "../../testkit/playwright/inject-wallet.ts",
   "routing-sandbox/fixture": "../../testkit/fixture.ts",

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
-import { faultLayers, placementsOf } from "../../sandbox/service/faults/fault-matrix.ts";
+import { faultLayers, placementsOf } from "../../sandbox/faults/fault-matrix.ts";
 
 const readPage = async (path: string) => await readFile(new URL(`../../${path}`, import.meta.url), "utf8");
 

@@ -1,10 +1,10 @@
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { faultDefaults, faultLimits } from "../../sandbox/faults/fault-matrix.ts";
+import { defaultCap } from "../../sandbox/given/give-merchant.ts";
+import { defaultAmount } from "../../sandbox/given/states.ts";
 import { defaultStartTimeoutMs } from "../../sandbox/options/start-timeout.ts";
-import { faultDefaults, faultLimits } from "../../sandbox/service/faults/fault-matrix.ts";
-import { defaultCap } from "../../sandbox/service/given/give-merchant.ts";
-import { defaultAmount } from "../../sandbox/service/given/states.ts";
 import { pageLimits } from "../../scripts/generate/page-limits.ts";
 import { limitValues } from "../../server/documentation/limit-values.ts";
 
@@ -66,18 +66,18 @@ test("no comment names a default number that is not the constant's", () => {
   });
   expect(found.toSorted()).toEqual(
     [
-      `sandbox/service/cluster/join-sandbox.ts: ${named(defaultStartTimeoutMs)}`,
-      `sandbox/service/faults/fault-request.ts: ${named(count === 1 ? "once" : count)}`,
-      `sandbox/service/faults/fault-request.ts: ${named(depth)}`,
-      `sandbox/service/faults/fault-request.ts: ${named(delay_ms)}`,
-      `sandbox/service/faults/fault-request.ts: ${named(status)}`,
-      `sandbox/service/given/options.ts: ${usdc(defaultCap)}`,
-      `sandbox/service/given/options.ts: ${usdc(defaultAmount)}`,
+      `sandbox/cluster/join-sandbox.ts: ${named(defaultStartTimeoutMs)}`,
+      `sandbox/faults/fault-request.ts: ${named(count === 1 ? "once" : count)}`,
+      `sandbox/faults/fault-request.ts: ${named(depth)}`,
+      `sandbox/faults/fault-request.ts: ${named(delay_ms)}`,
+      `sandbox/faults/fault-request.ts: ${named(status)}`,
+      `sandbox/given/options.ts: ${usdc(defaultCap)}`,
+      `sandbox/given/options.ts: ${usdc(defaultAmount)}`,
       // No value at all, which is no limit.
-      "sandbox/service/wallets/wallet.ts: by default 0",
+      "sandbox/wallets/wallet.ts: by default 0",
     ].toSorted(),
   );
   const { least, most } = faultLimits.status;
-  const source = readFileSync(`${root}/sandbox/service/faults/fault-request.ts`, "utf8");
+  const source = readFileSync(`${root}/sandbox/faults/fault-request.ts`, "utf8");
   expect(source).toContain(`The status of the receiver's response, ${least} to ${most};`);
 });

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { type RelayedRequest, Storefront, send } from "../crash/storefront.ts";
 import { controlSandbox } from "../kit/control.ts";
 import { findAnvils } from "../sandbox/chain/anvil/find-anvil.ts";

@@ -1,6 +1,6 @@
 import { type Hex, toHex } from "viem";
 import { z } from "zod";
-import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import type { SandboxDescription } from "../../sandbox/options/description.ts";
 
 /** Asks the chain RPC of a sandbox; throws what is no success. */
 export function rpcOf({ urls }: SandboxDescription) {

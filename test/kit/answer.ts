@@ -1,4 +1,4 @@
-import type { components } from "../../sandbox/service/client/api-client.ts";
+import type { components } from "../../sandbox/client/api-client.ts";
 
 /** A schema of the description, by its name. */
 export type Schema<N extends keyof components["schemas"]> = components["schemas"][N];

@@ -1,5 +1,5 @@
-import { askControl, type ControlMethod } from "../../sandbox/state/ask-control.ts";
-import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import type { SandboxDescription } from "../../sandbox/options/description.ts";
+import { askControl, type ControlMethod } from "../../sandbox/service/ask-control.ts";
 
 /** Asks a running sandbox's control API, which must not refuse. */
 export async function controlSandbox(

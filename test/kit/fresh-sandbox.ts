@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
-import type { Snapshot } from "../../sandbox/state/snapshot.ts";
+import type { Snapshot } from "../../sandbox/snapshots/snapshot.ts";
 import { createExplorableSandbox, type ExplorableSandbox } from "../../testkit/explore/explorable-sandbox.ts";
 
 /** A sandbox that the tests of a file share. */

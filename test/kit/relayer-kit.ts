@@ -40,7 +40,7 @@ import {
 } from "../../relayer/relayer.ts";
 import type { TestAccount } from "../../sandbox/chain/genesis/deployment-record.ts";
 import { type ChainNode, startChain } from "../../sandbox/chain/start-chain.ts";
-import { SandboxFaults } from "../../sandbox/service/faults/faults.ts";
+import { SandboxFaults } from "../../sandbox/faults/faults.ts";
 import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";
 import { relayerJournal } from "../../server/store/stored-relayer-journal.ts";
 import { temporaryFolder } from "../temporary-folder.ts";

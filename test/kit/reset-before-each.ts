@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import type { Snapshot } from "../../sandbox/state/snapshot.ts";
+import type { Snapshot } from "../../sandbox/snapshots/snapshot.ts";
 import type { TestKit } from "./test-kit.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
-import type { Snapshot } from "../../sandbox/state/snapshot.ts";
+import type { Snapshot } from "../../sandbox/snapshots/snapshot.ts";
 import { openBrowser, type TestBrowser } from "./browser.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../sandbox/create-sandbox.ts";
+import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
-import type { SandboxDescription } from "../../sandbox/state/description.ts";
 import { transactionsSchema } from "../../server/transactions/schemas.ts";
 import { runCli } from "../cli/run-cli.ts";
 import { codeOf, expectBooksToBalance, operationIn, readTransactions } from "../crash/books.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { collectRefundCall, offerCall } from "../../protocol/call.ts";
 import { toTimestamp } from "../../protocol/values/time.ts";
-import { readCommitment } from "../../sandbox/service/wallets/read-commitment.ts";
+import { readCommitment } from "../../sandbox/wallets/read-commitment.ts";
 import type { ProgramDeployment } from "../../server/chain/deployment.ts";
 import { day } from "../../server/purchases/default-deadlines.ts";
 import { type Answer, present, problem, type Schema } from "../kit/answer.ts";

@@ -1,8 +1,8 @@
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
+import { type ApiClient, createApiClient } from "../../sandbox/client/api-client.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
-import { type ApiClient, createApiClient } from "../../sandbox/service/client/api-client.ts";
-import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { startSandbox } from "../end-to-end/started-sandbox.ts";
 import { present } from "../kit/answer.ts";
 import { temporaryFolder } from "../temporary-folder.ts";

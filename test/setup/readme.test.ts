@@ -8,7 +8,7 @@ test("the first test that the README shows also runs here", async () => {
   const runs = await readFile(new URL("test/testkit/first-test.test.ts", root), "utf8");
   const shown = /```ts\n([\s\S]*?)```/.exec(readme)?.[1];
   const imported = runs
-    .replace("../../sandbox/service/client/api-client.ts", "routing-sandbox/client")
+    .replace("../../sandbox/client/api-client.ts", "routing-sandbox/client")
     .replace("../../testkit/vitest.ts", "routing-sandbox/vitest");
   expect(shown).toBe(imported);
   expect(runs.trimEnd().split("\n").length).toBeLessThanOrEqual(20);

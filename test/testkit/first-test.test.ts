@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { unwrap } from "../../sandbox/service/client/api-client.ts";
+import { unwrap } from "../../sandbox/client/api-client.ts";
 import { sandboxTest } from "../../testkit/vitest.ts";
 
 sandboxTest()("an approved claim is refunded", async ({ sandbox: { given, reviewer, client } }) => {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { TestWallet } from "../../sandbox/service/wallets/test-wallet.ts";
+import type { TestWallet } from "../../sandbox/wallets/test-wallet.ts";
 import { sandboxFixture } from "../../testkit/fixture.ts";
 
 const fixture = sandboxFixture({ seed: "hooks" });

@@ -1,8 +1,8 @@
 import { expect, onTestFinished } from "vitest";
 import { z } from "zod";
+import { requestAccess } from "../../sandbox/client/access/request-access.ts";
+import { createApiClient } from "../../sandbox/client/api-client.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
-import { requestAccess } from "../../sandbox/service/client/access/request-access.ts";
-import { createApiClient } from "../../sandbox/service/client/api-client.ts";
 import { openPool } from "../../testkit/pool/pool.ts";
 import { sandboxTest } from "../../testkit/vitest.ts";
 

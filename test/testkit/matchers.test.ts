@@ -1,6 +1,6 @@
 import { expect } from "vitest";
+import { unwrap } from "../../sandbox/client/api-client.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
-import { unwrap } from "../../sandbox/service/client/api-client.ts";
 import { sandboxMatchers } from "../../testkit/matchers.ts";
 import { sandboxTest } from "../../testkit/vitest.ts";
 

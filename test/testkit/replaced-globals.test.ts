@@ -4,7 +4,7 @@ import { mock } from "node:test";
 import timers from "node:timers";
 import promisedTimers from "node:timers/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { unwrap } from "../../sandbox/service/client/api-client.ts";
+import { unwrap } from "../../sandbox/client/api-client.ts";
 import type { ExplorableSandbox } from "../../testkit/explore/explorable-sandbox.ts";
 import { freshSandbox } from "../kit/fresh-sandbox.ts";
 

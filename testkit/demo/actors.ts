@@ -2,8 +2,8 @@ import type { Address } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { testUsdcAbi } from "../../protocol/abi.generated.ts";
 import { type ChainClient, createChainClient } from "../../sandbox/chain/client/chain-client.ts";
-import { TestWallet } from "../../sandbox/service/wallets/test-wallet.ts";
-import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import type { SandboxDescription } from "../../sandbox/options/description.ts";
+import { TestWallet } from "../../sandbox/wallets/test-wallet.ts";
 
 /** The accounts and wallets of the demo; everything comes from what the sandbox publishes. */
 export interface Actors {

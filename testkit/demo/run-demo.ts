@@ -1,6 +1,6 @@
 import { usdc } from "../../protocol/values/amount.ts";
-import { clientAccount } from "../../sandbox/service/keys/keys.ts";
-import type { SandboxDescription } from "../../sandbox/state/description.ts";
+import type { SandboxDescription } from "../../sandbox/options/description.ts";
+import { clientAccount } from "../../sandbox/service/keys.ts";
 import { actorsOf } from "./actors.ts";
 import type { Printer } from "./printer.ts";
 import { Session } from "./session.ts";

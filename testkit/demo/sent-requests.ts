@@ -1,4 +1,4 @@
-import type { ApiClient } from "../../sandbox/service/client/api-client.ts";
+import type { ApiClient } from "../../sandbox/client/api-client.ts";
 import { cutText } from "./cut-text.ts";
 
 /** Keeps what clients sent, for the report of the answers. */

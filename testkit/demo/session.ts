@@ -1,7 +1,7 @@
-import { type ApiClient, createApiClient } from "../../sandbox/service/client/api-client.ts";
-import { isProblem, ProblemError, unwrap } from "../../sandbox/service/client/problem-error.ts";
-import type { SentCall } from "../../sandbox/service/wallets/test-wallet.ts";
-import type { Wallet } from "../../sandbox/service/wallets/wallet.ts";
+import { type ApiClient, createApiClient } from "../../sandbox/client/api-client.ts";
+import { isProblem, ProblemError, unwrap } from "../../sandbox/client/problem-error.ts";
+import type { SentCall } from "../../sandbox/wallets/test-wallet.ts";
+import type { Wallet } from "../../sandbox/wallets/wallet.ts";
 import type { Actors } from "./actors.ts";
 import { cutText } from "./cut-text.ts";
 import type { Printer } from "./printer.ts";

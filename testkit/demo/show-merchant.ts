@@ -2,7 +2,7 @@ import { zeroHash } from "viem";
 import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
 import { revokeFundingCall } from "../../protocol/call.ts";
 import { hashId } from "../../protocol/values/id.ts";
-import type { components } from "../../sandbox/service/client/api-client.ts";
+import type { components } from "../../sandbox/client/api-client.ts";
 import type { Session } from "./session.ts";
 
 /** A merchant as the API answers it. */

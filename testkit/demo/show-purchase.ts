@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
-import { type components, createApiClient, unwrap } from "../../sandbox/service/client/api-client.ts";
-import { signVerdict } from "../../sandbox/service/given/actors/reviewer.ts";
-import type { TestWallet } from "../../sandbox/service/wallets/test-wallet.ts";
+import { type components, createApiClient, unwrap } from "../../sandbox/client/api-client.ts";
+import { signVerdict } from "../../sandbox/given/actors/reviewer.ts";
+import type { TestWallet } from "../../sandbox/wallets/test-wallet.ts";
 import type { Session } from "./session.ts";
 import type { DemoMerchant } from "./show-merchant.ts";
 

@@ -1,12 +1,7 @@
 import { formatUnits } from "viem";
 import { usdcDecimals } from "../../protocol/values/amount.ts";
-import type {
-  CallExplanation,
-  Explanation,
-  Frame,
-  StateChanges,
-} from "../../sandbox/hosts/explain/explanation.ts";
-import { describeCheck } from "../../sandbox/service/client/describe-check.ts";
+import { describeCheck } from "../../sandbox/client/describe-check.ts";
+import type { CallExplanation, Explanation, Frame, StateChanges } from "../../sandbox/explain/explanation.ts";
 import { asText, type Paint, paintIn, section } from "./paint.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { hexToString } from "viem";
-import type { DecisionExplanation } from "../../sandbox/hosts/explain/decisions/decision-explanation.ts";
-import type { TypedDataExplanation } from "../../sandbox/hosts/explain/signatures/signature-explanation.ts";
+import type { DecisionExplanation } from "../../sandbox/explain/decisions/decision-explanation.ts";
+import type { TypedDataExplanation } from "../../sandbox/explain/signatures/signature-explanation.ts";
 import { escapeControls } from "../../server/lib/escape-controls.ts";
 import { asText, type Paint, paintIn, section } from "./paint.ts";
 

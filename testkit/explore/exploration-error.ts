@@ -1,5 +1,5 @@
 import { CodedError } from "../../protocol/coded-error.ts";
-import type { Scenario } from "../../sandbox/hosts/recorder/scenario.ts";
+import type { Scenario } from "../../sandbox/scenarios/scenario.ts";
 import { mostCandidates } from "./shorten-sequence.ts";
 
 /** Thrown by `sandbox.explore()` when the service, the chain or your `check` differs from what is documented. */

@@ -4,7 +4,7 @@ import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { closedError } from "../../sandbox/lib/errors/closed-error.ts";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import { withMethods } from "../../sandbox/lib/with-methods.ts";
-import type { SandboxReceiver } from "../../sandbox/service/receiver/receiver.ts";
+import type { SandboxReceiver } from "../../sandbox/receiver/receiver.ts";
 import type { Exploration, ExploreOptions } from "./options.ts";
 
 /** The explorations of one sandbox: one at a time. */

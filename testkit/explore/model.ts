@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import type { WalletName } from "../../sandbox/chain/genesis/roles.ts";
-import type { components } from "../../sandbox/service/client/api-client.ts";
-import type { Route } from "../../sandbox/service/given/states.ts";
+import type { components } from "../../sandbox/client/api-client.ts";
+import type { Route } from "../../sandbox/given/states.ts";
 
 type Schemas = components["schemas"];
 

@@ -1,9 +1,9 @@
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Hex } from "viem";
+import type { components } from "../../sandbox/client/api-client.ts";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import { showValue } from "../../sandbox/lib/errors/show-value.ts";
-import type { components } from "../../sandbox/service/client/api-client.ts";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
 import { requireReplaceable } from "../../server/lib/replace-file.ts";
 

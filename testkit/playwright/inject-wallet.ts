@@ -1,4 +1,4 @@
-import type { Wallet } from "../../sandbox/service/wallets/wallet.ts";
+import type { Wallet } from "../../sandbox/wallets/wallet.ts";
 import { InjectedWallet, type InjectedWalletOptions } from "./injected-wallet.ts";
 import type { WalletPage } from "./page-provider.ts";
 import { toWallet, type WalletKey } from "./to-wallet.ts";

@@ -3,7 +3,7 @@ import { type Hex, numberToHex } from "viem";
 import { isError, messageOf } from "../../protocol/coded-error.ts";
 import { fetchDirect } from "../../sandbox/lib/http/direct/fetch-direct.ts";
 import { wait } from "../../sandbox/lib/time/wait.ts";
-import type { Wallet } from "../../sandbox/service/wallets/wallet.ts";
+import type { Wallet } from "../../sandbox/wallets/wallet.ts";
 import { announceProvider, emitEvent, type PageAnswer, type WalletPage } from "./page-provider.ts";
 import { ProviderError } from "./provider-error.ts";
 import { tamperWith } from "./tamper-with.ts";

@@ -3,7 +3,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { createChainClient } from "../../sandbox/chain/client/chain-client.ts";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import { showValue } from "../../sandbox/lib/errors/show-value.ts";
-import { Wallet } from "../../sandbox/service/wallets/wallet.ts";
+import { Wallet } from "../../sandbox/wallets/wallet.ts";
 
 /** A wallet of a sandbox that runs in another process: a key of its `sandbox.json`, and the URL of its chain RPC. */
 export interface WalletKey {

@@ -1,8 +1,8 @@
 import type { LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import type { SandboxReceiver } from "../../sandbox/service/receiver/receiver.ts";
-import { openWallets } from "../../sandbox/service/wallets/open-wallets.ts";
-import type { TestWallet } from "../../sandbox/service/wallets/test-wallet.ts";
+import type { SandboxReceiver } from "../../sandbox/receiver/receiver.ts";
+import { openWallets } from "../../sandbox/wallets/open-wallets.ts";
+import type { TestWallet } from "../../sandbox/wallets/test-wallet.ts";
 import { once } from "../../server/lib/once.ts";
 import type { ExplorableSandbox } from "../explore/explorable-sandbox.ts";
 import { type Explorations, refuseWhileExplored } from "../explore/explorations.ts";

@@ -1,7 +1,7 @@
 import type { Hex, LocalAccount } from "viem";
 import type { ChainClient } from "../../sandbox/chain/client/chain-client.ts";
-import { TestWallet, type WalletContracts } from "../../sandbox/service/wallets/test-wallet.ts";
-import type { WalletTransaction } from "../../sandbox/service/wallets/wallet.ts";
+import { TestWallet, type WalletContracts } from "../../sandbox/wallets/test-wallet.ts";
+import type { WalletTransaction } from "../../sandbox/wallets/wallet.ts";
 import type { LeaseGuard } from "./lease-guard.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
-import type { Snapshot } from "../../sandbox/state/snapshot.ts";
+import type { Snapshot } from "../../sandbox/snapshots/snapshot.ts";
 import { type ExplorableSandbox, openExplorable } from "../explore/explorable-sandbox.ts";
 import type { Explorations } from "../explore/explorations.ts";
 import { LeaseGuard } from "./lease-guard.ts";

@@ -1,6 +1,6 @@
-import type { Scenario, Step } from "../../sandbox/hosts/recorder/scenario.ts";
 import { loadRuntime } from "../../sandbox/load-runtime.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
+import type { Scenario, Step } from "../../sandbox/scenarios/scenario.ts";
 import type { Check } from "../explore/options.ts";
 import type { Differs } from "./repeat/player.ts";
 import { ScenarioDifferenceError } from "./scenario-difference-error.ts";

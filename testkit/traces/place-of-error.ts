@@ -2,8 +2,8 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
-import type { TraceFailure } from "../../sandbox/hosts/trace/trace-view.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
+import type { TraceFailure } from "../../sandbox/trace/trace-view.ts";
 import { escapeLines } from "../../server/lib/escape-controls.ts";
 
 /** The longest file of a test that is read, in bytes. */

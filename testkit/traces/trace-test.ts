@@ -1,8 +1,8 @@
 import { rm } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
-import { snapshotOf } from "../../sandbox/hosts/trace/snapshot-of.ts";
-import type { TraceFailure } from "../../sandbox/hosts/trace/trace-view.ts";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
+import { snapshotOf } from "../../sandbox/trace/snapshot-of.ts";
+import type { TraceFailure } from "../../sandbox/trace/trace-view.ts";
 import { forTerminal } from "../../server/lib/escape-controls.ts";
 import type { ExplorableSandbox } from "../explore/explorable-sandbox.ts";
 import { readPlace, withoutColors } from "./place-of-error.ts";

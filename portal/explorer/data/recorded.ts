@@ -1,5 +1,5 @@
-import type { Overview } from "../../../sandbox/hosts/explorer/views.ts";
-import type { TraceData, TraceView } from "../../../sandbox/hosts/trace/trace-view.ts";
+import type { Overview } from "../../../sandbox/explorer/views.ts";
+import type { TraceData, TraceView } from "../../../sandbox/trace/trace-view.ts";
 
 /** The data of a trace's page; null in the explorer of a running sandbox. */
 export const recorded: TraceData | null = readData();

@@ -1,4 +1,4 @@
-import type { CheckView } from "../../../sandbox/hosts/explorer/views.ts";
+import type { CheckView } from "../../../sandbox/explorer/views.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import type { Measure } from "../format.ts";
 import { formatUnix, linked } from "./text.ts";

@@ -1,4 +1,4 @@
-import type { FiguresView } from "../../../sandbox/hosts/explorer/views.ts";
+import type { FiguresView } from "../../../sandbox/explorer/views.ts";
 import { formatAmount, formatUnits } from "../../amounts/format-amount.ts";
 import { html, nothing, svg, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { type Measure, percent } from "../format.ts";

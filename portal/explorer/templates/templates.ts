@@ -1,4 +1,4 @@
-import type { AccountView } from "../../../sandbox/hosts/explorer/views.ts";
+import type { AccountView } from "../../../sandbox/explorer/views.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { formatDistance, formatTime, type Measure, nameInWords, shortenId } from "../format.ts";
 import { hrefTo } from "../page-address.ts";

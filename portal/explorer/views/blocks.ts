@@ -1,4 +1,4 @@
-import type { BlockView, TransactionView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
+import type { BlockView, TransactionView, ViewPage } from "../../../sandbox/explorer/views.ts";
 import { repeat } from "../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { readExplorer } from "../api.ts";

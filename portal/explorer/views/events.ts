@@ -1,4 +1,4 @@
-import type { EventView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
+import type { EventView, ViewPage } from "../../../sandbox/explorer/views.ts";
 import type { EventRecord } from "../../../server/store/records.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { readExplorer, requestControl } from "../api.ts";

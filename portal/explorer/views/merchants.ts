@@ -1,4 +1,4 @@
-import type { MerchantView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
+import type { MerchantView, ViewPage } from "../../../sandbox/explorer/views.ts";
 import { formatAmount } from "../../amounts/format-amount.ts";
 import { html, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { readExplorer } from "../api.ts";

@@ -4,7 +4,7 @@ import type {
   PurchaseViews,
   RefusalView,
   ViewPage,
-} from "../../../sandbox/hosts/explorer/views.ts";
+} from "../../../sandbox/explorer/views.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { readExplorer } from "../api.ts";
 import { formatWei, nameInWords, percent } from "../format.ts";

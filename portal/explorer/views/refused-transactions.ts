@@ -1,5 +1,5 @@
-import type { Explanation } from "../../../sandbox/hosts/explain/explanation.ts";
-import type { RefusalView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
+import type { Explanation } from "../../../sandbox/explain/explanation.ts";
+import type { RefusalView, ViewPage } from "../../../sandbox/explorer/views.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { readExplorer, requestControl } from "../api.ts";
 import { checks } from "../templates/checks.ts";

@@ -1,4 +1,4 @@
-import type { SearchResult } from "../../../sandbox/hosts/explorer/views.ts";
+import type { SearchResult } from "../../../sandbox/explorer/views.ts";
 import { html } from "../../vendor/lit-html/lit-html.js";
 import { readExplorer } from "../api.ts";
 import { shortenId } from "../format.ts";

@@ -1,4 +1,4 @@
-import type { Explanation, Frame, StateChanges } from "../../../sandbox/hosts/explain/explanation.ts";
+import type { Explanation, Frame, StateChanges } from "../../../sandbox/explain/explanation.ts";
 import { formatAmount } from "../../amounts/format-amount.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { requestControl } from "../api.ts";

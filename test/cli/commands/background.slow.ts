@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readOwner } from "../../../sandbox/state/data-directory/lock.ts";
+import { readOwner } from "../../../sandbox/data-directory/lock.ts";
 import { processesWith } from "../../kit/left-processes.ts";
 import { anyPorts, runIn } from "../../kit/run-in-background.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
 import { readContractArtifact } from "../../../sandbox/chain/contracts.ts";
-import type { SandboxDescription } from "../../../sandbox/state/description.ts";
+import type { SandboxDescription } from "../../../sandbox/options/description.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { runCli, startCli } from "../run-cli.ts";
 

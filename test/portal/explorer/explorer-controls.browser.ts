@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { EventView, ViewPage } from "../../../sandbox/hosts/explorer/views.ts";
+import type { EventView, ViewPage } from "../../../sandbox/explorer/views.ts";
 import { day } from "../../../server/purchases/default-deadlines.ts";
 import { enrollMerchant } from "../../../testkit/demo/show-merchant.ts";
 import { demoSteps } from "../../../testkit/demo/show-purchase.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { usdc } from "../../../protocol/values/amount.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
-import type { RequestViews } from "../../../sandbox/hosts/explorer/views.ts";
+import type { RequestViews } from "../../../sandbox/explorer/views.ts";
 import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { Session } from "../../../testkit/demo/session.ts";

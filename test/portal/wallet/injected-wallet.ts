@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import type { Hex } from "viem";
 import { z } from "zod";
-import type { Wallet } from "../../../sandbox/service/wallets/wallet.ts";
+import type { Wallet } from "../../../sandbox/wallets/wallet.ts";
 
 /** A wallet's refusal with a code of EIP-1193. */
 class ProviderError extends Error {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { FaultInvalidError, type FaultPoint, faultPoints } from "../../../relayer/relayer.ts";
-import type { FaultRequest } from "../../../sandbox/service/faults/fault-request.ts";
+import type { FaultRequest } from "../../../sandbox/faults/fault-request.ts";
 import { offerReservation, openRelayerKits, program } from "../../kit/relayer-kit.ts";
 import { holdDisk } from "../../server/store/directory/held-disk.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Precondition, RelayIntent, RelayOperation } from "../../../relayer/relayer.ts";
-import { catchUp } from "../../../sandbox/service/relayer/catch-up.ts";
+import { catchUp } from "../../../sandbox/service/catch-up.ts";
 import {
   Crash,
   offerReservation,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { createApiClient } from "../../../sandbox/client/api-client.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";
-import { createApiClient } from "../../../sandbox/service/client/api-client.ts";
 import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { Session } from "../../../testkit/demo/session.ts";

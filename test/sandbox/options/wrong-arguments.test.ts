@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { unwrap } from "../../../sandbox/client/api-client.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import type { Part } from "../../../sandbox/lib/part.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";
-import { unwrap } from "../../../sandbox/service/client/api-client.ts";
 import { sandboxTest } from "../../../testkit/vitest.ts";
 import { freshSandbox } from "../../kit/fresh-sandbox.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";

@@ -6,7 +6,7 @@ import { ContractFixture } from "../../../check-contract/fixture/contract-fixtur
 import type { FixtureAnswer } from "../../../check-contract/fixture/fixture-service.ts";
 import { contractWalletReason } from "../../../protocol/binding/check-binding.ts";
 import { usdc } from "../../../protocol/values/amount.ts";
-import { explanationSchema } from "../../../sandbox/hosts/explain/explanation.ts";
+import { explanationSchema } from "../../../sandbox/explain/explanation.ts";
 import { problemSchema } from "../../../server/http/schemas/problem.ts";
 
 const object = z.looseObject({});

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { TamperedNode } from "../../../check-contract/fixture/tampered-node.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import type { Snapshot } from "../../../sandbox/snapshots/snapshot.ts";
 import { sendEnrollment } from "../binding/sent-enrollment.ts";
 
 const node = new TamperedNode();

@@ -5,7 +5,7 @@ import { TamperedNode } from "../../../check-contract/fixture/tampered-node.ts";
 import { testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import { hexSchema } from "../../../relayer/node/node-schemas.ts";
 import type { ChainNode } from "../../../sandbox/chain/start-chain.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import type { Snapshot } from "../../../sandbox/snapshots/snapshot.ts";
 import { type Answer, problem, type Schema } from "../../kit/answer.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";

@@ -4,7 +4,7 @@ import type { Hex } from "viem";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { claimCall } from "../../../protocol/call.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import type { Snapshot } from "../../../sandbox/snapshots/snapshot.ts";
 import { type Answer, problem, type Schema } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 

@@ -5,7 +5,7 @@ import { Webhook } from "standardwebhooks";
 import { beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import type { Snapshot } from "../../../sandbox/snapshots/snapshot.ts";
 import { startSandbox } from "../../end-to-end/started-sandbox.ts";
 import { present } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";

@@ -3,7 +3,7 @@ import { ed25519Key } from "../../../protocol/signatures/ed25519.ts";
 import { deriveKey } from "../../../protocol/signatures/key-derivation.ts";
 import { signWebhook, webhookSecret } from "../../../protocol/signatures/webhook.ts";
 import { sha256Hex } from "../../../protocol/values/canonical-json.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import type { Snapshot } from "../../../sandbox/snapshots/snapshot.ts";
 import type { EventRecord } from "../../../server/store/records.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 

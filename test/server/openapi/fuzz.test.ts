@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import type { Snapshot } from "../../../sandbox/snapshots/snapshot.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 import { AnswerCheck } from "./fuzz/answer-check.ts";
 import { parseDescription } from "./fuzz/description.ts";

@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import type { Snapshot } from "../../../sandbox/snapshots/snapshot.ts";
 import { problem, type Schema } from "../../kit/answer.ts";
 import { TestKit } from "../../kit/test-kit.ts";
 

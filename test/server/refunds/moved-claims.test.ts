@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { describe, expect, test } from "vitest";
 import { toTimestamp } from "../../../protocol/values/time.ts";
-import { catchUp } from "../../../sandbox/service/relayer/catch-up.ts";
+import { catchUp } from "../../../sandbox/service/catch-up.ts";
 import { type Answer, problem, type Schema } from "../../kit/answer.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";

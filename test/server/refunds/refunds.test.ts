@@ -4,7 +4,7 @@ import { purchaseRegistrarAbi, testUsdcAbi } from "../../../protocol/abi.generat
 import { approveCall, collectRefundCall } from "../../../protocol/call.ts";
 import { hashId } from "../../../protocol/values/id.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
-import type { SentTransaction } from "../../../sandbox/service/wallets/wallet.ts";
+import type { SentTransaction } from "../../../sandbox/wallets/wallet.ts";
 import { day } from "../../../server/purchases/default-deadlines.ts";
 import { type Answer, problem, type Schema } from "../../kit/answer.ts";
 import { controlSandbox } from "../../kit/control.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { catchUp } from "../../../sandbox/service/relayer/catch-up.ts";
+import { catchUp } from "../../../sandbox/service/catch-up.ts";
 import { type Answer, problem, type Schema } from "../../kit/answer.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";

@@ -2,7 +2,7 @@ import { encodeFunctionData } from "viem";
 import { describe, expect, test } from "vitest";
 import { testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import { approveCall } from "../../../protocol/call.ts";
-import type { SentTransaction } from "../../../sandbox/service/wallets/wallet.ts";
+import type { SentTransaction } from "../../../sandbox/wallets/wallet.ts";
 import { present, type Schema } from "../../kit/answer.ts";
 import { resetBeforeEach } from "../../kit/reset-before-each.ts";
 import { TestKit } from "../../kit/test-kit.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { readScenario } from "../../../sandbox/hosts/recorder/scenario-file.ts";
 import type { Part } from "../../../sandbox/lib/part.ts";
+import { readScenario } from "../../../sandbox/scenarios/scenario-file.ts";
 import { createExplorableSandbox } from "../../../testkit/explore/explorable-sandbox.ts";
 import { ExplorationError } from "../../../testkit/explore/exploration-error.ts";
 import type { ExploreOptions } from "../../../testkit/explore/options.ts";

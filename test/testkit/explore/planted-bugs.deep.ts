@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readScenario } from "../../../sandbox/hosts/recorder/scenario-file.ts";
+import { readScenario } from "../../../sandbox/scenarios/scenario-file.ts";
 import type { Bug } from "../../../scripts/mutate/bug.ts";
 import { plant, readSources } from "../../../scripts/mutate/plant.ts";
 import { playScenario } from "../../../testkit/scenario/play-scenario.ts";

@@ -9,7 +9,7 @@ import { type Hex, recoverTypedDataAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { packageRoot } from "../../../sandbox/lib/package-root.ts";
-import type { Snapshot } from "../../../sandbox/state/snapshot.ts";
+import type { Snapshot } from "../../../sandbox/snapshots/snapshot.ts";
 import { type LaunchedChromium, launchChromium } from "../../../scripts/launch-chromium.ts";
 import {
   type InjectedWalletOptions,

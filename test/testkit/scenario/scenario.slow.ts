@@ -7,7 +7,7 @@ import { enrollMerchant } from "../../../testkit/demo/show-merchant.ts";
 import { demoSteps } from "../../../testkit/demo/show-purchase.ts";
 import { playScenario } from "../../../testkit/scenario/play-scenario.ts";
 import { controlSandbox } from "../../kit/control.ts";
-import { createMerchant } from "../../sandbox/hosts/recorder/create-merchant.ts";
+import { createMerchant } from "../../sandbox/scenarios/create-merchant.ts";
 
 test("concurrent requests of many clients are recorded in an order that can be repeated, with programs, blocks and time", async () => {
   await using sandbox = await createSandbox({ seed: "recorded", programs: ["prg_demo", "prg_books"] });

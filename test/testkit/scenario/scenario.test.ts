@@ -2,11 +2,11 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { type Scenario, scenarioSchema } from "../../../sandbox/hosts/recorder/scenario.ts";
-import { readScenario } from "../../../sandbox/hosts/recorder/scenario-file.ts";
+import { type Scenario, scenarioSchema } from "../../../sandbox/scenarios/scenario.ts";
+import { readScenario } from "../../../sandbox/scenarios/scenario-file.ts";
 import { playScenario } from "../../../testkit/scenario/play-scenario.ts";
 import { freshSandbox } from "../../kit/fresh-sandbox.ts";
-import { createMerchant } from "../../sandbox/hosts/recorder/create-merchant.ts";
+import { createMerchant } from "../../sandbox/scenarios/create-merchant.ts";
 
 const shipped = fileURLToPath(new URL("../../../examples/scenarios/", import.meta.url));
 const files = await readdir(shipped);

@@ -1,6 +1,6 @@
 import { approveCall } from "../../../protocol/call.ts";
 import { usdc } from "../../../protocol/values/amount.ts";
-import type { components } from "../../../sandbox/service/client/api-client.ts";
+import type { components } from "../../../sandbox/client/api-client.ts";
 import { addEvent, type ModelMerchant } from "../model.ts";
 import { acceptsEnrollment, enrollmentAnswer, isSuccess, merchantAnswer } from "../rules.ts";
 import { accountOf, type Walk } from "../walk.ts";

@@ -2,8 +2,8 @@ import type { Hex } from "viem";
 import { registerCall } from "../../../protocol/call.ts";
 import { usdc } from "../../../protocol/values/amount.ts";
 import type { WalletName } from "../../../sandbox/chain/genesis/roles.ts";
-import type { components } from "../../../sandbox/service/client/api-client.ts";
-import { readCommitment } from "../../../sandbox/service/wallets/read-commitment.ts";
+import type { components } from "../../../sandbox/client/api-client.ts";
+import { readCommitment } from "../../../sandbox/wallets/read-commitment.ts";
 import { addEvent, type ModelClaim, type ModelMerchant, type ModelPurchase, noteRelayed } from "../model.ts";
 import {
   acceptsPurchase,

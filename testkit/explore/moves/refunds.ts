@@ -3,8 +3,8 @@ import { claimCall } from "../../../protocol/call.ts";
 import { type Claim, claimTypedData, hashClaim, hashReason } from "../../../protocol/messages/claim.ts";
 import { registrarDomain } from "../../../protocol/messages/domain.ts";
 import { toTimestamp } from "../../../protocol/values/time.ts";
-import type { components } from "../../../sandbox/service/client/api-client.ts";
-import { signVerdict } from "../../../sandbox/service/given/actors/reviewer.ts";
+import type { components } from "../../../sandbox/client/api-client.ts";
+import { signVerdict } from "../../../sandbox/given/actors/reviewer.ts";
 import { addEvent, type ModelPurchase, move, noteRelayed, paidOf, recordedAsPaid } from "../model.ts";
 import {
   acceptsClaim,

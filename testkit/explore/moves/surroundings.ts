@@ -1,5 +1,5 @@
-import type { components } from "../../../sandbox/service/client/api-client.ts";
-import { givenAccounts } from "../../../sandbox/service/keys/keys.ts";
+import type { components } from "../../../sandbox/client/api-client.ts";
+import { givenAccounts } from "../../../sandbox/service/keys.ts";
 import { deliveryAnswer, refusalAnswer, successAnswer } from "../rules.ts";
 import { verifyPurchase } from "../verify.ts";
 import type { Walk } from "../walk.ts";

@@ -1,6 +1,6 @@
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
-import { parseJsonBody, requireJsonBody } from "../../../sandbox/hosts/control/json-body.ts";
-import { refuseError, sendRefusal } from "../../../sandbox/hosts/control/refuse-error.ts";
+import { parseJsonBody, requireJsonBody } from "../../../sandbox/control/json-body.ts";
+import { refuseError, sendRefusal } from "../../../sandbox/control/refuse-error.ts";
 import { Problem } from "../../../server/errors/problem.ts";
 import { methodNotAllowed } from "../../../server/http/app.ts";
 import { validate } from "../../../server/http/request/validate.ts";

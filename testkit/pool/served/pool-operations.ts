@@ -1,7 +1,7 @@
 import type { Response } from "express";
 import { z } from "zod";
 import { AbortController } from "../../../protocol/globals.ts";
-import type { DescribedOperation } from "../../../sandbox/hosts/control/describe-operations.ts";
+import type { DescribedOperation } from "../../../sandbox/control/describe-operations.ts";
 import { leaseSchema, poolStatusSchema } from "./pool-answers.ts";
 import type { PoolCode } from "./pool-codes.ts";
 import { poolLimits } from "./pool-limits.ts";

@@ -10,8 +10,8 @@ import {
   pause,
   setTimeout,
 } from "../../../sandbox/lib/time/timers.ts";
+import type { SandboxDescription } from "../../../sandbox/options/description.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";
-import type { SandboxDescription } from "../../../sandbox/state/description.ts";
 import { Problem } from "../../../server/errors/problem.ts";
 import { type Lease, openPool, type Pool } from "../pool.ts";
 import { poolLimits } from "./pool-limits.ts";

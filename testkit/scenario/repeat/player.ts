@@ -1,7 +1,8 @@
 import type { Sandbox } from "../../../sandbox/create-sandbox.ts";
-import { answerFields } from "../../../sandbox/hosts/recorder/answer-fields.ts";
-import { describeEnd } from "../../../sandbox/hosts/recorder/describe-end.ts";
-import { readNewestBlock } from "../../../sandbox/hosts/recorder/read-steps.ts";
+import { readJson } from "../../../sandbox/lib/read-json.ts";
+import { answerFields } from "../../../sandbox/scenarios/answer-fields.ts";
+import { describeEnd } from "../../../sandbox/scenarios/describe-end.ts";
+import { readNewestBlock } from "../../../sandbox/scenarios/read-steps.ts";
 import {
   blockName,
   type ExpectingStep,
@@ -9,9 +10,8 @@ import {
   type Scenario,
   type Step,
   type WalletStep,
-} from "../../../sandbox/hosts/recorder/scenario.ts";
-import { readJson } from "../../../sandbox/lib/read-json.ts";
-import { catchUp } from "../../../sandbox/service/relayer/catch-up.ts";
+} from "../../../sandbox/scenarios/scenario.ts";
+import { catchUp } from "../../../sandbox/service/catch-up.ts";
 import type { CheckedState } from "../../explore/options.ts";
 import type { ScenarioDifferenceError } from "../scenario-difference-error.ts";
 import { findDifference } from "./find-difference.ts";

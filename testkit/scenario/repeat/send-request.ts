@@ -1,10 +1,10 @@
 import type { OutgoingHttpHeaders, RequestOptions } from "node:http";
 import { text } from "node:stream/consumers";
-import { readIssued } from "../../../sandbox/hosts/recorder/describe-request.ts";
-import type { ExpectingStep, RequestStep } from "../../../sandbox/hosts/recorder/scenario.ts";
 import { DirectAgent, requestDirect } from "../../../sandbox/lib/http/direct/connect-direct.ts";
-import { ownAccounts } from "../../../sandbox/service/keys/keys.ts";
-import type { SandboxDescription } from "../../../sandbox/state/description.ts";
+import type { SandboxDescription } from "../../../sandbox/options/description.ts";
+import { readIssued } from "../../../sandbox/scenarios/describe-request.ts";
+import type { ExpectingStep, RequestStep } from "../../../sandbox/scenarios/scenario.ts";
+import { ownAccounts } from "../../../sandbox/service/keys.ts";
 
 /** A request of a scenario, without what it must be answered. */
 export type RequestOfStep = Omit<Extract<RequestStep | ExpectingStep, { api: string }>, "answer" | "expect">;

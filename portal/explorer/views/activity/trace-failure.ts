@@ -3,7 +3,7 @@ import type {
   TraceFailure,
   TraceOutcome,
   TraceView,
-} from "../../../../sandbox/hosts/trace/trace-view.ts";
+} from "../../../../sandbox/trace/trace-view.ts";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
 import { formatTime, type Measure } from "../../format.ts";
 import { hrefTo } from "../../page-address.ts";

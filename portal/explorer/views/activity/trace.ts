@@ -1,11 +1,11 @@
-import type { Explanation } from "../../../../sandbox/hosts/explain/explanation.ts";
+import type { Explanation } from "../../../../sandbox/explain/explanation.ts";
 import type {
   EventView,
   RelayOperationView,
   RequestViews,
   ViewPage,
-} from "../../../../sandbox/hosts/explorer/views.ts";
-import type { TraceEntry, TraceView } from "../../../../sandbox/hosts/trace/trace-view.ts";
+} from "../../../../sandbox/explorer/views.ts";
+import type { TraceEntry, TraceView } from "../../../../sandbox/trace/trace-view.ts";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
 import { readExplorer, requestControl } from "../../api.ts";
 import { recordedTrace } from "../../data/recorded.ts";

@@ -1,4 +1,4 @@
-import type { Overview } from "../../../../sandbox/hosts/explorer/views.ts";
+import type { Overview } from "../../../../sandbox/explorer/views.ts";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
 import { requestControl } from "../../api.ts";
 import { nameInWords } from "../../format.ts";

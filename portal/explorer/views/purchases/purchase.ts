@@ -1,4 +1,4 @@
-import type { PurchaseTimeline, RequestViews } from "../../../../sandbox/hosts/explorer/views.ts";
+import type { PurchaseTimeline, RequestViews } from "../../../../sandbox/explorer/views.ts";
 import { formatAmount } from "../../../amounts/format-amount.ts";
 import { html, nothing } from "../../../vendor/lit-html/lit-html.js";
 import { readExplorer, requestControl } from "../../api.ts";

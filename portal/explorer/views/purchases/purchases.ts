@@ -1,4 +1,4 @@
-import type { PurchaseView, PurchaseViews } from "../../../../sandbox/hosts/explorer/views.ts";
+import type { PurchaseView, PurchaseViews } from "../../../../sandbox/explorer/views.ts";
 import type { PurchaseStatus } from "../../../../server/purchases/schemas.ts";
 import { repeat } from "../../../vendor/lit-html/directives/repeat.js";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";

@@ -1,8 +1,4 @@
-import type {
-  PurchaseTimeline,
-  RequestView,
-  TimelineEntry,
-} from "../../../../sandbox/hosts/explorer/views.ts";
+import type { PurchaseTimeline, RequestView, TimelineEntry } from "../../../../sandbox/explorer/views.ts";
 import { formatAmount } from "../../../amounts/format-amount.ts";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
 import { formatTime, type Measure, nameInWords } from "../../format.ts";

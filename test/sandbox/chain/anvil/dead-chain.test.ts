@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
-import { readOwner } from "../../../../sandbox/state/data-directory/lock.ts";
+import { readOwner } from "../../../../sandbox/data-directory/lock.ts";
 import { ask } from "../../../ask.ts";
 import { startCli } from "../../../cli/run-cli.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";

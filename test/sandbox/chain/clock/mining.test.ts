@@ -4,7 +4,7 @@ import { createClock } from "../../../../sandbox/chain/clock/clock.ts";
 import { setMining } from "../../../../sandbox/chain/clock/mining.ts";
 import type { ChainNode } from "../../../../sandbox/chain/start-chain.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
-import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
+import type { Snapshot } from "../../../../sandbox/snapshots/snapshot.ts";
 import { ask } from "../../../ask.ts";
 import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 

@@ -4,7 +4,7 @@ import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.
 import { freshReading } from "../../../../sandbox/lib/reading/fresh-reading.ts";
 import { machineClock } from "../../../../sandbox/lib/time/timers.ts";
 import { withMethods } from "../../../../sandbox/lib/with-methods.ts";
-import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
+import type { Snapshot } from "../../../../sandbox/snapshots/snapshot.ts";
 import { actorsOf } from "../../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../../testkit/demo/printer.ts";
 import { Session } from "../../../../testkit/demo/session.ts";

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
-import { verifyDirectory } from "../../../../sandbox/state/data-directory/verify-directory.ts";
+import { verifyDirectory } from "../../../../sandbox/data-directory/verify-directory.ts";
 import { rpcOf } from "../../../end-to-end/rpc.ts";
 import { controlSandbox } from "../../../kit/control.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";

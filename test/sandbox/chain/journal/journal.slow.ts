@@ -5,7 +5,7 @@ import { type Address, type Hex, sha256, toHex, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
-import { verifyDirectory } from "../../../../sandbox/state/data-directory/verify-directory.ts";
+import { verifyDirectory } from "../../../../sandbox/data-directory/verify-directory.ts";
 import { asOtherUser } from "../../../as-other-user.ts";
 import { cli } from "../../../cli/program.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";

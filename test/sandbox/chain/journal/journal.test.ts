@@ -5,7 +5,7 @@ import { type Address, sha256, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
-import { verifyDirectory } from "../../../../sandbox/state/data-directory/verify-directory.ts";
+import { verifyDirectory } from "../../../../sandbox/data-directory/verify-directory.ts";
 import { toLine } from "../../../../server/store/directory/checked-lines.ts";
 import { runCli } from "../../../cli/run-cli.ts";
 import { readLines, writeSnapshot } from "../../../kit/store-lines.ts";

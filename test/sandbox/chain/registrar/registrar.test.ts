@@ -8,9 +8,9 @@ import { contractArtifactFile, readContractArtifact } from "../../../../sandbox/
 import { loadRegistrarGenesis } from "../../../../sandbox/chain/genesis/build/registrar-genesis.ts";
 import { compareAbi } from "../../../../sandbox/chain/registrar/compare-abi.ts";
 import { type RegistrarOption, readRegistrar } from "../../../../sandbox/chain/registrar/registrar.ts";
+import { unwrap } from "../../../../sandbox/client/api-client.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { packageRoot } from "../../../../sandbox/lib/package-root.ts";
-import { unwrap } from "../../../../sandbox/service/client/api-client.ts";
 
 const own = contractArtifactFile("PurchaseRegistrar");
 const unusable = { name: "SandboxError", code: "registrar_unusable" };

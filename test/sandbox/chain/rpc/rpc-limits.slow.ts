@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Sandbox } from "../../../../sandbox/create-sandbox.ts";
-import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
+import type { Snapshot } from "../../../../sandbox/snapshots/snapshot.ts";
 import { ask } from "../../../ask.ts";
 import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 import { stopProcess } from "../../../kit/stop-process.ts";

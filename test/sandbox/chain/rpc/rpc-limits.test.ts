@@ -6,7 +6,7 @@ import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "v
 import { WebSocket } from "ws";
 import { z } from "zod";
 import type { Sandbox } from "../../../../sandbox/create-sandbox.ts";
-import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
+import type { Snapshot } from "../../../../sandbox/snapshots/snapshot.ts";
 import { ask } from "../../../ask.ts";
 import { freshSandbox } from "../../../kit/fresh-sandbox.ts";
 

@@ -14,7 +14,7 @@ import {
   passedMethods,
 } from "../../../../sandbox/chain/rpc/methods/method-list.ts";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
-import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
+import type { Snapshot } from "../../../../sandbox/snapshots/snapshot.ts";
 import { ask } from "../../../ask.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
 

@@ -18,7 +18,7 @@ import { WebSocket } from "ws";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { packageRoot } from "../../../../sandbox/lib/package-root.ts";
-import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
+import type { Snapshot } from "../../../../sandbox/snapshots/snapshot.ts";
 import { fillPage } from "../../../../scripts/generate/docs.ts";
 import { ask } from "../../../ask.ts";
 import { freshSandbox } from "../../../kit/fresh-sandbox.ts";

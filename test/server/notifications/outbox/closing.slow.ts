@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { createApiClient, unwrap } from "../../../../sandbox/client/api-client.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
-import { createApiClient, unwrap } from "../../../../sandbox/service/client/api-client.ts";
-import type { SandboxDescription } from "../../../../sandbox/state/description.ts";
+import type { SandboxDescription } from "../../../../sandbox/options/description.ts";
 import { startSandbox } from "../../../end-to-end/started-sandbox.ts";
 import { openReceiver } from "../../../kit/external-receiver.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";

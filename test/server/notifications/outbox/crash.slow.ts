@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
-import { type ApiClient, createApiClient, unwrap } from "../../../../sandbox/service/client/api-client.ts";
-import type { LayerPoint } from "../../../../sandbox/service/faults/fault-matrix.ts";
-import type { SandboxDescription } from "../../../../sandbox/state/description.ts";
+import { type ApiClient, createApiClient, unwrap } from "../../../../sandbox/client/api-client.ts";
+import type { LayerPoint } from "../../../../sandbox/faults/fault-matrix.ts";
+import type { SandboxDescription } from "../../../../sandbox/options/description.ts";
 import { type StartedSandbox, startSandbox } from "../../../end-to-end/started-sandbox.ts";
 import { openReceiver } from "../../../kit/external-receiver.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";

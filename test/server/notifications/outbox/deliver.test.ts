@@ -1,7 +1,7 @@
 import { compactVerify, createRemoteJWKSet, jwtVerify } from "jose";
 import { Webhook } from "standardwebhooks";
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
+import type { Snapshot } from "../../../../sandbox/snapshots/snapshot.ts";
 import { TestKit } from "../../../kit/test-kit.ts";
 
 let kit: TestKit;
@@ -75,9 +75,7 @@ describe("a delivery to the test receiver", () => {
     });
     const [header, , signature] = jws.split(".");
     const forged = Buffer.from(JSON.stringify({ event_id: "evt_of_somebody_else" })).toString("base64url");
-    await expect(compactVerify([header, forged, signature].join("."), jwks)).rejects.toThrow(
-      "signature",
-    );
+    await expect(compactVerify([header, forged, signature].join("."), jwks)).rejects.toThrow("signature");
     await expect(jwtVerify(jws, jwks, { typ: "JWT" })).rejects.toThrow("typ");
   });
 

@@ -1,5 +1,5 @@
-import { type ApiClient, createApiClient, unwrap } from "../../../../sandbox/service/client/api-client.ts";
-import type { SandboxDescription } from "../../../../sandbox/state/description.ts";
+import { type ApiClient, createApiClient, unwrap } from "../../../../sandbox/client/api-client.ts";
+import type { SandboxDescription } from "../../../../sandbox/options/description.ts";
 
 const program = "prg_demo";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { pinReceiver } from "../../../../sandbox/lib/http/pin-receiver.ts";
-import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
+import type { Snapshot } from "../../../../sandbox/snapshots/snapshot.ts";
 import { operations } from "../../../../server/operations.ts";
 import type { EventRecord } from "../../../../server/store/records.ts";
 import { problem } from "../../../kit/answer.ts";

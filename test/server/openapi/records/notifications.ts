@@ -1,6 +1,6 @@
 import { expect } from "vitest";
+import { createApiClient, unwrap } from "../../../../sandbox/client/api-client.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
-import { createApiClient, unwrap } from "../../../../sandbox/service/client/api-client.ts";
 import { startSandbox } from "../../../end-to-end/started-sandbox.ts";
 import type { TestKit } from "../../../kit/test-kit.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";

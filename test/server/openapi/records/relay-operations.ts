@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
-import type { FaultRequest } from "../../../../sandbox/service/faults/fault-request.ts";
-import { catchUp } from "../../../../sandbox/service/relayer/catch-up.ts";
-import type { Snapshot } from "../../../../sandbox/state/snapshot.ts";
+import type { FaultRequest } from "../../../../sandbox/faults/fault-request.ts";
+import { catchUp } from "../../../../sandbox/service/catch-up.ts";
+import type { Snapshot } from "../../../../sandbox/snapshots/snapshot.ts";
 import type { Schema } from "../../../kit/answer.ts";
 import type { TestKit } from "../../../kit/test-kit.ts";
 

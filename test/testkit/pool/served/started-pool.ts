@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "vitest";
-import type { SandboxDescription } from "../../../../sandbox/state/description.ts";
+import type { SandboxDescription } from "../../../../sandbox/options/description.ts";
 import { cli } from "../../../cli/program.ts";
 import { processesWith } from "../../../kit/left-processes.ts";
 

@@ -1,0 +1,19 @@
+import createClient, { type Client, type ClientOptions } from "openapi-fetch";
+import { Request } from "../../protocol/globals.ts";
+import { withOwnGlobals } from "../lib/http/direct/with-own-globals.ts";
+
+/**
+ * Opens a client of openapi-fetch that works when the tests remove or replace the globals of `fetch`: the library reads these before it first waits.
+ *
+ * @example const client = openTyped<paths>({ baseUrl, fetch: fetchDirect })
+ */
+export function openTyped<Paths extends object>(options: ClientOptions): Client<Paths> {
+  const client = createClient<Paths>({ Request, ...options });
+  return new Proxy(client, {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== "function") return method;
+      return (...call: unknown[]) => withOwnGlobals((): unknown => Reflect.apply(method, target, call));
+    },
+  });
+}

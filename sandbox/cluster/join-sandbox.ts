@@ -1,0 +1,142 @@
+import { randomInt } from "node:crypto";
+import type { EIP1193RequestFn } from "viem";
+import { toNode } from "../../relayer/node/node.ts";
+import { discoveryResources } from "../../server/documentation/discovery.ts";
+import { problemRefusals } from "../../server/http/answers/refusal-form.ts";
+import { createApp } from "../../server/http/app.ts";
+import { receiveNotification } from "../../server/notifications/receive-notification.ts";
+import { operations } from "../../server/operations.ts";
+import { apiPages } from "../../server/pages/api-pages.ts";
+import type { Log } from "../../server/services.ts";
+import { createChainClient } from "../chain/client/chain-client.ts";
+import { nodeSocket } from "../chain/client/node-socket.ts";
+import { guardReorgs, MiningGate } from "../chain/client/reorg.ts";
+import { ClosingStack } from "../lib/closing-stack.ts";
+import { listen } from "../lib/http/listen.ts";
+import { RequestGate } from "../lib/http/request-gate.ts";
+import { optionTypes, requireType } from "../options/check-types.ts";
+import { pagesOf } from "../options/pages-of-ports.ts";
+import { StartDeadline } from "../options/start-deadline.ts";
+import { defaultStartTimeoutMs } from "../options/start-timeout.ts";
+import { ReceiverPin } from "../receiver/receiver-pin.ts";
+import type { ServiceProcess } from "../service/connect-service.ts";
+import { RequestCounter } from "../service/request-counter.ts";
+import { followChain, startService } from "../service/start-service.ts";
+import { keptByFirst } from "./kept-chain.ts";
+import { MemberObserver } from "./member-observer.ts";
+import { sharedClock } from "./shared-clock.ts";
+import { type SharedSandbox, SharedStore } from "./shared-store.ts";
+
+/** A process that answers the API of a sandbox which another one runs. */
+export interface JoinedSandbox extends AsyncDisposable {
+  /** The URL of its API. */
+  apiUrl: string;
+  /** Resolves when the chain has ended. */
+  ended: Promise<void>;
+}
+
+/**
+ * Joins the sandbox that runs on a database: the API on a port of its own, on the same chain, the same records and the same clock.
+ *
+ * @param options - `store`, the URL of the database; `apiPort`, 0 for any free one; `startTimeoutMs`, how long this may take, 30,000 by
+ * default.
+ * @throws SandboxError option_invalid, database_mismatch, port_in_use, start_timeout; StoreUnavailableError, DatabaseUrlError.
+ * @example await using joined = await joinSandbox({ store: "postgres://localhost/sandbox", apiPort: 0, log });
+ */
+export async function joinSandbox(options: {
+  store: string;
+  apiPort: number;
+  startTimeoutMs?: number;
+  log: Log;
+}): Promise<JoinedSandbox> {
+  const { startTimeoutMs = defaultStartTimeoutMs } = options;
+  requireType("startTimeoutMs", optionTypes.startTimeoutMs, startTimeoutMs);
+  const deadline = new StartDeadline(startTimeoutMs);
+  return await deadline.run(async () => await openJoined(options, deadline));
+}
+
+async function openJoined(
+  options: { store: string; apiPort: number; log: Log },
+  deadline: StartDeadline,
+): Promise<JoinedSandbox> {
+  const { log } = options;
+  await using opened = new ClosingStack();
+  const { shared, sandbox } = await openRunning(options.store, log, opened, deadline);
+  const { settings, urls, anvilUrl } = sandbox;
+  const chain = reachChain(sandbox, opened, deadline);
+  await using bound = new ClosingStack();
+  const listener = await listen({
+    port: options.apiPort,
+    option: "apiPort",
+    pages: pagesOf.api,
+    limits: settings.connectionLimits,
+    docsUrl: urls.docs,
+  });
+  bound.defer(async () => await listener.close());
+  const requests = new RequestCounter();
+  // Far from the counts of the other processes, so that no id is given twice.
+  requests.count = randomInt(2 ** 40);
+  const observer = new MemberObserver(urls.control, log);
+  const starting = { opened, bound, deadline };
+  const process = {
+    settings,
+    log,
+    chain,
+    cluster: shared,
+    urls: { ...urls, api: listener.url },
+    // Pinned by the first process, while no other one is in.
+    receiver: new ReceiverPin(`${urls.api}${receiveNotification.path}`, sandbox.receiver),
+    observer,
+    // No snapshot is taken while another process than the first one is in.
+    gate: new RequestGate({ timeoutMs: 0 }),
+    requests,
+  };
+  const service = await startService(process, starting);
+  const { services, stopDeliveries } = service;
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  await followChain(() => anvilUrl, service, { observer, ended: end }, starting);
+  listener.serve({
+    handle: createApp(services, operations, discoveryResources(services, operations), apiPages),
+    refusals: problemRefusals(services),
+  });
+  deadline.signal.throwIfAborted();
+  const parts = opened.move();
+  return {
+    apiUrl: listener.url,
+    ended,
+    [Symbol.asyncDispose]: async () => {
+      stopDeliveries();
+      await parts[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Opens the database as one more process, and reads which sandbox runs on it. */
+async function openRunning(url: string, log: Log, opened: ClosingStack, deadline: StartDeadline) {
+  const database = "the database to respond";
+  const opening = SharedStore.open(url, "member", log);
+  const close = async (late: SharedStore) => await late[Symbol.asyncDispose]();
+  const shared = opened.use(await deadline.within(database, opening, close));
+  const sandbox = await deadline.within(database, shared.read());
+  shared.reliesOn(keptByFirst(sandbox.urls.control));
+  return { shared, sandbox };
+}
+
+/** Connects to the chain of the first process, and to the clock that it keeps. */
+function reachChain(
+  { mode, deployment, accounts, anvilUrl, loadedBlock, urls }: SharedSandbox,
+  opened: ClosingStack,
+  deadline: StartDeadline,
+): ServiceProcess["chain"] {
+  const beginning = { loadedBlock, epochBlock: deployment.epochBlock.number };
+  const socket = nodeSocket(anvilUrl);
+  opened.defer(() => socket.close());
+  deadline.signal.addEventListener("abort", () => socket.close());
+  const gate = new MiningGate(toNode(createChainClient(anvilUrl, socket.transport).request));
+  const client = createChainClient(
+    anvilUrl,
+    guardReorgs(socket.transport, { beginning: () => beginning, mode, gate }),
+  );
+  const request: EIP1193RequestFn = client.request;
+  return { client, request, deployment, accounts, clock: sharedClock(urls.control, mode) };
+}

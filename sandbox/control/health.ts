@@ -1,0 +1,76 @@
+import { once } from "node:events";
+import { z } from "zod";
+import { CodedError } from "../../protocol/coded-error.ts";
+import { URL } from "../../protocol/globals.ts";
+import { connectDirect } from "../lib/http/direct/connect-direct.ts";
+import { endsWithin } from "../lib/time/deadline.ts";
+import { abortAfter } from "../lib/time/timers.ts";
+import { type ControlledSandbox, defineControl } from "./operation.ts";
+
+/** The longest time that one part may take to answer, in milliseconds. */
+const answerTimeoutMs = 2_000;
+
+/** Thrown when a part of the sandbox does not answer. */
+class UnhealthyError extends CodedError {
+  override readonly name = "UnhealthyError";
+}
+
+const readHealth = defineControl({
+  id: "readHealth",
+  method: "get",
+  path: "/health",
+  tag: "Sandbox",
+  summary:
+    "Returns 200 if the API, the relayer and Anvil respond, and otherwise `503 unhealthy` with those that do not.",
+  description:
+    "It does not wait for snapshots, is not recorded, and does not change the ids of later requests.",
+  page: { target: "ci.md#cleanup", words: "a sandbox in the background" },
+  success: {
+    status: 200,
+    description: "All parts respond.",
+    schema: z
+      .object({ status: z.literal("ok"), parts: z.array(z.enum(["api", "relayer", "anvil"])) })
+      .meta({ id: "Health" }),
+  },
+  errors: ["unhealthy"],
+  recorded: false,
+  cached: false,
+  handle: async ({ sandbox }) => await examine(sandbox),
+});
+
+/** The operation that says whether the sandbox works. */
+export const healthOperations = [readHealth];
+
+/** Asks each part of a sandbox. @throws UnhealthyError */
+async function examine({ description, chain, relayer }: ControlledSandbox) {
+  const asked = {
+    api: askPort(description.urls.api),
+    relayer: relayer.budget(description.accounts[0].program),
+    anvil: chain.request({ method: "eth_chainId" }),
+  };
+  const silent = Object.entries(asked).map(async ([part, answer]) => {
+    const answers = answer.then(
+      () => true,
+      () => false,
+    );
+    return (await endsWithin(answers, answerTimeoutMs)) && (await answers) ? [] : [part];
+  });
+  const parts = (await Promise.all(silent)).flat();
+  if (parts.length > 0)
+    throw new UnhealthyError(
+      "unhealthy",
+      `No response from ${parts.join(" and ")}. Send the request again; if that fails too, start the sandbox again.`,
+    );
+  return { status: "ok", parts: Object.keys(asked) };
+}
+
+/** Resolves when a port accepts a connection. A request would take a request id and could be recorded. */
+async function askPort(url: string): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const socket = connectDirect({ port: Number(port), host: hostname.replaceAll(/[[\]]/g, "") });
+  try {
+    await once(socket, "connect", { signal: abortAfter(answerTimeoutMs) });
+  } finally {
+    socket.destroy();
+  }
+}

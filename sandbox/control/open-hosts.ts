@@ -1,0 +1,83 @@
+import { awaitAutomine } from "../../relayer/node/automine.ts";
+import { toNode } from "../../relayer/node/node.ts";
+import { discoveryResources } from "../../server/documentation/discovery.ts";
+import { createDocumentationHost } from "../../server/documentation/host.ts";
+import { problemRefusals } from "../../server/http/answers/refusal-form.ts";
+import { createApp } from "../../server/http/app.ts";
+import { operations } from "../../server/operations.ts";
+import { apiPages } from "../../server/pages/api-pages.ts";
+import type { Services } from "../../server/services.ts";
+import type { Watch } from "../activity/watch.ts";
+import { mineBlocks } from "../chain/clock/mining.ts";
+import { isPlaced } from "../chain/journal/changing-methods.ts";
+import { RpcFront, rpcRefusal } from "../chain/rpc/front.ts";
+import type { ChainNode } from "../chain/start-chain.ts";
+import { type Explorer, openExplorer } from "../explorer/explorer.ts";
+import type { ClosingStack } from "../lib/closing-stack.ts";
+import type { RequestGate } from "../lib/http/request-gate.ts";
+import { createControlHost } from "./host.ts";
+import type { Listeners } from "./open-listeners.ts";
+import type { ControlledSandbox } from "./operation.ts";
+
+/** Has the listeners serve the API, the documentation, the chain RPC and the control API with the explorer. */
+export function openHosts(
+  listeners: Listeners,
+  sandbox: Omit<ControlledSandbox, "explorer"> & {
+    services: Services;
+    observing: Services;
+    gate: RequestGate;
+    watch: Watch;
+  },
+  opened: ClosingStack,
+): Pick<Explorer, "makeTrace"> {
+  const { services, chain, gate, receiver, recorder, watch } = sandbox;
+  const refusals = problemRefusals(services);
+  const api = createApp(services, operations, discoveryResources(services, operations), apiPages);
+  listeners.api.serve({ handle: watch.requests.guard(receiver.guard(recorder.guard(api))), refusals });
+  listeners.docs.serve({ handle: createDocumentationHost(services, operations), refusals });
+  const front = openRpcFront(chain, gate);
+  opened.defer(() => front.close());
+  listeners.rpc.serve({
+    handle: (request, response) => front.handle(request, response),
+    upgrade: (request, socket, head) => front.upgrade(request, socket, head),
+    refusals: rpcRefusal,
+  });
+  const explorer = openExplorer({ ...sandbox, services: sandbox.observing });
+  opened.defer(() => explorer.close());
+  listeners.control.serve({ handle: createControlHost({ ...sandbox, explorer }) });
+  return explorer;
+}
+
+function openRpcFront(chain: ChainNode, gate: RequestGate): RpcFront {
+  const { anvil, client, request, journal, impersonation, filters, gate: miningGate } = chain;
+  const node = toNode(request);
+  return new RpcFront(() => anvil.url, gate, {
+    filters,
+    interval: async () => await client.request({ method: "anvil_getIntervalMining" }),
+    async mineBy(run) {
+      await awaitAutomine(node);
+      const answer = await miningGate.runShared(run);
+      await journal?.announce();
+      return answer;
+    },
+    async mine(blocks) {
+      await mineBlocks(client, blocks);
+      await journal?.announce();
+    },
+    reorg: async (params) => {
+      await node("anvil_reorg", params);
+    },
+    send: async (transaction, run, isDone) =>
+      await (journal === null ? run() : journal.send(transaction, run, isDone)),
+    change: async (call, run, isDone) => {
+      const make = async () => {
+        const answer = await run();
+        if (isDone(answer)) impersonation.note(call);
+        return answer;
+      };
+      if (journal === null) return await make();
+      const record = async () => await journal.call(call, make, isDone);
+      return isPlaced(call.method) ? await miningGate.runExclusive(record) : await record();
+    },
+  });
+}

@@ -1,0 +1,140 @@
+import type { Request, Response } from "express";
+import type { z } from "zod";
+import type { Json } from "../../protocol/values/json.ts";
+import type { Relayer } from "../../relayer/relayer.ts";
+import type { Gate } from "../../server/http/gate.ts";
+import type { KeyUse } from "../../server/keys/key-use.ts";
+import type { Services } from "../../server/services.ts";
+import type { ChainNode } from "../chain/start-chain.ts";
+import type { Explain } from "../explain/explain.ts";
+import type { Explorer } from "../explorer/explorer.ts";
+import type { SandboxFaults } from "../faults/faults.ts";
+import type { Given } from "../given/given.ts";
+import type { SandboxDescription } from "../options/description.ts";
+import type { SandboxReceiver } from "../receiver/receiver.ts";
+import type { Recorder } from "../scenarios/recorder.ts";
+import type { Fingerprint } from "../snapshots/fingerprint.ts";
+import type { KeptSnapshots } from "../snapshots/kept-snapshots.ts";
+import type { Snapshot } from "../snapshots/snapshot.ts";
+import type { ControlCode } from "./codes.ts";
+
+/** The parts of a sandbox that the control API reads and changes. */
+export interface ControlledSandbox {
+  description: SandboxDescription;
+  chain: ChainNode;
+  relayer: Relayer;
+  faults: SandboxFaults;
+  receiver: SandboxReceiver;
+  rotateKeys: (...uses: KeyUse[]) => Promise<void>;
+  explain: Explain;
+  explorer: Explorer;
+  gate: Gate;
+  recorder: Recorder;
+  given: Pick<Given, "request" | "deliveries">;
+  /** Captures and encodes the content of a snapshot file. */
+  encodeSnapshot: () => Promise<Uint8Array>;
+  snapshot: () => Promise<Snapshot>;
+  fingerprint: () => Promise<Fingerprint>;
+  services: Pick<Services, "refused">;
+}
+
+/** The tags that group the operations, with the titles of their tables in docs/control.md. */
+export const controlTags = {
+  Sandbox: "The state of the sandbox, and of its transactions.",
+  Given: "Merchants and purchases in a given state, and deliveries.",
+  Time: "Time and blocks.",
+  Faults: "Faults of all layers.",
+  Snapshots: "Snapshots, in memory and as files.",
+  Scenarios: "Recordings.",
+  Receiver: "Deliveries that have arrived, and the keys that sign.",
+  Relayer: "Relay operations that need attention.",
+  Explorer: "The data that the explorer shows. These operations change nothing.",
+  Processes: "Requests that joined processes send to the first process of a shared sandbox.",
+} as const;
+
+/** The arguments of a handler. */
+export interface ControlContext<B, Q> {
+  sandbox: ControlledSandbox & { kept: KeptSnapshots };
+  body: B;
+  query: Q;
+  /** The parameters in the path, as their schemas have checked them. */
+  params: { [name: string]: string };
+  /** The description of the whole control API. */
+  describe: () => object;
+  request: Request;
+  response: Response;
+}
+
+/** The parts of a success besides its status. */
+interface Success {
+  status: 200 | 201 | 204;
+  description: string;
+  /** The schema of the answer; null if it has no body. */
+  schema: z.ZodType | null;
+  /** The media type, if it is not JSON: then the handler returns bytes, or answers by itself and returns undefined. */
+  type?: string;
+}
+
+/** One operation of the control API: router, checks, description and docs/control.md come from it. */
+export interface ControlOperation<B extends z.ZodType = z.ZodType, Q extends z.ZodType = z.ZodType> {
+  id: string;
+  method: "get" | "post" | "put" | "delete";
+  /** With parameters in braces. */
+  path: string;
+  tag: keyof typeof controlTags;
+  summary: string;
+  /** More than the summary says; in Markdown without links. */
+  description?: string;
+  /** The page of docs/ about it, with a fragment, and the words that docs/control.md links to it with. */
+  page?: { target: string; words: string };
+  /** The schemas of the parameters in the path. */
+  params?: { [name: string]: z.ZodType<string> };
+  query?: Q;
+  /** A schema that takes `{}` lets the request come without a body. */
+  body?: B;
+  /** The schema of the body when the handler judges it itself. */
+  describedBody?: z.ZodType;
+  /** A body that a fresh sandbox takes; shown in docs/control.md. */
+  example?: Json;
+  /** The most bytes of a body; by default those of the routing API. */
+  bodyLimit?: number;
+  success: Success;
+  /** Its own codes; those that every operation can answer with are added. */
+  errors: readonly ControlCode[];
+  /** Whether it runs between snapshots, holding the request gate. */
+  gated: boolean;
+  /** Whether it only reads, and starts over if a restore happens meanwhile: what it has read is then of two states. */
+  startsOver: boolean;
+  /** Whether a recording has it as a step. One that is not recorded waits for nothing that a recording holds back. */
+  recorded: boolean;
+  /** Whether the answer may be kept by a cache until it is checked. */
+  cached: boolean;
+  handle(context: ControlContext<z.output<B>, z.output<Q>>): Promise<unknown> | unknown;
+}
+
+/** The fields of an operation that most operations have alike. */
+const usual = { gated: false, startsOver: false, recorded: true, cached: true, errors: [] } as const;
+
+/**
+ * Defines an operation; the types of body and query follow from their schemas.
+ *
+ * @example export const readStatus = defineControl({ id: "readStatus", method: "get", path: "/status", … })
+ */
+export function defineControl<B extends z.ZodType = z.ZodUndefined, Q extends z.ZodType = z.ZodUndefined>(
+  operation: Omit<ControlOperation<B, Q>, keyof typeof usual> &
+    Partial<Pick<ControlOperation<B, Q>, keyof typeof usual>>,
+): ControlOperation<B, Q> {
+  return { ...usual, ...operation };
+}
+
+type Bodied = Pick<ControlOperation, "body" | "describedBody">;
+
+/** The schema of the body of an operation, or undefined if it takes none. */
+export function bodyOf({ body, describedBody }: Bodied): z.ZodType | undefined {
+  return describedBody ?? body;
+}
+
+/** Returns whether a request must have a body. */
+export function needsBody({ body, describedBody }: Bodied): boolean {
+  return describedBody !== undefined || (body !== undefined && !body.safeParse({}).success);
+}

@@ -1,0 +1,208 @@
+import { z } from "zod";
+import { validate } from "../../server/http/request/validate.ts";
+import {
+  addressSchema,
+  bytesSchema,
+  hashSchema,
+  signatureSchema,
+  weiSchema,
+} from "../../server/http/schemas/primitives.ts";
+import { decisionExplanationSchema } from "../explain/decisions/decision-explanation.ts";
+import type { ExplainDecision } from "../explain/decisions/explain-decision.ts";
+import { givenDecisionSchema } from "../explain/decisions/known-decision.ts";
+import type { UnsentCall } from "../explain/explain-call.ts";
+import { callExplanationSchema, explanationSchema } from "../explain/explanation.ts";
+import type { ExplainTypedData } from "../explain/signatures/explain-typed-data.ts";
+import { typedDataExplanationSchema } from "../explain/signatures/signature-explanation.ts";
+import { givenTypedDataSchema } from "../explain/signatures/typed-data.ts";
+import { urlsSchema } from "../explorer/views.ts";
+import { faultSchema } from "../faults/fault.ts";
+import { explainBytes } from "../lib/http/connection-limits.ts";
+import { type ControlledSandbox, defineControl } from "./operation.ts";
+
+const statusSchema = z
+  .object({
+    version: z.literal(1),
+    seed: z.string(),
+    mode: z.enum(["live", "deterministic"]),
+    pid: z.int(),
+    urls: urlsSchema,
+    explorer: z.string().meta({ description: "The URL of the explorer." }),
+    chain: z.object({
+      chain_id: z.int(),
+      epoch: hashSchema,
+      block_number: z.int(),
+      block_hash: hashSchema,
+    }),
+    now: z.int().meta({ description: "Sandbox time in Unix seconds." }),
+    faults: z.array(faultSchema),
+  })
+  .meta({ id: "Status" });
+
+const explainQuery = z.strictObject({
+  for: z.string().optional().meta({ description: "The id of a merchant or a purchase." }),
+});
+
+const readStatus = defineControl({
+  id: "readStatus",
+  method: "get",
+  path: "/status",
+  tag: "Sandbox",
+  summary: "Returns the sandbox's seed, mode, process id, URLs, chain, time and faults.",
+  success: { status: 200, description: "The status of the sandbox.", schema: statusSchema },
+  handle: async ({ sandbox }) => await viewStatus(sandbox),
+});
+
+const fingerprintSchema = z
+  .object({
+    digest: hashSchema.meta({ description: "SHA-256 over all of the other fields." }),
+    epoch: hashSchema,
+    block: z.object({ number: z.int(), hash: hashSchema, state_root: hashSchema }),
+    journal: hashSchema.meta({ description: "SHA-256 over the relayer's journal." }),
+    store: hashSchema.meta({ description: "SHA-256 over all stored records." }),
+    parts: z
+      .record(z.string(), hashSchema)
+      .optional()
+      .meta({ description: "The digests of the other parts, by name." }),
+  })
+  .meta({ id: "Fingerprint" });
+
+const readFingerprint = defineControl({
+  id: "readFingerprint",
+  method: "get",
+  path: "/fingerprint",
+  tag: "Sandbox",
+  summary:
+    "Returns digests of the newest block, the stored records, the faults that can still act, and your own parts.",
+  description: "Two equal runs have equal fingerprints.",
+  page: { target: "ci.md#equal-runs", words: "equal runs" },
+  success: { status: 200, description: "The fingerprint.", schema: fingerprintSchema },
+  errors: ["part_failed"],
+  gated: true,
+  handle: async ({ sandbox }) => await sandbox.fingerprint(),
+});
+
+const readDescription = defineControl({
+  id: "readControlDescription",
+  method: "get",
+  path: "/openapi.json",
+  tag: "Sandbox",
+  summary: "Returns the OpenAPI 3.1 description of the control API.",
+  success: {
+    status: 200,
+    description: "The OpenAPI description.",
+    schema: z.looseObject({ openapi: z.string() }).meta({ id: "Description" }),
+  },
+  handle: ({ describe }) => describe(),
+});
+
+const explain = defineControl({
+  id: "explain",
+  method: "get",
+  path: "/explain/{hash}",
+  tag: "Sandbox",
+  summary: "Returns which step would accept a transaction, or why none would.",
+  description: "`?for=` is the id of a merchant or purchase to compare the transaction with.",
+  page: { target: "explain.md", words: "explain" },
+  params: { hash: hashSchema },
+  query: explainQuery,
+  success: {
+    status: 200,
+    description: "The explanation.",
+    schema: explanationSchema.meta({ id: "Explanation" }),
+  },
+  errors: ["validation_failed", "argument_invalid"],
+  startsOver: true,
+  handle: async ({ sandbox, params, query }) =>
+    await sandbox.explain(hashSchema.parse(params["hash"]), query),
+});
+
+/** The body as it is taken: each kind of request is checked where it is explained. */
+const unsentSchema = z.union(
+  [
+    z.strictObject({ call: z.unknown(), for: z.string().optional() }),
+    z.strictObject({
+      typed_data: z.unknown(),
+      signature: z.unknown().optional(),
+      for: z.string().optional(),
+    }),
+    z.strictObject({ decision: z.unknown(), signature: z.unknown().optional(), for: z.string().optional() }),
+  ],
+  { error: 'must be {"call": …}, {"typed_data": …} or {"decision": …}' },
+);
+
+const { for: forId } = explainQuery.shape;
+
+const explainUnsent = defineControl({
+  id: "explainUnsent",
+  method: "post",
+  path: "/explain",
+  tag: "Sandbox",
+  summary: "Returns which step would accept a call or a signature if it were sent now, or why none would.",
+  description:
+    "The body has one of `call`, `typed_data` and `decision`. Add the `signature` of `typed_data` or `decision` if there is one. Nothing is sent: a call is simulated on the newest block.",
+  page: { target: "explain.md#explain-a-call-before-it-is-sent", words: "explain a call" },
+  describedBody: z.union([
+    z.strictObject({
+      call: z.strictObject({
+        from: addressSchema,
+        to: addressSchema,
+        data: bytesSchema.optional(),
+        value: weiSchema.optional(),
+      }),
+      for: forId,
+    }),
+    z.strictObject({
+      typed_data: givenTypedDataSchema,
+      signature: signatureSchema.optional(),
+      for: forId,
+    }),
+    z.strictObject({ decision: givenDecisionSchema, signature: z.string().optional(), for: forId }),
+  ]),
+  example: {
+    call: {
+      from: "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC",
+      to: "0x5FbDB2315678afecb367f032d93F642f64180aa3",
+    },
+  },
+  bodyLimit: explainBytes,
+  success: {
+    status: 200,
+    description: "The explanation.",
+    schema: z.union([
+      callExplanationSchema.meta({ id: "CallExplanation" }),
+      typedDataExplanationSchema.meta({ id: "TypedDataExplanation" }),
+      decisionExplanationSchema.meta({ id: "DecisionExplanation" }),
+    ]),
+  },
+  errors: ["validation_failed", "argument_invalid"],
+  recorded: false,
+  startsOver: true,
+  async handle({ sandbox, body }) {
+    const { for: id, ...about } = validate(unsentSchema, body, "");
+    if ("call" in about)
+      return await sandbox.explain({ call: z.custom<UnsentCall>().parse(about.call), for: id });
+    return "decision" in about
+      ? await sandbox.explain({ ...z.custom<ExplainDecision>().parse(about), for: id })
+      : await sandbox.explain({ ...z.custom<ExplainTypedData>().parse(about), for: id });
+  },
+});
+
+/** The operations that describe the sandbox and its transactions. */
+export const sandboxOperations = [readStatus, readFingerprint, readDescription, explain, explainUnsent];
+
+async function viewStatus({ description, chain, faults }: ControlledSandbox) {
+  const { seed, mode, pid, urls } = description;
+  const block = await chain.client.getBlock({ blockTag: "latest" });
+  return {
+    version: 1,
+    seed,
+    mode,
+    pid,
+    urls,
+    explorer: `${urls.control}/`,
+    chain: { ...description.chain, block_number: Number(block.number), block_hash: block.hash },
+    now: await chain.clock.now(),
+    faults: faults.list(),
+  };
+}

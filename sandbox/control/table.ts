@@ -1,0 +1,27 @@
+import { clusterOperations } from "../cluster/operations.ts";
+import { explorerOperations } from "../explorer/operations.ts";
+import { faultOperations } from "../faults/operations.ts";
+import { givenOperations } from "../given/operations.ts";
+import { receiverOperations } from "../receiver/operations.ts";
+import { relayerOperations } from "../relayer/operations.ts";
+import { scenarioOperations } from "../scenarios/operations.ts";
+import { snapshotOperations } from "../snapshots/operations.ts";
+import { clockOperations } from "../time/operations.ts";
+import { healthOperations } from "./health.ts";
+import type { ControlOperation } from "./operation.ts";
+import { sandboxOperations } from "./sandbox-operations.ts";
+
+/** Every operation of the control API: the router, the description and docs/control.md come from this table. */
+export const controlOperations: readonly ControlOperation[] = [
+  ...sandboxOperations,
+  ...healthOperations,
+  ...givenOperations,
+  ...clockOperations,
+  ...faultOperations,
+  ...snapshotOperations,
+  ...scenarioOperations,
+  ...receiverOperations,
+  ...relayerOperations,
+  ...explorerOperations,
+  ...clusterOperations,
+];

@@ -1,0 +1,138 @@
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { readDirectoryBegin } from "../../server/store/directory/directory-store.ts";
+import { howToConvert } from "../../server/store/directory/store-snapshot.ts";
+import { type RegistrarIdentity, registrarIdentity } from "../chain/registrar/registrar.ts";
+import { chainRecord } from "../chain/start-chain.ts";
+import { SandboxError } from "../lib/errors/sandbox-error.ts";
+import { readJson } from "../lib/read-json.ts";
+import { seedSchema } from "../options/defaults.ts";
+import { defaultPrograms, programsSchema } from "../options/programs.ts";
+import { differingSettings } from "./differing-settings.ts";
+import { readOwn } from "./sandbox-file.ts";
+
+/** The settings that a sandbox was made with; it cannot continue with any others. */
+export const keptSettings = z.object({
+  version: z.literal(1),
+  seed: seedSchema,
+  mode: z.enum(["deterministic", "live"]),
+  programs: programsSchema.default([...defaultPrograms]),
+  /** The registrar contract, unless it is the sandbox's own one. */
+  registrar: registrarIdentity.optional(),
+  /** Whether the records are in a database, and only the chain is here. */
+  in_database: z.boolean().default(false),
+});
+
+/** The parsed form of {@link keptSettings}. */
+export type KeptSettings = z.infer<typeof keptSettings>;
+
+/** The first record of the journal of a data directory. */
+export const beginning = z.object({
+  settings: keptSettings,
+  chain: chainRecord,
+  /** SHA-256 of the state that the chain came from, in hex. */
+  state: z.string(),
+});
+
+/** The parsed form of {@link beginning}. */
+export type Beginning = z.infer<typeof beginning>;
+
+/** Returns the path of the journal in a data directory. */
+export function journalIn(directory: string): string {
+  return join(directory, "store");
+}
+
+/** Returns the path of the state that the chain of a journal came from. */
+export function stateIn(journal: string): string {
+  return join(journal, "chain.json");
+}
+
+/** Removes what a data directory of the first version has besides the store; files of the same names in another directory stay. */
+export async function removeFirstVersion(directory: string): Promise<void> {
+  if (!(await isFirstVersion(directory))) return;
+  for (const name of ["chain", "settings.json", unfinished])
+    await rm(join(directory, name), { recursive: true, force: true });
+}
+
+/** The name of the file that a first start of the first version has until it has ended. */
+const unfinished = "unfinished";
+
+async function isFirstVersion(directory: string): Promise<boolean> {
+  const settings = readJson((await readOwn(join(directory, "settings.json"))) ?? "");
+  return keptSettings.safeParse(settings).success;
+}
+
+/**
+ * Reads what a data directory was made with.
+ *
+ * @returns null for a new directory.
+ * @throws SandboxError data_directory_mismatch when it is of another version; StoreDamagedError.
+ */
+export async function readKeptSettings(directory: string): Promise<KeptSettings | null> {
+  return (await readBeginning(directory))?.settings ?? null;
+}
+
+/** Reads what the journal of a data directory begins with; null when there is none. @throws as {@link readKeptSettings} */
+export async function readBeginning(directory: string): Promise<Beginning | null> {
+  const isFirst = await isFirstVersion(directory);
+  // An unfinished first start of the first version left nothing to continue with.
+  const isUnfinished = isFirst && existsSync(join(directory, unfinished));
+  const begin = await readDirectoryBegin(journalIn(directory)).catch((error: unknown) => {
+    if (!isUnfinished) throw error;
+  });
+  if (begin !== undefined) return beginning.parse(begin);
+  if (isFirst && !isUnfinished)
+    throw new SandboxError(
+      "data_directory_mismatch",
+      `${directory} was made by an earlier version, which kept chain and settings in other files. ${howToConvert}`,
+    );
+  return null;
+}
+
+/**
+ * Makes sure that a kept sandbox is resumed with the settings that it was made with.
+ *
+ * @throws SandboxError data_directory_mismatch
+ */
+export async function requireSettings(directory: string, wanted: KeptSettings): Promise<void> {
+  const kept = await readKeptSettings(directory);
+  if (kept?.in_database === true && !wanted.in_database)
+    throw new SandboxError(
+      "data_directory_mismatch",
+      `${directory} keeps its records in a database, and the option store is missing. Name that database with the option store, or choose another directory with the option dataDirectory.`,
+    );
+  if (kept !== null && kept.registrar?.digest !== wanted.registrar?.digest)
+    throw new SandboxError(
+      "data_directory_mismatch",
+      `${directory} was made with ${describeRegistrar(kept.registrar)}, not with ${describeRegistrar(wanted.registrar)}. Leave out the option contracts.registrar to continue with it, delete it with the option fresh, or choose another directory with the option dataDirectory.`,
+    );
+  if (kept === null) return;
+  const differing = differingSettings(kept, wanted);
+  if (differing !== null)
+    throw new SandboxError(
+      "data_directory_mismatch",
+      `${directory} was made with ${differing.kept}, not with ${differing.wanted}. Leave out ${differing.options} to continue with it, delete it with the option fresh, or choose another directory with the option dataDirectory.`,
+    );
+  if (!kept.in_database && wanted.in_database)
+    throw new SandboxError(
+      "data_directory_mismatch",
+      `${directory} has its records in files, not in a database. Leave out the option store to continue with it, or choose another directory with the option dataDirectory.`,
+    );
+}
+
+/** Returns what the settings keep of a registrar contract. */
+export function keptRegistrar({
+  registrar,
+}: {
+  registrar: RegistrarIdentity | null;
+}): Pick<KeptSettings, "registrar"> {
+  return registrar === null ? {} : { registrar: { name: registrar.name, digest: registrar.digest } };
+}
+
+/** Names a registrar contract so that two builds of one contract differ. */
+export function describeRegistrar(registrar: RegistrarIdentity | undefined): string {
+  if (registrar === undefined) return "the sandbox's own registrar contract";
+  return `the registrar contract ${registrar.name} (build ${registrar.digest.slice(0, 12)})`;
+}

@@ -1,0 +1,127 @@
+import { type Hex, isHash, isHex } from "viem";
+import { z } from "zod";
+import type { CheckName } from "../../../protocol/binding/check-binding.ts";
+import type { ExpectedLog } from "../../../protocol/binding/expected-transaction.ts";
+import type { ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
+import { type Call, decodeCall } from "../../../protocol/call.ts";
+import { readCall } from "../../../protocol/read-call.ts";
+import { canonicalJson } from "../../../protocol/values/canonical-json.ts";
+import type { Expectation } from "../../../server/binding/expectations.ts";
+import type { Deployment } from "../../../server/chain/deployment.ts";
+import { addressSchema, jsonSchema } from "../../../server/http/schemas/primitives.ts";
+import { explainedSteps } from "../../../server/reverts/explain-revert.ts";
+import type { Refusal, Services } from "../../../server/services.ts";
+import { contractAt } from "../address-book.ts";
+import { type Candidate, candidateOf } from "./candidate.ts";
+
+/** The refused submissions that an explanation can look at, the newest first. */
+export type ReadRefusals = () => readonly (Refusal & { times: number })[];
+
+/** A refused submission of a transaction, with what the service has compared the transaction with. */
+export interface RefusedSubmission {
+  refusal: Refusal & { times: number };
+  candidate: Candidate;
+}
+
+/**
+ * Reads the newest refused submission of a transaction; with an id, the newest one for this merchant or purchase.
+ *
+ * @returns null when none was refused, or when another step has accepted the transaction since.
+ */
+export async function readRefusedSubmission(
+  observed: ObservedTransaction,
+  id: string | undefined,
+  refusals: ReadRefusals,
+  services: Services,
+): Promise<RefusedSubmission | null> {
+  const refusal = refusals().find(
+    ({ transaction_hash: hash, subject }) => hash === observed.hash && (id === undefined || subject === id),
+  );
+  if (refusal === undefined) return null;
+  const isUsed = (await services.store.get("used_transactions", observed.hash)) !== undefined;
+  if (id === undefined && isUsed && !failed(refusal, "unused")) return null;
+  const candidate = await candidateOfRefusal(refusal, observed, services);
+  return candidate === null ? null : { refusal, candidate };
+}
+
+/** Builds what a refused submission was compared with: as it was asked, with what the chain has now. */
+async function candidateOfRefusal(
+  refusal: Refusal,
+  observed: ObservedTransaction,
+  services: Services,
+): Promise<Candidate | null> {
+  const step = explainedSteps.find((name) => name === refusal.step);
+  const asked = readExpectation(refusal, services.deployment);
+  if (step === undefined || asked === null) return null;
+  const { key, subject } = { key: observed.hash, subject: refusal.subject };
+  const use = { key, step, subject: step === "payment" ? key : subject };
+  const args = readCall(contractAt(services.deployment, asked.call.to)?.abi ?? [], asked.call.data)?.args;
+  const now = await candidateOf(step, subject, { observed, args: args ?? {} }, services);
+  const { purchase } = now?.expectation ?? asked;
+  const isSame = canonicalJson(purchase.expected) === canonicalJson(asked.purchase.expected);
+  return {
+    use,
+    about: subject,
+    expectation: { ...asked, purchase: isSame ? purchase : asked.purchase },
+  };
+}
+
+const hash = z.custom<Hex>((value) => typeof value === "string" && isHash(value));
+const data = z.custom<Hex>((value) => isHex(value));
+
+/** The expected side of each check of a refusal. */
+const expectedSides = z.object({
+  chain: z.object({ chain_id: z.int(), epoch: hash }),
+  confirmations: z.int(),
+  wallet: addressSchema,
+  contract: z.object({ address: addressSchema, code_hash: hash }),
+  calldata: data,
+  purchase: jsonSchema,
+  log: z.array(
+    z.object({
+      address: addressSchema,
+      event: z.string(),
+      fields: z.record(z.string(), jsonSchema),
+      optional: z.literal(true).optional(),
+    }),
+  ),
+  timely: z.object({ from: z.int().nullable(), to: z.int().nullable() }),
+});
+
+/** Reads the expectation out of the checks of a refusal: they have all of it, the amount of the submission included. */
+function readExpectation({ checks }: Refusal, deployment: Deployment): Expectation | null {
+  const sides = Object.fromEntries(checks.map(({ name, expected }) => [name, expected]));
+  const parsed = expectedSides.safeParse(sides);
+  if (!parsed.success) return null;
+  const { chain, confirmations, wallet, contract, calldata, purchase, log, timely } = parsed.data;
+  const abi = contractAt(deployment, contract.address)?.abi;
+  const decoded = abi === undefined ? null : decodeCall(abi, calldata);
+  if (decoded === null) return null;
+  const call: Call = {
+    to: contract.address,
+    data: calldata,
+    function: decoded.function,
+    args: decoded.args,
+  };
+  return {
+    chain: { chainId: chain.chain_id, epoch: chain.epoch },
+    confirmations,
+    wallet,
+    codeHash: contract.code_hash,
+    call,
+    purchase: {
+      expected: purchase,
+      actual: checks.find(({ name }) => name === "purchase")?.actual ?? null,
+    },
+    logs: log.flatMap((entry): ExpectedLog[] => {
+      const of = contractAt(deployment, entry.address)?.abi;
+      const { optional, ...rest } = entry;
+      return of === undefined ? [] : [{ ...rest, abi: of, ...(optional === undefined ? {} : { optional }) }];
+    }),
+    timely,
+  };
+}
+
+function failed({ checks }: Refusal, name: CheckName): boolean {
+  return checks.some((check) => check.name === name && !check.ok);
+}

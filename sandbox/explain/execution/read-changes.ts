@@ -1,0 +1,177 @@
+import { type Address, getAddress, type Hex, isAddress, slice } from "viem";
+import { z } from "zod";
+import type { ObservedTransaction } from "../../../protocol/binding/observed-transaction.ts";
+import { sameAddress } from "../../../protocol/values/same-address.ts";
+import type { Deployment } from "../../../server/chain/deployment.ts";
+import type { Services } from "../../../server/services.ts";
+import type { ChainClient } from "../../chain/client/chain-client.ts";
+import type { AddressLabels } from "../../explorer/address-labels.ts";
+import type { StateChanges } from "../explanation.ts";
+import { collectKeys } from "./mapping-keys.ts";
+import { type MappingKeys, nameSlots, readPart, type SlotPart, type StorageLayout } from "./name-slots.ts";
+import type { TracedCall } from "./read-call-trace.ts";
+import { storageLayouts } from "./storage-layout.generated.ts";
+
+const word = z
+  .custom<Hex>((value) => typeof value === "string" && /^0x[0-9a-fA-F]{64}$/.test(value))
+  .transform((hex): Hex => `0x${hex.slice(2).toLowerCase()}`);
+const accounts = z.record(
+  z.custom<Address>((value) => typeof value === "string" && isAddress(value, { strict: false })),
+  z.object({
+    balance: z.string().optional(),
+    storage: z.record(z.string(), word).default({}),
+  }),
+);
+
+/** The answer of the tracer {@link stateDiff}: the changed values before and after. A slot without a value is zero. */
+const prestateDiff = z.object({ pre: accounts, post: accounts });
+
+type Diff = z.output<typeof prestateDiff>;
+
+const zeroWord: Hex = `0x${"00".repeat(32)}`;
+
+/** The sources of the changes of a transaction. */
+export interface ChangeSources {
+  services: Services;
+  client: ChainClient;
+  labels: AddressLabels;
+  /** Whether the registrar contract is the sandbox's own, whose storage has names. */
+  isOwnRegistrar: boolean;
+}
+
+/**
+ * Names the balances and the slots that a transaction has changed, or a call would change.
+ *
+ * @param answer - of the node's tracer {@link stateDiff}.
+ * @returns null where the node does not trace.
+ */
+export async function readChanges(
+  answer: unknown,
+  observed: ObservedTransaction,
+  trace: TracedCall | null,
+  { services, labels, isOwnRegistrar }: ChangeSources,
+): Promise<StateChanges | null> {
+  const { data: diff } = prestateDiff.safeParse(answer);
+  if (diff === undefined) return null;
+  const { deployment } = services;
+  const changed = slotsOf(diff);
+  const values = changed.flatMap(({ before, after }) => [before, after]);
+  const sources = { observed, trace, accounts: changed.map(({ address }) => address), values };
+  const keys = await collectKeys(sources, { services, labels });
+  const named = nameChanges(changed, keys, (address) => layoutOf(address, deployment, isOwnRegistrar));
+  return {
+    balances: [...etherChanges(diff, labels), ...tokenChanges(named, deployment, labels)],
+    storage: named.flatMap((slot) => viewSlot(slot, labels)),
+  };
+}
+
+/** A slot that has changed. */
+interface ChangedSlot {
+  address: Address;
+  slot: Hex;
+  before: Hex;
+  after: Hex;
+}
+
+function slotsOf({ pre, post }: Diff): ChangedSlot[] {
+  const addresses = [...new Set([...Object.keys(pre), ...Object.keys(post)])];
+  return addresses.flatMap((key) => {
+    const [before, after] = [pre, post].map((side) => side[key as Address]?.storage ?? {});
+    const slots = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])].toSorted();
+    return slots
+      .map((slot) => ({
+        address: getAddress(key),
+        slot: slot.toLowerCase() as Hex,
+        before: before?.[slot] ?? zeroWord,
+        after: after?.[slot] ?? zeroWord,
+      }))
+      .filter((sides) => sides.before !== sides.after);
+  });
+}
+
+/** The layout of a contract; null for one whose storage the sandbox does not know, such as a registrar contract of the user. */
+function layoutOf(address: Address, deployment: Deployment, isOwnRegistrar: boolean): StorageLayout | null {
+  if (sameAddress(address, deployment.token.address)) return storageLayouts.TestUSDC;
+  const isRegistrar = sameAddress(address, deployment.registrar.address);
+  return isRegistrar && isOwnRegistrar ? storageLayouts.PurchaseRegistrar : null;
+}
+
+/** A changed slot with its parts; none where its name is not known. */
+type NamedSlot = ChangedSlot & { parts: readonly SlotPart[] };
+
+function nameChanges(
+  changed: readonly ChangedSlot[],
+  keys: MappingKeys,
+  layoutAt: (address: Address) => StorageLayout | null,
+): NamedSlot[] {
+  const addresses = [...new Set(changed.map(({ address }) => address))];
+  return addresses.flatMap((address) => {
+    const own = changed.filter((slot) => slot.address === address);
+    const layout = layoutAt(address);
+    const parts = layout === null ? null : nameSlots(layout, new Set(own.map(({ slot }) => slot)), keys);
+    return own.map((slot) => ({ ...slot, parts: parts?.get(slot.slot) ?? [] }));
+  });
+}
+
+/** Shows the parts of a slot that have changed, or the whole slot where its name is not known. */
+function viewSlot(
+  { address, slot, before, after, parts }: NamedSlot,
+  labels: AddressLabels,
+): StateChanges["storage"] {
+  const common = { address, contract: labels.nameOf(address), slot };
+  if (parts.length === 0) return [{ ...common, name: null, type: null, before, after }];
+  return parts
+    .map((part) => ({
+      ...common,
+      name: part.name,
+      type: part.type,
+      before: readPart(before, part),
+      after: readPart(after, part),
+    }))
+    .filter((part) => part.before !== part.after);
+}
+
+function etherChanges({ pre, post }: Diff, labels: AddressLabels): StateChanges["balances"] {
+  return Object.entries(post).flatMap(([key, { balance }]) => {
+    const address = getAddress(key);
+    const before = BigInt(pre[key as Address]?.balance ?? 0);
+    const after = BigInt(balance ?? before);
+    return after === before ? [] : [viewBalance("ETH", address, { before, after }, labels)];
+  });
+}
+
+/** The highest bit of a balance of the token says that the account is blocked. */
+const balanceBits = (1n << 255n) - 1n;
+
+function tokenChanges(
+  named: readonly NamedSlot[],
+  { token }: Deployment,
+  labels: AddressLabels,
+): StateChanges["balances"] {
+  return named.flatMap(({ address, before, after, parts: [part] }) => {
+    const [holder] = part?.keys ?? [];
+    if (!sameAddress(address, token.address) || part?.variable !== "_balances" || holder === undefined)
+      return [];
+    const sides = { before: BigInt(before) & balanceBits, after: BigInt(after) & balanceBits };
+    return sides.before === sides.after
+      ? []
+      : [viewBalance(token.symbol, getAddress(slice(holder.word, 12)), sides, labels)];
+  });
+}
+
+function viewBalance(
+  asset: string,
+  address: Address,
+  { before, after }: { before: bigint; after: bigint },
+  labels: AddressLabels,
+): StateChanges["balances"][number] {
+  const [from, to, change] = [before, after, after - before].map(String);
+  return {
+    asset,
+    address,
+    name: labels.view(address).name,
+    before: `${from}`,
+    after: `${to}`,
+    change: `${change}`,
+  };
+}

@@ -1,0 +1,271 @@
+import { type Address, BaseError, type Hex, isHex, keccak256, maxUint256, zeroHash } from "viem";
+import { z } from "zod";
+import { type BindingReport, type CheckName, checkBinding } from "../../protocol/binding/check-binding.ts";
+import type { ObservedLog, ObservedTransaction } from "../../protocol/binding/observed-transaction.ts";
+import { toTimestamp } from "../../protocol/values/time.ts";
+import type { Expectation } from "../../server/binding/expectations.ts";
+import type { BlockPoint } from "../../server/chain/chain-reader.ts";
+import { check } from "../../server/http/request/validate.ts";
+import { addressSchema } from "../../server/http/schemas/primitives.ts";
+import type { Services } from "../../server/services.ts";
+import type { ChainClient } from "../chain/client/chain-client.ts";
+import { describeRevert } from "../chain/describe-revert.ts";
+import { SandboxError } from "../lib/errors/sandbox-error.ts";
+import { showValue } from "../lib/errors/show-value.ts";
+import type { Candidate } from "./candidates/candidate.ts";
+import { findCandidates } from "./candidates/find-candidates.ts";
+import { nameCauses } from "./cause/name-cause.ts";
+import { readRevert } from "./cause/read-revert.ts";
+import { readTrace, viewTrace } from "./execution/read-call-trace.ts";
+import { readChanges } from "./execution/read-changes.ts";
+import { callTree, stateDiff, traceCall } from "./execution/tracers.ts";
+import {
+  type ExplainOptions,
+  type ExplainSources,
+  requireNamed,
+  viewCall,
+  viewLog,
+} from "./explain-transaction.ts";
+import type { CallExplanation } from "./explanation.ts";
+
+/** A call that a wallet has not sent yet. */
+export interface UnsentCall {
+  from: Address;
+  to: Address;
+  /** The calldata; none by default. */
+  data?: Hex;
+  /** Wei, as a bigint, a decimal string or hex; none if it is left out. */
+  value?: bigint | string;
+  /** The chain id, as in the `transaction` of a wallet route; by default that of the sandbox. */
+  chain_id?: number;
+  /** The function name, as in the `transaction` of a wallet route. It is ignored. */
+  function?: string;
+  args?: unknown;
+}
+
+const callSchema = z.strictObject({
+  from: addressSchema,
+  to: addressSchema,
+  data: z
+    .custom<Hex>((value) => isHex(value) && value.length % 2 === 0, "must be whole bytes in hex with 0x")
+    .transform((data): Hex => `0x${data.slice(2).toLowerCase()}`)
+    .default("0x"),
+  value: z
+    .custom<bigint | string>(isWei, "must be wei from 0 to 2^256 - 1, as a decimal string or hex with 0x")
+    .transform((value) => BigInt(value))
+    .default(0n),
+  chain_id: z.int().optional(),
+  function: z.unknown().optional(),
+  args: z.unknown().optional(),
+});
+
+function isWei(value: unknown): boolean {
+  const isNumber =
+    typeof value === "bigint" ||
+    (typeof value === "string" && /^(0x[0-9a-fA-F]+|0|[1-9][0-9]*)$/.test(value));
+  return isNumber && BigInt(value) >= 0n && BigInt(value) <= maxUint256;
+}
+
+type CheckedCall = z.output<typeof callSchema>;
+
+/** The checks that only a mined transaction can have. */
+export const minedChecks: readonly CheckName[] = ["mined", "confirmations", "canonical", "unused"];
+
+/** The steps whose purchase must already be on the chain. In other steps, the transaction itself writes the compared values. */
+const stepsAfterwards: readonly string[] = ["payment approval", "funding approval", "payment", "claim"];
+
+/**
+ * Explains whether the transaction of a call would be accepted in the next block, and if not, why. Simulates the call on the newest block;
+ * sends nothing.
+ *
+ * @param expectation - the expectation of the step, if more is known about it than the call says.
+ * @throws SandboxError argument_invalid when the call is malformed, or the id to compare it with is unknown.
+ * @example (await explainCall({ from: buyer, to: registrar, data }, {}, sources)).cause
+ */
+export async function explainCall(
+  unsent: unknown,
+  { for: id }: ExplainOptions,
+  sources: ExplainSources,
+  expectation?: Expectation,
+): Promise<CallExplanation> {
+  const { services, client } = sources;
+  const call = parseCall(unsent, services.deployment.chainId);
+  const at = await services.chain.head();
+  const time = Math.max(await services.chain.nextTime(), at.timestamp);
+  const [{ observed, reason }, tree, diff] = await Promise.all([
+    simulate(call, at, time, { services, client }),
+    traceCall(call, { at, time }, callTree, client),
+    traceCall(call, { at, time }, stateDiff, client),
+  ]);
+  const traced = readTrace(tree);
+  const named = id === undefined ? [] : [await requireNamed(id, observed, services)];
+  if (expectation !== undefined) for (const candidate of named) candidate.expectation = expectation;
+  const candidates = named.length > 0 ? named : await findCandidates(observed, traced, services);
+  const judged = await Promise.all(
+    candidates.map(async (candidate) => await judgeCall(candidate, observed, at, services)),
+  );
+  judged.sort((left, right) => failedOf(left).length - failedOf(right).length);
+  const [closest] = judged;
+  const checks = closest?.report.checks ?? [];
+  const decoded = closest === undefined ? null : viewCall(observed, closest, services);
+  const accepted = closest?.report.accepted ?? false;
+  const output = reason?.data ?? "0x";
+  const failure = reason === null ? null : (describeRevert(output) ?? reason.message);
+  const causes =
+    closest === undefined
+      ? [revertsAlone(failure) ?? strangeCall]
+      : nameCauses({ checks, call: decoded, failure, isSimulated: true });
+  return {
+    cause: causes[0] ?? `It would be accepted as ${closest?.use.step} of ${closest?.about}.`,
+    causes,
+    accepted,
+    step: closest?.use.step ?? null,
+    subject: closest?.about ?? null,
+    checks,
+    not_checked: closest?.unknown ?? [...minedChecks],
+    call: decoded,
+    logs: (observed.receipt?.logs ?? []).map((log) => viewLog(log, services)),
+    revert: await readRevert(output, closest, services),
+    trace: traced === null ? null : viewTrace(traced, services.deployment),
+    changes: await readChanges(diff, observed, traced, sources),
+    compared: judged.map((one) => ({
+      step: one.use.step,
+      subject: one.about,
+      accepted: one.report.accepted,
+      failed: failedOf(one),
+    })),
+    simulated: { block_number: at.number, at: toTimestamp(time) },
+  };
+}
+
+const strangeCall =
+  "It does not involve a merchant or a purchase of this sandbox, and its sender is not the buyer of a purchase.";
+
+function revertsAlone(failure: string | null): string | null {
+  return failure === null ? null : `It would revert: ${failure}.`;
+}
+
+function parseCall(value: unknown, chainId: number): CheckedCall {
+  const { data, errors } = check(callSchema, value, "");
+  if (data !== null && (data.chain_id ?? chainId) !== chainId)
+    throw new SandboxError(
+      "argument_invalid",
+      `The option call is wrong: chain_id is ${data.chain_id}, and the sandbox's chain is ${chainId}. Build the transaction for that chain.`,
+    );
+  if (data !== null) return data;
+  const [first] = errors;
+  const field = first?.pointer.slice(1) ?? "";
+  const wrong =
+    field === ""
+      ? `The option call is ${showValue(value)}`
+      : `The option call is wrong: ${field} ${first?.detail.split(";")[0] ?? ""}`;
+  throw new SandboxError(
+    "argument_invalid",
+    `${wrong}. Pass {from, to, data, value?}: addresses, calldata in hex, and wei.`,
+  );
+}
+
+interface Reason {
+  data: Hex;
+  message: string;
+}
+
+/** Simulates a call on the state of a block and returns it as the transaction that it would become. */
+async function simulate(
+  { from, to, data, value }: CheckedCall,
+  at: BlockPoint,
+  time: number,
+  { services, client }: Pick<ExplainSources, "services" | "client">,
+): Promise<{ observed: ObservedTransaction; reason: Reason | null }> {
+  const number = BigInt(at.number) + 1n;
+  const [chain, code, outcome] = await Promise.all([
+    services.chain.identity(),
+    client.getCode({ address: to, blockNumber: BigInt(at.number) }),
+    run({ from, to, data, value }, at, time, client),
+  ]);
+  const logs = outcome.logs.map(
+    ({ address, topics, data: content }, logIndex): ObservedLog => ({
+      address,
+      topics,
+      data: content,
+      logIndex,
+      blockNumber: number,
+      blockHash: zeroHash,
+      transactionHash: zeroHash,
+      removed: false,
+    }),
+  );
+  const { reason } = outcome;
+  const mined = { blockNumber: number, blockHash: zeroHash };
+  const observed: ObservedTransaction = {
+    hash: zeroHash,
+    chain,
+    head: { number, hash: zeroHash },
+    envelope: {
+      hash: zeroHash,
+      sender: from,
+      unsigned: false,
+      to,
+      input: data,
+      value,
+      blockHash: zeroHash,
+    },
+    receipt: {
+      status: reason === null ? "success" : "reverted",
+      transactionHash: zeroHash,
+      from,
+      to,
+      ...mined,
+      logs,
+    },
+    block: { number, hash: zeroHash, timestamp: time, includes: true, logs },
+    codeHash: code === undefined ? null : keccak256(code),
+  };
+  return { observed, reason };
+}
+
+/** Runs a call. If the node refuses it, for example for lack of ether, the refusal is returned as a revert. */
+async function run(
+  { from: account, to, data, value }: CheckedCall,
+  at: BlockPoint,
+  time: number,
+  client: ChainClient,
+): Promise<{ logs: Pick<ObservedLog, "address" | "topics" | "data">[]; reason: Reason | null }> {
+  const blocks = [{ blockOverrides: { time: BigInt(time) }, calls: [{ account, to, data, value }] }];
+  try {
+    const [block] = await client.simulateBlocks({ blockNumber: BigInt(at.number), blocks });
+    const ran = block?.calls[0];
+    if (ran?.status === "success") return { logs: ran.logs ?? [], reason: null };
+    return { logs: [], reason: { data: ran?.data ?? "0x", message: "execution reverted" } };
+  } catch (error) {
+    if (!(error instanceof BaseError)) throw error;
+    return { logs: [], reason: { data: "0x", message: error.details || error.shortMessage } };
+  }
+}
+
+interface JudgedCall extends Candidate {
+  report: BindingReport;
+  unknown: CheckName[];
+}
+
+/** Evaluates the checks that are known before a transaction is sent. */
+async function judgeCall(
+  candidate: Candidate,
+  observed: ObservedTransaction,
+  at: BlockPoint,
+  services: Services,
+): Promise<JudgedCall> {
+  const { expectation, use } = candidate;
+  const walletCode = await services.chain.walletCode(expectation.wallet, at);
+  const { checks } = checkBinding(observed, { ...expectation, walletCode, usedBy: null });
+  const unknown: CheckName[] = [
+    ...minedChecks,
+    ...(stepsAfterwards.includes(use.step) ? [] : (["purchase"] as const)),
+  ];
+  const known = checks.filter(({ name }) => !unknown.includes(name));
+  return { ...candidate, report: { accepted: known.every(({ ok }) => ok), checks: known }, unknown };
+}
+
+function failedOf({ report }: JudgedCall): CheckName[] {
+  return report.checks.filter(({ ok }) => !ok).map(({ name }) => name);
+}

@@ -1,0 +1,132 @@
+import { type Hex, hashMessage } from "viem";
+import { enrollmentMessageOf } from "../../../server/merchants/views.ts";
+import type { MerchantRecord } from "../../../server/store/records.ts";
+import type { ExplainSources } from "../explain-transaction.ts";
+import { memberMistake } from "./compare-typed-data.ts";
+import { type KnownMessage, possibleMessages } from "./known-messages.ts";
+import type { SignatureMistake } from "./mistakes.ts";
+import type { ReadSignature } from "./read-signature.ts";
+import { jsonTexts, type OtherDigest, otherDomains, otherSchemes } from "./signed-bytes.ts";
+import { type GivenTypedData, hashesOf } from "./typed-data.ts";
+
+/** The data that a signature is over. */
+export interface Signed {
+  /** The given typed data, the one that the sandbox knows, or something else. */
+  over: "given" | "known" | "other";
+  /** The mistake that led to something else; null if there is none. */
+  mistake: SignatureMistake | null;
+}
+
+/** A signature that is compared with a message that the sandbox knows. */
+export interface ComparedSignature {
+  /** The typed data as it was given: programs sign its JSON as a text. */
+  raw: unknown;
+  given: GivenTypedData;
+  known: KnownMessage;
+  signature: ReadSignature;
+}
+
+/** Finds out what the expected signer has signed, from the given typed data to other objects of the same type. */
+export async function findSigned(compared: ComparedSignature, sources: ExplainSources): Promise<Signed> {
+  const { given, known, signature } = compared;
+  if (await signature.signs(hashesOf(given).digest)) return { over: "given", mistake: null };
+  const digest = typedDataDigest(known.typedData);
+  if (digest !== null && (await signature.signs(digest))) return { over: "known", mistake: null };
+  const searches = [findOtherBytes, findEnrollment, findOtherNonce, findOtherMessage, nameOtherSigner];
+  for (const search of searches) {
+    const mistake = await search(compared, sources);
+    if (mistake !== null) return { over: "other", mistake };
+  }
+  return { over: "other", mistake: null };
+}
+
+/** Returns the digest of a known message; null if its open members have no value of their type. */
+export function typedDataDigest(typedData: GivenTypedData): Hex | null {
+  try {
+    return hashesOf(typedData).digest;
+  } catch {
+    return null;
+  }
+}
+
+type Search = (compared: ComparedSignature, sources: ExplainSources) => Promise<SignatureMistake | null>;
+
+const findOtherBytes: Search = async ({ raw, given, known, signature }, { services }) => {
+  const { token, registrar, fundingSource } = services.deployment;
+  const contracts = [token, registrar, fundingSource].map(({ address }) => address);
+  const isKnown = typedDataDigest(known.typedData) !== null;
+  const others: OtherDigest[] = [
+    ...otherSchemes(given, jsonTexts(raw)),
+    ...(isKnown ? otherSchemes(known.typedData, jsonTexts(known.typedData)) : []),
+    ...(isKnown ? otherDomains(known.typedData, contracts) : []),
+  ];
+  for (const { digest, ...mistake } of others) if (await signature.signs(digest)) return mistake;
+  return null;
+};
+
+/** A merchant's wallet signs the enrollment text, and the commitment signer the funding authorization. */
+const findEnrollment: Search = async ({ given, known, signature }, { services }) => {
+  if (known.type !== "FundingAuthorization") return null;
+  const merchant = known.subject as MerchantRecord;
+  const { digest } = hashesOf(given);
+  const common = { field: "signature", expected: known.signer, actual: merchant.wallet };
+  if ((await signature.signerOf(digest)) === merchant.wallet)
+    return {
+      ...common,
+      name: "typed_data_for_enrollment",
+      detail: `The wallet of ${merchant.id} has signed the funding authorization; to enroll, it signs the enrollment text with personal_sign.`,
+    };
+  const enrollment = hashMessage(enrollmentMessageOf(merchant, services));
+  return (await signature.signerOf(enrollment)) !== merchant.wallet
+    ? null
+    : {
+        ...common,
+        name: "other_message",
+        detail: `The signature is the one by which the wallet of ${merchant.id} enrolls (personal_sign); send it to POST …/enrollment.`,
+      };
+};
+
+/** The number of used nonces that are tried. */
+const triedNonces = 16n;
+
+const findOtherNonce: Search = async ({ known, signature }, { services }) => {
+  if (known.type !== "Permit") return null;
+  const { typedData } = known;
+  const next = BigInt(String(typedData.message["nonce"]));
+  for (let nonce = next + 1n; nonce >= 0n && nonce >= next - triedNonces; nonce -= 1n) {
+    const message = { ...typedData.message, nonce: nonce.toString() };
+    const digest = typedDataDigest({ ...typedData, message });
+    if (digest === null || !(await signature.signs(digest))) continue;
+    const member = { name: "message.nonce", expected: next.toString(), actual: nonce.toString() };
+    return memberMistake("changed_field", member, services.deployment);
+  }
+  return null;
+};
+
+const findOtherMessage: Search = async ({ given, known, signature }, { services }) => {
+  for (const possible of await possibleMessages(known.type, services)) {
+    if (possible.id === known.subject.id) continue;
+    const { typedData, about } = await possible.complete(given.message);
+    const digest = typedDataDigest(typedData);
+    if (digest === null || !(await signature.signs(digest))) continue;
+    return {
+      name: "other_message",
+      field: "signature",
+      expected: known.subject.id,
+      actual: possible.id,
+      detail: `The signature is over ${about}; ${known.about} was expected.`,
+    };
+  }
+  return null;
+};
+
+const nameOtherSigner: Search = async ({ given, known, signature }, { labels }) => {
+  const { signer, signedBy } = known;
+  const actual = await signature.signerOf(hashesOf(given).digest);
+  const by = actual === null ? "no account" : labels.describe(actual);
+  const detail =
+    signature.canonical === null && signature.mistakes.length === 0
+      ? `The contract at ${signer} refuses the signature over this typed data (isValidSignature, ERC-1271). Sign it again, or sign the data that was meant.`
+      : `This typed data was signed by ${by}; ${signedBy} (${signer}) was expected. Either the account is wrong, or it signed different data.`;
+  return { name: "wrong_signer", field: "signature", expected: signer, actual, detail };
+};

@@ -1,0 +1,65 @@
+import { Mutex } from "async-mutex";
+import type { Router } from "express";
+import { pageRoutes } from "../../server/pages/page-routes.ts";
+import type { Services, Urls } from "../../server/services.ts";
+import { EventStream } from "../activity/event-stream.ts";
+import type { Watch } from "../activity/watch.ts";
+import type { ChainNode } from "../chain/start-chain.ts";
+import type { SandboxFaults } from "../faults/faults.ts";
+import type { SandboxDescription } from "../options/description.ts";
+import type { SandboxReceiver } from "../receiver/receiver.ts";
+import type { ExplainTransaction } from "../trace/collect-answers.ts";
+import { makeTrace as renderTraceOf } from "../trace/make-trace.ts";
+import type { TraceSubject } from "../trace/trace-view.ts";
+import { AddressLabels } from "./address-labels.ts";
+import { connectNode, type Sources } from "./sources.ts";
+
+/** The interval of the stream's heartbeats, in milliseconds. */
+export const heartbeatMs = 15_000;
+
+/** The explorer: pages and data for the control host, and the stream of changes. */
+export interface Explorer {
+  pages: Router;
+  sources: Sources;
+  stream: EventStream;
+  /** Makes a trace of what has happened since the start or the last restore, as one HTML file. */
+  makeTrace(subject: TraceSubject): Promise<string>;
+  /** Ends the streams and the connection to the node, so that nothing waits for them. */
+  close(): void;
+}
+
+/** Opens the explorer of a sandbox. */
+export function openExplorer(parts: {
+  description: SandboxDescription;
+  services: Services;
+  chain: ChainNode;
+  receiver: SandboxReceiver;
+  faults: SandboxFaults;
+  watch: Watch;
+  explain: ExplainTransaction;
+}): Explorer {
+  const { watch, explain, ...read } = parts;
+  const { feed, refusals, requests } = watch;
+  const stream = new EventStream(feed, heartbeatMs);
+  const { close, ...connected } = connectNode(read.chain);
+  const traces = new Mutex();
+  const page = ({ docs }: Urls) => ({ file: "explorer/page.html", values: { docs_url: docs } });
+  const sources = { ...read, ...connected, refusals, requests, labels: new AddressLabels(read.chain) };
+  return {
+    pages: pageRoutes(
+      { pages: { "/": page }, folders: ["style", "vendor", "amounts", "explorer"] },
+      read.services,
+    ),
+    sources,
+    // One at a time: each has Anvil execute up to hundreds of transactions again.
+    makeTrace: async (subject) =>
+      await traces.runExclusive(
+        async () => await renderTraceOf(subject, sources, { faults: watch.faultLog, explain }),
+      ),
+    stream,
+    close() {
+      stream.close();
+      close();
+    },
+  };
+}

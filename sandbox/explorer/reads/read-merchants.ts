@@ -1,0 +1,47 @@
+import { toTimestamp } from "../../../protocol/values/time.ts";
+import type { MerchantRecord } from "../../../server/store/records.ts";
+import type { Sources } from "../sources.ts";
+import type { MerchantView, ViewPage } from "../views.ts";
+import { type PageQuery, readPage } from "./page.ts";
+import { readFundings } from "./read-figures.ts";
+
+/** Reads a page of the merchants of all programs, with their funding at one block. */
+export async function readMerchants(query: PageQuery, sources: Sources): Promise<ViewPage<MerchantView>> {
+  const { services, node, reader, labels } = sources;
+  const { cursor, program, q, order } = query;
+  const filter = program === undefined ? {} : { program };
+  const { data, next_cursor } = await readPage(services.store, "merchants", filter, {
+    cursor,
+    order,
+    ...(q === undefined || q === "" ? {} : { keep: (merchant) => mentions(merchant, q) }),
+  });
+  const records = data.map(({ value }) => value);
+  return await reader.atOneHead(async (head) => {
+    const fundings = await readFundings(records, head, node, services.deployment);
+    return {
+      data: records.flatMap((merchant, index) => {
+        const funding = fundings[index];
+        if (funding === undefined) return [];
+        const { id, name, status, reference } = merchant;
+        return [
+          {
+            id,
+            program: merchant.program,
+            name,
+            status,
+            reference,
+            wallet: labels.view(merchant.wallet),
+            funding,
+            created_at: toTimestamp(merchant.created_at),
+          },
+        ];
+      }),
+      next_cursor,
+    };
+  });
+}
+
+function mentions({ id, name, wallet, reference }: MerchantRecord, text: string): boolean {
+  const wanted = text.toLowerCase();
+  return [id, name, wallet, reference ?? ""].some((field) => field.toLowerCase().includes(wanted));
+}

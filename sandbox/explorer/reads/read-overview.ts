@@ -1,0 +1,68 @@
+import { toTimestamp } from "../../../protocol/values/time.ts";
+import type { RelayOperationStatus } from "../../../relayer/relayer.ts";
+import type { Services } from "../../../server/services.ts";
+import { faultIntentNames, faultLayers, placementsOf } from "../../faults/fault-matrix.ts";
+import { writeOperations } from "../../faults/fault-request.ts";
+import type { Sources } from "../sources.ts";
+import type { Overview } from "../views.ts";
+import { viewBlockPoint } from "./view-block-point.ts";
+
+/** The statuses that are not final; each status is an index, and none of them is long in a sandbox that works. */
+const unsettled = ["accepted", "signed", "broadcast", "mined", "needs_attention"] as const;
+/** More than this number are not counted. */
+const mostCounted = 1_000;
+
+/** Reads the state of the sandbox at one glance; what it costs does not grow with the number of purchases. */
+export async function readOverview(sources: Sources): Promise<Overview> {
+  const { description, services, node, reader, faults, refusals } = sources;
+  const { deployment, relayer, clock } = services;
+  const unknown = await relayer.unknownOutcomes();
+  const [head, now, pool, counts, programs] = await Promise.all([
+    reader.head(),
+    clock.now(),
+    node.request<{ Method: "txpool_status"; Parameters?: undefined; ReturnType: { pending: string } }>({
+      method: "txpool_status",
+    }),
+    countUnsettled(services),
+    Promise.all(
+      deployment.programs.map(async ({ id, name, operator }) => ({
+        id,
+        name,
+        operator,
+        gas_budget: unknown.some(({ program }) => program === id) ? null : await relayer.budget(id),
+      })),
+    ),
+  ]);
+  const { seed, mode, urls, chain, contracts } = description;
+  const { symbol, decimals } = deployment.token;
+  return {
+    seed,
+    mode,
+    now: toTimestamp(now),
+    block: viewBlockPoint(head),
+    chain,
+    anvil_restarts: sources.chain.anvil.replacements,
+    urls,
+    contracts,
+    token: { symbol, decimals },
+    labels: sources.labels.all(),
+    programs,
+    unsettled: counts,
+    unknown: unknown.map(({ message }) => `${message}.`),
+    pending_transactions: Number(pool.pending),
+    faults: faults.list(),
+    refusals: refusals.newest().length,
+    fault_choices: {
+      intents: faultIntentNames,
+      matrix: Object.fromEntries(faultLayers.map((layer) => [layer, placementsOf(layer)])),
+      operations: writeOperations,
+    },
+  };
+}
+
+async function countUnsettled({ store }: Services): Promise<{ [status: string]: number }> {
+  const count = async (status: RelayOperationStatus) =>
+    (await store.list("operations", { status }, { limit: mostCounted })).length;
+  const counts = await Promise.all(unsettled.map(async (status) => [status, await count(status)] as const));
+  return Object.fromEntries(counts.filter(([, number]) => number > 0));
+}

@@ -1,0 +1,82 @@
+import { z } from "zod";
+import { toTimestamp } from "../../../protocol/values/time.ts";
+import { purchaseStatuses } from "../../../server/purchases/schemas.ts";
+import { asJournaled, currentPurchase } from "../../../server/purchases/status-after-reorg.ts";
+import type { PurchaseRecord } from "../../../server/store/records.ts";
+import type { Sources } from "../sources.ts";
+import type { FiguresView, PurchaseView, PurchaseViews } from "../views.ts";
+import { pageQuery, readPage } from "./page.ts";
+import { readFigures } from "./read-figures.ts";
+import { viewBlockPoint } from "./view-block-point.ts";
+
+/** The query of the purchases. */
+export const purchasesQuery = pageQuery.extend({ status: z.enum(purchaseStatuses).optional() });
+
+/** Reads a page of the purchases of all programs, with their money at one block. */
+export async function readPurchases(
+  query: z.output<typeof purchasesQuery>,
+  sources: Sources,
+): Promise<PurchaseViews> {
+  const { services, node, reader, labels } = sources;
+  const journaled = asJournaled(services, await services.relayer.unknownOutcomes());
+  const { cursor, status, program, q } = query;
+  const searching = status !== undefined || (q !== undefined && q !== "");
+  const keep = async (purchase: PurchaseRecord) =>
+    mentions(purchase, q) &&
+    (status === undefined || (await currentPurchase(purchase, journaled)).status === status);
+  const filter = program === undefined ? {} : { program };
+  const page = await readPage(services.store, "purchases", filter, {
+    cursor,
+    order: query.order,
+    ...(searching ? { keep } : {}),
+  });
+  const records = await Promise.all(
+    page.data.map(async ({ value }) => await currentPurchase(value, journaled)),
+  );
+  return await reader.atOneHead(async (head) => {
+    const figures = await readFigures(records, head, node, services.deployment);
+    const data = records.flatMap((record, index) => {
+      const found = figures[index];
+      return found === undefined ? [] : [viewListedPurchase(record, found, labels)];
+    });
+    return { data, next_cursor: page.next_cursor, as_of: viewBlockPoint(head) };
+  });
+}
+
+/** A purchase in the shape that is answered. */
+export function viewListedPurchase(
+  purchase: PurchaseRecord,
+  figures: FiguresView,
+  labels: Sources["labels"],
+): PurchaseView {
+  const { id, program, merchant_id, status, route, reference, commitment_hash } = purchase;
+  return {
+    id,
+    program,
+    merchant_id,
+    status,
+    route,
+    reference,
+    commitment_hash,
+    merchant: labels.view(purchase.merchant),
+    buyer: labels.view(purchase.buyer),
+    beneficiary: labels.view(purchase.beneficiary),
+    deadlines: {
+      offer_at: toTimestamp(purchase.offer_deadline),
+      pay_at: toTimestamp(purchase.pay_deadline),
+      claim_at: toTimestamp(purchase.claim_deadline),
+    },
+    figures,
+    created_at: toTimestamp(purchase.created_at),
+  };
+}
+
+/** Returns whether a purchase has a text in one of its ids, hashes, addresses or its reference. */
+function mentions(purchase: PurchaseRecord, text: string | undefined): boolean {
+  if (text === undefined || text === "") return true;
+  const wanted = text.toLowerCase();
+  const { id, program, merchant_id, commitment_hash, merchant, buyer, beneficiary, reference } = purchase;
+  const own = [id, program, merchant_id, commitment_hash, merchant, buyer, beneficiary, reference ?? ""];
+  const paid = purchase.receipts.map(({ transaction_hash }) => transaction_hash);
+  return [...own, ...paid].some((field) => field.toLowerCase().includes(wanted));
+}

@@ -1,0 +1,109 @@
+import { z } from "zod";
+import {
+  type RelayOperationRecord,
+  relayOperationStatuses,
+  toRelayOperation,
+} from "../../../relayer/journal/relay-operation.ts";
+import type { OutcomeUnknownError } from "../../../relayer/relayer.ts";
+import { assertKnown } from "../../../server/purchases/status-after-reorg.ts";
+import { findCollected } from "../../../server/refunds/record-due-refund.ts";
+import type { PurchaseRecord } from "../../../server/store/records.ts";
+import type { Store } from "../../../server/store/store.ts";
+import { readSuperseded } from "../../../server/store/stored-relayer-journal.ts";
+import type { Sources } from "../sources.ts";
+import type { RelayOperationView, ViewPage } from "../views.ts";
+import { pageQuery, readPage } from "./page.ts";
+
+/** The query of the relayer's operations. */
+export const operationsQuery = pageQuery.extend({ status: z.enum(relayOperationStatuses).optional() });
+
+/** Reads a page of the relayer's operations of all programs, with every transaction that was signed for each. */
+export async function readRelayOperations(
+  query: z.output<typeof operationsQuery>,
+  sources: Sources,
+): Promise<ViewPage<RelayOperationView>> {
+  const { services } = sources;
+  const { cursor, program, status, q } = query;
+  const filter = {
+    ...(program === undefined ? {} : { program }),
+    ...(status === undefined ? {} : { status }),
+  };
+  const purchase = q === undefined ? undefined : await services.store.get("purchases", q.toLowerCase());
+  const { data, next_cursor } = await readPage(services.store, "operations", filter, {
+    cursor,
+    order: query.order,
+    ...(q === undefined || q === "" ? {} : { keep: (operation) => mentions(operation, q, purchase?.value) }),
+  });
+  const unknown = await services.relayer.unknownOutcomes();
+  return {
+    data: await Promise.all(data.map(async ({ value }) => await viewRelayOperation(value, unknown, sources))),
+    next_cursor,
+  };
+}
+
+/** An operation in the shape that is answered. @throws ChainUnavailableError for one of the unknown ones. */
+export async function viewRelayOperation(
+  record: RelayOperationRecord,
+  unknown: readonly OutcomeUnknownError[],
+  { services, labels }: Sources,
+): Promise<RelayOperationView> {
+  assertKnown(unknown.filter(({ operationId }) => operationId === record.operation_id));
+  const superseded = await readSuperseded(services.store, record);
+  const operation = toRelayOperation(record, superseded);
+  const { subject, error } = operation;
+  return {
+    id: operation.operation_id,
+    program: operation.program,
+    kind: operation.kind,
+    subject,
+    purchase_id: await findPurchaseId(record, services.store),
+    sequence: operation.sequence,
+    status: operation.status,
+    status_reason: operation.status_reason,
+    error: error?.revert?.name ?? error?.message ?? null,
+    nonce: operation.nonce,
+    from: labels.view(operation.from),
+    transactions: [...superseded, record].flatMap((one) =>
+      one.transactions.map(({ hash, purpose, outcome, max_fee_per_gas }) => ({
+        hash,
+        attempt: one.attempt,
+        purpose,
+        outcome,
+        max_fee_per_gas,
+      })),
+    ),
+    attempt: operation.attempt,
+    hash: operation.hash,
+    cost_wei: operation.cost_wei,
+    reserved_wei: operation.reserved_wei,
+    block_number: operation.block_number,
+    confirmations: operation.confirmations,
+    reorg_count: operation.reorg_count,
+    created_at: operation.created_at,
+    signed_at: operation.signed_at,
+    broadcast_at: operation.broadcast_at,
+    mined_at: operation.mined_at,
+    confirmed_at: operation.confirmed_at,
+  };
+}
+
+/** Finds the purchase that an operation is about; a collection names it by its id on chain. */
+export async function findPurchaseId(
+  { subject, decoded }: Pick<RelayOperationRecord, "subject" | "decoded">,
+  store: Pick<Store, "list">,
+): Promise<string> {
+  return subject.type === "purchase" ? subject.id : (await findCollected({ decoded }, store)).key;
+}
+
+/** @param purchase - the purchase whose id the text is, if it is one. */
+function mentions(
+  { operation_id, subject, transactions, decoded }: RelayOperationRecord,
+  text: string,
+  purchase: PurchaseRecord | undefined,
+): boolean {
+  if (purchase !== undefined && decoded.args["id"] === purchase.commitment_hash) return true;
+  const wanted = text.toLowerCase();
+  return [operation_id, subject.id, ...transactions.map(({ hash }) => hash)].some((field) =>
+    field.toLowerCase().includes(wanted),
+  );
+}

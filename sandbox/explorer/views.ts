@@ -1,0 +1,433 @@
+/**
+ * The answers of the explorer's routes. It is plain JSON: amounts are decimal strings in base units of the token, `…_at` is RFC 3339 in
+ * sandbox time, hashes and addresses are hex.
+ */
+
+import { z } from "zod";
+import { jsonSchema } from "../../server/http/schemas/primitives.ts";
+import { faultSchema } from "../faults/fault.ts";
+
+const text = z.string();
+const count = z.int();
+const texts = z.record(z.string(), z.string());
+
+/** Returns the schema of one page of a list. */
+function pageOf<T extends z.ZodType>(item: T) {
+  return z.object({ data: z.array(item), next_cursor: nextCursor });
+}
+
+const nextCursor = text.nullable().meta({ description: "The `cursor` of the next page; null on the last." });
+
+/** One page of a list; `next_cursor` asks for the next one, null when this is the last. */
+export interface ViewPage<T> {
+  data: T[];
+  next_cursor: string | null;
+}
+
+const blockPointFields = { number: count, hash: text, at: text };
+const blockPointSchema = z.object(blockPointFields).meta({ id: "BlockPoint" });
+
+/** A point of the chain. */
+export type BlockPointView = z.output<typeof blockPointSchema>;
+
+const accountSchema = z
+  .object({ address: text, name: text.nullable() })
+  .meta({ id: "Account", description: "An account with its label, or null." });
+
+/** An account with its label, or null. */
+export type AccountView = z.output<typeof accountSchema>;
+
+/** The schema of a sandbox's URLs. */
+export const urlsSchema = z.object({ api: text, docs: text, rpc: text, control: text }).meta({ id: "Urls" });
+
+const programViewSchema = z.object({
+  id: text,
+  name: text,
+  operator: text,
+  gas_budget: z
+    .object({ limit_wei: text, reserved_wei: text, spent_wei: text, available_wei: text })
+    .nullable()
+    .meta({ description: "Null while the outcome of one of the program's relay operations is unknown." }),
+});
+
+/** The schema of the state of the sandbox at one glance. */
+export const overviewSchema = z
+  .object({
+    seed: text,
+    mode: z.enum(["live", "deterministic"]),
+    now: text,
+    block: blockPointSchema,
+    chain: z.object({ chain_id: count, epoch: text }),
+    anvil_restarts: count.meta({
+      description: "The number of times that Anvil has ended since the start and was replaced.",
+    }),
+    urls: urlsSchema,
+    contracts: z.object({ token: text, registrar: text, funding_source: text }),
+    token: z.object({ symbol: text, decimals: count }),
+    labels: texts.meta({
+      description: "The labels of known accounts and contracts, by address in lower case.",
+    }),
+    programs: z.array(programViewSchema),
+    unsettled: z.record(z.string(), count).meta({
+      description: "The number of relay operations that are not settled, by status.",
+    }),
+    unknown: z.array(text).meta({
+      description: "A sentence for each relay operation whose outcome is unknown after a reorg.",
+    }),
+    pending_transactions: count,
+    faults: z.array(faultSchema),
+    refusals: count,
+    fault_choices: z
+      .object({
+        intents: z.array(text).readonly(),
+        matrix: z.record(z.string(), z.record(z.string(), z.array(text).readonly())),
+        operations: z.array(text).readonly(),
+      })
+      .meta({
+        description:
+          "The faults that you can set: the common faults, the points of all faults by layer and action, and the writes that a fault can be limited to.",
+      }),
+  })
+  .meta({ id: "Overview" });
+
+/** The state of the sandbox at one glance. */
+export type Overview = z.output<typeof overviewSchema>;
+
+const figuresSchema = z.object({
+  amount: text,
+  approved: text,
+  paid: text,
+  reconciled: text,
+  refunded: text,
+});
+
+/** A purchase's money, read at one block. */
+export type FiguresView = z.output<typeof figuresSchema>;
+
+const purchaseViewSchema = z
+  .object({
+    id: text,
+    program: text,
+    merchant_id: text,
+    status: text,
+    route: text.nullable(),
+    reference: text.nullable(),
+    commitment_hash: text,
+    merchant: accountSchema,
+    buyer: accountSchema,
+    beneficiary: accountSchema,
+    deadlines: z.object({ offer_at: text, pay_at: text, claim_at: text }),
+    figures: figuresSchema,
+    created_at: text,
+  })
+  .meta({ id: "PurchaseView", description: "A purchase, with its money read at one block." });
+
+/** A purchase in a list. */
+export type PurchaseView = z.output<typeof purchaseViewSchema>;
+
+/** The schema of a page of purchases. */
+export const purchasesSchema = pageOf(purchaseViewSchema)
+  .extend({ as_of: blockPointSchema })
+  .meta({ id: "PurchaseViews" });
+
+/** Purchases, the newest first, with the block that their figures were read at. */
+export type PurchaseViews = z.output<typeof purchasesSchema>;
+
+const merchantViewSchema = z.object({
+  id: text,
+  program: text,
+  name: text,
+  status: text,
+  reference: text.nullable(),
+  wallet: accountSchema,
+  funding: z.object({
+    cap: text,
+    collected: text,
+    allowance: text,
+    balance: text,
+    valid_until: text,
+    revoked_at: text.nullable(),
+  }),
+  created_at: text,
+});
+
+/** A merchant with its funding at one block. */
+export type MerchantView = z.output<typeof merchantViewSchema>;
+
+/** The schema of a page of merchants. */
+export const merchantsSchema = pageOf(merchantViewSchema).meta({ id: "MerchantViews" });
+
+const relayOperationViewSchema = z
+  .object({
+    id: text,
+    program: text,
+    kind: text,
+    subject: z.object({ type: text, id: text }),
+    purchase_id: text.nullable().meta({ description: "The purchase that it is about." }),
+    sequence: count,
+    status: text,
+    status_reason: text.nullable(),
+    error: text.nullable(),
+    nonce: count.nullable(),
+    from: accountSchema,
+    transactions: z
+      .array(z.object({ hash: text, attempt: count, purpose: text, outcome: text, max_fee_per_gas: text }))
+      .meta({ description: "Every transaction that was signed for it, with its outcome." }),
+    attempt: count.meta({
+      description: "Above 1 when the previous transaction reverted or was abandoned.",
+    }),
+    hash: text.nullable(),
+    cost_wei: text.nullable(),
+    reserved_wei: text,
+    block_number: count.nullable(),
+    confirmations: count,
+    reorg_count: count,
+    created_at: text,
+    signed_at: text.nullable(),
+    broadcast_at: text.nullable(),
+    mined_at: text.nullable(),
+    confirmed_at: text.nullable(),
+  })
+  .meta({ id: "RelayOperationView", description: "A relay operation." });
+
+/** A relay operation. */
+export type RelayOperationView = z.output<typeof relayOperationViewSchema>;
+
+/** The schema of a page of relay operations. */
+export const relayOperationsSchema = pageOf(relayOperationViewSchema).meta({ id: "RelayOperationViews" });
+
+const deliveryAttemptSchema = z.object({
+  number: count,
+  at: text,
+  ended: z.boolean().meta({ description: "False while it is in progress, or if a crash lost its outcome." }),
+  status_code: count.nullable(),
+  error: text.nullable(),
+  duration_ms: count.nullable(),
+});
+
+/** One attempt to deliver an event. */
+export type DeliveryAttemptView = z.output<typeof deliveryAttemptSchema>;
+
+const eventViewSchema = z.object({
+  id: text,
+  program: text,
+  sequence: count,
+  type: text,
+  subject: text,
+  delivery: text,
+  attempts: z.array(deliveryAttemptSchema),
+  receipt_id: text.nullable(),
+  arrivals: z.array(z.object({ number: count, verified: z.boolean(), status: count.nullable() })).meta({
+    description: "The arrivals at the test receiver; `POST /receiver/resend` takes a number.",
+  }),
+  body: jsonSchema,
+  created_at: text,
+});
+
+/** An outbox event and how it was delivered. */
+export type EventView = z.output<typeof eventViewSchema>;
+
+/** The schema of a page of events. */
+export const eventsSchema = pageOf(eventViewSchema).meta({ id: "EventViews" });
+
+const checkSchema = z
+  .object({ name: text, ok: z.boolean(), expected: jsonSchema, actual: jsonSchema })
+  .meta({ id: "Check", description: "A binding check, with the expected and the actual value." });
+
+/** A binding check, with the expected and the actual value. */
+export type CheckView = z.output<typeof checkSchema>;
+
+const refusalSchema = z.object({
+  number: count.meta({ description: "Counts refusals from 1." }),
+  at: text,
+  times: count.meta({ description: "The number of times that the same submission was refused in a row." }),
+  operation: text,
+  step: text,
+  program: text,
+  subject: text,
+  code: text,
+  detail: text,
+  cause: text.meta({ description: "One sentence." }),
+  transaction_hash: text,
+  checks: z.array(checkSchema),
+  explain: text.meta({ description: "The URL that explains the transaction field by field." }),
+});
+
+/** A transaction that a step did not accept. */
+export type RefusalView = z.output<typeof refusalSchema>;
+
+/** The schema of a page of refusals. */
+export const refusalsSchema = pageOf(refusalSchema).meta({ id: "RefusalViews" });
+
+const nodeCallSchema = z
+  .object({
+    method: text,
+    call: text.nullable().meta({
+      description:
+        "The decoded call of `eth_call`, `eth_sendRawTransaction` and similar methods, such as `balanceOf(0x…)`, with its contract; null for other methods.",
+    }),
+    duration_ms: z.number().nullable().meta({ description: "Null while it is in progress." }),
+    failed: z.boolean(),
+  })
+  .meta({ id: "NodeCall", description: "A JSON-RPC call to the chain node that a request needed." });
+
+/** A JSON-RPC call to the chain node that a request needed. */
+export type NodeCallView = z.output<typeof nodeCallSchema>;
+
+const openRequestFields = {
+  method: text,
+  path: text,
+  received: text.meta({ description: "The wall clock when it arrived, RFC 3339 in UTC." }),
+  calls: z.array(nodeCallSchema),
+};
+const openRequestSchema = z.object(openRequestFields);
+
+/** A request that has no answer yet. */
+export type OpenRequestView = z.output<typeof openRequestSchema>;
+
+const requestSchema = z.object({
+  ...openRequestFields,
+  number: count.meta({ description: "Counts responses from 1." }),
+  id: text.meta({ description: "The request id of the response." }),
+  at: text.nullable().meta({
+    description: "Sandbox time; null if the request was refused before the time was read.",
+  }),
+  duration_ms: z.number(),
+  operation: text.nullable().meta({
+    description: "The id of the API operation, such as `createPurchase`; null for a path that has none.",
+  }),
+  caller: text.meta({ description: "An account, a credential's id, or `anyone`." }),
+  idempotency_key: text.nullable(),
+  replayed: z.boolean(),
+  status: count.nullable().meta({ description: "Null if a fault dropped the response." }),
+  code: text.nullable().meta({ description: "The code of the problem in the response." }),
+  body: jsonSchema,
+  answer: jsonSchema,
+  refusal: z
+    .object({ detail: text, causes: z.array(text), checks: z.array(checkSchema) })
+    .nullable()
+    .meta({
+      description:
+        "For a refusal: its error in one sentence, a sentence for each cause, and the binding checks, the failed ones first.",
+    }),
+  objects: z.array(text).meta({
+    description: "The ids of the purchases, merchants and other records that it names.",
+  }),
+  more_calls: count.meta({ description: "The number of further calls, which are not kept." }),
+});
+
+/** A request of the API with its answer. */
+export type RequestView = z.output<typeof requestSchema>;
+
+/** The schema of a page of requests. */
+export const requestsSchema = pageOf(requestSchema)
+  .extend({ in_progress: z.array(openRequestSchema) })
+  .meta({ id: "RequestViews" });
+
+/** Requests, the newest answer first, and those in progress. */
+export type RequestViews = z.output<typeof requestsSchema>;
+
+const transactionSchema = z.object({
+  hash: text,
+  from: accountSchema,
+  to: accountSchema.nullable(),
+  function: text.nullable().meta({
+    description: "The function that is called, such as `pay`; null if no known contract decodes the call.",
+  }),
+  about: z.array(text).meta({ description: "The purchases and merchants that the transaction names." }),
+  succeeded: z.boolean(),
+});
+
+/** A transaction in a block, named by what it does. */
+export type TransactionView = z.output<typeof transactionSchema>;
+
+const blockSchema = z.object({
+  ...blockPointFields,
+  gas_used: text,
+  transactions: z.array(transactionSchema),
+});
+
+/** A block with its transactions. */
+export type BlockView = z.output<typeof blockSchema>;
+
+/** The schema of a page of blocks. */
+export const blocksSchema = pageOf(blockSchema).meta({ id: "BlockViews" });
+
+const timelineEntrySchema = z.object({
+  at: text,
+  kind: z.enum([
+    "created",
+    "signed",
+    "on_chain",
+    "relayed",
+    "approved",
+    "paid",
+    "reconciled",
+    "submitted",
+    "claimed",
+    "decided",
+    "refunded",
+    "event",
+    "delivery",
+    "refused",
+  ]),
+  title: text.meta({ description: "One sentence." }),
+  actor: text,
+  block_number: count.nullable(),
+  transaction_hash: text.nullable(),
+  details: texts.meta({ description: "Hashes, amounts and states that belong to it, by name." }),
+  checks: z.array(checkSchema).meta({ description: "The checks of a refusal." }),
+});
+
+/** One entry of a purchase's timeline. */
+export type TimelineEntry = z.output<typeof timelineEntrySchema>;
+
+/** The schema of a purchase with its whole timeline, the oldest entry first. */
+export const timelineSchema = z
+  .object({
+    purchase: purchaseViewSchema,
+    merchant_name: text,
+    terms: jsonSchema,
+    as_of: blockPointSchema,
+    wallet_url: text,
+    operations: z.array(relayOperationViewSchema),
+    entries: z.array(timelineEntrySchema),
+  })
+  .meta({ id: "PurchaseTimeline" });
+
+/** A purchase with its whole timeline, the oldest entry first. */
+export type PurchaseTimeline = z.output<typeof timelineSchema>;
+
+const searchResultSchema = z.object({
+  type: z.enum(["purchase", "merchant", "operation", "event", "transaction", "block", "account", "request"]),
+  id: text,
+  title: text,
+  purchase_id: text.nullable().meta({ description: "The purchase whose timeline contains it, or null." }),
+});
+
+/** Something that a search found. */
+export type SearchResult = z.output<typeof searchResultSchema>;
+
+/** The schema of what a search found. */
+export const searchSchema = z.object({ data: z.array(searchResultSchema) }).meta({ id: "SearchResults" });
+
+/** A change, as `GET /stream` sends it. */
+export interface ExplorerChange {
+  topics: ChangeTopic[];
+  /** The purchases that changed; null when there are too many to name. */
+  purchases: string[] | null;
+}
+
+/** The topic of a change. */
+export type ChangeTopic =
+  | "blocks"
+  | "purchases"
+  | "merchants"
+  | "operations"
+  | "events"
+  | "keys"
+  | "faults"
+  | "refusals"
+  | "requests"
+  /** Everything: a snapshot was restored, or the client missed too much. */
+  | "everything";

@@ -1,0 +1,238 @@
+import type { Mutex } from "async-mutex";
+import { operationId } from "../../relayer/relayer.ts";
+import { orList } from "../../server/lib/or-list.ts";
+import type { Services } from "../../server/services.ts";
+import type { SandboxClock } from "../chain/clock/clock.ts";
+import { readMining } from "../chain/clock/mining.ts";
+import type { ChainNode } from "../chain/start-chain.ts";
+import type { components } from "../client/api-client.ts";
+import { SandboxError } from "../lib/errors/sandbox-error.ts";
+import type { SandboxDescription } from "../options/description.ts";
+import { Deliveries } from "../receiver/deliver-undelivered.ts";
+import { askControl } from "../service/ask-control.ts";
+import type { TestWallets } from "../wallets/open-wallets.ts";
+import type { GivenAccess } from "./actors/access.ts";
+import type { GivenActors } from "./actors/actors.ts";
+import type { MerchantReads } from "./actors/merchant-reads.ts";
+import { openProgramApi, type ProgramApi } from "./actors/program-api.ts";
+import { Reviewer } from "./actors/reviewer.ts";
+import { giveMerchant } from "./give-merchant.ts";
+import { givePurchase } from "./give-purchase.ts";
+import { errorBelow, GivenInvalidError } from "./given-invalid-error.ts";
+import {
+  invalidOption,
+  type MerchantOptions,
+  type MerchantPlan,
+  type PurchaseOptions,
+  type PurchasePlan,
+  readGivenRequest,
+  readMerchantOptions,
+  readPurchaseOptions,
+} from "./options.ts";
+import type { DecidedState, RefundState } from "./states.ts";
+
+type Schemas = components["schemas"];
+
+/** The result of {@link Given.merchant}. */
+export interface GivenMerchant {
+  merchant: Schemas["Merchant"];
+}
+
+/** The result of {@link Given.purchase}: the purchase and the objects that were created for it, as the API returns them. */
+export interface GivenPurchase {
+  merchant: Schemas["Merchant"];
+  purchase: Schemas["Purchase"];
+  payments: Schemas["PaymentReceipt"][];
+  claim: Schemas["Claim"] | null;
+  decision: Schemas["Decision"] | null;
+  refund: Schemas["Refund"] | null;
+}
+
+/** A given purchase that is claimed. */
+export interface GivenClaim extends GivenPurchase {
+  claim: Schemas["Claim"];
+}
+
+/** A given purchase whose claim is decided. */
+export interface GivenDecision extends GivenClaim {
+  decision: Schemas["Decision"];
+}
+
+/** A given purchase whose refund has started. */
+export interface GivenRefund extends GivenDecision {
+  refund: Schemas["Refund"];
+}
+
+/** The client and wallets that given states use: those of the sandbox, or of a lease of it. */
+export interface GivenMeans {
+  wallets: TestWallets;
+  clock: SandboxClock;
+  chain: Pick<ChainNode, "client">;
+  /** Returns an object whose calls end with a lease. */
+  guard: <T extends object>(calls: T) => T;
+  /** Aborts when a lease ends. */
+  signal: AbortSignal;
+}
+
+/** The sources of given states. */
+export interface GivenSources {
+  description: SandboxDescription;
+  services: Services;
+  access: GivenAccess;
+  merchants: MerchantReads;
+  turns: Mutex;
+  deliveryTurns: Mutex;
+}
+
+/**
+ * Creates merchants and purchases in any state, through the routing API and with real transactions of the wallets.
+ *
+ * It uses its own account. Equal calls on equal sandboxes give equal ids and hashes. Calls run one at a time.
+ */
+export class Given {
+  readonly #sources: GivenSources;
+  readonly #means: GivenMeans;
+  readonly #actors: GivenActors;
+
+  constructor(sources: GivenSources, means: GivenMeans) {
+    this.#sources = sources;
+    this.#means = means;
+    this.#actors = actorsOf(sources, means);
+  }
+
+  /** The reviewer that uses the same client. */
+  get reviewer(): Reviewer {
+    return this.#actors.reviewer;
+  }
+
+  /** The deliveries of events. */
+  get deliveries(): Deliveries {
+    return this.#actors.deliveries;
+  }
+
+  /** Returns given states that use other means, such as those of a lease. @internal */
+  using(means: GivenMeans): Given {
+    return new Given(this.#sources, means);
+  }
+
+  /**
+   * Returns a merchant in a state.
+   *
+   * A wallet can be enrolled as one merchant of a program at a time. If the wallet is already enrolled, its merchant is returned, and funded if the state requires it.
+   *
+   * @throws GivenInvalidError for invalid options; ProblemError when the API refuses; RetryLimitError when a transaction remains unconfirmed;
+   * SandboxError given_refused when mining is paused, or a transaction reverts or is held.
+   * @example const { merchant } = await given.merchant({ state: "funded" });
+   */
+  async merchant(options: MerchantOptions): Promise<GivenMerchant> {
+    return await this.#merchant(readMerchantOptions(options));
+  }
+
+  /**
+   * Creates a purchase in a state, and returns it with its merchant, claim, decision and refund.
+   *
+   * Without `merchant`, the purchase is for the merchant of the wallet `merchant`, which is created and funded if necessary.
+   *
+   * @throws GivenInvalidError for invalid options; ProblemError when the API refuses; RetryLimitError when a transaction remains unconfirmed;
+   * SandboxError given_refused when mining is paused, or a transaction reverts or is held.
+   * @example const { purchase, claim } = await given.purchase({ state: "claimed", amount: "25000000", claimed: "10000000" });
+   */
+  async purchase(options: PurchaseOptions<RefundState>): Promise<GivenRefund>;
+  async purchase(options: PurchaseOptions<DecidedState>): Promise<GivenDecision>;
+  async purchase(options: PurchaseOptions<DecidedState | "claimed">): Promise<GivenClaim>;
+  async purchase(options: PurchaseOptions): Promise<GivenPurchase>;
+  async purchase(options: PurchaseOptions): Promise<GivenPurchase> {
+    return await this.#purchase(readPurchaseOptions(options));
+  }
+
+  /**
+   * Runs a JSON request: `{"merchant":{…}}` with the options of {@link Given.merchant}, or `{"purchase":{…}}` with those of
+   * {@link Given.purchase}.
+   *
+   * @throws the errors of these two functions.
+   * @example await given.request({ purchase: { state: "paid" } })
+   */
+  async request(body: unknown): Promise<GivenMerchant | GivenPurchase> {
+    const asked = readGivenRequest(body);
+    try {
+      return "merchant" in asked
+        ? await this.#merchant(asked.merchant)
+        : await this.#purchase(asked.purchase);
+    } catch (error) {
+      throw error instanceof GivenInvalidError ? errorBelow(Object.keys(asked), error) : error;
+    }
+  }
+
+  async #merchant(plan: MerchantPlan): Promise<GivenMerchant> {
+    return await this.#inTurn(async () => ({ merchant: await giveMerchant(plan, this.#actors) }));
+  }
+
+  async #purchase(plan: PurchasePlan): Promise<GivenPurchase> {
+    return await this.#inTurn(async () => {
+      const given = await givePurchase(plan, this.#actors);
+      const { receipts, claim, decision, refund } = given.purchase;
+      return { ...given, payments: receipts, claim, decision, refund };
+    });
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    return await this.#sources.turns.runExclusive(async () => {
+      // Not while the chain is made again, which begins without mining.
+      const { automine, interval } = await this.#sources.services.gate.runShared(
+        "a given state",
+        async () => await readMining(this.#means.chain.client),
+      );
+      if (!automine && !interval)
+        throw new SandboxError(
+          "given_refused",
+          "Mining is stopped, so no transaction of a given state would be mined. Start it with routing-sandbox mine --every transaction.",
+        );
+      return await work();
+    });
+  }
+}
+
+function actorsOf(sources: GivenSources, { wallets, clock, chain, guard, signal }: GivenMeans): GivenActors {
+  const { description, services, access, merchants, deliveryTurns } = sources;
+  const { urls, accounts } = description;
+  const programs = [...new Set(accounts.map(({ program }) => program))];
+  const apis = new Map<string, ProgramApi>();
+  const api = (program: string) => {
+    const known = apis.get(program);
+    if (known !== undefined) return known;
+    if (!programs.includes(program))
+      throw invalidOption("program", program, "is not a program of this sandbox", `Use ${orList(programs)}.`);
+    const { confirmations } = services.settings;
+    const { untilAnswered, retrying } = openProgramApi(program, {
+      url: urls.api,
+      access,
+      confirmations,
+      chain,
+      signal,
+    });
+    const made = { untilAnswered: guard(untilAnswered), retrying: guard(retrying) };
+    apis.set(program, made);
+    return made;
+  };
+  return {
+    firstProgram: programs[0] ?? "",
+    wallets,
+    clock,
+    chain,
+    reviewer: new Reviewer(description, clock, api),
+    deliveries: new Deliveries({ programs, api, services, turns: deliveryTurns }),
+    merchants,
+    api,
+    async holdCollection(program, businessKey) {
+      const operation_id = operationId(services.deployment.epoch, {
+        program,
+        kind: "collect_refund",
+        businessKey,
+      });
+      // Over HTTP, so that a recording has it. The operation stays without a nonce, so no new block takes it on.
+      const fault = { layer: "relayer", point: "nonce", action: "hold", match: { operation_id } };
+      const answer = await askControl(urls.control, "POST", "/faults", fault);
+      if (!answer.ok) throw new Error(`The control API responded with ${answer.status} to POST /faults.`);
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { merchantSchema } from "../../server/merchants/schemas.ts";
+import { notificationSchema } from "../../server/notifications/schemas.ts";
+import { paymentReceiptSchema, purchaseSchema } from "../../server/purchases/schemas.ts";
+import { claimSchema, decisionSchema, refundSchema } from "../../server/refunds/schemas.ts";
+import { defineControl } from "../control/operation.ts";
+import { givenRequestSchema } from "./options.ts";
+
+const givenSchema = z
+  .union([
+    z.object({ merchant: merchantSchema }).meta({ id: "GivenMerchant" }),
+    z
+      .object({
+        merchant: merchantSchema,
+        purchase: purchaseSchema,
+        payments: z.array(paymentReceiptSchema),
+        claim: claimSchema.nullable(),
+        decision: decisionSchema.nullable(),
+        refund: refundSchema.nullable(),
+      })
+      .meta({ id: "GivenPurchase" }),
+  ])
+  .meta({ id: "Given", description: "Everything that was created, as the routing API returns it." });
+
+const give = defineControl({
+  id: "give",
+  method: "post",
+  path: "/given",
+  tag: "Given",
+  summary: "Creates a merchant or a purchase in a state.",
+  description:
+    "The body has either `merchant` or `purchase`, with its options. The refusal `given_invalid` has a `pointer` to each wrong option in `errors`. If the routing API refuses a step, the refusal has the response of the routing API in `problem`.",
+  page: { target: "states.md", words: "states and options" },
+  describedBody: givenRequestSchema,
+  example: { purchase: { state: "paid" } },
+  success: { status: 201, description: "Everything that was created.", schema: givenSchema },
+  errors: ["given_invalid", "given_refused", "retry_limit"],
+  recorded: false,
+  handle: async ({ sandbox, body }) => await sandbox.given.request(body),
+});
+
+const deliver = defineControl({
+  id: "deliver",
+  method: "post",
+  path: "/deliver",
+  tag: "Given",
+  summary: "Delivers every undelivered event of all programs.",
+  description:
+    "A notification is `delivered` when the receiver accepts an attempt, and `exhausted` when all attempts have failed or the receiver has responded with 410.",
+  page: { target: "notifications.md", words: "notifications" },
+  success: {
+    status: 200,
+    description: "The notifications that were delivered or exhausted.",
+    schema: z.object({ notifications: z.array(notificationSchema) }).meta({ id: "Notifications" }),
+  },
+  errors: ["retry_limit"],
+  recorded: false,
+  handle: async ({ sandbox }) => ({ notifications: await sandbox.given.deliveries.all() }),
+});
+
+/** The operations that give states and deliver. A recording notes the requests and transactions that they make. */
+export const givenOperations = [give, deliver];

@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { Problem } from "../../server/errors/problem.ts";
+import { keyUses } from "../../server/keys/key-use.ts";
+import { defineControl } from "../control/operation.ts";
+import { arrivalSchema } from "./arrival.ts";
+import { keptArrivals } from "./receiver.ts";
+
+const url = z.string().meta({ description: "The URL of the receiver." });
+const usesSchema = z.array(z.enum(keyUses)).min(1);
+const pinBody = z.strictObject({ url }).meta({ id: "Pin" });
+const resendBody = z
+  .strictObject({ number: z.int().min(1).optional(), event_id: z.string().optional() })
+  .refine(({ number, event_id }) => (number === undefined) !== (event_id === undefined), {
+    error: 'must be {"number": …} or {"event_id": …}',
+  })
+  .meta({ id: "Resend" });
+const rotateBody = z.strictObject({ uses: usesSchema.default([...keyUses]) }).meta({ id: "Rotate" });
+
+const listDeliveries = defineControl({
+  id: "listDeliveries",
+  method: "get",
+  path: "/receiver/deliveries",
+  tag: "Receiver",
+  summary: `Lists the last ${keptArrivals.toLocaleString("en-US")} deliveries that arrived at the test receiver.`,
+  success: {
+    status: 200,
+    description: "The deliveries, the oldest first.",
+    schema: z.object({ url, data: z.array(arrivalSchema) }).meta({ id: "Deliveries" }),
+  },
+  handle: ({ sandbox: { receiver } }) => ({ url: receiver.url, data: receiver.deliveries() }),
+});
+
+const pinReceiver = defineControl({
+  id: "pinReceiver",
+  method: "post",
+  path: "/receiver/pin",
+  tag: "Receiver",
+  summary: "Pins the URL of your own receiver, to which notifications are sent from now on.",
+  page: { target: "notifications.md#the-pinned-receiver", words: "the pinned receiver" },
+  body: pinBody,
+  example: { url: "http://127.0.0.1:8080/webhooks" },
+  success: {
+    status: 200,
+    description: "The pinned receiver.",
+    schema: z.object({ url }).meta({ id: "PinnedReceiver" }),
+  },
+  errors: ["receiver_invalid", "receiver_unresolved", "receiver_pinned"],
+  gated: true,
+  async handle({ sandbox: { receiver }, body }) {
+    await receiver.pin(body.url);
+    return { url: receiver.url };
+  },
+});
+
+const resend = defineControl({
+  id: "resend",
+  method: "post",
+  path: "/receiver/resend",
+  tag: "Receiver",
+  summary: "Sends a duplicate.",
+  description:
+    "With the `number` of a delivery (`GET /receiver/deliveries`), it sends this delivery to the test receiver again. With an `event_id`, it sends the event to the pinned receiver again.",
+  page: { target: "notifications.md#wait-for-deliveries-in-a-test", words: "notifications" },
+  body: resendBody,
+  example: { number: 1 },
+  success: {
+    status: 200,
+    description: "The response of the receiver.",
+    schema: z.object({ status: z.int().nullable(), body: z.string() }).meta({ id: "ReceiverAnswer" }),
+  },
+  errors: ["not_found", "argument_invalid"],
+  // It changes nothing itself: the receiver's own request runs inside the gate.
+  async handle({ sandbox: { receiver }, body: { number, event_id } }) {
+    if (event_id !== undefined) return await receiver.resend(event_id);
+    const found = receiver.deliveries().find((one) => one.number === number);
+    if (found === undefined) throw new Problem("not_found", `No delivery ${number} has arrived.`);
+    return await receiver.resend(found);
+  },
+});
+
+const rotateKeys = defineControl({
+  id: "rotateKeys",
+  method: "post",
+  path: "/keys/rotate",
+  tag: "Receiver",
+  summary: "Replaces signing keys: those for `uses`, or all of them.",
+  page: { target: "notifications.md#key-rotation", words: "rotation" },
+  body: rotateBody,
+  example: { uses: ["notifications"] },
+  success: {
+    status: 200,
+    description: "The uses of the replaced keys.",
+    schema: z.object({ rotated: usesSchema }).meta({ id: "Rotated" }),
+  },
+  gated: true,
+  async handle({ sandbox, body: { uses } }) {
+    await sandbox.rotateKeys(...uses);
+    return { rotated: uses };
+  },
+});
+
+/** The operations on deliveries: what arrived, and the keys that sign. */
+export const receiverOperations = [listDeliveries, pinReceiver, resend, rotateKeys];

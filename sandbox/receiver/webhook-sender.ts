@@ -1,0 +1,45 @@
+import { performance } from "node:perf_hooks";
+import { AbortSignal } from "../../protocol/globals.ts";
+import type { Deliver, Services } from "../../server/services.ts";
+import type { SandboxClock } from "../chain/clock/clock.ts";
+import { letTimePass } from "../chain/clock/let-time-pass.ts";
+import type { SandboxFaults } from "../faults/faults.ts";
+import { deliverTo } from "../lib/http/deliver.ts";
+import { crashProcess } from "../lib/processes/processes.ts";
+import type { Waits } from "../lib/time/waits.ts";
+import type { ReceiverPin } from "./receiver-pin.ts";
+
+/**
+ * Opens the way of notifications out of the service: deliveries to the pinned receiver, the pauses between them, and the faults
+ * that end the process on the way.
+ */
+export function openWebhookSender(parts: {
+  receiver: ReceiverPin;
+  timeoutMs: number;
+  clock: Pick<SandboxClock, "mode" | "travel">;
+  faults: Pick<SandboxFaults, "take">;
+  waits: Waits;
+  signal: AbortSignal;
+}): Pick<Services, "deliver" | "pause"> {
+  const { receiver, timeoutMs, clock, faults, waits, signal } = parts;
+  // A deterministic clock does not move while a receiver answers.
+  const stopwatch = clock.mode === "live" ? () => performance.now() : () => 0;
+  const crashAt = async (point: string) => {
+    if (faults.take("delivery", point) !== null) await crashProcess();
+  };
+  const deliver: Deliver = async (headers, body, releaseGate) => {
+    receiver.delivers();
+    await crashAt("before_delivery");
+    const send = deliverTo(receiver.receiver, { timeoutMs, stopwatch });
+    const outcome = await releaseGate(
+      async (undone) => await send(headers, body, AbortSignal.any([waits.end, signal, undone])),
+    );
+    await crashAt("after_delivery");
+    return outcome;
+  };
+  const pause: Services["pause"] = async (milliseconds, releaseGate) => {
+    await crashAt("before_pause");
+    await letTimePass(clock, waits.until(signal))(milliseconds, releaseGate);
+  };
+  return { deliver, pause };
+}

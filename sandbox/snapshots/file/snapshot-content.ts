@@ -1,0 +1,36 @@
+import { z } from "zod";
+import { latestTime } from "../../chain/clock/clock.ts";
+import { chainRecord } from "../../chain/start-chain.ts";
+import { keptSettings } from "../../data-directory/beginning.ts";
+import { ownState } from "../../lib/part.ts";
+import { confirmationsSchema } from "../../options/defaults.ts";
+import type { Fingerprint } from "../fingerprint.ts";
+
+const wei = z.codec(z.string().regex(/^\d{1,78}$/), z.bigint(), {
+  decode: (text) => BigInt(text),
+  encode: (value) => value.toString(),
+});
+
+/**
+ * The content of a snapshot file besides the chain's state; test keys only. A field whose type comes
+ * from here is checked by the checksum alone.
+ */
+export const snapshotContent = z.object({
+  settings: keptSettings
+    .omit({ in_database: true })
+    .extend({ confirmations: confirmationsSchema, gas_budget_wei: wei }),
+  chain: chainRecord,
+  /** Of the block after the latest one, in wei. */
+  base_fee: wei,
+  /** Seconds by which travel moved a live clock ahead of the wall clock. */
+  offset: z.int().min(-latestTime).max(latestTime),
+  /** The states of all parts, by their names. */
+  parts: z.record(z.string(), z.unknown()),
+  fingerprint: ownState<Fingerprint>(),
+});
+
+/** A sandbox as a snapshot file has it. */
+export type SnapshotContent = z.infer<typeof snapshotContent> & {
+  /** The chain's state, as Anvil dumped it: JSON, which is never parsed here, as its numbers may be larger than JavaScript's. */
+  state: string | Uint8Array;
+};

@@ -1,0 +1,56 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import { messageOf } from "../../protocol/coded-error.ts";
+import { describeFileError } from "../../server/lib/describe-file-error.ts";
+import { SandboxError } from "../lib/errors/sandbox-error.ts";
+import { writeSnapshot } from "../snapshots/file/snapshot-file.ts";
+import { noSubject } from "./make-trace.ts";
+import { snapshotOf } from "./snapshot-of.ts";
+import type { TraceSubject } from "./trace-view.ts";
+
+/** The files of a trace. */
+export interface TraceFiles {
+  /** The HTML file. */
+  file: string;
+  /** The snapshot file; null when the snapshot could not be taken. */
+  snapshot: string | null;
+}
+
+/**
+ * Writes a trace and its snapshot file.
+ *
+ * @throws SandboxError trace_refused when the trace cannot be written.
+ * @example await writeTrace("checkout.trace.html", { makeTrace, encodeSnapshot })
+ */
+export async function writeTrace(
+  file: string,
+  {
+    makeTrace,
+    encodeSnapshot,
+    ...subject
+  }: {
+    makeTrace: (subject: TraceSubject) => Promise<string>;
+    encodeSnapshot: () => Promise<Uint8Array>;
+  } & Partial<Pick<TraceSubject, "test" | "failures">>,
+): Promise<TraceFiles> {
+  await mkdir(dirname(file), { recursive: true }).catch((error: unknown) => refuse(file, error));
+  const snapshot = snapshotOf(file);
+  const problem = await encodeSnapshot()
+    .then(async (content) => await writeSnapshot(snapshot, content))
+    .then(() => null)
+    .catch(messageOf);
+  const name = problem === null ? basename(snapshot) : null;
+  const page = await makeTrace({ ...noSubject, ...subject, snapshot: name, snapshot_problem: problem });
+  await writeFile(file, page).catch((error: unknown) => refuse(file, error));
+  return { file, snapshot: problem === null ? snapshot : null };
+}
+
+function refuse(file: string, error: unknown): never {
+  throw new SandboxError(
+    "trace_refused",
+    `The trace ${file} cannot be written: ${describeFileError(error)}. Name another file.`,
+    {
+      cause: error,
+    },
+  );
+}

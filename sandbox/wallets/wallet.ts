@@ -1,0 +1,322 @@
+import { Mutex } from "async-mutex";
+import {
+  type Address,
+  formatEther,
+  type Hex,
+  hexToNumber,
+  keccak256,
+  type LocalAccount,
+  type TransactionReceipt,
+  TransactionReceiptNotFoundError,
+} from "viem";
+import { AbortController } from "../../protocol/globals.ts";
+import { isAutomining } from "../../relayer/node/automine.ts";
+import { countMinable, toNode, traceRevert } from "../../relayer/node/node.ts";
+import type { ChainClient } from "../chain/client/chain-client.ts";
+import { describeRevert } from "../chain/describe-revert.ts";
+import { requireArgument } from "../client/require-argument.ts";
+import { SandboxError } from "../lib/errors/sandbox-error.ts";
+import { wait } from "../lib/time/wait.ts";
+
+/** A transaction to send: the `transaction` of an API answer, or a part of one. */
+export interface WalletTransaction {
+  to: Address;
+  data: Hex;
+  /** Wei, as a decimal string; by default 0. */
+  value?: string;
+}
+
+/** Typed data (EIP-712); integers may be decimal strings, as the API returns them. */
+export interface WalletTypedData {
+  /** Any of the members that a domain can have. */
+  domain: {
+    name?: string | undefined;
+    version?: string | undefined;
+    chainId?: number | bigint | undefined;
+    verifyingContract?: Address | undefined;
+    salt?: Hex | undefined;
+  };
+  types: { readonly [name: string]: readonly { readonly name: string; readonly type: string }[] };
+  primaryType: string;
+  message: object;
+}
+
+/** Enough gas for every call of the sandbox. It is fixed, so that equal transactions have equal bytes. */
+const gas = 1_000_000n;
+const receiptPollMs = 4;
+/** The time after which a transaction that should have been mined at once is looked for. */
+const longestMiningMs = 100;
+/** The time in which Anvil usually mines a transaction, after it has answered its sender: an earlier look would be in vain. */
+const miningMs = 1;
+/**
+ * While Anvil mines a transaction, it briefly reports it neither as pending nor as mined. So a transaction counts as gone only if two
+ * lookups miss it.
+ */
+const looksBetween = 10;
+const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+
+/** Runs a function that sends a transaction, when no snapshot or restore is in progress. */
+export type SendRunner = <T>(send: () => Promise<T>) => Promise<T>;
+
+/** A transaction that the node has; with its transaction receipt if it was mined at once. */
+interface Submitted {
+  transaction_hash: Hex;
+  mined: TransactionReceipt | null;
+}
+
+/** A mined transaction of a wallet. */
+export interface SentTransaction {
+  transaction_hash: Hex;
+  /** Its `status` is `reverted` when the contract refused the call. */
+  receipt: TransactionReceipt;
+  /**
+   * The contract's error, with its arguments, as in `DeadlinePassed(timestamp 1767225600, deadline 1767225599)`; null when it did not
+   * revert.
+   */
+  revert: string | null;
+}
+
+/** A wallet that signs locally with its key and sends raw transactions. */
+export class Wallet {
+  readonly address: Address;
+  readonly #account: LocalAccount;
+  /** Reads the chain that the wallet sends to. */
+  readonly client: ChainClient;
+  readonly #runSend: SendRunner;
+  readonly #sends = new Mutex();
+
+  constructor(account: LocalAccount, client: ChainClient, runSend: SendRunner = (send) => send()) {
+    this.address = account.address;
+    this.#account = account;
+    this.client = client;
+    this.#runSend = runSend;
+  }
+
+  /**
+   * Signs a transaction locally, sends it and waits for its transaction receipt. A revert is returned in `revert` and not thrown.
+   *
+   * @throws SandboxError wallet_unfunded when the wallet has no ether; transaction_dropped when the node no longer has the transaction.
+   * @example const { transaction_hash } = await wallets.buyer.send(purchaseAction.transaction)
+   */
+  async send(transaction: WalletTransaction): Promise<SentTransaction> {
+    const { transaction_hash, mined } = await this.submitOrMine(transaction);
+    if (mined === null) await wait(miningMs);
+    const receipt = mined ?? (await this.#awaitMined(transaction_hash, true));
+    const revert = receipt.status === "reverted" ? await this.#readRevert(transaction_hash) : null;
+    return { transaction_hash, receipt, revert };
+  }
+
+  /**
+   * Signs a transaction locally and sends it. Returns its hash without waiting until it is mined.
+   *
+   * @throws SandboxError wallet_unfunded when the wallet has no ether.
+   *
+   * @example const hash = await wallets.buyer.submit(transaction)
+   */
+  async submit(transaction: WalletTransaction): Promise<Hex> {
+    requireArgument("send", "transaction", transaction);
+    return await this.#sendNext(async () => {
+      const serializedTransaction = await this.#sign(transaction, await this.#readNext());
+      return await this.#orExplain(transaction, this.client.sendRawTransaction({ serializedTransaction }));
+    });
+  }
+
+  /**
+   * Signs a transaction locally and sends it. The node responds with its transaction receipt if it mines at once; `mined` is null otherwise.
+   *
+   * @internal
+   */
+  async submitOrMine(transaction: WalletTransaction): Promise<Submitted> {
+    requireArgument("send", "transaction", transaction);
+    return await this.#sendNext(async () => {
+      const [next, minesNow] = await Promise.all([this.#readNext(), this.#minesNow()]);
+      const serializedTransaction = await this.#sign(transaction, next);
+      if (!minesNow) {
+        const sending = this.client.sendRawTransaction({ serializedTransaction });
+        return { transaction_hash: await this.#orExplain(transaction, sending), mined: null };
+      }
+      const sending = this.#mine(serializedTransaction);
+      return await this.#orExplain(transaction, sending);
+    });
+  }
+
+  /**
+   * Sends a transaction to a node that mines at once. If the node has stopped mining meanwhile, or has dropped the transaction, its answer
+   * comes much later or never.
+   */
+  async #mine(serializedTransaction: Hex): Promise<Submitted> {
+    const transaction_hash = keccak256(serializedTransaction);
+    const mining = this.client.sendRawTransactionSync({ serializedTransaction });
+    mining.catch(() => undefined);
+    const answered = new AbortController();
+    const tooLate = wait(longestMiningMs, answered.signal).then(() => null);
+    try {
+      return { transaction_hash, mined: await Promise.race([mining, tooLate]) };
+    } finally {
+      answered.abort();
+    }
+  }
+
+  /** One transaction at a time: two at once would take the same nonce. */
+  async #sendNext<T>(send: () => Promise<T>): Promise<T> {
+    return await this.#runSend(async () => await this.#sends.runExclusive(send));
+  }
+
+  async #readNext(): Promise<{ nonce: number; chainId: number }> {
+    const [nonce, chainId] = await Promise.all([
+      this.client.getTransactionCount({ address: this.address, blockTag: "pending" }),
+      this.client.getChainId(),
+    ]);
+    return { nonce, chainId };
+  }
+
+  /** Returns whether the node would mine a transaction of a wallet at once: nothing else waits, and the block has room for it at its price. */
+  async #minesNow(): Promise<boolean> {
+    const node = toNode(this.client.request);
+    try {
+      const [automine, waiting, { baseFeePerGas, gasLimit }] = await Promise.all([
+        isAutomining(node),
+        countMinable(node),
+        this.client.getBlock({ blockTag: "pending" }),
+      ]);
+      return automine && waiting === 0 && gasLimit >= gas && (baseFeePerGas ?? 0n) <= fees.maxFeePerGas;
+    } catch {
+      return false;
+    }
+  }
+
+  async #sign(
+    transaction: WalletTransaction,
+    { nonce, chainId }: { nonce: number; chainId: number },
+  ): Promise<Hex> {
+    return await this.#account.signTransaction({
+      type: "eip1559",
+      chainId,
+      nonce,
+      to: transaction.to,
+      data: transaction.data,
+      value: BigInt(transaction.value ?? "0"),
+      gas,
+      ...fees,
+    });
+  }
+
+  /** Explains why the node has refused a transaction, if the wallet has no ether for it. */
+  async #orExplain<T>(transaction: WalletTransaction, sending: Promise<T>): Promise<T> {
+    try {
+      return await sending;
+    } catch (cause) {
+      await this.#requireEther(BigInt(transaction.value ?? "0") + gas * fees.maxFeePerGas, cause);
+      throw cause;
+    }
+  }
+
+  async #readRevert(hash: Hex): Promise<string> {
+    const { data, message } = await traceRevert(toNode(this.client.request), hash);
+    return describeRevert(data) ?? message;
+  }
+
+  async #requireEther(needed: bigint, cause: unknown): Promise<void> {
+    const balance = await this.client.getBalance({ address: this.address }).catch(() => needed);
+    if (balance >= needed) return;
+    throw new SandboxError(
+      "wallet_unfunded",
+      `${this.address} has ${formatEther(balance)} ether, and its transaction may cost ${formatEther(needed)}. ` +
+        "Use one of sandbox.wallets, or give it ether with chain.client.setBalance({ address, value }).",
+      { cause },
+    );
+  }
+
+  /**
+   * Waits for the transaction receipt of exactly this hash.
+   *
+   * @throws SandboxError transaction_dropped when the node no longer has the transaction, because it was replaced, or removed by a restore or a
+   * reorg.
+   * @example const { status } = await wallets.buyer.receipt(hash)
+   */
+  async receipt(hash: Hex): Promise<TransactionReceipt> {
+    return await this.#awaitMined(hash, false);
+  }
+
+  /** @param isOwn - whether the wallet has just sent the transaction: it is dropped if one before it is gone. */
+  async #awaitMined(hash: Hex, isOwn: boolean): Promise<TransactionReceipt> {
+    let [unknown, stranded] = [0, 0];
+    for (let looks = 1; unknown < 2; looks += 1) {
+      try {
+        return await this.client.getTransactionReceipt({ hash });
+      } catch (error) {
+        if (!(error instanceof TransactionReceiptNotFoundError)) throw error;
+      }
+      if (looks % looksBetween === 0) {
+        const place = await this.#placeOf(hash);
+        unknown = place === "unknown" ? unknown + 1 : 0;
+        stranded = isOwn && place === "stranded" ? stranded + 1 : 0;
+        if (stranded >= 2) await this.#dropStranded(hash);
+      }
+      await wait(receiptPollMs);
+    }
+    throw new SandboxError(
+      "transaction_dropped",
+      `The node no longer has ${hash}, because it was replaced, or removed by a restore or a reorg. Send it again.`,
+    );
+  }
+
+  /**
+   * Returns where the node has a transaction: nowhere, in its pool behind a nonce that none of the wallet's transactions has, or anywhere
+   * else. Until the wallet's other transactions in the pool are mined, it is not known whether the nonce stays without one.
+   */
+  async #placeOf(hash: Hex): Promise<"unknown" | "stranded" | "known"> {
+    const { address } = this;
+    const [found, next, mined] = await Promise.all([
+      this.client.request({ method: "eth_getTransactionByHash", params: [hash] }),
+      this.client.getTransactionCount({ address, blockTag: "pending" }),
+      this.client.getTransactionCount({ address, blockTag: "latest" }),
+    ]);
+    if (found === null) return "unknown";
+    const isBehind = found.blockHash === null && hexToNumber(found.nonce) > next && next === mined;
+    return isBehind ? "stranded" : "known";
+  }
+
+  /**
+   * Takes a stranded transaction out of the pool, where a later transaction could have it mined. Anvil's method for one transaction leaves
+   * those that cannot be mined, so this is the one for all of an account, which has no other one.
+   *
+   * @throws SandboxError transaction_dropped
+   */
+  async #dropStranded(hash: Hex): Promise<void> {
+    await this.#sendNext(async () => {
+      if ((await this.#placeOf(hash)) !== "stranded") return;
+      await this.client.request<{ Method: string; Parameters: [Address]; ReturnType: unknown }>({
+        method: "anvil_removePoolTransactions",
+        params: [this.address],
+      });
+      throw new SandboxError(
+        "transaction_dropped",
+        `${hash} cannot be mined, because a reorg or a cheat removed a transaction of ${this.address} with a lower nonce. Send it again.`,
+      );
+    });
+  }
+
+  /**
+   * Signs a text, or bytes, with `personal_sign` (EIP-191).
+   *
+   * @example const signature = await wallets.merchant.signMessage(merchant.enrollment.message)
+   */
+  async signMessage(message: string | { raw: Hex }): Promise<Hex> {
+    return await this.#account.signMessage({ message });
+  }
+
+  /**
+   * Signs typed data (EIP-712) as the API returns it.
+   *
+   * @example const signature = await wallets.beneficiary.signTypedData(action.typed_data)
+   */
+  async signTypedData(typedData: WalletTypedData): Promise<Hex> {
+    return await this.#account.signTypedData({
+      domain: typedData.domain,
+      types: typedData.types,
+      primaryType: typedData.primaryType,
+      message: { ...typedData.message },
+    });
+  }
+}

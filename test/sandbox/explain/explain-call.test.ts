@@ -1,0 +1,240 @@
+import { encodeFunctionData, type Hex } from "viem";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { ContractFixture } from "../../../check-contract/fixture/contract-fixture.ts";
+import { testUsdcAbi } from "../../../protocol/abi.generated.ts";
+import { payBatchCall } from "../../../protocol/call.ts";
+import { usdc } from "../../../protocol/values/amount.ts";
+import { type CallExplanation, callExplanationSchema } from "../../../sandbox/explain/explanation.ts";
+import { renderCallExplanation } from "../../../testkit/explanations/render-explanation.ts";
+import { tryCli } from "../../cli/run-cli.ts";
+
+let fixture: ContractFixture;
+beforeAll(async () => {
+  fixture = await ContractFixture.open();
+});
+afterEach(async () => await fixture.reset());
+afterAll(async () => await fixture.close());
+
+async function post(body: unknown): Promise<Response> {
+  return await fetch(`${fixture.sandbox.description.urls.control}/explain`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
+}
+
+/** Asks over HTTP and in code, which answer the same. */
+async function explain(call: { from: Hex; to: Hex; data?: Hex; value?: string }): Promise<CallExplanation> {
+  const response = await post({ call });
+  const answer: unknown = await response.json();
+  expect(response.status, JSON.stringify(answer)).toBe(200);
+  const explanation = callExplanationSchema.parse(answer);
+  expect(await fixture.sandbox.explain({ call })).toEqual(explanation);
+  return explanation;
+}
+
+test("a call that would be accepted says as what, which checks are not known yet, and changes nothing", async () => {
+  const before = await fixture.sandbox.fingerprint();
+  const { to, data } = fixture.pay(fixture.purchase);
+  const explanation = await explain({ from: fixture.address("buyer"), to, data });
+  expect(explanation).toMatchObject({
+    cause: `It would be accepted as payment of ${fixture.purchase.id}.`,
+    accepted: true,
+    not_checked: ["mined", "confirmations", "canonical", "unused"],
+    call: { function: "pay", contract: "the registrar contract" },
+    revert: null,
+  });
+  expect(explanation.checks.map(({ name }) => name)).toEqual([
+    "chain",
+    "status",
+    "wallet",
+    "contract",
+    "value",
+    "calldata",
+    "purchase",
+    "log",
+    "timely",
+  ]);
+  expect(explanation.logs.map(({ event }) => event)).toEqual(["PurchasePaid", "Transfer"]);
+  expect(explanation.trace?.calls.map(({ call }) => call)).toContainEqual(
+    expect.stringMatching(/^transferFrom\(/),
+  );
+  expect((await fixture.sandbox.fingerprint()).digest).toBe(before.digest);
+  const hash = await fixture.succeed("buyer", { to, data });
+  expect(await fixture.sandbox.explain(hash)).toMatchObject({ accepted: true });
+});
+
+describe("a call is refused before it is sent:", () => {
+  const refused: [what: string, call: () => Parameters<typeof explain>[0], cause: () => string | RegExp][] = [
+    [
+      "an overpayment, with the contract's error",
+      () => ({ from: fixture.address("buyer"), ...bare(fixture.pay(fixture.purchase, 26n * usdc)) }),
+      () => "It would revert: AmountOutOfRange(value amount, actual 26000000, min 1, max 25000000).",
+    ],
+    [
+      "another wallet",
+      () => ({ from: fixture.address("stranger"), ...bare(fixture.pay(fixture.purchase)) }),
+      () =>
+        `It would be sent by ${fixture.address("stranger")}; the bound wallet is ${fixture.address("buyer")}.`,
+    ],
+    [
+      "ETH sent along",
+      () => ({ from: fixture.address("buyer"), ...bare(fixture.approve(usdc)), value: "1" }),
+      () => "It carries 1 wei; none is expected.",
+    ],
+    [
+      "a transfer in place of a payment",
+      () => ({ from: fixture.address("buyer"), to: fixture.contracts.token, data: transferData() }),
+      () => "It calls transfer on the token contract; pay on the registrar contract was expected.",
+    ],
+    [
+      "a batch with more amounts than ids",
+      () => ({
+        from: fixture.address("buyer"),
+        ...bare(
+          payBatchCall(fixture.contracts.registrar, [fixture.purchase.commitment.hash], [25n * usdc, 1n]),
+        ),
+      }),
+      () => 'In payBatch, amounts[1] is "1"; none was expected.',
+    ],
+    [
+      "another spender",
+      () => ({
+        from: fixture.address("buyer"),
+        ...bare(fixture.approve(usdc, fixture.address("stranger"))),
+      }),
+      () => /^In approve, spender is "0x\w{40}"; "0x\w{40}" was expected\.$/,
+    ],
+    [
+      "more ETH than the wallet has",
+      () => ({
+        from: fixture.address("buyer"),
+        to: fixture.address("stranger"),
+        value: (10n ** 24n).toString(),
+      }),
+      () => /./,
+    ],
+  ];
+
+  test.each(refused)("%s", async (_what, call, cause) => {
+    const explanation = await explain(call());
+    expect(explanation.accepted).toBe(false);
+    expect(explanation.cause).toEqual(typeof cause() === "string" ? cause() : expect.stringMatching(cause()));
+  });
+
+  test("a payment after its deadline, at the time of the next block", async () => {
+    await fixture.sandbox.clock.travelTo(fixture.purchase.deadlines.pay_deadline);
+    const call = { from: fixture.address("buyer"), ...bare(fixture.pay(fixture.purchase)) };
+    expect((await explain(call)).cause).toMatch(/^It would revert: DeadlinePassed\(/);
+  });
+});
+
+test("a registration is judged without the state that only its transaction writes", async () => {
+  const { to, data } = await fixture.registration(fixture.draft);
+  expect(await explain({ from: fixture.address("merchant"), to, data })).toMatchObject({
+    accepted: true,
+    step: "registration",
+    subject: fixture.draft.id,
+    not_checked: ["mined", "confirmations", "canonical", "unused", "purchase"],
+  });
+});
+
+test("the transaction of a wallet route is explained as it is, unless it is for another chain", async () => {
+  const { urls } = fixture.sandbox.description;
+  const { id, program } = fixture.second;
+  const route = await fetch(`${urls.api}/wallet/${program}/purchase/${id}`, {
+    headers: { Accept: "application/json" },
+  });
+  const { actions } = z
+    .object({ actions: z.array(z.object({ name: z.string(), transaction: z.looseObject({}).nullish() })) })
+    .parse(await route.json());
+  const pay = actions.find(({ name }) => name === "pay")?.transaction;
+  expect(pay).toMatchObject({ chain_id: 31_337, function: "pay" });
+  const answer = await post({ call: pay });
+  expect([answer.status, await answer.json()]).toMatchObject([
+    200,
+    { accepted: true, step: "payment", subject: id },
+  ]);
+  const elsewhere = await post({ call: { ...pay, chain_id: 1 } });
+  expect([elsewhere.status, await elsewhere.json()]).toMatchObject([
+    422,
+    {
+      detail:
+        "The option call is wrong: chain_id is 1, and the sandbox's chain is 31337. Build the transaction for that chain.",
+    },
+  ]);
+});
+
+test("a call is compared with the purchase that is named", async () => {
+  const { to, data } = fixture.approve(usdc);
+  const call = { from: fixture.address("buyer"), to, data };
+  for (const { id } of [fixture.purchase, fixture.second])
+    expect(await fixture.sandbox.explain({ call, for: id })).toMatchObject({ subject: id, accepted: true });
+});
+
+test("a terminal shows the cause, the block, the calls and the other steps", async () => {
+  const { to, data } = fixture.approve(usdc, fixture.address("stranger"));
+  const explanation = await explain({ from: fixture.address("buyer"), to, data });
+  const plain = renderCallExplanation(explanation, false);
+  const [first, second, third] = plain.split("\n");
+  expect(first).toBe(explanation.cause);
+  expect(second).toMatch(/^Simulated on block \d+ at 20.*Z, compared with the payment approval of pur_/);
+  expect(third).toBe("Not known before it is sent: mined, confirmations, canonical, unused");
+  expect(plain).toContain("Call of approve on the token contract");
+  expect(plain).toContain("Compared with\n");
+});
+
+test.each<[what: string, call: unknown, detail: string]>([
+  [
+    "no object",
+    5,
+    "The option call is 5. Pass {from, to, data, value?}: addresses, calldata in hex, and wei.",
+  ],
+  [
+    "no sender",
+    { to: `0x${"11".repeat(20)}` },
+    "The option call is wrong: from is missing. Pass {from, to, data, value?}: addresses, calldata in hex, and wei.",
+  ],
+  [
+    "half a byte",
+    { from: `0x${"11".repeat(20)}`, to: `0x${"11".repeat(20)}`, data: "0x123" },
+    'The option call is wrong: data must be whole bytes in hex with 0x, not "0x123". Pass {from, to, data, value?}: addresses, calldata in hex, and wei.',
+  ],
+  [
+    "ether in decimals",
+    { from: `0x${"11".repeat(20)}`, to: `0x${"11".repeat(20)}`, value: "0.1" },
+    'The option call is wrong: value must be wei from 0 to 2^256 - 1, as a decimal string or hex with 0x, not "0.1". Pass {from, to, data, value?}: addresses, calldata in hex, and wei.',
+  ],
+  [
+    "more than a uint256 of ether",
+    { from: `0x${"11".repeat(20)}`, to: `0x${"11".repeat(20)}`, value: `0x1${"0".repeat(64)}` },
+    `The option call is wrong: value must be wei from 0 to 2^256 - 1, as a decimal string or hex with 0x, not "0x1${"0".repeat(64)}". Pass {from, to, data, value?}: addresses, calldata in hex, and wei.`,
+  ],
+])("a call with %s is refused in two sentences", async (_what, call, detail) => {
+  const response = await post({ call });
+  expect(response.status).toBe(422);
+  expect(await response.json()).toMatchObject({ code: "argument_invalid", detail });
+});
+
+test("the command takes one thing to explain, and a call as JSON", async () => {
+  expect(await tryCli(["explain"])).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "explain needs a transaction hash, --call, --typed-data or --decision. Pass one of them.\n",
+  });
+  expect(await tryCli(["explain", "--call", "{from}"])).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `--call {from} is not JSON. Pass '{"from":"0x…","to":"0x…","data":"0x…"}'.\n`,
+  });
+});
+
+function bare({ to, data }: { to: Hex; data: Hex }): { to: Hex; data: Hex } {
+  return { to, data };
+}
+
+function transferData(): Hex {
+  const args = [fixture.address("merchant"), 25n * usdc] as const;
+  return encodeFunctionData({ abi: testUsdcAbi, functionName: "transfer", args });
+}
