@@ -15,6 +15,7 @@ import type { CallSequence } from "./call-sequence.ts";
 const unknown = hashId("prg_unknown");
 const opened = hashId("prg_opened");
 const ended = hashId("prg_ended");
+const bare = hashId("prg_bare");
 const largest = 2n ** 128n - 1n;
 
 /** The terms of a program of the stranger. */
@@ -34,6 +35,7 @@ export const programCalls: CallSequence = {
     recorder.watchProgram(opened);
     recorder.watchProgram(unknown);
     recorder.watchProgram(ended);
+    recorder.watchProgram(bare);
     const open = (bounds: Partial<ProgramTerms["bounds"]> = {}, program = opened) =>
       openProgramCall(registrar, program, termsOf(recorder, bounds));
     const set = (bounds: Partial<ProgramTerms["bounds"]> = {}, program = opened) =>
@@ -54,6 +56,15 @@ export const programCalls: CallSequence = {
       "a program can be opened with bounds that have ended",
       "stranger",
       open({ validUntil: 1 }, ended),
+    );
+    await recorder.call(
+      "a program can be opened without an operator and a commitment signer",
+      "stranger",
+      openProgramCall(registrar, bare, {
+        ...termsOf(recorder),
+        operator: zeroAddress,
+        commitmentSigner: zeroAddress,
+      }),
     );
     await recorder.call("a program cannot be opened twice", "other_buyer", open({ maxPurchase: 1n }));
     await recorder.call("only the admin sets the bounds", "other_buyer", set());
