@@ -44,6 +44,13 @@ const plugin: HardhatPlugin = definePlugin({
         defaultValue: undefined,
       })
       .addFlag({ name: "bail", description: "Stop at the first check that fails" })
+      .addOption({
+        name: "gasBaseline",
+        description:
+          "Fail if a step costs over 1 % more gas than in this file; writes the steps that it does not have",
+        type: ArgumentType.FILE_WITHOUT_DEFAULT,
+        defaultValue: undefined,
+      })
       .setAction(async () => await import("./check-registrar.ts"))
       .build(),
   ],

@@ -138,8 +138,12 @@ export class CallRecorder {
     });
   }
 
-  /** Simulates calls one after the other, and records the effect of each that has a rule. Nothing is mined, so that the calls can be made at any time. */
-  async simulate(steps: readonly SimulatedStep[]): Promise<void> {
+  /**
+   * Simulates calls one after the other, and records the effect of each that has a rule. Nothing is mined, so that the calls can be made at any time.
+   *
+   * @param code - the code that accounts have in the simulation.
+   */
+  async simulate(steps: readonly SimulatedStep[], code: Parameters<typeof simulate>[2] = {}): Promise<void> {
     const { fixture } = this;
     const views = this.#watchedViews().map(([view, args]) => ({ view, ...encodeView(view, args) }));
     const calls = steps.flatMap(({ rule, actor, call: { to, data }, timestamp }) => {
@@ -149,7 +153,7 @@ export class CallRecorder {
         rule === null ? [] : views.map((view) => ({ from, to: this.registrar, data: view.data, time }));
       return [{ from, to, data, time }, ...reads];
     });
-    const results = await simulate(fixture, calls, {});
+    const results = await simulate(fixture, calls, code);
     for (const { rule, call } of steps) {
       const [result, ...reads] = results.splice(0, rule === null ? 1 : 1 + views.length);
       if (rule === null || result === undefined) continue;

@@ -13,7 +13,8 @@ import {
 import { hashId } from "../../protocol/values/id.ts";
 import { hostileTokenAbi } from "../adversary-abi.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
-import type { SignedCommitment, SimulatedStep } from "./call-recorder.ts";
+import { signersWithCode } from "../rules/matrix/signers.ts";
+import type { CallRecorder, SignedCommitment, SimulatedStep } from "./call-recorder.ts";
 import type { CallSequence } from "./call-sequence.ts";
 
 const demo = hashId("prg_demo");
@@ -141,18 +142,51 @@ function tokenCall(to: Address, functionName: "mint" | "approve", account: Addre
 /** More than fit into 8 bits. */
 const many = 260;
 
-/** So many payments of one purchase that their numbers need more than 8 bits. */
+/** So many payments of one purchase, and so many enrollments, that their numbers need more than 8 bits. */
 export const manyCalls: CallSequence = {
   name: "many calls",
   async run(recorder) {
     const { registrar, fixture } = recorder;
+    const timestamp = (await recorder.now()) + 1n;
     const pay: SimulatedStep = {
       rule: null,
       actor: "buyer",
       call: payCall(registrar, fixture.purchase.commitment.hash, 1n),
-      timestamp: (await recorder.now()) + 1n,
+      timestamp,
     };
     const payments = Array.from({ length: many }, () => pay);
     await recorder.simulate([...payments, { ...pay, rule: "every payment of many has its own number" }]);
+    await enrollOften(recorder, timestamp);
   },
 };
+
+/** Enrolls and revokes again and again. The commitment signer is a contract, because this many signatures would take long to make. */
+async function enrollOften(recorder: CallRecorder, timestamp: bigint): Promise<void> {
+  const { registrar } = recorder;
+  const { authorization } = await recorder.authorize();
+  const { operator, bounds } = await recorder.programState();
+  const { address, code } = signersWithCode["that accepts every signature"];
+  const terms = {
+    operator,
+    commitmentSigner: address,
+    bounds: { ...bounds, validUntil: Number(bounds.validUntil) },
+  };
+  const step = (call: Call, actor: Actor = "other_merchant"): SimulatedStep => ({
+    rule: null,
+    actor,
+    call,
+    timestamp,
+  });
+  const enroll = (merchantRef: Hex) => step(enrollCall(registrar, { ...authorization, merchantRef }, "0x01"));
+  const enrollments = Array.from({ length: many }, (_, index) => hashId(`mrc_many_${index}`)).flatMap(
+    (merchantRef) => [enroll(merchantRef), step(revokeFundingCall(registrar, demo, merchantRef))],
+  );
+  await recorder.simulate(
+    [
+      step(setBoundsCall(registrar, demo, terms), "deployer"),
+      ...enrollments,
+      { ...enroll(authorization.merchantRef), rule: "every enrollment of many has a funding of its own" },
+    ],
+    { [address]: { code } },
+  );
+}

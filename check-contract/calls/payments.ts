@@ -16,7 +16,7 @@ import type { CallSequence } from "./call-sequence.ts";
 const demo = hashId("prg_demo");
 const unknown = hashId("pur_unknown");
 /** The interface sets no largest number of payments in a batch. */
-const largeBatch = 25;
+const largeBatch = 50;
 
 /** The calls that pay. */
 export const paymentCalls: CallSequence = {

@@ -1,4 +1,4 @@
-import { zeroAddress } from "viem";
+import { type Hex, zeroAddress } from "viem";
 import {
   acceptAdminCall,
   type Call,
@@ -15,6 +15,7 @@ import type { CallSequence } from "./call-sequence.ts";
 const unknown = hashId("prg_unknown");
 const opened = hashId("prg_opened");
 const ended = hashId("prg_ended");
+const bare = hashId("prg_bare");
 const largest = 2n ** 128n - 1n;
 
 /** The terms of a program of the stranger. */
@@ -34,6 +35,7 @@ export const programCalls: CallSequence = {
     recorder.watchProgram(opened);
     recorder.watchProgram(unknown);
     recorder.watchProgram(ended);
+    recorder.watchProgram(bare);
     const open = (bounds: Partial<ProgramTerms["bounds"]> = {}, program = opened) =>
       openProgramCall(registrar, program, termsOf(recorder, bounds));
     const set = (bounds: Partial<ProgramTerms["bounds"]> = {}, program = opened) =>
@@ -41,21 +43,7 @@ export const programCalls: CallSequence = {
         ...termsOf(recorder, bounds),
         operator: recorder.fixture.address("buyer"),
       });
-    const zero = `0x${"00".repeat(32)}` as const;
-    await recorder.call("a program with a zero id is refused", "stranger", open({}, zero));
-    await recorder.call(
-      "a largest purchase above 128 bits is refused",
-      "stranger",
-      open({ maxPurchase: largest + 1n }),
-    );
-    await recorder.call("a budget above 128 bits is refused", "stranger", open({ openBudget: largest + 1n }));
-    await recorder.call("the caller that opens a program is its admin", "stranger", open());
-    await recorder.call(
-      "a program can be opened with bounds that have ended",
-      "stranger",
-      open({ validUntil: 1 }, ended),
-    );
-    await recorder.call("a program cannot be opened twice", "other_buyer", open({ maxPurchase: 1n }));
+    await openPrograms(recorder, open);
     await recorder.call("only the admin sets the bounds", "other_buyer", set());
     await recorder.call("the bounds of an unknown program cannot be set", "stranger", set({}, unknown));
     await recorder.call(
@@ -82,6 +70,37 @@ export const programCalls: CallSequence = {
     await transferAdmin(recorder, set);
   },
 };
+
+/** The calls that open programs. */
+async function openPrograms(
+  recorder: CallRecorder,
+  open: (bounds?: Partial<ProgramTerms["bounds"]>, program?: Hex) => Call,
+): Promise<void> {
+  const zero = `0x${"00".repeat(32)}` as const;
+  await recorder.call("a program with a zero id is refused", "stranger", open({}, zero));
+  await recorder.call(
+    "a largest purchase above 128 bits is refused",
+    "stranger",
+    open({ maxPurchase: largest + 1n }),
+  );
+  await recorder.call("a budget above 128 bits is refused", "stranger", open({ openBudget: largest + 1n }));
+  await recorder.call("the caller that opens a program is its admin", "stranger", open());
+  await recorder.call(
+    "a program can be opened with bounds that have ended",
+    "stranger",
+    open({ validUntil: 1 }, ended),
+  );
+  await recorder.call(
+    "a program can be opened without an operator and a commitment signer",
+    "stranger",
+    openProgramCall(recorder.registrar, bare, {
+      ...termsOf(recorder),
+      operator: zeroAddress,
+      commitmentSigner: zeroAddress,
+    }),
+  );
+  await recorder.call("a program cannot be opened twice", "other_buyer", open({ maxPurchase: 1n }));
+}
 
 /** The calls that begin and end a pause. */
 async function pauseProgram(recorder: CallRecorder, set: () => Call): Promise<void> {

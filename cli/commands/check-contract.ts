@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { type Command, Option } from "commander";
 import type { CheckProgress, ContractReport } from "../../check-contract/check-contract.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
@@ -37,13 +35,14 @@ export function checkContractCommand(terminal: Terminal): Command {
       "fail if a step costs over 1 % more gas than in this file; writes the steps that it does not have",
     )
     .action(async ({ artifact: files, json, junit, only, bail, gasBaseline }: CheckFlags) => {
-      for (const file of [junit, gasBaseline]) if (file !== undefined) await requireReportFile(file);
+      if (junit !== undefined) await requireReportFile(junit);
+      const { openBaseline } = await import("../running/open-baseline.ts");
+      const baseline = gasBaseline === undefined ? null : await openBaseline(gasBaseline);
       const { readArtifact } = await import("../../sandbox/chain/registrar/artifact.ts");
       const { checkContract, readReference } = await import("../../check-contract/check-contract.ts");
       const { renderReport, toAnnotations, toJunit } = await import("../../check-contract/render-report.ts");
       const artifacts = await Promise.all(files.map(readArtifact));
       terminal.stderr.write(`Checking ${artifacts.map(({ contractName }) => contractName).join(", ")}\n`);
-      const baseline = gasBaseline === undefined ? null : await openBaseline(gasBaseline);
       const reference = await readReference();
       const reports: ContractReport[] = [];
       const color = terminal.stdout.isTTY ?? false;
@@ -63,24 +62,6 @@ export function checkContractCommand(terminal: Terminal): Command {
       if (junit !== undefined) await writeReport(junit, toJunit(reports));
       if (reports.some(({ passed }) => !passed)) terminal.exitCode = 1;
     });
-}
-
-/** Opens the baseline of gas that a file keeps, or an empty one if there is no such file. */
-async function openBaseline(file: string) {
-  const { compareGas, completeBaseline, parseBaseline } = await import(
-    "../../check-contract/gas-baseline.ts"
-  );
-  let baseline = existsSync(file) ? parseBaseline(await readFile(file, "utf8"), file) : {};
-  return {
-    /** Compares a report, and writes the steps that the file does not have. */
-    async compare(report: ContractReport): Promise<ContractReport> {
-      const complete = completeBaseline(baseline, report);
-      const text = `${JSON.stringify(complete, null, 2)}\n`;
-      if (text !== `${JSON.stringify(baseline, null, 2)}\n`) await writeReport(file, text);
-      baseline = complete;
-      return compareGas(report, baseline);
-    },
-  };
 }
 
 /** Returns a function that shows the progress: on one line of a terminal, or else one line for each group of checks. */

@@ -123,7 +123,7 @@ contract AdversariesTest is Fixture {
     }
 
     /// @dev A call of every function that changes state. `own` is a purchase of the caller.
-    function allSteps(bytes32 own) private view returns (bytes[14] memory) {
+    function allSteps(bytes32 own) private view returns (bytes[16] memory) {
         IPurchaseRegistrar.Purchase memory next = hostile();
         next.salt = keccak256("next");
         bytes memory signature = signPurchase(next);
@@ -146,6 +146,8 @@ contract AdversariesTest is Fixture {
             abi.encodeCall(registrar.openProgram, (keccak256("another"), operator, signer, bounds())),
             abi.encodeCall(registrar.setBounds, (PROGRAM, operator, signer, bounds())),
             abi.encodeCall(registrar.setPaused, (PROGRAM, true)),
+            abi.encodeCall(registrar.transferAdmin, (PROGRAM, address(token))),
+            abi.encodeCall(registrar.acceptAdmin, (PROGRAM)),
             abi.encodeCall(registrar.enroll, (authorization, signature)),
             abi.encodeCall(registrar.revokeFunding, (PROGRAM, HOSTILE_REF))
         ];
@@ -167,7 +169,7 @@ contract AdversariesTest is Fixture {
         purchase.buyer = address(token);
         purchase.beneficiary = address(token);
         bytes32 own = offer(purchase);
-        bytes[14] memory steps = allSteps(own);
+        bytes[16] memory steps = allSteps(own);
         for (uint256 i = 0; i < steps.length; ++i) {
             token.reenter(HostileToken.Behavior.Reentrant, address(registrar), steps[i]);
             token.act(address(registrar), abi.encodeCall(registrar.pay, (own, 1)));
@@ -213,7 +215,7 @@ contract AdversariesTest is Fixture {
         IPurchaseRegistrar.Purchase memory purchase = hostile();
         purchase.beneficiary = address(token);
         bytes32 id = offer(purchase);
-        bytes[14] memory steps = allSteps(id);
+        bytes[16] memory steps = allSteps(id);
         for (uint256 i = 0; i < steps.length; ++i) {
             approve(0);
             token.reenter(HostileToken.Behavior.PermitReentrant, address(registrar), steps[i]);

@@ -2,6 +2,7 @@ import { commitments } from "./commitments.ts";
 import type { ContractBug } from "./contract-bug.ts";
 import { handovers } from "./handovers.ts";
 import { canonicalCalldata, exactTransfer, fundingSource } from "./other-contracts.ts";
+import { otherRecords } from "./other-records.ts";
 import { otherStates } from "./other-states.ts";
 import { batches, payments } from "./payments.ts";
 import { enrollment, programs } from "./programs.ts";
@@ -36,7 +37,7 @@ export const contractBugs: { readonly [source: string]: readonly ContractBug[] }
 
 /** Bugs that only `check-contract` must find: the Solidity tests try these calls in the first state only, or in other ways. */
 export const stateBugs: { readonly [source: string]: readonly ContractBug[] } = {
-  PurchaseRegistrar: [...termsInStates, ...transfersInStates, ...signatureForms, ...windows],
+  PurchaseRegistrar: [...termsInStates, ...transfersInStates, ...signatureForms, ...windows, ...otherRecords],
   FundingSource: draws,
   CanonicalCalldata: suffixes,
 };

@@ -1,11 +1,14 @@
 import type { ContractBug } from "./contract-bug.ts";
 
-/** Keeps only the low bits of a value that is stored. */
-const cut = (rule: string, bits: number, find: string, value: string): ContractBug => ({
-  rule: `${rule}, not in ${bits} bits.`,
-  find,
-  replace: find.replace(value, `uint${bits}(${value})`),
-});
+/** Keeps only the low bits of a value that is stored. A field can have the name of the value, which comes after it. */
+const cut = (rule: string, bits: number, find: string, value: string): ContractBug => {
+  const at = find.lastIndexOf(value);
+  return {
+    rule: `${rule}, not in ${bits} bits.`,
+    find,
+    replace: `${find.slice(0, at)}uint${bits}(${value})${find.slice(at + value.length)}`,
+  };
+};
 
 /** Fields and counters that keep fewer bits than the interface declares. */
 export const widths: readonly ContractBug[] = [

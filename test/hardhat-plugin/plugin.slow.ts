@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { HardhatUserConfig } from "hardhat/config";
@@ -22,7 +22,12 @@ async function openProject(config: HardhatUserConfig = {}) {
     join(root, "contracts", "Empty.sol"),
     "// SPDX-License-Identifier: MIT\npragma solidity 0.8.37;\ncontract Empty {}\ninterface None {}\n",
   );
-  const solidity = { version: "0.8.37", path: require.resolve("solc/soljson.js") };
+  const solidity = {
+    version: "0.8.37",
+    path: require.resolve("solc/soljson.js"),
+    // Without it, the code of the registrar contract is too long for the chain (EIP-170).
+    settings: { optimizer: { enabled: true, runs: 1 } },
+  };
   return {
     root,
     hre: await createHardhatRuntimeEnvironment({ plugins: [plugin], solidity, ...config }, {}, root),
@@ -81,4 +86,28 @@ test("check-registrar refuses an interface, and a text that no check has, in one
   await expect(task.run({ contract: "Empty", only: "no such rule" })).rejects.toThrow(
     'No check has "no such rule" in its name.',
   );
+});
+
+test("check-registrar compares the gas with a baseline, and adds the steps that it does not have", async () => {
+  const { root, hre } = await openProject();
+  const sources = [
+    "PurchaseRegistrar.sol",
+    "FundingSource.sol",
+    "CanonicalCalldata.sol",
+    "ExactTransfer.sol",
+  ];
+  for (const name of [...sources, "interfaces"])
+    await cp(join(packageRoot(), "contracts", name), join(root, "contracts", name), { recursive: true });
+  const gasBaseline = join(root, "gas.json");
+  await writeFile(gasBaseline, '{ "PurchaseRegistrar": { "pay": 1 } }');
+  const print = vi.spyOn(console, "log").mockReturnValue();
+  const task = hre.tasks.getTask("check-registrar");
+  const run = { contract: "PurchaseRegistrar", only: "lifecycle/", gasBaseline };
+  const result: { error: ContractReport } = await task.run(run);
+  print.mockRestore();
+  expect(result.error.findings.map(({ rule }) => rule)).toEqual(["pay costs at most 1 % more"]);
+  const written = JSON.parse(await readFile(gasBaseline, "utf8"));
+  expect(written.PurchaseRegistrar).toMatchObject({ pay: 1, claim: expect.any(Number) });
+  await writeFile(gasBaseline, "[]");
+  await expect(task.run(run)).rejects.toThrow("gas.json is not a baseline of gas.");
 });

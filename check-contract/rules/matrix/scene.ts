@@ -3,6 +3,7 @@ import {
   type Call,
   claimCall,
   enrollCall,
+  openProgramCall,
   type ProgramTerms,
   payCall,
   registerCall,
@@ -41,7 +42,14 @@ export interface Scene {
   next: (amount: bigint) => SignedCommitment;
   /** Two purchases of each buyer that can be paid whatever the state is: of another merchant, in another program. One of the buyer's is offered. */
   mates: { readonly [B in Payer]: readonly [Hex, Hex] };
-  enroll: { first: Call; again: Call; stranger: Call };
+  enroll: {
+    first: Call;
+    again: Call;
+    /** In another token. */
+    elsewhere: Call;
+    stranger: Call;
+    "other operator": Call;
+  };
   /** The enrollment of a stranger. */
   authorization: FundingAuthorization;
   signed: SignedTerms;
@@ -57,7 +65,7 @@ export interface Scene {
 const matesProgram = "prg_other";
 
 /** The amounts of the purchases that are not on chain. */
-const nextAmounts = [0n, 10n, 12n, 13n, 20n, 21n];
+const nextAmounts = [0n, 1n, 10n, 12n, 13n, 20n, 21n];
 
 /** Signs the messages of all states, and mines what these start from. */
 export async function prepareScene(fixture: ContractFixture): Promise<Scene> {
@@ -101,7 +109,8 @@ async function registerMates(recorder: CallRecorder, times: Partial<Commitment>)
   const register = async (payer: Payer, name: string) => {
     const fields = { program: hashId(matesProgram), purchaseRef: hashId(`${name} of the ${payer}`) };
     const buyer = fixture.address(actors[payer]);
-    const mate = { ...times, ...fields, buyer, amount: amounts.purchase };
+    // So each payer is the beneficiary of another purchase too.
+    const mate = { ...times, ...fields, buyer, beneficiary: buyer, amount: amounts.purchase };
     const { id, commitment, signature } = await recorder.sign(mate, matesProgram);
     await fixture.succeed("merchant", registerCall(registrar, commitment, signature));
     return id;
@@ -140,8 +149,15 @@ async function signEnrollments(
   recorder: CallRecorder,
   start: number,
 ): Promise<Pick<Scene, "enroll" | "authorization">> {
-  const sign = async (name: string, role: Role, cap: bigint, end: number) => {
+  const sign = async (
+    name: string,
+    role: Role,
+    cap: bigint,
+    end: number,
+    fields: Partial<FundingAuthorization> = {},
+  ) => {
     const { authorization, signature } = await recorder.authorize({
+      ...fields,
       merchantRef: hashId(name),
       wallet: recorder.fixture.address(actors[role]),
       cap,
@@ -151,19 +167,34 @@ async function signEnrollments(
   };
   const first = await sign("mrc_first", "merchant", amounts.cap, ends.funding);
   const again = await sign("mrc_again", "merchant", amounts.newCap, ends.newFunding);
+  const token = await recorder.fixture.deploy("HostileToken");
+  const elsewhere = await sign("mrc_elsewhere", "merchant", amounts.newCap, ends.newFunding, { token });
   const stranger = await sign("mrc_stranger", "stranger", amounts.cap, ends.newFunding);
+  const other = await sign("mrc_operator", "other operator", amounts.cap, ends.newFunding);
   return {
-    enroll: { first: first.call, again: again.call, stranger: stranger.call },
+    enroll: {
+      first: first.call,
+      again: again.call,
+      elsewhere: elsewhere.call,
+      stranger: stranger.call,
+      "other operator": other.call,
+    },
     authorization: stranger.authorization,
   };
 }
 
-/** Mines the calls that all states start from, and returns the code of a contract wallet. */
+/** Mines the calls that all states start from: the other operator is a merchant too, and the admin of another program. Then returns the code of a contract wallet. */
 async function mineScene(scene: Scene): Promise<Hex> {
   const { fixture, registrar, program, terms, enroll, other } = scene;
   const approve = fixture.approve(1_000n, fixture.contracts.funding_source);
   await fixture.succeed(actors.admin, setBoundsCall(registrar, program, terms()));
   await fixture.succeed(actors.merchant, enroll.first);
+  await fixture.succeed(actors["other operator"], enroll["other operator"]);
+  const ownTerms = terms({ operator: fixture.address(actors["other operator"]) });
+  await fixture.succeed(
+    actors["other operator"],
+    openProgramCall(registrar, hashId("prg_operator"), ownTerms),
+  );
   await fixture.succeed(actors.merchant, approve);
   await fixture.succeed(actors.merchant, registerCall(registrar, other.commitment, other.signature));
   await fixture.succeed(actors.buyer, payCall(registrar, other.id, other.commitment.amount));

@@ -14,9 +14,10 @@ export const otherSigners = ["admin", "operator", "merchant", "stranger"] as con
 /** The wallet that a purchase or an enrollment of this name is signed by. */
 type SignedBy = `signed by the ${(typeof otherSigners)[number]}`;
 
-/** Purchases that are not on chain: one with an early deadline, and others that break a rule in every state. */
+/** Purchases that are not on chain: one with an early deadline, one with the purchaseRef of the state's purchase, and others that break a rule in every state. */
 export type PurchaseTerms =
   | "with an early offer deadline"
+  | "with a used purchaseRef"
   | "in another token"
   | "with a claim deadline after the funding"
   | "with the merchant as the buyer"
@@ -78,6 +79,7 @@ async function signPurchases(recorder: CallRecorder, start: number): Promise<Sig
   });
   return {
     "with an early offer deadline": await sign({ offerDeadline: second(ends.offer) }),
+    "with a used purchaseRef": await sign({ purchaseRef: hashId("purchase") }),
     "in another token": await sign({ token: recorder.registrar }),
     "with a claim deadline after the funding": await sign({ claimDeadline: second(ends.newFunding + 1) }),
     "with the merchant as the buyer": await sign({ buyer: merchant }),

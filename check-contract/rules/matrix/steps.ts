@@ -50,6 +50,11 @@ export type Preparation =
   | "a pause"
   | "a transfer of the admin"
   | "the end of the bounds"
+  | "a largest purchase of zero"
+  | "a budget of zero"
+  | "another offer"
+  | "another registration"
+  | "an enrollment in another token"
   | "the end of the commitment signer"
   | `a commitment signer ${SignerWithCode}`;
 
@@ -103,6 +108,11 @@ function refundCall({ registrar }: Scene, id: Hex, award: bigint): Call {
   return collectRefundCall(registrar, id, award, hashId("decision"));
 }
 
+function commitCall({ registrar, next }: Scene, route: typeof registerCall): Call {
+  const { commitment, signature } = next(amounts.purchase);
+  return route(registrar, commitment, signature);
+}
+
 function encodeChanges(scene: Scene): StepCalls["after"] {
   const { registrar, program, merchantRef, purchase, other, terms, start, fixture } = scene;
   /** Uses up the funding, but for `amounts.rest`. */
@@ -130,6 +140,14 @@ function encodeChanges(scene: Scene): StepCalls["after"] {
       { by: "admin", call: transferAdminCall(registrar, program, fixture.address(actors.stranger)) },
     ],
     "the end of the bounds": set({ bounds: { ...terms().bounds, validUntil: start + 1 } }),
+    "a largest purchase of zero": set({ bounds: { ...terms().bounds, maxPurchase: 0n } }),
+    "a budget of zero": set({ bounds: { ...terms().bounds, openBudget: 0n } }),
+    "another offer": [{ by: "operator", call: commitCall(scene, offerCall) }],
+    "another registration": [{ by: "merchant", call: commitCall(scene, registerCall) }],
+    "an enrollment in another token": [
+      { by: "merchant", call: revokeFundingCall(registrar, program, merchantRef) },
+      { by: "merchant", call: scene.enroll.elsewhere },
+    ],
     "the end of the commitment signer": set({ commitmentSigner: zeroAddress }),
     ...(Object.fromEntries(signers) as {
       [S in SignerWithCode as `a commitment signer ${S}`]: readonly Change[];

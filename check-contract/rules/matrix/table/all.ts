@@ -1,4 +1,5 @@
 import { draws, suffixes } from "./calldata-calls.ts";
+import { nearIds } from "./near-ids.ts";
 import { batches, payments, repeatedPayments, transfers } from "./payment-calls.ts";
 import {
   adminCalls,
@@ -47,6 +48,7 @@ export const table: readonly TableCall[] = [
   ...handovers,
   ...openings,
   ...sameSecond,
+  ...nearIds,
   ...signatures,
   ...unknownPrograms,
   ...contractSigners,

@@ -71,6 +71,12 @@ export const transfers = define<Payment & { error?: string }>(
     ...(error === undefined ? {} : { [error]: true }),
   }),
   [
+    {
+      call: payment("pay", amounts.part),
+      name: "pay after an enrollment in another token",
+      after: "an enrollment in another token" as const,
+      plainOnly: true as const,
+    },
     { call: payExpired, name: "payWithPermit with an expired permit, which the allowance makes needless" },
     {
       call: payExpired,

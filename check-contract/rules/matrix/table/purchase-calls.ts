@@ -67,6 +67,12 @@ export const refunds = define<Refund>(
     ...byEveryone("collectRefund", refundOf(1n)),
     ...[
       { ...refundOf(amounts.part), name: "collectRefund of a part" },
+      {
+        ...refundOf(1n),
+        name: "collectRefund after an enrollment in another token",
+        after: "an enrollment in another token" as const,
+        plainOnly: true as const,
+      },
       { ...refundOf(amounts.part + 1n), name: "collectRefund of more than a part" },
       { ...refundOf(amounts.purchase + 1n), name: "collectRefund of more than the amount" },
       {
@@ -139,6 +145,7 @@ export const expiries = define<Variant>(
   [
     { ...expire, by: "stranger", name: "expire one second after the pay deadline", second: ends.pay + 1 },
     { ...expire, by: "stranger", name: "expire after the claim deadline", second: ends.claim + 1 },
+    { ...expire, by: "stranger", name: "expire after the end of the funding", second: ends.newFunding + 1 },
     ...byEveryone("expire", { ...expire, second: ends.pay + 1, plainOnly: true as const }),
     ...byEveryone("expire in the last second of the pay deadline", { ...expire, second: ends.pay }).filter(
       ({ by }) => by === "stranger" || by === "admin" || by === "operator",

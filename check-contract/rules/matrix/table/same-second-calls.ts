@@ -10,15 +10,17 @@ import { amounts } from "../values.ts";
 import { define, type Variant } from "./table-call.ts";
 
 const commit =
-  (route: typeof registerCall) =>
+  (route: typeof registerCall, amount: bigint = amounts.purchase) =>
   ({ registrar, next }: Scene) => {
-    const { commitment, signature } = next(amounts.purchase);
+    const { commitment, signature } = next(amount);
     return route(registrar, commitment, signature);
   };
 
 const calls = {
   register: { by: "merchant", call: commit(registerCall) },
   offer: { by: "operator", call: commit(offerCall) },
+  "offer of one unit": { by: "operator", call: commit(offerCall, 1n) },
+  "register of one unit": { by: "merchant", call: commit(registerCall, 1n) },
   enroll: { by: "stranger", call: ({ enroll }) => enroll.stranger },
   "enroll again": { by: "merchant", call: ({ enroll }) => enroll.again },
   withdrawOffer: {
@@ -29,7 +31,7 @@ const calls = {
   payBatch: { by: "buyer", call: ({ registrar, purchase }) => payBatchCall(registrar, [purchase.id], [1n]) },
 } as const satisfies { [name: string]: Pick<Variant, "by" | "call"> };
 
-/** The calls in the second of a revocation, of a pause, or of new bounds: the change holds at once. */
+/** The calls in the second of a revocation, of a pause, of new bounds, or of the same call: the change holds at once. */
 export const sameSecond = define<Variant & { error: string | null }>(
   (_state, { error }): { [error: string]: boolean } => (error === null ? {} : { [error]: true }),
   (
@@ -48,6 +50,10 @@ export const sameSecond = define<Variant & { error: string | null }>(
       ["withdrawOffer", "the end of the bounds", "DeadlinePassed"],
       ["register", "the end of the bounds", null],
       ["pay", "the end of the bounds", null],
+      ["offer", "a largest purchase of zero", "AmountOutOfRange"],
+      ["offer", "a budget of zero", "BudgetExceeded"],
+      ["offer of one unit", "another offer", null],
+      ["register of one unit", "another registration", null],
     ] as const
   ).map(([name, after, error]) => ({
     ...calls[name],

@@ -48,15 +48,19 @@ const brokenTerms: readonly PurchaseTerms[] = [
 /** Returns the calls of a route with other terms, each also after a refund under the same funding. */
 function withTerms(name: string, route: typeof registerCall): readonly Omit<PurchaseWithTerms, "by">[] {
   const early = termsOf(route, "with an early offer deadline");
+  const used = termsOf(route, "with a used purchaseRef");
   const variants = [
     ...brokenTerms.map((terms) => ({ ...termsOf(route, terms), name: `${name} ${terms}` })),
     { ...early, name: `${name} in the last second of an early offer deadline`, second: ends.offer },
     { ...early, name: `${name} one second after an early offer deadline`, second: ends.offer + 1 },
   ];
-  return variants.flatMap((variant) => [
-    variant,
-    { ...variant, name: `${variant.name}, after a refund`, after: "a refund" as const },
-  ]);
+  return [
+    { ...used, name: `${name} with a used purchaseRef`, only: "offer, open" },
+    ...variants.flatMap((variant) => [
+      variant,
+      { ...variant, name: `${variant.name}, after a refund`, after: "a refund" as const },
+    ]),
+  ];
 }
 
 /** The registrations with other terms. */
