@@ -5,7 +5,7 @@ import { readBytes } from "../sandbox/lib/http/read-bytes.ts";
 import { Waits } from "../sandbox/lib/time/waits.ts";
 import { pagesOf } from "../sandbox/options/pages-of-ports.ts";
 import { type Arrival, headersOf, webhookHeadersOf } from "../sandbox/receiver/arrival.ts";
-import { type ReceiverFault, ReceiverTap } from "../sandbox/receiver/receiver-tap.ts";
+import { DeliveryRecorder, type ReceiverFault } from "../sandbox/receiver/delivery-recorder.ts";
 import { limits } from "../server/http/limits.ts";
 
 /** A delivery that a listener got; it is not verified where the secret is not known. */
@@ -32,7 +32,7 @@ export async function openReceiver(options: {
     const known = await secret().catch(() => null);
     return known === null ? null : verifySharedSecret(webhookHeadersOf(headers), body, known);
   };
-  const tap = new ReceiverTap({
+  const recorder = new DeliveryRecorder({
     path: null,
     takeFault,
     waits: new Waits(),
@@ -54,7 +54,7 @@ export async function openReceiver(options: {
   };
   const listener = await listen({ port, option: "port", pages: pagesOf.receiver });
   listener.serve({
-    handle: tap.guard((request, response) => {
+    handle: recorder.guard((request, response) => {
       // A connection that breaks off within the body cannot be answered.
       answer(request, response).catch(() => response.destroy());
     }),

@@ -146,7 +146,7 @@ function openState(
 /** Opens the tools that read, capture or restore the whole sandbox. */
 function openSnapshots(
   { settings, chain, cluster, gate, refusals, requestLog }: ObservedProcess,
-  { services, observing, relayer, store }: StartedService,
+  { services, withoutFaults, relayer, store }: StartedService,
   { parts }: ReturnType<typeof openState>,
   { description, published }: { description: SandboxDescription; published: PublishedKeys },
 ) {
@@ -171,7 +171,7 @@ function openSnapshots(
     rotateKeys: async (...uses: KeyUse[]) => await published.rotate(...uses),
     recorder,
     explain: openExplain({
-      services: observing,
+      services: withoutFaults,
       client: chain.client,
       refusals: () => refusals.newest(),
       labels: new AddressLabels(chain),
@@ -196,10 +196,11 @@ function openGiven(
   wallets: TestWallets,
   description: SandboxDescription,
   {
-    observing: services,
+    withoutFaults: services,
     givenAccess: access,
     untilStopped,
-  }: Pick<StartedService, "observing"> & Pick<ReturnType<typeof openState>, "givenAccess" | "untilStopped">,
+  }: Pick<StartedService, "withoutFaults"> &
+    Pick<ReturnType<typeof openState>, "givenAccess" | "untilStopped">,
 ): Given {
   const sources = {
     description,

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { faultLimits } from "../../sandbox/faults/fault-matrix.ts";
-import type { ReceiverFault } from "../../sandbox/receiver/receiver-tap.ts";
+import type { ReceiverFault } from "../../sandbox/receiver/delivery-recorder.ts";
 import { escapeControls } from "../../server/lib/escape-controls.ts";
 import type { HeardDelivery } from "../open-receiver.ts";
 import { findRunning } from "../running/find-running.ts";

@@ -5,7 +5,7 @@ import { followChanges, type StreamState } from "./data/changes.ts";
 import { recorded } from "./data/recorded.ts";
 import { frame } from "./frame.ts";
 import { hrefTo, type PageAddress, parsePageAddress } from "./page-address.ts";
-import type { Scene, View } from "./view.ts";
+import type { View, ViewContext } from "./view.ts";
 import { requestsView } from "./views/activity/requests.ts";
 import { traceView } from "./views/activity/trace.ts";
 import { blocksView } from "./views/blocks.ts";
@@ -120,7 +120,7 @@ function headingOf(view: View): string {
   return view.heading ?? view.title(page.pageAddress);
 }
 
-function sceneOf(overview: Overview): Scene {
+function sceneOf(overview: Overview): ViewContext {
   const { pageAddress } = page;
   const passed = overview.mode === "live" && recorded === null ? Date.now() - page.readAt : 0;
   const measure = { ...overview.token, labels: overview.labels, now: Date.parse(overview.now) + passed };

@@ -4,7 +4,7 @@ import type { Measure } from "./format.ts";
 import type { PageAddress } from "./page-address.ts";
 
 /** The data that every view is drawn with, besides its own. */
-export interface Scene {
+export interface ViewContext {
   pageAddress: PageAddress;
   overview: Overview;
   measure: Measure;
@@ -25,7 +25,7 @@ export interface View<Data = unknown> {
   /** The changes after which it is read again. */
   topics: readonly ChangeTopic[];
   load(pageAddress: PageAddress): Promise<Data>;
-  draw(data: Data, scene: Scene): TemplateResult;
+  draw(data: Data, context: ViewContext): TemplateResult;
 }
 
 /** Defines a view; what `draw` is given follows from `load`. */
@@ -33,6 +33,6 @@ export function defineView<Data>(view: View<Data>): View {
   return {
     ...view,
     // The data is always what this view's own load gave.
-    draw: (data, scene) => view.draw(data as Data, scene),
+    draw: (data, context) => view.draw(data as Data, context),
   };
 }

@@ -1,4 +1,5 @@
 import { render } from "../vendor/lit-html/lit-html.js";
+import { type ActionInput, isAmountMissing, parseInput, writeInput } from "./action-input.ts";
 import { codeOf, connect, readConnection, switchChain } from "./connection/connection.ts";
 import { discoverWallets, type OfferedWallet, testKeys } from "./connection/injected-wallets.ts";
 import { openNext } from "./next-action.ts";
@@ -15,7 +16,6 @@ import {
   readCapabilities,
   readWalletView,
 } from "./wallet-api.ts";
-import { isAmountMissing, parseWish, type Wish, writeWish } from "./wish.ts";
 
 const main = document.querySelector("main");
 if (main === null) throw new Error("The page has no main element.");
@@ -37,8 +37,8 @@ const deeds: Deeds = {
       return await readConnection(wallet, sandbox);
     });
   },
-  async wish(name, wish) {
-    setWish(name, wish);
+  async input(name, input) {
+    setWish(name, input);
     await state.actions[name].planning;
   },
   async perform({ name, amount: shown }) {
@@ -46,12 +46,12 @@ const deeds: Deeds = {
     await untilPlanned(own);
     const { connection, capabilities, wallet } = state;
     const action = own.planned ?? wallet?.actions.find((offered) => offered.name === name);
-    if (own.busy || own.mistake !== null || isAmountMissing(own.wish)) return;
+    if (own.busy || own.mistake !== null || isAmountMissing(own.input)) return;
     if (!action?.allowed || connection === null || capabilities === null || wallet === null) return;
     // The action uses the amount that was typed last or, where none was typed, the amount that the page showed.
-    if (own.wish.amount === undefined && action.amount !== shown) return;
+    if (own.input.amount === undefined && action.amount !== shown) return;
     const { chain, contracts } = capabilities;
-    own.wish = { ...own.wish, ...writeWish(action, contracts.token) };
+    own.input = { ...own.input, ...writeInput(action, contracts.token) };
     own.uncertain = false;
     const { submissions: submitted } = wallet;
     await run(
@@ -113,7 +113,9 @@ async function load(): Promise<void> {
     state.capabilities ??= await readCapabilities();
     state.wallet = await readWalletView();
     openNext(state, state.wallet);
-    const typed = state.wallet.actions.filter(({ name }) => Object.keys(state.actions[name].wish).length > 0);
+    const typed = state.wallet.actions.filter(
+      ({ name }) => Object.keys(state.actions[name].input).length > 0,
+    );
     for (const { name } of typed) setWish(name, {});
     await Promise.all(typed.map(async ({ name }) => await state.actions[name].planning));
   } catch (error) {
@@ -154,9 +156,9 @@ async function seeWallet(
 }
 
 /** Changes what is typed, and asks the service for its bytes. */
-function setWish(name: ActionName, wish: Wish): void {
+function setWish(name: ActionName, input: ActionInput): void {
   const own = state.actions[name];
-  own.wish = { ...own.wish, ...wish };
+  own.input = { ...own.input, ...input };
   own.planning = plan(name);
 }
 
@@ -172,10 +174,10 @@ async function untilPlanned(own: ActionState): Promise<void> {
 /** Asks the service for the bytes of the current input; the answer to an earlier input no longer counts. */
 async function plan(name: ActionName): Promise<void> {
   const own = state.actions[name];
-  const asked = own.wish;
+  const asked = own.input;
   const { token } = state.capabilities?.contracts ?? {};
   if (token === undefined) return;
-  const parsed = isAmountMissing(asked) ? null : parseWish(asked, token);
+  const parsed = isAmountMissing(asked) ? null : parseInput(asked, token);
   const isReadable = parsed !== null && !("error" in parsed);
   own.mistake = parsed !== null && "error" in parsed ? parsed.error : null;
   if (!isReadable) own.planned = null;
@@ -185,13 +187,13 @@ async function plan(name: ActionName): Promise<void> {
     const planned = await readAction(name, parsed);
     // An action that is not possible with this input may no longer be possible at all.
     const offered = planned?.allowed === false ? await readAction(name) : undefined;
-    if (own.wish !== asked || state.wallet === null) return;
+    if (own.input !== asked || state.wallet === null) return;
     own.planned = planned?.allowed ? planned : null;
     own.mistake = planned?.why_not ?? null;
     if (offered !== undefined)
       state.wallet.actions = state.wallet.actions.map((action) => (action.name === name ? offered : action));
   } catch (error) {
-    if (own.wish !== asked) return;
+    if (own.input !== asked) return;
     own.mistake = error instanceof RefusedError ? error.message : "The service does not respond.";
   }
   show();
@@ -221,7 +223,7 @@ async function run(
   }
   // A second click must not repeat an accepted action: the next amount has to be typed.
   if (own.progress?.at === "accepted" && own.progress.transactionHash !== null && hasAmount(name))
-    own.wish = { ...own.wish, amount: "" };
+    own.input = { ...own.input, amount: "" };
   await load();
   own.busy = false;
   show();
@@ -233,7 +235,7 @@ function resume(name: ActionName): void {
   const kept = findAttempt(name);
   if (capabilities === null || kept === null || !(kept.transaction_hash !== undefined || kept.sending))
     return;
-  if (hasAmount(name)) setWish(name, writeWish(kept, capabilities.contracts.token));
+  if (hasAmount(name)) setWish(name, writeInput(kept, capabilities.contracts.token));
   void run(name, async (report) => {
     const attempt = findAttempt(name);
     if (attempt?.transaction_hash !== undefined) await submitUntilDecided(attempt, report);

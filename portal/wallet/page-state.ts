@@ -1,12 +1,12 @@
+import type { ActionInput } from "./action-input.ts";
 import type { WalletConnection } from "./connection/connection.ts";
 import type { OfferedWallet } from "./connection/injected-wallets.ts";
 import type { Progress } from "./sending/perform.ts";
 import type { Action, ActionName, Capabilities, WalletView } from "./wallet-api.ts";
-import type { Wish } from "./wish.ts";
 
 /** One action as the page has it. */
 export interface ActionState {
-  wish: Wish;
+  input: ActionInput;
   /** The error in the input. */
   mistake: string | null;
   /** The action with the bytes of what was typed; null where the service has not offered it. */
@@ -41,7 +41,7 @@ export interface PageState {
 /** A page before anything was read. */
 export function emptyState(offered: OfferedWallet[]): PageState {
   const fresh = (): ActionState => ({
-    wish: {},
+    input: {},
     mistake: null,
     planned: null,
     planning: Promise.resolve(),

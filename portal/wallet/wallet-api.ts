@@ -52,14 +52,14 @@ export class RefusedError extends Error {
 }
 
 /** Reads the actions, for an amount and a reason if they are given. */
-export async function readWalletView(wish: Choice = {}): Promise<WalletView> {
-  const query = new URLSearchParams(Object.entries(wish)).toString();
+export async function readWalletView(input: Choice = {}): Promise<WalletView> {
+  const query = new URLSearchParams(Object.entries(input)).toString();
   return await readJson(query === "" ? location.pathname : `${location.pathname}?${query}`);
 }
 
 /** Reads one action; undefined if the service has none with this name. */
-export async function readAction(name: ActionName, wish?: Choice): Promise<Action | undefined> {
-  const { actions } = await readWalletView(wish);
+export async function readAction(name: ActionName, input?: Choice): Promise<Action | undefined> {
+  const { actions } = await readWalletView(input);
   return actions.find((action) => action.name === name);
 }
 

@@ -5,7 +5,7 @@ import { type RelayOperationRecord, unsignedAttempt } from "../journal/relay-ope
 import { atOneTime } from "../journal/timestamp.ts";
 import { requireEpoch } from "../node/chain-epoch.ts";
 import { readHead, readNonce } from "../node/node.ts";
-import { sight } from "../submission/await-receipt.ts";
+import { readReceiptState } from "../submission/await-receipt.ts";
 import { drive } from "../submission/drive.ts";
 import { withStopped } from "./resume.ts";
 
@@ -38,15 +38,15 @@ async function requireNonceTaken(context: RelayerContext, operation: RelayOperat
       `${operation_id} has no nonce. Resume it without abandoning it.`,
     );
   await requireEpoch(context, operation);
-  const sighting = await sight(context, operation);
-  if (sighting === "waiting")
+  const receiptState = await readReceiptState(context, operation);
+  if (receiptState === "waiting")
     throw new RelayOperationNotAbandonableError(
       `The chain has not used nonce ${nonce} of ${from}, so that ${operation_id} can still be mined. Resume it without abandoning it.`,
     );
-  if (sighting !== "nonce_taken") {
+  if (receiptState !== "nonce_taken") {
     await drive(atOneTime(context), operation, "sends_nothing");
     throw new RelayOperationNotAbandonableError(
-      `${sighting.transactionHash} of ${operation_id} is mined. Send the request again for its answer.`,
+      `${receiptState.transactionHash} of ${operation_id} is mined. Send the request again for its answer.`,
     );
   }
   const { node, confirmations } = context;

@@ -12,7 +12,7 @@ const longestPause = 25;
  * The state on the chain of an operation with a claimed nonce: mined, not yet, or never because the nonce went to
  * another transaction.
  */
-export type Sighting = TransactionReceipt | "waiting" | "nonce_taken";
+export type ReceiptState = TransactionReceipt | "waiting" | "nonce_taken";
 
 /**
  * The transaction receipt of any of the operation's transactions.
@@ -48,16 +48,22 @@ export async function awaitTransactionReceipt(
 }
 
 /** Looks at nonce and receipts. */
-export async function sight(context: RelayerContext, operation: RelayOperationRecord): Promise<Sighting> {
-  const first = await sightOnce(context, operation);
+export async function readReceiptState(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+): Promise<ReceiptState> {
+  const first = await readReceiptStateOnce(context, operation);
   if (first !== "nonce_taken") return first;
   // A node may show a nonce before the receipt of the same block: only what is seen twice is believed.
   await context.wait(longestPause);
-  return sightOnce(context, operation);
+  return readReceiptStateOnce(context, operation);
 }
 
 // The nonce is read first, so that a transaction that is mined between the two reads is found by its receipt.
-async function sightOnce(context: RelayerContext, operation: RelayOperationRecord): Promise<Sighting> {
+async function readReceiptStateOnce(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+): Promise<ReceiptState> {
   const chainNonce = await readNonce(context.node, operation.from);
   const receipt = await findTransactionReceipt(context, operation);
   if (receipt) return receipt;

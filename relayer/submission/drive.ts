@@ -13,7 +13,12 @@ import { requireEpoch } from "../node/chain-epoch.ts";
 import { knowsTransaction, readNextBlockTime, readNonce } from "../node/node.ts";
 import { freeStranded } from "../recovery/free-stranded.ts";
 import { undoSettlement } from "../recovery/undo-settlement.ts";
-import { awaitTransactionReceipt, findTransactionReceipt, type Sighting, sight } from "./await-receipt.ts";
+import {
+  awaitTransactionReceipt,
+  findTransactionReceipt,
+  type ReceiptState,
+  readReceiptState,
+} from "./await-receipt.ts";
 import { broadcast, recordBroadcast, sendTransaction } from "./broadcast.ts";
 import { cancel } from "./bump.ts";
 import { note } from "./note-failure.ts";
@@ -128,9 +133,9 @@ async function look(
     return { operation: await confirm(context, await settle(context, operation, receipt)), waiting: false };
 
   const unmined = operation.block_hash === null ? operation : await undoSettlement(context, operation);
-  const sighting = await sight(context, unmined);
-  if (sighting !== "waiting")
-    return { operation: await conclude(context, unmined, sighting), waiting: false };
+  const receiptState = await readReceiptState(context, unmined);
+  if (receiptState !== "waiting")
+    return { operation: await conclude(context, unmined, receiptState), waiting: false };
   return { operation: unmined, waiting: unmined.superseded || unmined.status !== "needs_attention" };
 }
 
@@ -171,16 +176,16 @@ async function finish(
     await freeStranded(context, operation);
     receipt = await awaitTransactionReceipt(context, operation, receiptTimeoutMs - soonMs);
   }
-  return conclude(context, operation, receipt ?? (await sight(context, operation)));
+  return conclude(context, operation, receipt ?? (await readReceiptState(context, operation)));
 }
 
 async function conclude(
   context: RelayerContext,
   operation: RelayOperationRecord,
-  sighting: Sighting,
+  receiptState: ReceiptState,
 ): Promise<RelayOperationRecord> {
-  if (sighting === "waiting") return operation;
-  if (sighting !== "nonce_taken") return confirm(context, await settle(context, operation, sighting));
+  if (receiptState === "waiting") return operation;
+  if (receiptState !== "nonce_taken") return confirm(context, await settle(context, operation, receiptState));
   if (operation.status === "needs_attention") return operation;
   return needsAttention(context, operation, "nonce_taken");
 }

@@ -24,7 +24,7 @@ export function openHosts(
   listeners: Listeners,
   sandbox: Omit<ControlledSandbox, "explorer"> & {
     services: Services;
-    observing: Services;
+    withoutFaults: Services;
     gate: RequestGate;
     watch: Watch;
   },
@@ -42,7 +42,7 @@ export function openHosts(
     upgrade: (request, socket, head) => front.upgrade(request, socket, head),
     refusals: rpcRefusal,
   });
-  const explorer = openExplorer({ ...sandbox, services: sandbox.observing });
+  const explorer = openExplorer({ ...sandbox, services: sandbox.withoutFaults });
   opened.defer(() => explorer.close());
   listeners.control.serve({ handle: createControlHost({ ...sandbox, explorer }) });
   return explorer;

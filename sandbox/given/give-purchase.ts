@@ -14,7 +14,7 @@ type Merchant = Schemas["Merchant"];
 type Purchase = Schemas["Purchase"];
 
 /** The inputs of each step of making a purchase. */
-interface Making {
+interface PurchaseSetting {
   plan: PurchasePlan;
   merchant: Merchant;
   actors: GivenActors;
@@ -35,26 +35,26 @@ export async function givePurchase(
     walletNames.find((name) => actors.wallets[name].address === merchant.wallet),
     plan,
   );
-  const making = { plan, merchant, actors, api: actors.api(merchant.program) };
-  return { merchant, purchase: await makeInState(making) };
+  const setting = { plan, merchant, actors, api: actors.api(merchant.program) };
+  return { merchant, purchase: await makeInState(setting) };
 }
 
-async function makeInState(making: Making): Promise<Purchase> {
-  const { plan, api, actors } = making;
+async function makeInState(setting: PurchaseSetting): Promise<Purchase> {
+  const { plan, api, actors } = setting;
   const { state } = plan;
-  const created = await create(making);
+  const created = await create(setting);
   if (state === "created") return created;
-  const active = await activate(created, making);
+  const active = await activate(created, setting);
   if (state === "active") return active;
   if (state === "expired") {
     await actors.clock.travelTo(active.deadlines.pay_deadline + 1);
     return await read(active, api);
   }
-  const transaction_hash = await pay(active, making);
+  const transaction_hash = await pay(active, setting);
   if (state === "partially_paid" || state === "paid") return await read(active, api);
   const reconciled = await api.retrying.reconcile(active, { transaction_hashes: [transaction_hash] });
   if (state === "reconciled") return reconciled;
-  await decideClaim(reconciled, making);
+  await decideClaim(reconciled, setting);
   return await read(reconciled, api);
 }
 
@@ -63,7 +63,7 @@ async function read({ program, id }: Purchase, { retrying }: ProgramApi): Promis
   return unwrap(await retrying.GET("/v1/routing/programs/{program}/purchases/{id}", { params }));
 }
 
-async function create({ plan, merchant, actors, api }: Making): Promise<Purchase> {
+async function create({ plan, merchant, actors, api }: PurchaseSetting): Promise<Purchase> {
   const { state, amount, terms = { sku: "course-42", title: "A course" }, reference, deadlines } = plan;
   const soon = state === "expired" ? (await actors.clock.now()) + shortTermSeconds : null;
   return await api.retrying.createPurchase(merchant, {
@@ -114,13 +114,16 @@ function definedDeadlines(deadlines: PurchasePlan["deadlines"] = {}) {
   };
 }
 
-async function activate(created: Purchase, { plan, merchant, actors, api }: Making): Promise<Purchase> {
+async function activate(
+  created: Purchase,
+  { plan, merchant, actors, api }: PurchaseSetting,
+): Promise<Purchase> {
   if (plan.route === "registrar_offer") return await api.retrying.activate(created);
   const { transaction_hash } = succeed(await walletOf(merchant, actors.wallets).register(created));
   return await api.retrying.register(created, { transaction_hash });
 }
 
-async function pay(active: Purchase, { plan, actors }: Making) {
+async function pay(active: Purchase, { plan, actors }: PurchaseSetting) {
   const buyer = actors.wallets[plan.buyer];
   const amount = BigInt(plan.paid);
   if (plan.permit === true)
@@ -132,7 +135,10 @@ async function pay(active: Purchase, { plan, actors }: Making) {
 }
 
 /** Takes a reconciled purchase through claim, decision and refund, as far as its state says. */
-async function decideClaim(reconciled: Purchase, { plan, merchant, actors, api }: Making): Promise<void> {
+async function decideClaim(
+  reconciled: Purchase,
+  { plan, merchant, actors, api }: PurchaseSetting,
+): Promise<void> {
   const { state, claimed, reason = "The course was cancelled.", award } = plan;
   const beneficiary = actors.wallets[plan.beneficiary];
   const { body } = succeed(await beneficiary.claim(reconciled, { amount: BigInt(claimed), reason }));

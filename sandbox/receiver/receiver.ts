@@ -13,8 +13,8 @@ import { ownState, type Part } from "../lib/part.ts";
 import { endsWithin } from "../lib/time/deadline.ts";
 import type { Waits } from "../lib/time/waits.ts";
 import { type Arrival, webhookHeadersOf } from "./arrival.ts";
+import { DeliveryRecorder } from "./delivery-recorder.ts";
 import type { ReceiverPin } from "./receiver-pin.ts";
-import { ReceiverTap } from "./receiver-tap.ts";
 import type { ResendAnswer } from "./resend-event.ts";
 
 /** The default time that {@link SandboxReceiver.next} waits, in milliseconds. */
@@ -50,7 +50,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
   readonly #pinned: (url: string) => Promise<void>;
   readonly #keys: KeyRing;
   readonly #resendEvent: (id: string) => Promise<ResendAnswer>;
-  readonly #tap: ReceiverTap;
+  readonly #recorder: DeliveryRecorder;
   #arrivals: readonly Arrival[] = [];
   #taken = new Set<Arrival>();
   #isClosed = false;
@@ -71,7 +71,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
     this.#pinned = receiver.pinned;
     this.#keys = receiver.keys;
     this.#resendEvent = receiver.resendEvent;
-    this.#tap = new ReceiverTap({
+    this.#recorder = new DeliveryRecorder({
       path: new URL(receiver.pin.own).pathname,
       takeFault: () => receiver.faults.take("delivery", "at_receiver"),
       waits: receiver.waits,
@@ -105,7 +105,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
 
   /** Wraps the API so that its deliveries are recorded. */
   guard(handler: RequestListener): RequestListener {
-    return this.#tap.guard(handler);
+    return this.#recorder.guard(handler);
   }
 
   /** Returns the last deliveries that arrived, at most {@link keptArrivals}, the oldest first. */
@@ -185,7 +185,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
   /** Returns the state for a snapshot. */
   capture(): ReceiverState {
     return {
-      count: this.#tap.count,
+      count: this.#recorder.count,
       arrivals: this.#arrivals,
       taken: [...this.#taken].map(({ number }) => number),
     };
@@ -193,7 +193,7 @@ export class SandboxReceiver implements Part<ReceiverState> {
 
   /** Restores the state of a snapshot. */
   restore({ count, arrivals, taken }: ReceiverState): void {
-    this.#tap.count = count;
+    this.#recorder.count = count;
     this.#arrivals = arrivals;
     this.#taken = new Set(arrivals.filter(({ number }) => taken.includes(number)));
   }

@@ -38,7 +38,7 @@ export type ServiceSettings = Pick<
 export interface ConnectedService {
   services: Services;
   /** The same services with a node that no fault keeps from answering, for everything that looks at the sandbox from outside. */
-  observing: Services;
+  withoutFaults: Services;
   relayer: Relayer;
   keys: SandboxKeys;
   keyRing: KeyRing;
@@ -129,7 +129,7 @@ export function connectService(process: ServiceProcess): ConnectedService {
     refused,
     answered,
   };
-  const observing: Services = {
+  const withoutFaults: Services = {
     ...services,
     chain: openChainReader(client.request, deployment),
     clock: {
@@ -138,7 +138,7 @@ export function connectService(process: ServiceProcess): ConnectedService {
       expected: () => undefined,
     },
   };
-  return { services, observing, relayer, keys, keyRing };
+  return { services, withoutFaults, relayer, keys, keyRing };
 }
 
 /** Opens the chain and the time as the API reads them: with the faults that are set for its calls. */

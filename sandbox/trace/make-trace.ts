@@ -2,7 +2,7 @@ import type { FaultLog } from "../activity/fault-log.ts";
 import type { Sources } from "../explorer/sources.ts";
 import { machineClock } from "../lib/time/timers.ts";
 import { collectAnswers, type ExplainTransaction } from "./collect-answers.ts";
-import { readCourse } from "./read-course.ts";
+import { findDecisive } from "./find-decisive.ts";
 import { renderTrace } from "./render-trace.ts";
 import { orderEntries } from "./trace-timeline.ts";
 import type { TraceSubject } from "./trace-view.ts";
@@ -28,7 +28,7 @@ export async function makeTrace(
     written: new Date(machineClock.now()).toISOString(),
     ...subject,
     entries,
-    ...readCourse(entries, answers, sources.requests.restoredTo),
+    ...findDecisive(entries, answers, sources.requests.restoredTo),
   };
   return renderTrace({ trace, answers: answers.byPath }, answers.overview.labels);
 }

@@ -52,7 +52,7 @@ const miningMs = 1;
  * While Anvil mines a transaction, it briefly reports it neither as pending nor as mined. So a transaction counts as gone only if two
  * lookups miss it.
  */
-const looksBetween = 10;
+const pollsPerLookup = 10;
 const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 
 /** Runs a function that sends a transaction, when no snapshot or restore is in progress. */
@@ -241,13 +241,13 @@ export class Wallet {
   /** @param isOwn - whether the wallet has just sent the transaction: it is dropped if one before it is gone. */
   async #awaitMined(hash: Hex, isOwn: boolean): Promise<TransactionReceipt> {
     let [unknown, stranded] = [0, 0];
-    for (let looks = 1; unknown < 2; looks += 1) {
+    for (let polls = 1; unknown < 2; polls += 1) {
       try {
         return await this.client.getTransactionReceipt({ hash });
       } catch (error) {
         if (!(error instanceof TransactionReceiptNotFoundError)) throw error;
       }
-      if (looks % looksBetween === 0) {
+      if (polls % pollsPerLookup === 0) {
         const place = await this.#placeOf(hash);
         unknown = place === "unknown" ? unknown + 1 : 0;
         stranded = isOwn && place === "stranded" ? stranded + 1 : 0;

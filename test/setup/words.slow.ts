@@ -117,9 +117,7 @@ test("a name that is not exported passes, and so does a listed word inside of a 
 test("npm run lint runs the check over all sources and documents", async () => {
   const file = await readFile(join(root, "package.json"), "utf8");
   const { scripts } = z.object({ scripts: z.object({ lint: z.string() }) }).parse(JSON.parse(file));
-  expect(scripts.lint).toBe(
-    "scripts/setup.mjs && biome check . && node scripts/lint/check-words.ts && node scripts/lint/check-function-length.ts",
-  );
+  expect(scripts.lint).toContain(" && node scripts/lint/check-words.ts && ");
   const { status, stderr } = spawnSync(process.execPath, ["scripts/lint/check-words.ts"], {
     cwd: root,
     encoding: "utf8",

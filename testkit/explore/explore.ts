@@ -108,7 +108,7 @@ const preamble: readonly ResolvedStep[] = (
   id,
   subject: 0,
   amount: "all",
-  twist: "none",
+  mistake: "none",
   choice: 1,
   fault: "none",
 }));

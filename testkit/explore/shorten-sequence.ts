@@ -82,7 +82,7 @@ class Shortening {
     for (const { id } of this.#kept)
       for (const simpler of [
         { fault: "none" },
-        { twist: "none" },
+        { mistake: "none" },
         { amount: "all" },
         { choice: 0 },
         { about: first },

@@ -15,7 +15,7 @@ import { findDifference } from "../scenario/repeat/find-difference.ts";
 import type { RequestSender, StepAnswer } from "../scenario/repeat/send-request.ts";
 import type { Model, SentByWallet } from "./model.ts";
 import { type FaultName, faultOf, heldCollection, isOfRelayer } from "./moves/faults.ts";
-import type { Twist } from "./moves/step.ts";
+import type { Mistake } from "./moves/step.ts";
 import type { WalkCounts } from "./options.ts";
 import { type Expected, isSuccess, refusalAnswer, successAnswer } from "./rules.ts";
 
@@ -78,7 +78,7 @@ interface Write {
   line: string;
   body: { [name: string]: Json };
   expected: Expected;
-  twist?: Twist;
+  mistake?: Mistake;
   fault?: FaultName | "none";
   /** Whether the relayer has a part in it. */
   relayed?: boolean;
@@ -168,7 +168,7 @@ export class Walk {
   async write(write: Write): Promise<Accepted | null> {
     const { line, body, wallet = false, fault = "none", relayed = false, holdsCollection = false } = write;
     this.#keys += 1;
-    const { request, expected } = this.#twist(write, `explore-${this.#keys}`);
+    const { request, expected } = this.#mistake(write, `explore-${this.#keys}`);
     if (!isSuccess(expected)) {
       await this.request(request, expected);
       return null;
@@ -217,13 +217,13 @@ export class Walk {
   }
 
   /** Returns the request of a write, and what is expected of it with what is wrong. */
-  #twist(write: Write, ownKey: string): { request: RequestLine; expected: Expected } {
-    const { title, line, body, expected, twist = "none", wallet = false } = write;
+  #mistake(write: Write, ownKey: string): { request: RequestLine; expected: Expected } {
+    const { title, line, body, expected, mistake = "none", wallet = false } = write;
     const { own, foreign } = this.credentials;
     const plain = { api: line, body };
     const as = wallet ? {} : { as: own };
     const idempotency_key = ownKey;
-    const flaw = wallet && twist !== "key_missing" ? "none" : twist;
+    const flaw = wallet && mistake !== "key_missing" ? "none" : mistake;
     if (flaw === "key_missing")
       return {
         request: { title: `${title}, without a key`, ...plain, ...as },

@@ -12,7 +12,7 @@ import {
 } from "../templates/lists.ts";
 import { badge, copyable, folded, subjectLink, time } from "../templates/templates.ts";
 import { linked } from "../templates/text.ts";
-import { defineView, type Scene } from "../view.ts";
+import { defineView, type ViewContext } from "../view.ts";
 import { control } from "./controls/control.ts";
 
 const fields: readonly ListField[] = [
@@ -34,13 +34,13 @@ export const eventsView = defineView<ViewPage<EventView>>({
   title: () => "Events",
   topics: ["events"],
   load: ({ query }) => readExplorer("/events", Object.fromEntries(query)),
-  draw: ({ data, next_cursor }, scene) => html`
+  draw: ({ data, next_cursor }, context) => html`
     <h1 tabindex="-1">Events</h1>
-    ${listFilter("events", "Events", scene.pageAddress.query, fields)} ${deliverAll(data, scene)}
-    ${recordList("events", scene.pageAddress.query, {
+    ${listFilter("events", "Events", context.pageAddress.query, fields)} ${deliverAll(data, context)}
+    ${recordList("events", context.pageAddress.query, {
       page: { data, next_cursor },
       key: ({ id }) => id,
-      row: (event) => eventRow(event, data.length === 1, scene),
+      row: (event) => eventRow(event, data.length === 1, context),
       empty: {
         sentence: "No event was written yet.",
         more: "Every write of the API adds an event.",
@@ -51,9 +51,9 @@ export const eventsView = defineView<ViewPage<EventView>>({
 });
 
 /** A button that delivers what is not delivered yet, while there is any on this page. */
-function deliverAll(events: readonly EventView[], scene: Scene): TemplateResult | typeof nothing {
-  if (scene.isRecorded || !events.some(({ delivery }) => delivery === "undelivered")) return nothing;
-  return control(scene, {
+function deliverAll(events: readonly EventView[], context: ViewContext): TemplateResult | typeof nothing {
+  if (context.isRecorded || !events.some(({ delivery }) => delivery === "undelivered")) return nothing;
+  return control(context, {
     label: "Deliver all events",
     done: "Every undelivered event was delivered, or has no attempts left.",
     act: async () => await requestControl("POST", "/deliver"),
@@ -61,24 +61,24 @@ function deliverAll(events: readonly EventView[], scene: Scene): TemplateResult 
 }
 
 /** One event on one line. */
-function eventRow(event: EventView, isOpen: boolean, scene: Scene): TemplateResult {
+function eventRow(event: EventView, isOpen: boolean, context: ViewContext): TemplateResult {
   const { type, sequence, delivery, subject, attempts, created_at } = event;
   const failed = attempts.filter(({ status_code }) => status_code === null || status_code >= 300);
   return recordRow({
     name: `${type} ${sequence}`,
     summary: html`<strong>${type}</strong> ${badge(delivery)}
       ${failed.length === 0 ? nothing : html`<span class="badge bad">${failed.length} failed</span>`}`,
-    meta: html`${subjectLink(subject)} <span class="number">number ${sequence}</span> ${time(created_at, scene.measure)}`,
-    details: eventDetails(event, scene),
+    meta: html`${subjectLink(subject)} <span class="number">number ${sequence}</span> ${time(created_at, context.measure)}`,
+    details: eventDetails(event, context),
     isOpen,
   });
 }
 
 /** Everything about an event: every attempt to deliver it, where it arrived, and its body. */
-export function eventDetails(event: EventView, scene: Scene): TemplateResult {
+export function eventDetails(event: EventView, context: ViewContext): TemplateResult {
   const { id, sequence, subject, attempts, receipt_id, arrivals } = event;
   const resendEvent = () =>
-    scene.act(`Event ${sequence} was sent once more.`, async () => {
+    context.act(`Event ${sequence} was sent once more.`, async () => {
       await requestControl("POST", "/receiver/resend", { event_id: id });
     });
   return html`<p class="row small">${subjectLink(subject)} ${copyable(id, "event id")}</p>
@@ -91,7 +91,7 @@ export function eventDetails(event: EventView, scene: Scene): TemplateResult {
               <span class=${`badge ${status_code !== null && status_code < 300 ? "good" : "bad"}`}
                 >${number}: ${status_code ?? (ended ? "no response" : "no outcome yet")}</span
               >
-              ${time(at, scene.measure)}
+              ${time(at, context.measure)}
               ${duration_ms === null ? nothing : html`<span class="quiet">${Math.round(duration_ms)} ms</span>`}
               ${error === null ? nothing : html`<span class="error">${error}</span>`}
             </li>`,
@@ -99,25 +99,25 @@ export function eventDetails(event: EventView, scene: Scene): TemplateResult {
         </ol>`
     }
     ${
-      attempts.length === 0 || arrivals.length > 0 || scene.isRecorded
+      attempts.length === 0 || arrivals.length > 0 || context.isRecorded
         ? nothing
         : html`<button type="button" class="small" @click=${resendEvent}>Send event ${sequence} again</button>`
     }
     ${receipt_id === null ? nothing : html`<p class="small row">Delivery receipt ${copyable(receipt_id, "delivery receipt id")}</p>`}
     ${arrivals.map(({ number, verified, status }) => {
       const resend = () =>
-        scene.act(`Delivery ${number} was sent once more.`, async () => {
+        context.act(`Delivery ${number} was sent once more.`, async () => {
           await requestControl("POST", "/receiver/resend", { number });
         });
       return html`<p class="row small">
         Arrived as delivery ${number}, ${verified ? "signature verified" : "signature not verified"},
         ${status === null ? "no response" : `response ${status}`}
         ${
-          scene.isRecorded
+          context.isRecorded
             ? nothing
             : html`<button type="button" class="small" @click=${resend}>Send delivery ${number} again</button>`
         }
       </p>`;
     })}
-    ${folded("Body", html`<pre tabindex="0" aria-label="Body">${linked(JSON.stringify(event.body, null, 2), scene.measure.labels)}</pre>`)}`;
+    ${folded("Body", html`<pre tabindex="0" aria-label="Body">${linked(JSON.stringify(event.body, null, 2), context.measure.labels)}</pre>`)}`;
 }

@@ -6,7 +6,7 @@ import { checks } from "../templates/checks.ts";
 import { type ListField, listFilter, orderField, recordList } from "../templates/lists.ts";
 import { subjectLink, time, transaction } from "../templates/templates.ts";
 import { linked } from "../templates/text.ts";
-import { defineView, type Scene } from "../view.ts";
+import { defineView, type ViewContext } from "../view.ts";
 import { explanation } from "./transaction.ts";
 
 /** The explanations that were asked for, by transaction hash and subject; a text says why there is none. */
@@ -19,14 +19,14 @@ export const refusalsView = defineView<ViewPage<RefusalView>>({
   title: () => "Refused",
   topics: ["refusals"],
   load: ({ query }) => readExplorer("/refusals", Object.fromEntries(query)),
-  draw: ({ data, next_cursor }, scene) => html`
+  draw: ({ data, next_cursor }, context) => html`
     <h1 tabindex="-1">Refused</h1>
     <p class="quiet">Transactions that the API has refused. The last 500 are kept until a restore or a restart.</p>
-    ${listFilter("refusals", "Refusals", scene.pageAddress.query, fields)}
-    ${recordList("refusals", scene.pageAddress.query, {
+    ${listFilter("refusals", "Refusals", context.pageAddress.query, fields)}
+    ${recordList("refusals", context.pageAddress.query, {
       page: { data, next_cursor },
       key: ({ number }) => number,
-      row: (refusal) => refusalRow(refusal, scene),
+      row: (refusal) => refusalRow(refusal, context),
       empty: {
         sentence: "Nothing was refused.",
         unmatched: "No refusal matches.",
@@ -36,16 +36,16 @@ export const refusalsView = defineView<ViewPage<RefusalView>>({
 });
 
 /** One refusal: the cause in one sentence; the checks with both sides and the decoded call on demand. */
-function refusalRow(refusal: RefusalView, scene: Scene): TemplateResult {
+function refusalRow(refusal: RefusalView, context: ViewContext): TemplateResult {
   const { number, at, step, subject, code, cause, transaction_hash, times } = refusal;
-  const { measure } = scene;
+  const { measure } = context;
   const key = `${transaction_hash} ${subject}`;
   const toggle = (event: Event) => {
     if (!(event.currentTarget instanceof HTMLDetailsElement) || !event.currentTarget.open) return;
     requestControl<Explanation>("GET", `/explain/${transaction_hash}?for=${encodeURIComponent(subject)}`)
       .then((found) => explained.set(key, found))
       .catch((error: Error) => explained.set(key, error.message))
-      .finally(scene.redraw);
+      .finally(context.redraw);
   };
   const found = explained.get(key);
   return html`<article class="entry" aria-label=${`Refusal ${number}`}>

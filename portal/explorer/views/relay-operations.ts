@@ -20,7 +20,7 @@ import {
   time,
   transaction,
 } from "../templates/templates.ts";
-import { defineView, type Scene } from "../view.ts";
+import { defineView, type ViewContext } from "../view.ts";
 
 const statuses = choicesOf<RelayOperationStatus>({
   accepted: "accepted",
@@ -44,13 +44,13 @@ export const operationsView = defineView<ViewPage<RelayOperationView>>({
   title: () => "Relayer",
   topics: ["operations"],
   load: ({ query }) => readExplorer("/operations", Object.fromEntries(query)),
-  draw: ({ data, next_cursor }, scene) => html`
+  draw: ({ data, next_cursor }, context) => html`
     <h1 tabindex="-1">Relayer</h1>
-    ${listFilter("operations", "Relay operations", scene.pageAddress.query, fields)}
-    ${recordList("operations", scene.pageAddress.query, {
+    ${listFilter("operations", "Relay operations", context.pageAddress.query, fields)}
+    ${recordList("operations", context.pageAddress.query, {
       page: { data, next_cursor },
       key: ({ id }) => id,
-      row: (operation) => operationRow(operation, data.length === 1, scene),
+      row: (operation) => operationRow(operation, data.length === 1, context),
       empty: {
         sentence: "There are no relay operations yet.",
         more: "The relayer offers purchases that are activated, and collects refunds.",
@@ -61,24 +61,28 @@ export const operationsView = defineView<ViewPage<RelayOperationView>>({
 });
 
 /** One relay operation on one line; one that needs attention is open, with the button for it. */
-export function operationRow(operation: RelayOperationView, isOpen: boolean, scene: Scene): TemplateResult {
+export function operationRow(
+  operation: RelayOperationView,
+  isOpen: boolean,
+  context: ViewContext,
+): TemplateResult {
   const { kind, sequence, status, status_reason, purchase_id, block_number, hash, created_at } = operation;
   return recordRow({
     name: `${nameInWords(kind)} ${sequence}`,
     summary: html`<strong>${nameInWords(kind)}</strong> ${badge(status)}
       ${status_reason === null ? nothing : html`<span class="small">${nameInWords(status_reason)}</span>`}`,
     meta: html`${transaction(hash)} ${purchase_id === null ? nothing : purchaseLink(purchase_id)}
-      ${blockLink(block_number)} ${time(created_at, scene.measure)}`,
-    details: operationDetails(operation, scene),
+      ${blockLink(block_number)} ${time(created_at, context.measure)}`,
+    details: operationDetails(operation, context),
     isOpen: isOpen || status === "needs_attention",
   });
 }
 
 /** Everything about a relay operation, with every transaction that was signed for it. */
-export function operationDetails(operation: RelayOperationView, scene: Scene): TemplateResult {
+export function operationDetails(operation: RelayOperationView, context: ViewContext): TemplateResult {
   const { id, status, error, purchase_id, transactions, from, nonce } = operation;
   const resume = () =>
-    scene.act(
+    context.act(
       "The relay operation continues.",
       async () => await requestControl("POST", `/operations/${id}/resume`),
     );
@@ -118,7 +122,7 @@ export function operationDetails(operation: RelayOperationView, scene: Scene): T
       ${operation.reorg_count === 0 ? nothing : html`<dt>Reorged</dt><dd>${operation.reorg_count} times</dd>`}
     </dl>
     ${
-      status === "needs_attention" && !scene.isRecorded
+      status === "needs_attention" && !context.isRecorded
         ? html`<p><button type="button" class="primary" @click=${resume}>Resume</button></p>`
         : nothing
     }`;

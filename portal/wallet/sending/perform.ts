@@ -69,8 +69,8 @@ function beginOrResume({ action }: Doing): ActionAttempt {
   const subject = subjectOf(action);
   const before = findAttempt(name);
   if (before?.subject === subject) return before;
-  const wish = { ...(amount === undefined ? {} : { amount }), ...(reason === undefined ? {} : { reason }) };
-  return { action: name, id: crypto.randomUUID(), subject, ...wish };
+  const input = { ...(amount === undefined ? {} : { amount }), ...(reason === undefined ? {} : { reason }) };
+  return { action: name, id: crypto.randomUUID(), subject, ...input };
 }
 
 /** The bytes that an action has signed or sent. */

@@ -1,11 +1,11 @@
 import { formatAmount } from "../../amounts/format-amount.ts";
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { type ActionInput, isAmountMissing } from "../action-input.ts";
 import { obstacleTo } from "../connection/connection.ts";
 import { oneTimeActions } from "../next-action.ts";
 import type { ActionState, PageState } from "../page-state.ts";
 import { writeAmount } from "../typed-amount.ts";
 import { type Action, type Capabilities, hasAmount, type WalletView } from "../wallet-api.ts";
-import { isAmountMissing, type Wish } from "../wish.ts";
 import { actionWords } from "./action-words.ts";
 import { viewCalldata, viewSignature } from "./bytes.ts";
 import { viewActionCall } from "./fields.ts";
@@ -15,7 +15,7 @@ import { viewProgress } from "./progress.ts";
 export interface Deeds {
   connect(walletId: string): void;
   switchChain(): void;
-  wish(name: Action["name"], wish: Wish): void;
+  input(name: Action["name"], input: ActionInput): void;
   /** Does an action as it was typed last or, where nothing was typed, as it is shown. */
   perform(action: Action): void;
   enterHash(name: Action["name"], hash: string): void;
@@ -103,7 +103,7 @@ function viewSubmission(
 /** The amount of an approval, a payment or a claim, and the reason of a claim. */
 function viewWish(
   { name, amount }: Action,
-  { wish, mistake, busy }: ActionState,
+  { input, mistake, busy }: ActionState,
   { capabilities }: PageState,
   deeds: Deeds,
 ) {
@@ -113,19 +113,19 @@ function viewWish(
   // An action in progress may already have changed the next possible actions.
   const wrong = busy ? null : mistake;
   const inputOf = (event: Event) => (event.target instanceof HTMLInputElement ? event.target.value : "");
-  return html`<div class="wish">
+  return html`<div class="input">
     <div class="field">
       <label for="${name}-amount">Amount in ${token.symbol}</label>
-      <input id="${name}-amount" inputmode="decimal" autocomplete="off" placeholder=${filledIn} .value=${wish.amount ?? filledIn}
+      <input id="${name}-amount" inputmode="decimal" autocomplete="off" placeholder=${filledIn} .value=${input.amount ?? filledIn}
         ?disabled=${busy} aria-invalid=${wrong === null ? "false" : "true"} aria-describedby="${name}-mistake"
-        @input=${(event: Event) => deeds.wish(name, { amount: inputOf(event) })}>
+        @input=${(event: Event) => deeds.input(name, { amount: inputOf(event) })}>
     </div>
     ${
       name === "claim"
         ? html`<div class="field">
           <label for="claim-reason">Reason</label>
-          <input id="claim-reason" maxlength="2000" autocomplete="off" .value=${wish.reason ?? ""} ?disabled=${busy}
-            @input=${(event: Event) => deeds.wish(name, { reason: inputOf(event) })}>
+          <input id="claim-reason" maxlength="2000" autocomplete="off" .value=${input.reason ?? ""} ?disabled=${busy}
+            @input=${(event: Event) => deeds.input(name, { reason: inputOf(event) })}>
         </div>`
         : nothing
     }
@@ -137,8 +137,8 @@ function viewAllowed(action: Action, own: ActionState, state: PageState, deeds: 
   const { transaction, name } = action;
   const { capabilities, connection } = state;
   if (capabilities === null || own.mistake !== null) return nothing;
-  if (isAmountMissing(own.wish)) return html`<p>Enter an amount to see what you sign and send.</p>`;
-  if (name === "claim" && !own.wish.reason)
+  if (isAmountMissing(own.input)) return html`<p>Enter an amount to see what you sign and send.</p>`;
+  if (name === "claim" && !own.input.reason)
     return html`<p>Enter a reason to see what you sign. The reason is part of it.</p>`;
   const { contracts, chain } = capabilities;
   const obstacle = connection === null ? null : obstacleTo(action, connection, chain);

@@ -4,8 +4,8 @@ import { headerBytes } from "../../../server/http/limits.ts";
 import { SandboxError } from "../errors/sandbox-error.ts";
 import { endsWithin } from "../time/deadline.ts";
 import { type ConnectionLimits, connectionLimits } from "./connection-limits.ts";
-import { Edge, type Host } from "./edge.ts";
 import type { PagePolicy } from "./host-and-origin.ts";
+import { type Host, PortGuard } from "./port-guard.ts";
 
 /** The address that a sandbox listens at by default. */
 export const loopback = "127.0.0.1";
@@ -74,10 +74,10 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   ownPorts.add(bound);
   const allowed = allowHosts === undefined ? null : [...own, ...allowHosts];
   const hosts = { port: bound, allowed, ownPorts };
-  const edge = new Edge(server, hosts, pages, docsUrl ?? url);
+  const guard = new PortGuard(server, hosts, pages, docsUrl ?? url);
   return {
     url,
-    serve: (host) => edge.serve(host),
+    serve: (host) => guard.serve(host),
     async close() {
       const { promise, resolve } = Promise.withResolvers<void>();
       server.close(() => resolve());

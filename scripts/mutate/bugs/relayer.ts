@@ -85,12 +85,12 @@ export const relayer: readonly Bug[] = [
   },
   {
     rule: "A relay operation that can still be mined is not abandoned.",
-    of: "sight",
+    of: "readReceiptState",
     bug:
       (original) =>
       async (...given) => {
-        const sighting = await original(...given);
-        return sighting === "waiting" ? "nonce_taken" : sighting;
+        const receiptState = await original(...given);
+        return receiptState === "waiting" ? "nonce_taken" : receiptState;
       },
     tests: "/abandon.",
     only: /while a reorg has freed the nonce/,

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 
-const path = (name: string) => fileURLToPath(new URL(`../../../../${name}`, import.meta.url));
+const path = (name: string) => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
 
 let folder: string;
 let left: string[];

@@ -12,7 +12,7 @@ const fundingCap = 100n * usdc;
 /** Creates a merchant for one of two wallets. */
 async function createMerchant(
   walk: Walk,
-  step: Pick<ResolvedStep, "choice" | "twist" | "fault">,
+  step: Pick<ResolvedStep, "choice" | "mistake" | "fault">,
 ): Promise<void> {
   const { model } = walk;
   const wallet = step.choice % 2 === 0 ? "other_merchant" : "merchant";
@@ -27,7 +27,7 @@ async function createMerchant(
       funding_cap: fundingCap.toString(),
     },
     expected: merchantAnswer(isEnrolled),
-    twist: step.twist,
+    mistake: step.mistake,
     fault: step.fault,
   });
   if (accepted === null) return;
@@ -49,7 +49,7 @@ async function createMerchant(
 
 /** Has a wallet send the enrollment of a merchant. */
 async function enroll(walk: Walk, step: ResolvedStep, merchant: ModelMerchant): Promise<void> {
-  const by = step.twist === "wallet" ? "stranger" : merchant.wallet;
+  const by = step.mistake === "wallet" ? "stranger" : merchant.wallet;
   const succeeds = acceptsEnrollment(walk.model, merchant, by);
   const sent = await walk.send(by, merchant.view.enrollment.transaction, {
     title: `The wallet ${by} enrolls merchant ${numberOf(walk, merchant)}`,
@@ -62,7 +62,7 @@ async function enroll(walk: Walk, step: ResolvedStep, merchant: ModelMerchant): 
 /** Confirms the enrollment of a merchant. */
 async function confirmEnrollment(walk: Walk, step: ResolvedStep, merchant: ModelMerchant): Promise<void> {
   const { enrollment, wallet, view, id } = merchant;
-  const wrongSigner = step.twist === "wallet";
+  const wrongSigner = step.mistake === "wallet";
   const signer = accountOf(walk.sandbox, wrongSigner ? "stranger" : wallet);
   const signature = await signer.signMessage({ message: view.enrollment.message });
   const expected = enrollmentAnswer(merchant, wrongSigner);
@@ -71,7 +71,7 @@ async function confirmEnrollment(walk: Walk, step: ResolvedStep, merchant: Model
     line: `POST ${walk.program}/merchants/${id}/enrollment`,
     body: { signature, ...(enrollment === null ? {} : { transaction_hash: enrollment.hash }) },
     expected,
-    twist: step.twist,
+    mistake: step.mistake,
     fault: step.fault,
   });
   if (accepted === null || !isSuccess(expected)) return;

@@ -16,7 +16,7 @@ async function pay(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Pro
     part: outstanding < 2n ? 1n : outstanding / 2n,
     over: outstanding + 1n,
   }[step.amount];
-  const by = step.twist === "wallet" ? "stranger" : purchase.buyer;
+  const by = step.mistake === "wallet" ? "stranger" : purchase.buyer;
   const withPermit = step.choice % 3 === 2;
   const payment = withPermit
     ? await payWithPermit(walk, purchase, { by, amount })
@@ -91,7 +91,7 @@ async function reconcile(walk: Walk, step: ResolvedStep, purchase: ModelPurchase
     line: `POST ${walk.program}/purchases/${id}/reconcile`,
     body: hash === null ? {} : { transaction_hashes: [hash] },
     expected: reconciliationAnswer(model, purchase, named),
-    twist: step.twist,
+    mistake: step.mistake,
     fault: step.fault,
   });
   if (accepted === null) return;
@@ -103,7 +103,7 @@ async function reconcile(walk: Walk, step: ResolvedStep, purchase: ModelPurchase
 function nameTransaction({ model }: Walk, step: ResolvedStep, purchase: ModelPurchase): Reconciled {
   const { payments, failedPayment } = purchase;
   const last = payments.at(-1);
-  if (step.twist === "value") {
+  if (step.mistake === "value") {
     const isPaid = model.purchases.some((other) => other !== purchase && other.payments.length > 0);
     if (failedPayment !== null && step.choice % 3 === 0) return { kind: "failed", sent: failedPayment };
     return isPaid && step.choice % 3 !== 1 ? { kind: "foreign" } : { kind: "unknown" };

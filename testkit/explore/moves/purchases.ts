@@ -34,7 +34,7 @@ interface PlannedPurchase {
 /** Chooses the terms of the next purchase. */
 function planPurchase({ model }: Walk, step: ResolvedStep, merchant: ModelMerchant): PlannedPurchase {
   const merchantNumber = model.merchants.indexOf(merchant);
-  const flaw = step.twist === "value" ? (flaws[step.choice % flaws.length] ?? "zero") : "none";
+  const flaw = step.mistake === "value" ? (flaws[step.choice % flaws.length] ?? "zero") : "none";
   const amount = {
     none: BigInt(10 + 5 * (step.choice % 7)) * usdc,
     unknown_merchant: 10n * usdc,
@@ -71,7 +71,7 @@ async function createPurchase(walk: Walk, step: ResolvedStep, merchant: ModelMer
       claim_deadline: claimDeadline,
     },
     expected: purchaseAnswer(merchant, amount, flaw),
-    twist: step.twist,
+    mistake: step.mistake,
     fault: step.fault,
   });
   if (accepted === null) return;
@@ -104,7 +104,7 @@ async function createPurchase(walk: Walk, step: ResolvedStep, merchant: ModelMer
 /** Has the relayer offer a purchase. */
 async function activate(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model } = walk;
-  const wrongHash = step.twist === "value";
+  const wrongHash = step.mistake === "value";
   const other: Hex = `0x${"00".repeat(32)}`;
   const expected = activationAnswer(model, purchase, wrongHash);
   const accepted = await walk.write({
@@ -112,7 +112,7 @@ async function activate(walk: Walk, step: ResolvedStep, purchase: ModelPurchase)
     line: `POST ${walk.program}/purchases/${purchase.id}/activate`,
     body: { commitment_hash: wrongHash ? other : purchase.view.commitment.hash },
     expected,
-    twist: step.twist,
+    mistake: step.mistake,
     fault: step.fault,
     relayed: true,
   });
@@ -130,7 +130,7 @@ async function activate(walk: Walk, step: ResolvedStep, purchase: ModelPurchase)
 async function register(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model, sandbox } = walk;
   const wallet = model.merchants[purchase.merchant]?.wallet ?? "merchant";
-  const by = step.twist === "wallet" ? "stranger" : wallet;
+  const by = step.mistake === "wallet" ? "stranger" : wallet;
   const succeeds = by === wallet && acceptsPurchase(model, purchase);
   const late = model.now + 1 > purchase.offerDeadline;
   const { registrar } = sandbox.description.contracts;
@@ -153,7 +153,7 @@ async function confirmRegistration(walk: Walk, step: ResolvedStep, purchase: Mod
     line: `POST ${walk.program}/purchases/${id}/registration`,
     body: leavesOut ? {} : { transaction_hash: registration.hash },
     expected: registrationAnswer(model, purchase, registration),
-    twist: step.twist,
+    mistake: step.mistake,
     fault: step.fault,
   });
   if (accepted === null) return;
@@ -185,7 +185,7 @@ async function submit(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): 
       submitted[action] || isSuccess(expected)
         ? successAnswer(200, { submission: { action, transaction_hash: sent.hash } })
         : expected,
-    twist: step.twist === "key_missing" ? "key_missing" : "none",
+    mistake: step.mistake === "key_missing" ? "key_missing" : "none",
     fault: step.fault,
     wallet: true,
   });

@@ -25,7 +25,7 @@ const reason = "It arrived broken.";
 /** Has a wallet claim a purchase on the chain. */
 async function claim(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model, sandbox } = walk;
-  const by = step.twist === "wallet" ? "stranger" : "beneficiary";
+  const by = step.mistake === "wallet" ? "stranger" : "beneficiary";
   const paid = paidOf(purchase);
   const amount = {
     all: paid === 0n ? 1n : paid,
@@ -59,7 +59,7 @@ async function fileClaim(walk: Walk, step: ResolvedStep, purchase: ModelPurchase
   const { model } = walk;
   const sent = purchase.claim;
   const { id, submitted } = purchase;
-  const wrongSigner = step.twist === "wallet";
+  const wrongSigner = step.mistake === "wallet";
   const isSubmitted = submitted.claim && !wrongSigner && step.choice % 2 === 0;
   const body = sent === null || isSubmitted ? {} : claimBody(sent);
   const foreign = wrongSigner && sent !== null ? await signAsStranger(walk, purchase, sent.amount) : {};
@@ -68,7 +68,7 @@ async function fileClaim(walk: Walk, step: ResolvedStep, purchase: ModelPurchase
     line: `POST ${walk.program}/purchases/${id}/claims`,
     body: { ...body, ...foreign },
     expected: claimAnswer(model, purchase, sent, wrongSigner),
-    twist: step.twist,
+    mistake: step.mistake,
     fault: step.fault,
   });
   if (accepted === null || sent === null) return;
@@ -113,11 +113,11 @@ const flaws: readonly Exclude<DecisionFlaw, "none" | "replayed">[] = [
 async function decide(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): Promise<void> {
   const { model } = walk;
   const { id, filed, decision } = purchase;
-  const replayed = step.twist === "value" && decision !== null ? decision.body : null;
+  const replayed = step.mistake === "value" && decision !== null ? decision.body : null;
   const flaw: DecisionFlaw =
     replayed !== null
       ? "replayed"
-      : step.twist === "value"
+      : step.mistake === "value"
         ? (flaws[step.choice % flaws.length] ?? "changed")
         : "none";
   const verdict = verdictOf(step, flaw, purchase);
@@ -129,7 +129,7 @@ async function decide(walk: Walk, step: ResolvedStep, purchase: ModelPurchase): 
     line: `POST ${walk.program}/purchases/${id}/decisions`,
     body: { ...body },
     expected: decisionAnswer(model, purchase, { ...verdict, flaw: isUsed ? "replayed" : flaw }),
-    twist: step.twist,
+    mistake: step.mistake,
     fault: step.fault,
   });
   if (accepted === null || filed === null) return;
@@ -185,7 +185,7 @@ async function startRefund(walk: Walk, step: ResolvedStep, purchase: ModelPurcha
   const accepted = await walk.write({
     ...request,
     title: `${request.title}, and hold the collection`,
-    expected: dueRefundAnswer(model, purchase, step.twist === "value"),
+    expected: dueRefundAnswer(model, purchase, step.mistake === "value"),
     holdsCollection: true,
   });
   if (accepted === null || decision === null || status === "refund_due") return;
@@ -201,7 +201,7 @@ export async function refund(walk: Walk, step: ResolvedStep, purchase: ModelPurc
   const merchant = model.merchants[purchase.merchant];
   const accepted = await walk.write({
     ...refundRequest(walk, step, purchase),
-    expected: refundAnswer(model, purchase, step.twist === "value"),
+    expected: refundAnswer(model, purchase, step.mistake === "value"),
     fault: step.fault,
     relayed: true,
   });
@@ -221,13 +221,13 @@ export async function refund(walk: Walk, step: ResolvedStep, purchase: ModelPurc
   addEvent(model, "refund.collected", id, paid, plain ? model.now + 1 : null);
 }
 
-function refundRequest(walk: Walk, { twist }: ResolvedStep, purchase: ModelPurchase) {
-  const isOther = twist === "value" || purchase.decision === null;
+function refundRequest(walk: Walk, { mistake }: ResolvedStep, purchase: ModelPurchase) {
+  const isOther = mistake === "value" || purchase.decision === null;
   return {
-    title: `Refund ${nameOfPurchase(walk, purchase)}${twist === "value" ? " by another decision" : ""}`,
+    title: `Refund ${nameOfPurchase(walk, purchase)}${mistake === "value" ? " by another decision" : ""}`,
     line: `POST ${walk.program}/purchases/${purchase.id}/refunds`,
     body: { decision_id: isOther ? `dec_${"a".repeat(20)}` : (purchase.decision?.id ?? "") },
-    twist,
+    mistake,
   };
 }
 

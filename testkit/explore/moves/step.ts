@@ -33,7 +33,7 @@ export const stepKinds = [
 export type StepKind = (typeof stepKinds)[number];
 
 /** The mistake in a step, if any: in its wallet or signer, a value of it, its key, or its credential. */
-export const twists = [
+export const mistakes = [
   "none",
   "wallet",
   "value",
@@ -43,8 +43,8 @@ export const twists = [
   "credential_foreign",
 ] as const;
 
-/** One of {@link twists}. */
-export type Twist = (typeof twists)[number];
+/** One of {@link mistakes}. */
+export type Mistake = (typeof mistakes)[number];
 
 /** The amounts of payments, claims and awards: a part of what is possible, all of it, or more. */
 export const amounts = ["all", "part", "over"] as const;
@@ -58,7 +58,7 @@ export interface WalkStep {
   /** Chooses the merchant, or the purchase from the newest one. */
   subject: number;
   amount: AmountChoice;
-  twist: Twist;
+  mistake: Mistake;
   /** Chooses between the remaining possibilities, such as the two routes. */
   choice: number;
   fault: FaultName | "none";
@@ -74,8 +74,8 @@ export interface ResolvedStep extends Omit<WalkStep, "kind"> {
 }
 
 /** Returns the amount of a step: the next legal step asks for too much only where something shall be wrong with it. */
-export function chosenAmount({ kind, amount, twist }: WalkStep): AmountChoice {
-  return kind === "next" && twist !== "value" && amount === "over" ? "part" : amount;
+export function chosenAmount({ kind, amount, mistake }: WalkStep): AmountChoice {
+  return kind === "next" && mistake !== "value" && amount === "over" ? "part" : amount;
 }
 
 /** How often each kind comes, in proportion to the others. */
@@ -123,7 +123,7 @@ export function arbitraryStep(
     kind: fc.constantFrom(...kinds),
     subject: fc.nat({ max: 11 }),
     amount: mostly("all", amounts.slice(1), 2),
-    twist: mostly("none", [...twists.slice(1), "wallet", "wallet", "value", "value", "value"], 11),
+    mistake: mostly("none", [...mistakes.slice(1), "wallet", "wallet", "value", "value", "value"], 11),
     choice: fc.nat({ max: 11 }),
     fault: mostly("none", faultNames, 2 * faultNames.length),
   });

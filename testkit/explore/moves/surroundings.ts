@@ -54,7 +54,7 @@ async function travel(walk: Walk, step: ResolvedStep): Promise<void> {
     if (seconds < 1 || stop > lastStop[amount]) continue;
     await move(seconds);
     // No purchase is refunded by a decision that does not exist: the refusal names what it takes now.
-    await refund(walk, { ...step, twist: "value", fault: "none" }, purchase);
+    await refund(walk, { ...step, mistake: "value", fault: "none" }, purchase);
     await verifyPurchase(walk, purchase);
   }
 }

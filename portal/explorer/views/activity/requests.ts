@@ -11,7 +11,7 @@ import { checks } from "../../templates/checks.ts";
 import { type ListField, listFilter, recordList, recordRow } from "../../templates/lists.ts";
 import { copyable, subjectLink, type Template, time } from "../../templates/templates.ts";
 import { linked } from "../../templates/text.ts";
-import { defineView, type Scene } from "../../view.ts";
+import { defineView, type ViewContext } from "../../view.ts";
 
 /** The number of requests on a page: each has its bodies and its calls to the node, which are most of what a first view draws. */
 const pageSize = "25";
@@ -22,15 +22,15 @@ export const requestsView = defineView<RequestViews>({
   topics: ["requests"],
   load: ({ query }) =>
     requestControl("GET", `/requests?${new URLSearchParams([["limit", pageSize], ...query])}`),
-  draw: ({ data, in_progress, next_cursor }, scene) => html`
+  draw: ({ data, in_progress, next_cursor }, context) => html`
     <h1 tabindex="-1">Requests</h1>
     <p class="quiet">Requests of the API with their responses. The last 1,000 are kept until a restore or a restart.</p>
-    ${listFilter("requests", "Requests", scene.pageAddress.query, fieldsOf(scene))}
-    ${in_progress.map((open) => openRequest(open, scene.measure))}
-    ${recordList("requests", scene.pageAddress.query, {
+    ${listFilter("requests", "Requests", context.pageAddress.query, fieldsOf(context))}
+    ${in_progress.map((open) => openRequest(open, context.measure))}
+    ${recordList("requests", context.pageAddress.query, {
       page: { data, next_cursor },
       key: ({ number }) => number,
-      row: (request) => requestRow(request, data.length === 1, scene),
+      row: (request) => requestRow(request, data.length === 1, context),
       empty: {
         sentence: "No request has a response yet.",
         unmatched: "No request matches.",
@@ -40,7 +40,7 @@ export const requestsView = defineView<RequestViews>({
 });
 
 /** One request on one line, with what was sent and answered folded below it. */
-export function requestRow(request: RequestView, isOpen: boolean, { measure }: Scene): TemplateResult {
+export function requestRow(request: RequestView, isOpen: boolean, { measure }: ViewContext): TemplateResult {
   const { number, method, path, operation, replayed, objects, refusal, duration_ms, at } = request;
   return recordRow({
     name: `Request ${number}`,
@@ -116,7 +116,7 @@ function openRequest({ method, path, received, calls }: OpenRequestView, measure
   </div>`;
 }
 
-function fieldsOf({ overview }: Scene): ListField[] {
+function fieldsOf({ overview }: ViewContext): ListField[] {
   const asIs = (names: readonly string[]) => names.map((name) => [name, name] as const);
   return [
     { name: "purchase", label: "Purchase or other id" },

@@ -14,7 +14,7 @@ import { hrefTo } from "../../page-address.ts";
 import { checks } from "../../templates/checks.ts";
 import { empty, folded, purchaseLink, type Template, transaction } from "../../templates/templates.ts";
 import { linked } from "../../templates/text.ts";
-import { defineView, type Scene } from "../../view.ts";
+import { defineView, type ViewContext } from "../../view.ts";
 import { eventDetails } from "../events.ts";
 import { operationDetails } from "../relay-operations.ts";
 import { explanation, transactionDetails } from "../transaction.ts";
@@ -39,21 +39,21 @@ export const traceView = defineView<TraceParts>({
   title: () => recordedTrace().test ?? "Trace",
   topics: [],
   load,
-  draw: (parts, scene) => {
+  draw: (parts, context) => {
     const { trace: shown } = parts;
-    const { query, id } = scene.pageAddress;
+    const { query, id } = context.pageAddress;
     const entries = shown.entries.filter((entry) => isAsked(entry, query));
     requestAnimationFrame(() => document.getElementById(`entry-${id}`)?.scrollIntoView({ block: "center" }));
     const state = shown.failures.length === 0 ? nothing : html` <span class="badge bad">failed</span>`;
     return html`<h1 tabindex="-1">${shown.test ?? "Trace"}${state}</h1>
-      ${failures(shown, scene.measure)} ${traceSource(shown)}
+      ${failures(shown, context.measure)} ${traceSource(shown)}
       <section class="stack" aria-labelledby="timeline">
         <h2 id="timeline">Timeline</h2>
-        ${filter(shown, scene)}
+        ${filter(shown, context)}
         ${
           entries.length === 0
             ? empty(query.size > 0 ? "No entry matches." : "Nothing has happened.")
-            : html`<div class="panel">${timeline(entries, parts, scene)}</div>`
+            : html`<div class="panel">${timeline(entries, parts, context)}</div>`
         }
       </section>`;
   },
@@ -82,7 +82,7 @@ function isAsked({ layer, outcome, purchases }: TraceEntry, query: URLSearchPara
   return wanted("purchase") === "" || purchases.includes(wanted("purchase"));
 }
 
-function filter({ entries }: TraceView, { pageAddress: { query } }: Scene): TemplateResult {
+function filter({ entries }: TraceView, { pageAddress: { query } }: ViewContext): TemplateResult {
   const narrow = (event: Event) => {
     if (!(event.currentTarget instanceof HTMLFormElement)) return;
     const form = new FormData(event.currentTarget);
@@ -126,14 +126,14 @@ function filter({ entries }: TraceView, { pageAddress: { query } }: Scene): Temp
 const dots = { ok: "created", refused: "refused", open: "claimed", failed: "refused" } as const;
 
 /** The entries: those that only prepared the test are folded, unless a link leads to one of them. */
-function timeline(entries: readonly TraceEntry[], parts: TraceParts, scene: Scene): TemplateResult {
+function timeline(entries: readonly TraceEntry[], parts: TraceParts, context: ViewContext): TemplateResult {
   const { preparation } = parts.trace;
-  const isFolded = scene.pageAddress.query.size === 0 && preparation > 0;
+  const isFolded = context.pageAddress.query.size === 0 && preparation > 0;
   const list = (some: readonly TraceEntry[]) =>
-    html`<ol class="timeline">${some.map((entry) => row(entry, parts, scene))}</ol>`;
+    html`<ol class="timeline">${some.map((entry) => row(entry, parts, context))}</ol>`;
   if (!isFolded) return list(entries);
   const isLinked = entries.some(
-    ({ number }) => number <= preparation && String(number) === scene.pageAddress.id,
+    ({ number }) => number <= preparation && String(number) === context.pageAddress.id,
   );
   return html`<div class="preparation">
       ${folded(
@@ -146,11 +146,11 @@ function timeline(entries: readonly TraceEntry[], parts: TraceParts, scene: Scen
 }
 
 /** One entry: its sentence, the reason with the differing fields, and everything else folded. */
-function row(entry: TraceEntry, parts: TraceParts, scene: Scene): TemplateResult {
+function row(entry: TraceEntry, parts: TraceParts, context: ViewContext): TemplateResult {
   const { number, layer, outcome, at, title, detail, causes, purchases } = entry;
-  const { labels } = scene.measure;
+  const { labels } = context.measure;
   const failed = entry.checks.filter(({ ok }) => !ok);
-  const isLinked = scene.pageAddress.id === String(number);
+  const isLinked = context.pageAddress.id === String(number);
   return html`<li id=${`entry-${number}`} class=${`moment ${dots[outcome]} ${layer} ${isLinked ? "linked" : ""}`}>
     <p class="when">
       <a href=${hrefTo("timeline", String(number))} aria-label=${`Link to entry ${number}`}>${number}</a>
@@ -162,10 +162,10 @@ function row(entry: TraceEntry, parts: TraceParts, scene: Scene): TemplateResult
       </p>
       ${detail === null ? nothing : html`<p class=${outcome === "ok" ? "" : "error"}>${linked(detail, labels)}</p>`}
       ${causes.length === 0 ? nothing : html`<ul class="small">${causes.map((sentence) => html`<li>${linked(sentence, labels)}</li>`)}</ul>`}
-      ${failed.length === 0 ? nothing : checks(failed.slice(0, 1), scene.measure)}
-      ${failed.length < 2 ? nothing : folded(`Other failed checks (${failed.length - 1})`, checks(failed.slice(1), scene.measure))}
+      ${failed.length === 0 ? nothing : checks(failed.slice(0, 1), context.measure)}
+      ${failed.length < 2 ? nothing : folded(`Other failed checks (${failed.length - 1})`, checks(failed.slice(1), context.measure))}
       ${purchases.length === 0 ? nothing : html`<p class="row small">${purchases.map(purchaseLink)}</p>`}
-      ${more(entry, parts, scene)}
+      ${more(entry, parts, context)}
     </div>
   </li>`;
 }
@@ -176,14 +176,14 @@ function hasDifference({ call }: Explanation): boolean {
 }
 
 /** Everything about an entry's object, by the templates of its own view; of a transaction with another call than the expected one it is open. */
-function more({ about, outcome }: TraceEntry, parts: TraceParts, scene: Scene): Template {
+function more({ about, outcome }: TraceEntry, parts: TraceParts, context: ViewContext): Template {
   if (about === null) return nothing;
   switch (about.type) {
     case "request": {
       const found = parts.requests.data.find(({ number }) => number === about.number);
       return found === undefined
         ? nothing
-        : folded("Request and response", requestDetails(found, scene.measure));
+        : folded("Request and response", requestDetails(found, context.measure));
     }
     case "transaction": {
       const explained = parts.explanations.get(about.hash);
@@ -192,17 +192,21 @@ function more({ about, outcome }: TraceEntry, parts: TraceParts, scene: Scene): 
           explained === undefined
             ? nothing
             : outcome === "ok"
-              ? folded("Explanation", explanation(explained, scene.measure))
-              : folded("Explanation", transactionDetails(explained, scene.measure), hasDifference(explained))
+              ? folded("Explanation", explanation(explained, context.measure))
+              : folded(
+                  "Explanation",
+                  transactionDetails(explained, context.measure),
+                  hasDifference(explained),
+                )
         }`;
     }
     case "operation": {
       const found = parts.operations.data.find(({ id }) => id === about.id);
-      return found === undefined ? nothing : folded("Relay operation", operationDetails(found, scene));
+      return found === undefined ? nothing : folded("Relay operation", operationDetails(found, context));
     }
     case "event": {
       const found = parts.events.data.find(({ id }) => id === about.id);
-      return found === undefined ? nothing : folded("Event", eventDetails(found, scene));
+      return found === undefined ? nothing : folded("Event", eventDetails(found, context));
     }
     default:
       return nothing;

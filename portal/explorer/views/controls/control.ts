@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
-import type { Scene } from "../../view.ts";
+import type { ViewContext } from "../../view.ts";
 
 /** Something that a person can do to the sandbox. */
 interface Control {
@@ -12,14 +12,14 @@ interface Control {
 }
 
 /** A form that does one thing; what came of it is said by the page. */
-export function control(scene: Scene, { label, done, fields, act }: Control): TemplateResult {
+export function control(context: ViewContext, { label, done, fields, act }: Control): TemplateResult {
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     if (!(event.currentTarget instanceof HTMLFormElement)) return;
     const form = new FormData(event.currentTarget);
     const button = event.submitter;
     button?.setAttribute("aria-busy", "true");
-    await scene.act(done, async () => await act(form));
+    await context.act(done, async () => await act(form));
     button?.removeAttribute("aria-busy");
   };
   return html`<form class="control" @submit=${submit}>

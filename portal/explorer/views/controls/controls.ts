@@ -1,7 +1,7 @@
 import { html } from "../../../vendor/lit-html/lit-html.js";
 import { requestControl } from "../../api.ts";
 import { formatTime } from "../../format.ts";
-import { defineView, type Scene } from "../../view.ts";
+import { defineView, type ViewContext } from "../../view.ts";
 import { control, fieldOf, numberOf } from "./control.ts";
 import { faultsPanel } from "./faults.ts";
 
@@ -26,20 +26,20 @@ export const controlsView = defineView<{ data: KeptSnapshot[] }>({
   title: () => "Controls",
   topics: [],
   load: () => requestControl("GET", "/snapshots"),
-  draw: ({ data }, scene) => html`
+  draw: ({ data }, context) => html`
     <h1 tabindex="-1">Controls</h1>
     <div class="columns even">
-      <div class="stack">${clock(scene)} ${snapshots(data, scene)} ${keyRing(scene)}</div>
-      <div class="stack">${faultsPanel(scene)}</div>
+      <div class="stack">${clock(context)} ${snapshots(data, context)} ${keyRing(context)}</div>
+      <div class="stack">${faultsPanel(context)}</div>
     </div>
   `,
 });
 
-function clock(scene: Scene) {
+function clock(context: ViewContext) {
   return html`<section class="panel" aria-labelledby="clock">
     <h2 id="clock">Clock and blocks</h2>
-    <p>It is <strong>${formatTime(scene.overview.now)}</strong> UTC at block ${scene.overview.block.number}.</p>
-    ${control(scene, {
+    <p>It is <strong>${formatTime(context.overview.now)}</strong> UTC at block ${context.overview.block.number}.</p>
+    ${control(context, {
       label: "Travel",
       done: "Time was moved forward, and a block was mined.",
       act: (form) =>
@@ -57,7 +57,7 @@ function clock(scene: Scene) {
           </select>
         </div>`,
     })}
-    ${control(scene, {
+    ${control(context, {
       label: "Mine",
       done: "The blocks were mined.",
       act: (form) => requestControl("POST", "/blocks", { blocks: numberOf(form, "blocks") }),
@@ -66,7 +66,7 @@ function clock(scene: Scene) {
         <input id="blocks" name="blocks" type="number" min="1" max="9999" value="1" required />
       </div>`,
     })}
-    ${control(scene, {
+    ${control(context, {
       label: "Set mining",
       done: "The mining mode was set.",
       act: (form) => {
@@ -83,19 +83,19 @@ function clock(scene: Scene) {
   </section>`;
 }
 
-function snapshots(taken: readonly KeptSnapshot[], scene: Scene) {
+function snapshots(taken: readonly KeptSnapshot[], context: ViewContext) {
   return html`<section class="panel" aria-labelledby="snapshots">
     <h2 id="snapshots">Snapshots</h2>
     <p class="quiet">Chain, records, relayer, clock and faults as one.</p>
     ${taken.map(({ number, now }) =>
-      control(scene, {
+      control(context, {
         label: `Go back to snapshot ${number}`,
         done: `Everything is as it was at snapshot ${number}.`,
         act: () => requestControl("POST", `/snapshots/${number}/restore`),
         fields: html`<p>Snapshot ${number}, ${formatTime(new Date(now * 1_000).toISOString())}</p>`,
       }),
     )}
-    ${control(scene, {
+    ${control(context, {
       label: "Take a snapshot",
       done: "A snapshot was taken; it is kept while the sandbox runs.",
       act: () => requestControl("POST", "/snapshots"),
@@ -104,11 +104,11 @@ function snapshots(taken: readonly KeptSnapshot[], scene: Scene) {
   </section>`;
 }
 
-function keyRing(scene: Scene) {
+function keyRing(context: ViewContext) {
   return html`<section class="panel" aria-labelledby="keys">
     <h2 id="keys">Keys</h2>
     <p class="quiet">New keys sign from now on. Old signatures remain valid, and the old public keys remain published.</p>
-    ${control(scene, {
+    ${control(context, {
       label: "Rotate",
       done: "The keys were rotated.",
       act: (form) => {

@@ -2,7 +2,7 @@ import type { Overview } from "../../../../sandbox/explorer/views.ts";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
 import { requestControl } from "../../api.ts";
 import { nameInWords } from "../../format.ts";
-import type { Scene } from "../../view.ts";
+import type { ViewContext } from "../../view.ts";
 import { control, fieldOf, numberOf } from "./control.ts";
 
 /** The selected values of the forms, which determine their other fields. */
@@ -30,34 +30,34 @@ export function describeFault({
 }
 
 /** Renders the faults: those that are set, the button that clears them, a form for the common ones, and one for all others. */
-export function faultsPanel(scene: Scene): TemplateResult {
-  const { faults: set } = scene.overview;
+export function faultsPanel(context: ViewContext): TemplateResult {
+  const { faults: set } = context.overview;
   return html`<section class="panel" aria-labelledby="faults">
     <h2 id="faults">Faults</h2>
     ${
       set.length === 0
         ? html`<p class="quiet">None is set.</p>`
         : html`<ul>${set.map((fault) => html`<li>${describeFault(fault)}</li>`)}</ul>
-            ${control(scene, {
+            ${control(context, {
               label: "Clear the faults",
               done: "No fault is set any more.",
               act: () => requestControl("DELETE", "/faults"),
             })}`
     }
-    ${control(scene, {
+    ${control(context, {
       label: "Set the fault",
       done: "The fault is set.",
       act: setNamed,
-      fields: namedFields(scene),
+      fields: namedFields(context),
     })}
   </section>
   <section class="panel" aria-labelledby="all-faults">
     <h2 id="all-faults">All faults, by layer</h2>
-    ${control(scene, {
+    ${control(context, {
       label: "Set this fault",
       done: "The fault is set.",
       act: setPlaced,
-      fields: placedFields(scene),
+      fields: placedFields(context),
     })}
   </section>`;
 }
@@ -87,11 +87,11 @@ async function setPlaced(form: FormData): Promise<unknown> {
 }
 
 /** The fields of a fault that has a name. */
-function namedFields(scene: Scene): TemplateResult {
-  const { intents, operations } = scene.overview.fault_choices;
+function namedFields(context: ViewContext): TemplateResult {
+  const { intents, operations } = context.overview.fault_choices;
   return html`${select("name", "Fault", intents, chosen.name, (name) => {
     chosen.name = name;
-    scene.redraw();
+    context.redraw();
   })}
   ${
     ofWrites.includes(chosen.name)
@@ -108,19 +108,19 @@ function namedFields(scene: Scene): TemplateResult {
 }
 
 /** The fields of any fault: the actions follow from the layer, the points from the action, and some actions have a detail. */
-function placedFields(scene: Scene): TemplateResult {
-  const { matrix } = scene.overview.fault_choices;
+function placedFields(context: ViewContext): TemplateResult {
+  const { matrix } = context.overview.fault_choices;
   const actions = matrix[chosen.layer] ?? {};
   const points = actions[chosen.action] ?? [];
   const isSubject = chosen.layer === "api" || chosen.layer === "relayer";
   return html`${select("layer", "Layer", Object.keys(matrix), chosen.layer, (layer) => {
     chosen.layer = layer;
     chosen.action = Object.keys(matrix[layer] ?? {})[0] ?? "";
-    scene.redraw();
+    context.redraw();
   })}
   ${select("action", "What happens", Object.keys(actions), chosen.action, (action) => {
     chosen.action = action;
-    scene.redraw();
+    context.redraw();
   })}
   <div class="field">
     <label for="point">Where</label>

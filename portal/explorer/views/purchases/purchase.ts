@@ -7,7 +7,7 @@ import { hrefTo } from "../../page-address.ts";
 import { legend, paymentSummary } from "../../templates/payments.ts";
 import { badge, blockLink, copyable, time } from "../../templates/templates.ts";
 import { linked } from "../../templates/text.ts";
-import { defineView, type Scene } from "../../view.ts";
+import { defineView, type ViewContext } from "../../view.ts";
 import { operationRow } from "../relay-operations.ts";
 import { parties } from "./purchases.ts";
 import { timelinePanel } from "./timeline.ts";
@@ -30,17 +30,17 @@ export const purchaseView = defineView<PurchaseData>({
     ]);
     return { timeline, requests };
   },
-  draw: ({ timeline, requests }, scene) => html`
+  draw: ({ timeline, requests }, context) => html`
     <div class="heading">
       <h1 tabindex="-1">Purchase</h1>
       ${copyable(timeline.purchase.id, "purchase id")} ${badge(timeline.purchase.status)}
     </div>
     <section class="panel" aria-label="Money">
-      ${paymentSummary(timeline.purchase.figures, scene.measure)} ${legend()} ${facts(timeline, scene)}
+      ${paymentSummary(timeline.purchase.figures, context.measure)} ${legend()} ${facts(timeline, context)}
     </section>
     <section class="panel" aria-labelledby="timeline">
       <h2 id="timeline">What happened</h2>
-      ${timelinePanel(timeline, requests.data, scene)}
+      ${timelinePanel(timeline, requests.data, context)}
     </section>
     ${
       timeline.operations.length === 0
@@ -48,7 +48,7 @@ export const purchaseView = defineView<PurchaseData>({
         : html`<section class="stack" aria-labelledby="relayed">
           <h2 id="relayed">What the relayer did</h2>
           <ul class="rows panel">
-            ${timeline.operations.map((operation) => html`<li>${operationRow(operation, false, scene)}</li>`)}
+            ${timeline.operations.map((operation) => html`<li>${operationRow(operation, false, context)}</li>`)}
           </ul>
         </section>`
     }
@@ -57,7 +57,7 @@ export const purchaseView = defineView<PurchaseData>({
 
 function facts(
   { purchase, merchant_name, wallet_url, terms, as_of }: PurchaseTimeline,
-  { measure, isRecorded }: Scene,
+  { measure, isRecorded }: ViewContext,
 ) {
   const { figures, deadlines } = purchase;
   return html`<dl class="facts">

@@ -6,7 +6,7 @@ import { hrefTo } from "../../page-address.ts";
 import { checks } from "../../templates/checks.ts";
 import { blockLink, copyable, folded, time, transaction } from "../../templates/templates.ts";
 import { hrefOfId, linked } from "../../templates/text.ts";
-import type { Scene } from "../../view.ts";
+import type { ViewContext } from "../../view.ts";
 import { requestRow } from "../activity/requests.ts";
 
 type Kind = TimelineEntry["kind"];
@@ -28,9 +28,9 @@ const folding = { relayed: "relayer", event: "webhooks", delivery: "webhooks" } 
 export function timelinePanel(
   { purchase, entries }: PurchaseTimeline,
   requests: readonly RequestView[],
-  scene: Scene,
+  context: ViewContext,
 ): TemplateResult {
-  const asked = scene.pageAddress.query.get("show") ?? "all";
+  const asked = context.pageAddress.query.get("show") ?? "all";
   const show = Object.hasOwn(parts, asked) ? asked : "all";
   const link = (name: string) => html`<li>
     <a href=${hrefTo("purchases", purchase.id, { show: name === "all" ? "" : name })} aria-current=${name === show ? "true" : nothing}
@@ -38,13 +38,13 @@ export function timelinePanel(
     >
   </li>`;
   return html`<nav class="choices" aria-label="Parts of the timeline"><ul>${Object.keys(parts).map(link)}</ul></nav>
-    ${show === "requests" ? requestList(requests, scene) : timeline(entriesOf(show, entries), show === "all", scene.measure)}`;
+    ${show === "requests" ? requestList(requests, context) : timeline(entriesOf(show, entries), show === "all", context.measure)}`;
 }
 
-function requestList(requests: readonly RequestView[], scene: Scene): TemplateResult {
+function requestList(requests: readonly RequestView[], context: ViewContext): TemplateResult {
   if (requests.length === 0)
     return html`<p class="quiet">The request log has no request about this purchase.</p>`;
-  return html`<ul class="rows">${requests.map((request) => html`<li>${requestRow(request, false, scene)}</li>`)}</ul>`;
+  return html`<ul class="rows">${requests.map((request) => html`<li>${requestRow(request, false, context)}</li>`)}</ul>`;
 }
 
 function entriesOf(show: string, entries: readonly TimelineEntry[]): readonly TimelineEntry[] {

@@ -11,9 +11,9 @@ export type ReceiverFault = Pick<Fault, "action" | "status" | "headers" | "body"
 /**
  * Intercepts the requests to a receiver, records each delivery byte for byte, and makes deliveries fail on demand.
  *
- * @example listener.serve(tap.guard(api))
+ * @example listener.serve(recorder.guard(api))
  */
-export class ReceiverTap {
+export class DeliveryRecorder {
   readonly #path: string | null;
   readonly #takeFault: () => ReceiverFault | null;
   readonly #waits: Waits;
@@ -21,7 +21,7 @@ export class ReceiverTap {
   /** The number of deliveries that have arrived; part of a snapshot. */
   count = 0;
 
-  constructor(tap: {
+  constructor(recorder: {
     /** The receiver's path; null if every POST is a delivery. */
     path: string | null;
     /** Returns the fault of the next delivery, if it has one. */
@@ -30,10 +30,10 @@ export class ReceiverTap {
     /** Called with each delivery once it is answered or its connection is closed. Must not reject: nothing awaits it. */
     arrived: (arrival: Omit<Arrival, "verified">, body: Buffer) => Promise<void>;
   }) {
-    this.#path = tap.path;
-    this.#takeFault = tap.takeFault;
-    this.#waits = tap.waits;
-    this.#arrived = tap.arrived;
+    this.#path = recorder.path;
+    this.#takeFault = recorder.takeFault;
+    this.#waits = recorder.waits;
+    this.#arrived = recorder.arrived;
   }
 
   /** Wraps the API. Requests that are not deliveries pass unchanged. */

@@ -13,7 +13,7 @@ const deciding: readonly TraceEntry["layer"][] = ["api", "chain"];
  *
  * @param restoredTo - the block that the last restore went back to; null without a restore.
  */
-export function readCourse(
+export function findDecisive(
   entries: readonly TraceEntry[],
   answers: Pick<CollectedAnswers, "requests" | "blocks" | "operations">,
   restoredTo: number | null,

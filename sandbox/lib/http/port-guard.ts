@@ -30,7 +30,7 @@ const starting = new Problem(
 );
 
 /** Checks every request between a port and its host: what no host may see is refused here, in the form of the host. */
-export class Edge {
+export class PortGuard {
   readonly #server: Server;
   readonly #hosts: HostNames;
   readonly #pages: PagePolicy;
