@@ -3,6 +3,7 @@ import { devNull } from "node:os";
 import { join } from "node:path";
 import { type Anvil, createAnvil } from "@viem/anvil";
 import { describeFileError } from "../../../server/lib/describe-file-error.ts";
+import { withOwnGlobals } from "../../lib/http/direct/with-own-globals.ts";
 import { packageRoot } from "../../lib/package-root.ts";
 import { endsWithin, unlessAborted } from "../../lib/time/deadline.ts";
 import { abortAfter } from "../../lib/time/timers.ts";
@@ -162,7 +163,10 @@ async function listen(
   // The guard's first line would otherwise be cut off by a long start-up banner.
   const processes = printed(/guard (\d+) anvil (\d+)\n/);
   try {
-    await unlessAborted(end, anvil.start());
+    await unlessAborted(
+      end,
+      withOwnGlobals(async () => await anvil.start()),
+    );
   } catch (cause) {
     if (!end.aborted) throw startFailure(log(), cause);
     await discardAnvil(processes, exited);

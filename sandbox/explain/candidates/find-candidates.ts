@@ -54,7 +54,14 @@ export async function findCandidates(
     ...calls.flatMap(({ args }) => args["id"] ?? []),
     ...(observed.receipt?.logs ?? []).flatMap(({ topics }) => topics),
   ];
-  const named = ids.flatMap((id) => known.purchases.filter(({ value }) => value.commitment_hash === id));
+  // Calldata of no known function names a purchase if it has its hash anywhere.
+  const input = observed.envelope?.input.toLowerCase() ?? "";
+  const named = [
+    ...ids.flatMap((id) => known.purchases.filter(({ value }) => value.commitment_hash === id)),
+    ...known.purchases.filter(({ key, value }) =>
+      [value.commitment_hash, hashId(key)].some((hash) => input.includes(hash.slice(2))),
+    ),
+  ];
   const sender = observed.envelope?.sender ?? null;
   const own = known.purchases.filter(({ value }) => sameAddress(value.buyer, sender)).toReversed();
   const [likeliest] = [...named, ...own];

@@ -436,3 +436,19 @@ describe("of several causes, explain names", () => {
     },
   );
 });
+
+test("a call whose selector is wrong in one bit is compared with the purchase that its calldata names", async () => {
+  const create = async () => await fixture.createPurchase({ buyer: fixture.address("other_buyer") });
+  const [meant] = [await create(), await create()];
+  const id = meant.commitment.hash as Hex;
+  const from = fixture.address("other_buyer");
+  const { registrar } = fixture.contracts;
+  for (const data of [
+    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "pay", args: [id, 25_000_000n] }),
+    encodeFunctionData({ abi: purchaseRegistrarAbi, functionName: "claim", args: [id, id] }),
+  ]) {
+    const selector = (Number.parseInt(data.slice(2, 4), 16) ^ 1).toString(16).padStart(2, "0");
+    const call = { from, to: registrar, data: `0x${selector}${data.slice(4)}` } as const;
+    expect(await fixture.sandbox.explain({ call })).toMatchObject({ accepted: false, subject: meant.id });
+  }
+});

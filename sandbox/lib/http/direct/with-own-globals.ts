@@ -1,6 +1,14 @@
-import { FormData, Headers, Request, Response, URL } from "../../../../protocol/globals.ts";
+import {
+  AbortController,
+  AbortSignal,
+  FormData,
+  Headers,
+  Request,
+  Response,
+  URL,
+} from "../../../../protocol/globals.ts";
 
-const own = Object.entries({ FormData, Headers, Request, Response, URL });
+const own = Object.entries({ AbortController, AbortSignal, FormData, Headers, Request, Response, URL });
 
 /**
  * Runs a step of a library, which must not wait, with the globals that the library reads as they were when the package was loaded.
