@@ -21,7 +21,7 @@ import {
 } from "../fixture/effects.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
 import { throwIfSilent } from "../fixture/node-fault.ts";
-import { revertText, revertTextOf } from "../fixture/revert-text.ts";
+import { brokenBound, revertText, revertTextOf } from "../fixture/revert-text.ts";
 import { simulate } from "../fixture/simulate.ts";
 import { at, type ContractCall } from "../rules/rule.ts";
 
@@ -163,7 +163,7 @@ export class CallRecorder {
         function: functionOf(call.data),
         hash: null,
         effect: {
-          outcome: succeeded ? "succeeded" : `reverted with ${revertText(returned)}`,
+          outcome: succeeded ? "succeeded" : `reverted with ${brokenBound(revertText(returned))}`,
           events: logs.map((log) => describeLog(log, fixture.contracts)),
           ...Object.fromEntries(
             views.map(({ view, name }, index) => {
@@ -263,7 +263,7 @@ export class CallRecorder {
   async #outcomeOf({ status, transactionHash }: TransactionReceipt): Promise<string> {
     if (status === "success") return "succeeded";
     const reason = await revertTextOf(this.fixture.client.request, transactionHash);
-    return `reverted with ${neutral(reason, this.fixture)}`;
+    return `reverted with ${brokenBound(neutral(reason, this.fixture))}`;
   }
 
   async #readViews(): Promise<{ [name: string]: Json }> {

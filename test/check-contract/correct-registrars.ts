@@ -67,6 +67,14 @@ const variants: { readonly [name: string]: { changes: readonly Change[]; more: s
   OtherOrderLedger: {
     changes: [
       ...deploysFirst,
+      // An offer of zero is refused with the largest amount that there is.
+      [
+        `        _between("amount", terms.amount, 1, program.bounds.maxPurchase);
+`,
+        `        _between("amount", terms.amount, 1, type(uint128).max);
+        _between("amount", terms.amount, 0, program.bounds.maxPurchase);
+`,
+      ],
       ["    /// @notice The lock is taken.\n    error Locked();\n", ""],
       [
         "/// @title LedgerRegistrar\n",

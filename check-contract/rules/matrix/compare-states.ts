@@ -3,7 +3,7 @@ import type { RecordedCall } from "../../calls/call-recorder.ts";
 import { findCallBreach } from "../../calls/call-sequence.ts";
 import type { ContractFixture } from "../../fixture/contract-fixture.ts";
 import { decodeView, describeLog } from "../../fixture/effects.ts";
-import { revertText } from "../../fixture/revert-text.ts";
+import { brokenBound, revertText } from "../../fixture/revert-text.ts";
 import { plannedStates, type StateCheck } from "./plan.ts";
 import type { MatrixRecording, StateOutcome } from "./record-states.ts";
 import { noCall } from "./table/all.ts";
@@ -101,7 +101,7 @@ function effectOf(
   { fixture: { contracts }, actual: { views: read } }: Recordings,
 ): RecordedCall["effect"] {
   if (!succeeded) {
-    const reason = revertText(returned);
+    const reason = brokenBound(revertText(returned));
     const isAny = errors.length > 1 && errors.includes(reason.split("(")[0] ?? "");
     return { outcome: `reverted with ${isAny ? errors.join(" or ") : reason}` };
   }
