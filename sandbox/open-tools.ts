@@ -38,6 +38,7 @@ import { requireEqual } from "./snapshots/file/place-state.ts";
 import type { SnapshotContent } from "./snapshots/file/snapshot-content.ts";
 import { encodeSnapshot } from "./snapshots/file/snapshot-file.ts";
 import { takeFingerprint } from "./snapshots/fingerprint.ts";
+import { RpcSnapshots } from "./snapshots/rpc-snapshots.ts";
 import { Snapshots } from "./snapshots/snapshot.ts";
 import { newestStoredTime } from "./snapshots/store-part.ts";
 import { openWallets, type TestWallets } from "./wallets/open-wallets.ts";
@@ -167,6 +168,7 @@ function openSnapshots(
   });
   return {
     snapshot: async () => await snapshots.take(),
+    rpcSnapshots: new RpcSnapshots(async () => await snapshots.takeOnce()),
     forgetSnapshots: () => snapshots.forget(),
     rotateKeys: async (...uses: KeyUse[]) => await published.rotate(...uses),
     recorder,

@@ -15,6 +15,7 @@ import type { ChainNode } from "../chain/start-chain.ts";
 import { type Explorer, openExplorer } from "../explorer/explorer.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
+import type { RpcSnapshots } from "../snapshots/rpc-snapshots.ts";
 import { createControlHost } from "./host.ts";
 import type { Listeners } from "./open-listeners.ts";
 import type { ControlledSandbox } from "./operation.ts";
@@ -27,15 +28,16 @@ export function openHosts(
     withoutFaults: Services;
     gate: RequestGate;
     watch: Watch;
+    rpcSnapshots: RpcSnapshots;
   },
   opened: ClosingStack,
 ): Pick<Explorer, "makeTrace"> {
-  const { services, chain, gate, receiver, recorder, watch } = sandbox;
+  const { services, receiver, recorder, watch } = sandbox;
   const refusals = problemRefusals(services);
   const api = createApp(services, operations, discoveryResources(services, operations), apiPages);
   listeners.api.serve({ handle: watch.requests.guard(receiver.guard(recorder.guard(api))), refusals });
   listeners.docs.serve({ handle: createDocumentationHost(services, operations), refusals });
-  const front = openRpcFront(chain, gate);
+  const front = openRpcFront(sandbox);
   opened.defer(() => front.close());
   listeners.rpc.serve({
     handle: (request, response) => front.handle(request, response),
@@ -48,11 +50,20 @@ export function openHosts(
   return explorer;
 }
 
-function openRpcFront(chain: ChainNode, gate: RequestGate): RpcFront {
+function openRpcFront({
+  chain,
+  gate,
+  rpcSnapshots,
+}: {
+  chain: ChainNode;
+  gate: RequestGate;
+  rpcSnapshots: RpcSnapshots;
+}): RpcFront {
   const { anvil, client, request, journal, impersonation, filters, gate: miningGate } = chain;
   const node = toNode(request);
   return new RpcFront(() => anvil.url, gate, {
     filters,
+    snapshots: rpcSnapshots,
     interval: async () => await client.request({ method: "anvil_getIntervalMining" }),
     async mineBy(run) {
       await awaitAutomine(node);

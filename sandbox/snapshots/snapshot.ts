@@ -36,6 +36,14 @@ export interface Snapshot {
   restore(): Promise<void>;
 }
 
+/** A snapshot that its first restore uses up, so that the node keeps no copy of its state for it. */
+export interface OneTimeSnapshot {
+  /** Restores this state, and returns false when it is no longer there. @throws SandboxError snapshot_timeout, sandbox_shared, part_failed */
+  restoreOnce(): Promise<boolean>;
+  /** Returns whether an earlier restore has made it stale. */
+  isStale(): boolean;
+}
+
 interface SnapshotState {
   /** Counts snapshots; restoring one makes all later ones stale. */
   number: number;
@@ -82,6 +90,28 @@ export class Snapshots {
    * @throws SandboxError snapshot_timeout when something in progress does not end in time.
    */
   async take(): Promise<Snapshot> {
+    const state = await this.#take();
+    return { restore: async () => await this.#restore(state, { keeps: true }) };
+  }
+
+  /** Takes a snapshot that can be restored once. @throws SandboxError snapshot_timeout, sandbox_shared */
+  async takeOnce(): Promise<OneTimeSnapshot> {
+    const state = await this.#take();
+    return {
+      isStale: () => !this.#valid.has(state),
+      restoreOnce: async () => {
+        try {
+          await this.#restore(state, { keeps: false });
+          return true;
+        } catch (error) {
+          if (error instanceof SandboxError && error.code === "stale_snapshot") return false;
+          throw error;
+        }
+      },
+    };
+  }
+
+  async #take(): Promise<SnapshotState> {
     const { gate, chain, relayer, parts, runAsOnlyProcess } = this.#sources;
     const take = async () => {
       await relayer.drain();
@@ -102,7 +132,7 @@ export class Snapshots {
         isHeld: true,
       };
       this.#valid.add(state);
-      return { restore: async () => await this.#restore(state) };
+      return state;
     };
     return await gate.runExclusive(async () => await runAsOnlyProcess(take));
   }
@@ -112,7 +142,8 @@ export class Snapshots {
     for (const state of this.#valid) state.isHeld = false;
   }
 
-  async #restore(state: SnapshotState): Promise<void> {
+  /** @param keeps - whether the state can be restored again. */
+  async #restore(state: SnapshotState, { keeps }: { keeps: boolean }): Promise<void> {
     const { gate, chain, relayer, parts, runAsOnlyProcess, restored } = this.#sources;
     const restore = async () => {
       if (!this.#valid.has(state))
@@ -141,7 +172,7 @@ export class Snapshots {
       relayer.restoreTrail(state.seenHeads);
       gate.undo();
       const [snapshotId] = await Promise.all([
-        client.snapshot(),
+        keeps ? client.snapshot() : null,
         client.setNextBlockBaseFeePerGas({ baseFeePerGas: state.baseFee }),
         // A revert sets the limit to that of the newest block.
         state.gasLimit === state.block.gasLimit
@@ -151,7 +182,8 @@ export class Snapshots {
         // Nothing is pending, so that no part makes a block.
         restoreParts(parts.others, state.parts),
       ]);
-      state.snapshotId = snapshotId;
+      if (snapshotId === null) this.#valid.delete(state);
+      else state.snapshotId = snapshotId;
       for (const other of this.#valid) if (other.number > state.number) this.#valid.delete(other);
     };
     await gate.runExclusive(async () => await runAsOnlyProcess(restore));

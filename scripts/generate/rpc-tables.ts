@@ -16,6 +16,7 @@ import { mostTracedBytes } from "../../sandbox/chain/rpc/methods/measure-trace.t
 import { passedMethods, refusedMethods } from "../../sandbox/chain/rpc/methods/method-list.ts";
 import { mostSubscriptions } from "../../sandbox/chain/rpc/subscriptions.ts";
 import { takeMs } from "../../sandbox/lib/http/unless-taken.ts";
+import { mostRpcSnapshots } from "../../sandbox/snapshots/rpc-snapshots.ts";
 import { markdownTable } from "../../server/documentation/tables.ts";
 
 const names = (methods: readonly string[]) => methods.map((method) => `\`${method}\``).join(", ");
@@ -59,6 +60,7 @@ export const rpcTables: { readonly [name: string]: string } = {
       ],
       ["subscriptions of one WebSocket", count(mostSubscriptions)],
       ["filters at a time", count(mostFilters)],
+      ["snapshots that wait for their `evm_revert`", count(mostRpcSnapshots)],
       [
         "blocks and percentiles of one `eth_feeHistory`",
         `${count(mostFeeBlocks)} and ${count(mostPercentiles)}`,

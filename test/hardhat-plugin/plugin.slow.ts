@@ -1,6 +1,7 @@
 import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import networkHelpersPlugin from "@nomicfoundation/hardhat-network-helpers";
 import type { HardhatUserConfig } from "hardhat/config";
 import { createHardhatRuntimeEnvironment } from "hardhat/hre";
 import { expect, test, vi } from "vitest";
@@ -51,6 +52,26 @@ test("the network sandbox connects to the sandbox of the project, with its chain
   await expect
     .poll(async () => await sandbox.chain.client.getBalance({ address: stranger.address }))
     .toBe(before + 7n);
+});
+
+test("fixtures of Hardhat's network helpers reset the whole sandbox on the network sandbox", async () => {
+  const { root, hre } = await openProject({ plugins: [plugin, networkHelpersPlugin] });
+  await using sandbox = await createSandbox({ seed: "fixtures", dataDirectory: join(root, ".sandbox") });
+  const { networkHelpers } = await hre.network.create("sandbox");
+  const paid = async () => await sandbox.given.purchase({ state: "paid" });
+  const active = async () => await sandbox.given.purchase({ state: "active" });
+  const first = await networkHelpers.loadFixture(paid);
+  await networkHelpers.mine();
+  await sandbox.given.purchase({ state: "refunded" });
+  expect(await networkHelpers.loadFixture(paid)).toBe(first);
+  expect(await sandbox.store.list("purchases", {})).toHaveLength(1);
+  await networkHelpers.loadFixture(active);
+  expect(await sandbox.store.list("purchases", {})).toHaveLength(2);
+  const taken = await networkHelpers.takeSnapshot();
+  await sandbox.given.purchase({ state: "paid" });
+  await taken.restore();
+  await taken.restore();
+  expect(await sandbox.store.list("purchases", {})).toHaveLength(2);
 });
 
 test("without a sandbox, the network sandbox says how to start one, and other networks work", async () => {

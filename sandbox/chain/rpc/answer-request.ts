@@ -1,9 +1,11 @@
 import { performance } from "node:perf_hooks";
 import { Mutex, Semaphore } from "async-mutex";
+import type { Hex } from "viem";
 import { causesOf } from "../../../protocol/coded-error.ts";
 import { RpcRefusedError } from "../../../relayer/errors.ts";
 import type { Gate } from "../../../server/http/gate.ts";
 import { StoreUnavailableError } from "../../../server/store/store.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { endsWithin } from "../../lib/time/deadline.ts";
 import { AnvilSilentError } from "../client/anvil-silent-error.ts";
 import { awaitsBlock } from "../client/node-socket.ts";
@@ -48,6 +50,8 @@ export interface RpcCaller {
 export interface FrontedChain {
   /** The filters that the chain has. */
   filters: Filters;
+  /** Snapshots of the whole sandbox. @throws SandboxError */
+  snapshots: { take: () => Promise<Hex>; revert: (id: bigint) => Promise<boolean> };
   /** Reads how many seconds apart blocks are made; null when they are not made by interval. */
   interval: () => Promise<number | null>;
   /** Makes a call that mines, when no block is being made. @throws StoreUnavailableError when its blocks cannot be kept. */
@@ -161,6 +165,10 @@ export class RequestAnswerer {
         return await runShared(async () => writeResult(id, await this.#chain.interval()));
       case "reorg":
         return await runShared(async () => await this.#reorganize(id, plan.params));
+      case "snapshot":
+        return await answerSnapshot(id, this.#chain.snapshots.take());
+      case "revert":
+        return await answerSnapshot(id, this.#chain.snapshots.revert(plan.snapshot));
       case "mine":
         await runShared(async () => await this.#chain.mine(plan.blocks)).catch((cause: unknown) => {
           throw silent(
@@ -298,6 +306,16 @@ export class RequestAnswerer {
     });
     const inTime = await endsWithin(ran, until - performance.now());
     return inTime ? await ran : writeError(call.id, timeLimit);
+  }
+}
+
+/** Answers with what a snapshot or a revert returns, or why there is none. */
+async function answerSnapshot(id: RpcId, taken: Promise<Hex | boolean>): Promise<RpcResponse> {
+  try {
+    return writeResult(id, await taken);
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error;
+    return writeError(id, { code: rpcErrorCodes.internalError, message: error.message });
   }
 }
 

@@ -4,7 +4,7 @@ import type { RpcError, RpcId } from "./read-request.ts";
 export type RpcResponse = Buffer;
 
 /** Writes the response to a call that has succeeded. */
-export function writeResult(id: RpcId, result: "0x0" | number | null): RpcResponse {
+export function writeResult(id: RpcId, result: string | number | boolean | null): RpcResponse {
   return Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, result }));
 }
 

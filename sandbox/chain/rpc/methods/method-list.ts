@@ -103,6 +103,10 @@ export const smallMethods = [
   "anvil_nodeInfo",
 ] as const;
 
+/** Calls that take a snapshot of the whole sandbox, and go back to one. */
+export const snapshotMethods = ["evm_snapshot", "anvil_snapshot", "hardhat_snapshot"] as const;
+export const revertMethods = ["evm_revert", "anvil_revert", "hardhat_revert"] as const;
+
 /** Calls that belong to one WebSocket. */
 export const subscriptionMethods = ["eth_subscribe", "eth_unsubscribe"] as const;
 
@@ -228,6 +232,11 @@ export const passedMethods: readonly PassedMethods[] = [
       "impersonate addresses: transactions from them need no key until you stop the impersonation. A restore brings back the impersonated addresses of the snapshot. These transactions have no signature, so no step of the API accepts them",
   },
   {
+    methods: [...snapshotMethods, ...revertMethods],
+    effect:
+      "take a snapshot of the whole sandbox, and restore it: chain, store, relayer and clock as one, as [sandbox.snapshot()](snapshots.md) does. Ids are those of Hardhat and Anvil: each is used once, and a revert deletes those that were taken after it. A revert answers `false` if the id is unknown, used, or of a state that an earlier restore has removed",
+  },
+  {
     methods: ["anvil_reorg"],
     effect:
       "replace blocks, within [limits](#limits). The API and the relayer then use the new blocks. The call first waits for a block in progress, and [time does not go back](#time-and-reorgs)",
@@ -266,12 +275,6 @@ export const timeInstead =
 
 /** The methods that Anvil has and the front refuses, with the reason. */
 export const refusedMethods: readonly RefusedMethods[] = [
-  {
-    methods: ["evm_snapshot", "anvil_snapshot", "evm_revert", "anvil_revert"],
-    why: "the store and the relayer's journal would not be restored",
-    instead:
-      "Snapshot chain, store and clock as one: sandbox.snapshot() and its restore(), or POST /snapshots of the control API.",
-  },
   {
     methods: ["anvil_rollback"],
     why: "time would go back",

@@ -13,7 +13,9 @@ import {
   loggingMethods,
   miningMethods,
   replayMethods,
+  revertMethods,
   smallMethods,
+  snapshotMethods,
   subscriptionMethods,
   timeInstead,
 } from "./method-list.ts";
@@ -42,6 +44,9 @@ export type CallPlan =
   | { kind: "nothing" }
   /** While nothing else happens to the chain, and if that can go back the given number of blocks. */
   | { kind: "reorg"; params: readonly unknown[] }
+  /** Not to Anvil: of the whole sandbox. */
+  | { kind: "snapshot" }
+  | { kind: "revert"; snapshot: bigint }
   /** So many blocks, in portions. */
   | { kind: "mine"; blocks: number; answer: "0x0" | null }
   /** Over the caller's own WebSocket to Anvil. */
@@ -57,6 +62,8 @@ const subscribes = new Set<string>(subscriptionMethods);
 const logs = new Set<string>(loggingMethods);
 const filters = new Set<string>(filterMethods);
 const small = new Set<string>(smallMethods);
+const takesSnapshot = new Set<string>(snapshotMethods);
+const reverts = new Set<string>(revertMethods);
 
 /**
  * Decides what becomes of a call: what is not on the list of passed methods is refused.
@@ -80,6 +87,8 @@ export function planCall(call: RpcCall): CallPlan {
     if (method === "anvil_getIntervalMining") return { kind: "interval" };
     if (logs.has(method)) return { kind: "nothing" };
     if (method === "anvil_reorg") return planReorg(params);
+    if (takesSnapshot.has(method)) return planSnapshot(params);
+    if (reverts.has(method)) return planRevert(params);
     const bounded = bounders.get(method)?.(params) ?? params;
     if (subscribes.has(method)) return { kind: "subscribe", params: bounded };
     if (method === "debug_traceCall")
@@ -166,6 +175,17 @@ function planReorg(params: readonly unknown[]): CallPlan {
   const [depth, placed = []] = asked.data;
   for (const [transaction] of placed) if (typeof transaction !== "string") requireNoBlobs(transaction);
   return { kind: "reorg", params: [Number(depth), placed] };
+}
+
+function planSnapshot(params: readonly unknown[]): CallPlan {
+  if (params.length > 0) throw new ParamsError("There are no params: a snapshot is of the whole sandbox.");
+  return { kind: "snapshot" };
+}
+
+function planRevert(params: readonly unknown[]): CallPlan {
+  const asked = z.tuple([quantity]).safeParse(params);
+  if (!asked.success) throw new ParamsError('params are the id that evm_snapshot returned, as in ["0x1"].');
+  return { kind: "revert", snapshot: asked.data[0] };
 }
 
 function refuse(method: string, why: string, instead: string): CallPlan {

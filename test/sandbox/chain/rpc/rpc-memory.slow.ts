@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { WebSocket } from "ws";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
+import { mostRpcSnapshots } from "../../../../sandbox/snapshots/rpc-snapshots.ts";
 
 let sandbox: Sandbox;
 
@@ -39,6 +40,11 @@ async function post(body: string): Promise<IncomingMessage> {
   asking.end(body);
   const [answer] = await answered;
   return answer;
+}
+
+async function one(method: string, params: unknown[] = []): Promise<z.output<typeof response>> {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  return response.parse(JSON.parse((await buffer(await post(body))).toString()));
 }
 
 async function answersTo(body: string): Promise<z.output<typeof response>[]> {
@@ -83,4 +89,27 @@ test("a WebSocket that reads its answers late gets all of them", { timeout: 300_
   socket.resume();
   await expect.poll(() => counts.length, { timeout: 200_000 }).toBe(150);
   expect(counts.every((count) => count === 50)).toBe(true);
+});
+
+test("two thousand snapshots and reverts leave no copy of the state with Anvil", {
+  timeout: 300_000,
+}, async () => {
+  const held = async () =>
+    Object.keys((await sandbox.chain.client.request({ method: "anvil_metadata" })).snapshots).length;
+  const before = await held();
+  for (let count = 0; count < 2_000; count += 1) {
+    const { result } = await one("evm_snapshot");
+    expect(await one("evm_revert", [result])).toMatchObject({ result: true });
+  }
+  expect(await held()).toBe(before);
+});
+
+test("snapshots that wait for their revert have a limit, and the error says what to do", async () => {
+  const { result: first } = await one("evm_snapshot");
+  for (let count = 1; count < mostRpcSnapshots; count += 1) await one("evm_snapshot");
+  expect((await one("evm_snapshot")).error?.message).toBe(
+    "1000 snapshots wait for their revert. Revert to one of them with evm_revert, which also deletes the later ones.",
+  );
+  expect(await one("evm_revert", [first])).toMatchObject({ result: true });
+  expect(await one("evm_snapshot")).toMatchObject({ result: expect.stringMatching(/^0x/) });
 });

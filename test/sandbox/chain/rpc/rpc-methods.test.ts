@@ -85,7 +85,9 @@ const refused = refusedMethods.flatMap(({ methods, why, instead }) =>
 describe("every method of Anvil is on one list", () => {
   test("either passed on or refused, and the lists have no other", () => {
     const listed = [...passedMethods, ...refusedMethods].flatMap(({ methods }) => methods);
-    expect(listed.toSorted()).toEqual(anvilMethods.toSorted());
+    // Names that only Hardhat's clients use.
+    const added = ["hardhat_snapshot", "hardhat_revert"];
+    expect(listed.toSorted()).toEqual([...anvilMethods, ...added].toSorted());
   });
 
   test("which names only methods that Anvil knows", async () => {
@@ -169,26 +171,30 @@ describe("no form of a request gets a refused method to Anvil", () => {
     ["a name that JSON escapes", String.raw`{"jsonrpc":"2.0","id":7,"method":"\u0061nvil_reset"}`, -32_004],
     [
       "a member whose name JSON escapes",
-      String.raw`{"jsonrpc":"2.0","id":7,"m\u0065thod":"evm_snapshot"}`,
+      String.raw`{"jsonrpc":"2.0","id":7,"m\u0065thod":"anvil_rollback"}`,
       -32_004,
     ],
-    ["the method twice", '{"jsonrpc":"2.0","id":7,"method":"eth_chainId","method":"evm_snapshot"}', -32_600],
+    [
+      "the method twice",
+      '{"jsonrpc":"2.0","id":7,"method":"eth_chainId","method":"anvil_rollback"}',
+      -32_600,
+    ],
     [
       "the method twice, the other way round",
-      '{"jsonrpc":"2.0","id":7,"method":"evm_snapshot","method":"eth_chainId"}',
+      '{"jsonrpc":"2.0","id":7,"method":"anvil_rollback","method":"eth_chainId"}',
       -32_600,
     ],
     [
       "the method twice, once escaped",
-      String.raw`{"jsonrpc":"2.0","id":7,"method":"eth_chainId","\u006dethod":"evm_snapshot"}`,
+      String.raw`{"jsonrpc":"2.0","id":7,"method":"eth_chainId","\u006dethod":"anvil_rollback"}`,
       -32_600,
     ],
-    ["a call as an array", '["2.0","evm_snapshot",[],7]', -32_600],
-    ["a batch of calls as arrays", '[["2.0","evm_snapshot",[],7]]', -32_600],
-    ["a batch in a batch", '[[{"jsonrpc":"2.0","id":7,"method":"evm_snapshot"}]]', -32_600],
-    ["one more member", '{"jsonrpc":"2.0","id":7,"method":"evm_snapshot","extra":1}', -32_600],
-    ["another version", '{"jsonrpc":"1.0","id":7,"method":"evm_snapshot"}', -32_600],
-    ["a method in an array", '{"jsonrpc":"2.0","id":7,"method":["evm_snapshot"]}', -32_600],
+    ["a call as an array", '["2.0","anvil_rollback",[],7]', -32_600],
+    ["a batch of calls as arrays", '[["2.0","anvil_rollback",[],7]]', -32_600],
+    ["a batch in a batch", '[[{"jsonrpc":"2.0","id":7,"method":"anvil_rollback"}]]', -32_600],
+    ["one more member", '{"jsonrpc":"2.0","id":7,"method":"anvil_rollback","extra":1}', -32_600],
+    ["another version", '{"jsonrpc":"1.0","id":7,"method":"anvil_rollback"}', -32_600],
+    ["a method in an array", '{"jsonrpc":"2.0","id":7,"method":["anvil_rollback"]}', -32_600],
     ["params as a text", '{"jsonrpc":"2.0","id":7,"method":"eth_chainId","params":"[]"}', -32_600],
     ["an id that is a list", '{"jsonrpc":"2.0","id":[7],"method":"eth_chainId"}', -32_600],
     [
@@ -196,22 +202,22 @@ describe("no form of a request gets a refused method to Anvil", () => {
       '{"jsonrpc":"2.0","id":12345678901234567890,"method":"eth_chainId"}',
       -32_600,
     ],
-    ["a byte order mark", '\uFEFF{"jsonrpc":"2.0","id":7,"method":"evm_snapshot"}', -32_600],
+    ["a byte order mark", '\uFEFF{"jsonrpc":"2.0","id":7,"method":"anvil_rollback"}', -32_600],
     [
       "an unpaired surrogate",
       String.raw`{"jsonrpc":"2.0","id":7,"method":"eth_chainId","params":["\ud800"]}`,
       -32_600,
     ],
-    ["the name of a prototype", '{"jsonrpc":"2.0","id":7,"__proto__":{"method":"evm_snapshot"}}', -32_600],
+    ["the name of a prototype", '{"jsonrpc":"2.0","id":7,"__proto__":{"method":"anvil_rollback"}}', -32_600],
     [
       "a hundred levels",
       `{"jsonrpc":"2.0","id":7,"method":"eth_chainId","params":${"[".repeat(100)}${"]".repeat(100)}}`,
       -32_600,
     ],
-    ["a space behind the name", '{"jsonrpc":"2.0","id":7,"method":"evm_snapshot "}', -32_601],
+    ["a space behind the name", '{"jsonrpc":"2.0","id":7,"method":"anvil_rollback "}', -32_601],
     ["another case", '{"jsonrpc":"2.0","id":7,"method":"EVM_Snapshot"}', -32_601],
     ["a letter that only looks the same", '{"jsonrpc":"2.0","id":7,"method":"\u0435vm_snapshot"}', -32_601],
-    ["a null character", String.raw`{"jsonrpc":"2.0","id":7,"method":"evm_snapshot\u0000"}`, -32_601],
+    ["a null character", String.raw`{"jsonrpc":"2.0","id":7,"method":"anvil_rollback\u0000"}`, -32_601],
     ["nothing", "", -32_600],
     ["no JSON", "nonsense", -32_600],
     ["null", "null", -32_600],
@@ -219,7 +225,7 @@ describe("no form of a request gets a refused method to Anvil", () => {
     ["no method", '{"jsonrpc":"2.0","id":1}', -32_600],
     [
       "two values",
-      '{"jsonrpc":"2.0","id":7,"method":"eth_chainId"} {"jsonrpc":"2.0","id":7,"method":"evm_snapshot"}',
+      '{"jsonrpc":"2.0","id":7,"method":"eth_chainId"} {"jsonrpc":"2.0","id":7,"method":"anvil_rollback"}',
       -32_600,
     ],
   ])("not as %s, over HTTP or a WebSocket", async (_, body, code) => {
@@ -235,7 +241,7 @@ describe("no form of a request gets a refused method to Anvil", () => {
   test("not as bytes that are no UTF-8", async () => {
     const socket = await openSocket();
     const bytes = Buffer.concat([
-      Buffer.from('{"jsonrpc":"2.0","id":7,"method":"evm_snapshot'),
+      Buffer.from('{"jsonrpc":"2.0","id":7,"method":"anvil_rollback'),
       Buffer.from([0xff]),
       Buffer.from('"}'),
     ]);
@@ -270,7 +276,7 @@ describe("no form of a request gets a refused method to Anvil", () => {
   );
 
   test.each(["GET", "PUT", "PATCH", "DELETE"])("not with %s", async (method) => {
-    const answer = await ask(`${rpc}/?method=evm_snapshot`, { method });
+    const answer = await ask(`${rpc}/?method=anvil_rollback`, { method });
     expect([answer.status, answer.headers["allow"]]).toEqual([405, "POST, OPTIONS"]);
   });
 });

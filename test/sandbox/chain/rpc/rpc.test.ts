@@ -154,8 +154,8 @@ describe("calls that pass:", () => {
       const codes = [through, direct].map(({ text }) => /"code":(-\d+)/.exec(text)?.[1]);
       expect([through.status, codes[0]], body).toEqual([direct.status, codes[1]]);
     }
-    const method = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","method":"evm_snapshot","params":[]}';
-    const twice = '{"jsonrpc":"2.0","id":1,"method":"evm_snapshot","method":"eth_chainId","params":[]}';
+    const method = '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","method":"anvil_rollback","params":[]}';
+    const twice = '{"jsonrpc":"2.0","id":1,"method":"anvil_rollback","method":"eth_chainId","params":[]}';
     for (const body of [method, twice]) {
       const answer = await ask(rpc, {
         method: "POST",
@@ -233,12 +233,12 @@ describe("refusals:", () => {
   test("a batch with one refused call is refused whole, and nothing of it is run", async () => {
     const before = await blockNumber();
     const one = (id: number, method: string) => ({ jsonrpc: "2.0", id, method, params: [] });
-    const body = JSON.stringify([one(1, "anvil_mine"), one(2, "evm_revert"), one(3, "eth_chainId")]);
+    const body = JSON.stringify([one(1, "anvil_mine"), one(2, "anvil_rollback"), one(3, "eth_chainId")]);
     const answer = await ask(rpc, { method: "POST", headers: { "Content-Type": "application/json" }, body });
     const answers = z.array(refusal).parse(JSON.parse(answer.text));
     expect(answers.map(({ id }) => id)).toEqual([1, 2, 3]);
     expect(answers[0]?.error.message).toBe("Not run: another call of this batch is refused.");
-    expect(answers[1]?.error.message).toContain("sandbox.snapshot()");
+    expect(answers[1]?.error.message).toContain("anvil_reorg");
     expect(await blockNumber()).toBe(before);
   });
 
