@@ -1,7 +1,7 @@
 import type { ClosingStack } from "../lib/closing-stack.ts";
 import { type Listener, listen } from "../lib/http/listen.ts";
 import type { SandboxSettings } from "../options/options.ts";
-import { pagesOf } from "../options/pages-of-ports.ts";
+import { pagesOf, sharedPaths } from "../options/pages-of-ports.ts";
 
 /** The listeners of a sandbox's parts. */
 export interface Listeners {
@@ -25,6 +25,7 @@ export async function openListeners(
       ownPorts,
       option: `ports.${part}`,
       pages: pagesOf[part],
+      shared: sharedPaths[part],
       limits,
       ...(docsUrl === undefined ? {} : { docsUrl }),
     });

@@ -153,6 +153,39 @@ describe("a page of another site", () => {
     expect(await sandbox.fingerprint()).toEqual(before);
   });
 
+  test("reads nothing of the wallet routes, which pages of this machine read and post to", async () => {
+    const { purchase } = await sandbox.given.purchase({ state: "active" });
+    const wallet = `${urlOf("api")}/wallet/prg_demo/purchase/${purchase.id}`;
+    const Origin = "http://localhost:3000";
+    const preflight = await ask(wallet, {
+      method: "OPTIONS",
+      headers: {
+        Origin,
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "traceparent",
+      },
+    });
+    const readable = { vary: expect.stringContaining("Origin"), "access-control-allow-origin": Origin };
+    expect(preflight).toMatchObject({
+      status: 204,
+      headers: {
+        ...readable,
+        "access-control-allow-methods": "GET, POST",
+        "access-control-allow-headers": expect.stringMatching(/Idempotency-Key, traceparent, .*sentry-trace/),
+      },
+    });
+    expect(await ask(wallet, { headers: { Origin } })).toMatchObject({ status: 200, headers: readable });
+    // A page reads refusals, too.
+    const refused = await ask(wallet, { method: "POST", headers: { ...json, Origin }, body: "{}" });
+    expect(refused).toMatchObject({ status: 400, headers: readable });
+    for (const other of foreign) {
+      const read = await ask(wallet, { headers: { Origin: other } });
+      const asked = await ask(wallet, { method: "OPTIONS", headers: { Origin: other } });
+      expect([read.status, asked.status]).toEqual([200, 403]);
+      for (const { headers } of [read, asked]) expect(headers["access-control-allow-origin"]).toBeUndefined();
+    }
+  });
+
   test("cannot call the control API, even to read, and neither can a page of another port", async () => {
     for (const Origin of [...foreign, urlOf("docs"), "http://localhost:3000"])
       for (const [method, path] of [

@@ -13,7 +13,6 @@ import { endUnlessTaken, takeMs } from "../../lib/http/unless-taken.ts";
 import { clearTimeout, setTimeout } from "../../lib/time/timers.ts";
 import { type FrontedChain, RequestAnswerer, type RpcCaller, silence } from "./answer-request.ts";
 import { AnvilHttp, ChainSilentError } from "./anvil-http.ts";
-import { allowPage, answerPreflight } from "./cors.ts";
 import { rpcErrorCodes } from "./error-codes.ts";
 import { HeldAnswers, mostHeld } from "./held-answers.ts";
 import { readRequest } from "./read-request.ts";
@@ -59,8 +58,7 @@ export class RpcFront {
 
   /** Answers an HTTP request. */
   handle(request: IncomingMessage, response: ServerResponse): void {
-    allowPage(request, response);
-    if (request.method === "OPTIONS") answerPreflight(response);
+    if (request.method === "OPTIONS") response.writeHead(204, { Allow: "POST, OPTIONS" }).end();
     else if (request.method === "POST") void this.#answer(request, response).catch(() => response.destroy());
     else {
       response.setHeader("Allow", "POST, OPTIONS");

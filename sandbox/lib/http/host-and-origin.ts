@@ -97,9 +97,14 @@ export function absoluteTarget(
 /** The page that makes a request, or null when it is a program, the listener's own page or a link that is followed. */
 function pageOf({ method, headers }: IncomingMessage): { origin: URL | null } | null {
   const { origin, "sec-fetch-site": site = "none", "sec-fetch-mode": mode } = headers;
-  if (origin !== undefined) return { origin: URL.canParse(origin) ? new URL(origin) : null };
+  if (origin !== undefined) return { origin: originOf(origin) };
   const followsLink = method === "GET" && mode === "navigate";
   return site === "none" || site === "same-origin" || followsLink ? null : { origin: null };
+}
+
+/** The page that an Origin header names; null for `null`, which a page without an origin sends. */
+export function originOf(origin: string): URL | null {
+  return URL.parse(origin);
 }
 
 /** Tells whether a text can be the value of a Host header: a name or an address, and perhaps a port (RFC 9110, 7.2). */

@@ -4,6 +4,7 @@ import { headerBytes } from "../../../server/http/limits.ts";
 import { SandboxError } from "../errors/sandbox-error.ts";
 import { endsWithin } from "../time/deadline.ts";
 import { type ConnectionLimits, connectionLimits } from "./connection-limits.ts";
+import type { SharedPaths } from "./cors.ts";
 import type { PagePolicy } from "./host-and-origin.ts";
 import { type Host, PortGuard } from "./port-guard.ts";
 
@@ -33,6 +34,8 @@ export interface ListenOptions {
   option: string;
   /** The pages in a browser that may call. */
   pages: PagePolicy;
+  /** The paths that pages of other origins may read; by default none. */
+  shared?: SharedPaths | undefined;
   limits?: ConnectionLimits;
   /** The base URL of the pages of error codes; on this port by default. */
   docsUrl?: string;
@@ -52,6 +55,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     ownPorts = new Set(),
     option,
     pages,
+    shared,
     limits,
     docsUrl,
   } = options;
@@ -74,7 +78,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   ownPorts.add(bound);
   const allowed = allowHosts === undefined ? null : [...own, ...allowHosts];
   const hosts = { port: bound, allowed, ownPorts };
-  const guard = new PortGuard(server, hosts, pages, docsUrl ?? url);
+  const guard = new PortGuard(server, hosts, { pages, shared }, docsUrl ?? url);
   return {
     url,
     serve: (host) => guard.serve(host),

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import type { Duplex } from "node:stream";
 import { Problem } from "../../../server/errors/problem.ts";
 import type { RefusalForm } from "../../../server/http/answers/refusal-form.ts";
+import { type SharedPaths, sharePage } from "./cors.ts";
 import { absoluteTarget, type HostNames, type PagePolicy, refuseCaller } from "./host-and-origin.ts";
 import {
   answerAndClose,
@@ -34,6 +35,7 @@ export class PortGuard {
   readonly #server: Server;
   readonly #hosts: HostNames;
   readonly #pages: PagePolicy;
+  readonly #shared: SharedPaths | undefined;
   /** The newest answer on each connection: a refusal must not overtake it. */
   readonly #answers = new WeakMap<Duplex, ServerResponse>();
   readonly #ended = new WeakSet<Duplex>();
@@ -43,10 +45,16 @@ export class PortGuard {
    * @param hosts - the names under which requests are accepted.
    * @param docsUrl - where the pages of error codes are.
    */
-  constructor(server: Server, hosts: HostNames, pages: PagePolicy, docsUrl: string) {
+  constructor(
+    server: Server,
+    hosts: HostNames,
+    { pages, shared }: { pages: PagePolicy; shared: SharedPaths | undefined },
+    docsUrl: string,
+  ) {
     this.#server = server;
     this.#hosts = hosts;
     this.#pages = pages;
+    this.#shared = shared;
     const refusals = startingRefusals(hosts.port, docsUrl);
     this.#host = {
       handle: ({ url = "/", method = null }, response) =>
@@ -112,6 +120,7 @@ export class PortGuard {
     }
     // A host sees paths alone, as clients send them that know of no proxy.
     request.url = pathOf(request);
+    if (this.#shared !== undefined && sharePage(request, response, this.#hosts, this.#shared)) return;
     this.#host.handle(request, response);
   }
 

@@ -1,5 +1,6 @@
+import { createServer } from "node:http";
 import type { Hex } from "viem";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { errorCatalogue } from "../../../server/errors/catalogue.ts";
 import { textLengths } from "../../../server/http/limits.ts";
 import { present } from "../../kit/answer.ts";
@@ -67,6 +68,48 @@ test("a page on which nothing is possible says so above the reasons", async () =
   const page = await pages.openWithTestKeys(purchase.wallet_url);
   await page.getByText("No action is possible now. Each one below says why.").waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
+});
+
+test("a checkout page of another origin reads the wallet route, pays, and submits its transaction", async () => {
+  const { purchase } = await kit.sandbox.given.purchase({ state: "active" });
+  await kit.sandbox.wallets.buyer.approve(purchase);
+  const checkout = createServer((_request, response) => {
+    response.writeHead(200, { "Content-Type": "text/html" }).end("<!doctype html><title>Checkout</title>");
+  });
+  await new Promise<void>((resolve) => checkout.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void checkout.close());
+  const address = checkout.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const { urls } = kit.sandbox.description;
+  const { rpc, api } = urls;
+  const page = await browser.open({ origins: [...Object.values(urls), `http://localhost:${port}`] });
+  await page.goto(`http://localhost:${port}/`);
+  const wallet = `${api}${new URL(purchase.wallet_url).pathname}`;
+  const answered = await page.evaluate(
+    async ({ rpc, wallet }) => {
+      const headers = {
+        "Content-Type": "application/json",
+        "Idempotency-Key": "checkout-1",
+        traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+        "sentry-trace": "4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-1",
+        baggage: "sentry-environment=test",
+      };
+      const ask = async (url: string, body?: object) =>
+        await (
+          await fetch(url, { headers, ...(body && { method: "POST", body: JSON.stringify(body) }) })
+        ).json();
+      const { actions } = await ask(wallet);
+      const { transaction } = actions.find(({ name }: { name: string }) => name === "pay");
+      const { from, to, data } = transaction;
+      const call = async (method: string, params: object[]) =>
+        (await ask(rpc, { jsonrpc: "2.0", id: 1, method, params })).result;
+      const hash = await call("eth_sendTransaction", [{ from, to, data }]);
+      while ((await call("eth_getTransactionReceipt", [hash])) === null);
+      return await ask(wallet, { action: "pay", transaction_hash: hash });
+    },
+    { rpc, wallet },
+  );
+  expect(answered).toMatchObject({ submission: { action: "pay", amount: "25000000" } });
 });
 
 describe("with an injected wallet", () => {
