@@ -9,7 +9,6 @@ import { expect, test } from "vitest";
 import { redeployOnChange } from "../../../cli/running/redeploy-on-change.ts";
 import { startSandbox } from "../../../cli/running/start-sandbox.ts";
 import { readContractArtifact } from "../../../sandbox/chain/contracts.ts";
-import { definedOnly } from "../../../sandbox/lib/defined-only.ts";
 import type { SandboxDescription } from "../../../sandbox/options/description.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
 import { runCli, startCli } from "../run-cli.ts";
@@ -84,8 +83,13 @@ test("a contract that has changed after the sandbox read it and before it is wat
     await writeFile(artifact, JSON.stringify({ contractName: "MyRegistrar", abi, bytecode: code }));
   const output = () => ({ write: () => true });
   const terminal = { stdin: new PassThrough(), stdout: output(), stderr: output(), once: () => {} };
-  const [apiPort, docsPort, rpcPort, controlPort] = await Promise.all(Array.from({ length: 4 }, lowPort));
-  const ports = definedOnly({ apiPort, docsPort, rpcPort, controlPort });
+  const [apiPort, docsPort, rpcPort, controlPort] = [
+    await lowPort(),
+    await lowPort(),
+    await lowPort(),
+    await lowPort(),
+  ];
+  const ports = { apiPort, docsPort, rpcPort, controlPort };
   const flags = { dataDir: join(folder, "data"), registrar: artifact, startTimeout: 60_000, ...ports };
   await write(bytecode);
   const first = await startSandbox(terminal, flags);
