@@ -59,33 +59,12 @@ export async function collectAnswers(
   sources: Sources,
   explain: ExplainTransaction,
 ): Promise<CollectedAnswers> {
-  const { epochBlock } = sources.services.deployment;
   const leftOut: string[] = [];
-  const all = async <T, P extends ViewPage<T>>(name: string, read: ReadPage<T, P>, isFull?: IsFull<P>) =>
-    await readAll(read, isFull, () => leftOut.push(`The oldest ${name} are left out.`));
-  const isFull = (read: readonly BlockView[]) =>
-    countIn(read, () => 1) >= traceLimits.listed ||
-    countIn(read, ({ logs }) => logs) >= traceLimits.listedLogs;
-  const [overview, purchases, merchants, operations, events, refusals, blocks] = await Promise.all([
-    readOverview(sources),
-    all("purchases", async (cursor) => await readPurchases({ cursor }, sources)),
-    all("merchants", async (cursor) => await readMerchants({ cursor }, sources)),
-    all("relay operations", async (cursor) => await readRelayOperations({ cursor }, sources)),
-    all("events", async (cursor) => await readEvents({ cursor }, sources)),
-    all("refusals", async (cursor) => readRefusals({ cursor }, sources)),
-    readAll(
-      async (cursor) => await readBlocks({ cursor }, sources),
-      (read) => read.some(({ number }) => number <= epochBlock.number) || isFull(read),
-      (read) => {
-        const oldest = Math.min(...read.map(({ number }) => number));
-        if (oldest > epochBlock.number + 1) leftOut.push(`The blocks before block ${oldest} are left out.`);
-      },
-    ),
-  ]);
-  const limit = requestPageSizes.most;
-  const requests = await all<RequestView, RequestViews>("requests", async (cursor) =>
-    readRequests({ cursor, limit }, sources.requests, sources.services),
+  const { overview, purchases, merchants, operations, events, refusals, blocks, requests } = await readLists(
+    sources,
+    leftOut,
   );
+  const { epochBlock } = sources.services.deployment;
   const ownBlocks = blocks.data.filter(({ number }) => number > epochBlock.number);
   const mined = new Map(
     ownBlocks.flatMap(({ transactions }) => transactions.map(({ hash, logs }) => [hash, logs] as const)),
@@ -126,6 +105,37 @@ export async function collectAnswers(
     byPath,
     leftOut,
   };
+}
+
+/** Reads the overview and all lists; adds a sentence for each list that is cut. */
+async function readLists(sources: Sources, leftOut: string[]) {
+  const { epochBlock } = sources.services.deployment;
+  const all = async <T, P extends ViewPage<T>>(name: string, read: ReadPage<T, P>, isFull?: IsFull<P>) =>
+    await readAll(read, isFull, () => leftOut.push(`The oldest ${name} are left out.`));
+  const isFull = (read: readonly BlockView[]) =>
+    countIn(read, () => 1) >= traceLimits.listed ||
+    countIn(read, ({ logs }) => logs) >= traceLimits.listedLogs;
+  const [overview, purchases, merchants, operations, events, refusals, blocks] = await Promise.all([
+    readOverview(sources),
+    all("purchases", async (cursor) => await readPurchases({ cursor }, sources)),
+    all("merchants", async (cursor) => await readMerchants({ cursor }, sources)),
+    all("relay operations", async (cursor) => await readRelayOperations({ cursor }, sources)),
+    all("events", async (cursor) => await readEvents({ cursor }, sources)),
+    all("refusals", async (cursor) => readRefusals({ cursor }, sources)),
+    readAll(
+      async (cursor) => await readBlocks({ cursor }, sources),
+      (read) => read.some(({ number }) => number <= epochBlock.number) || isFull(read),
+      (read) => {
+        const oldest = Math.min(...read.map(({ number }) => number));
+        if (oldest > epochBlock.number + 1) leftOut.push(`The blocks before block ${oldest} are left out.`);
+      },
+    ),
+  ]);
+  const limit = requestPageSizes.most;
+  const requests = await all<RequestView, RequestViews>("requests", async (cursor) =>
+    readRequests({ cursor, limit }, sources.requests, sources.services),
+  );
+  return { overview, purchases, merchants, operations, events, refusals, blocks, requests };
 }
 
 /** Counts something of all transactions of blocks. */
