@@ -1,7 +1,8 @@
-import { unwatchFile, watchFile } from "node:fs";
+import { stat } from "node:fs/promises";
 import { messageOf } from "../../protocol/coded-error.ts";
 import type { Registrar } from "../../sandbox/chain/registrar/registrar.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
+import { wait } from "../../sandbox/lib/time/wait.ts";
 import { escapeControls } from "../../server/lib/escape-controls.ts";
 import { inFlags } from "../flag-names.ts";
 import { registrarOf } from "../shared-options.ts";
@@ -87,23 +88,38 @@ function sameSandbox({ description, settings }: Sandbox, flags: StartFlags): Sta
 /** The changes of a file, which compilers replace, or remove for a while. */
 class ArtifactChanges {
   readonly #file: string;
-  #changed = Promise.withResolvers<void>();
+  readonly #closed = new AbortController();
+  #seen: string | null = null;
 
   constructor(file: string) {
     this.#file = file;
-    watchFile(file, { interval }, ({ mtimeMs }) => {
-      // A file that is gone has the time 0: the compiler is about to write it.
-      if (mtimeMs > 0) this.#changed.resolve();
-    });
   }
 
-  /** Resolves at the next change, or at one since the last call. */
+  /** Resolves at once when it is called first, because the file may have changed since it was read, and then at each change since the last call. */
   async next(): Promise<void> {
-    await this.#changed.promise;
-    this.#changed = Promise.withResolvers<void>();
+    for (;;) {
+      const now = await describeFile(this.#file);
+      // A file that is gone is about to be written by the compiler.
+      if (now !== null && now !== this.#seen) {
+        this.#seen = now;
+        return;
+      }
+      await wait(interval, this.#closed.signal);
+      if (this.#closed.signal.aborted) return;
+    }
   }
 
   close(): void {
-    unwatchFile(this.#file);
+    this.#closed.abort();
+  }
+}
+
+/** Returns a text that changes whenever a file is written or replaced; null when there is no file. */
+async function describeFile(file: string): Promise<string | null> {
+  try {
+    const { mtimeNs, size, ino } = await stat(file, { bigint: true });
+    return [mtimeNs, size, ino].join();
+  } catch {
+    return null;
   }
 }

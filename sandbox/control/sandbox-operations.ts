@@ -18,6 +18,7 @@ import { givenTypedDataSchema } from "../explain/signatures/typed-data.ts";
 import { urlsSchema } from "../explorer/views.ts";
 import { faultSchema } from "../faults/fault.ts";
 import { explainBytes } from "../lib/http/connection-limits.ts";
+import { fingerprintSchema } from "../snapshots/fingerprint.ts";
 import { type ControlledSandbox, defineControl } from "./operation.ts";
 
 const statusSchema = z
@@ -52,20 +53,6 @@ const readStatus = defineControl({
   success: { status: 200, description: "The status of the sandbox.", schema: statusSchema },
   handle: async ({ sandbox }) => await viewStatus(sandbox),
 });
-
-const fingerprintSchema = z
-  .object({
-    digest: hashSchema.meta({ description: "SHA-256 over all of the other fields." }),
-    epoch: hashSchema,
-    block: z.object({ number: z.int(), hash: hashSchema, state_root: hashSchema }),
-    journal: hashSchema.meta({ description: "SHA-256 over the relayer's journal." }),
-    store: hashSchema.meta({ description: "SHA-256 over all stored records." }),
-    parts: z
-      .record(z.string(), hashSchema)
-      .optional()
-      .meta({ description: "The digests of the other parts, by name." }),
-  })
-  .meta({ id: "Fingerprint" });
 
 const readFingerprint = defineControl({
   id: "readFingerprint",

@@ -336,6 +336,8 @@ const transactionSchema = z.object({
   }),
   about: z.array(text).meta({ description: "The purchases and merchants that the transaction names." }),
   succeeded: z.boolean(),
+  /** The number of its logs. */
+  logs: z.int(),
 });
 
 /** A transaction in a block, named by what it does. */

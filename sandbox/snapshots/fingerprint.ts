@@ -19,6 +19,21 @@ export interface Fingerprint {
   parts?: { [name: string]: Hex };
 }
 
+/** The schema of a fingerprint. */
+export const fingerprintSchema: z.ZodType<Fingerprint> = z
+  .object({
+    digest: hashSchema.meta({ description: "SHA-256 over all of the other fields." }),
+    epoch: hashSchema,
+    block: z.object({ number: z.int(), hash: hashSchema, state_root: hashSchema }),
+    journal: hashSchema.meta({ description: "SHA-256 over the relayer's journal." }),
+    store: hashSchema.meta({ description: "SHA-256 over all stored records." }),
+    parts: z
+      .record(z.string(), hashSchema)
+      .exactOptional()
+      .meta({ description: "The digests of the other parts, by name." }),
+  })
+  .meta({ id: "Fingerprint" });
+
 /**
  * The digests of the parts that have one. Only these two have names here, because scenario files and snapshot files hold them as fields
  * of the fingerprint; the digests of any other part come under `parts`.

@@ -28,6 +28,7 @@ export async function makeTrace(
     written: new Date(machineClock.now()).toISOString(),
     ...subject,
     entries,
+    left_out: answers.leftOut,
     ...findDecisive(entries, answers, sources.requests.restoredTo),
   };
   return renderTrace({ trace, answers: answers.byPath }, answers.overview.labels);

@@ -87,7 +87,7 @@ function asUrl(type: string, text: string): string {
 
 /** A trace as text, for readers without a browser: the failures with the decisive entry, then what was refused or failed, then everything. */
 function summarize(
-  { test, failures, entries, snapshot, decisive, fault, preparation }: TraceView,
+  { test, failures, entries, left_out, snapshot, decisive, fault, preparation }: TraceView,
   labels: { [address: string]: string },
 ): string {
   const bad = entries.filter(({ outcome }) => outcome !== "ok");
@@ -104,6 +104,7 @@ function summarize(
       : [
           `The snapshot file ${snapshot} is in the folder of this file. To continue from the moment of the failure, run there: npx routing-sandbox start --from ${snapshot} --data-dir ${snapshot}.data`,
         ]),
+    ...(left_out.length === 0 ? [] : [`Left out\n${left_out.join("\n")}`]),
     `Refused or failed\n${bad.length === 0 ? "nothing" : bad.map(line).join("\n")}`,
     `Timeline${preparation === 0 ? "" : `, of which ${preparation} prepared the test`}\n${entries.map(line).join("\n")}`,
   ].join("\n\n");

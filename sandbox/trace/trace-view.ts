@@ -65,6 +65,8 @@ export interface TraceView extends TraceSubject {
   /** The wall clock, RFC 3339 in UTC. */
   written: string;
   entries: TraceEntry[];
+  /** A sentence for each part that the limits of a trace leave out. */
+  left_out: string[];
   /** The number of the first entries that only prepared the test: those of given states and of a restored snapshot. */
   preparation: number;
   /** The number of the last entry that was refused, failed or has no answer; null when there is none. */

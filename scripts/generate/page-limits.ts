@@ -121,6 +121,8 @@ export const pageLimits = {
   readable_states: String(readableStates),
   readable_states_in_memory: String(defaultKeptStates),
   refusals_kept: count(keptRefusals),
+  trace_explained_logs: count(traceLimits.logs),
+  trace_listed_logs: count(traceLimits.listedLogs),
   trace_explained: mebibytes(traceLimits.bytes),
   trace_items: count(traceLimits.items),
   trace_listed: count(traceLimits.listed),

@@ -93,10 +93,8 @@ test("a test may end with a request in progress", async ({ sandbox }) => {
   expect(left).toHaveLength(1);
 });
 
-test("a request in progress at the end of a test is refused and has no effect in the next test", async ({
-  sandbox,
-}) => {
-  expect(await left.at(-1)).toMatchObject({ code: "not_leased" });
+test("a request in progress at the end of a test has no effect in the next test", async ({ sandbox }) => {
+  await left.at(-1);
   expect(await sandbox.store.list("merchants", {})).toEqual([]);
 });
 

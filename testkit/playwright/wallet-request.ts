@@ -42,8 +42,11 @@ const sendParams = z.tuple([
 ]);
 const chainParams = z.tuple([z.object({ chainId, rpcUrls: z.array(z.string()).optional() })]);
 
-/** Methods by which a node would sign or send without its owner's consent, and a wallet's own methods that this one does not have. */
-const unsupported = /^(?:eth_sign|eth_send(?!RawTransaction)|personal_|wallet_)/;
+/**
+ * Methods that a wallet passes on to its node: not those by which a node would sign or send without the owner's consent, and no method that only test
+ * nodes have, which would change the chain without this consent.
+ */
+const passedOn = /^(?:eth_(?!sign|send(?!RawTransaction))|net_|web3_)/;
 
 /** A decoded request of a page. */
 export type DecodedRequest =
@@ -87,7 +90,7 @@ export interface WalletRequest {
 /**
  * Decodes a request of a page.
  *
- * @throws ProviderError -32602 when the parameters are not those of the method; 4200 for a method that signs or sends, and that a wallet
+ * @throws ProviderError -32602 when the parameters are not those of the method; 4200 for a method that a wallet
  * does not have.
  * @example decodeRequest("personal_sign", ["0x6869", buyer]) // { type: "message", from: buyer, text: "hi", bytes: "0x6869" }
  */
@@ -125,10 +128,10 @@ export function decodeRequest(method: string, params: unknown): DecodedRequest {
       return { type: "chain", chain_id: id, rpc_urls: rpcUrls };
     }
     default:
-      if (!unsupported.test(method)) return { type: "read" };
+      if (passedOn.test(method)) return { type: "read" };
       throw new ProviderError(
         4200,
-        `The wallet does not support ${method}. Use personal_sign, eth_signTypedData_v4 or eth_sendTransaction.`,
+        `The wallet does not support ${method}. Use personal_sign, eth_signTypedData_v4 or eth_sendTransaction, or ask the chain RPC.`,
       );
   }
 }

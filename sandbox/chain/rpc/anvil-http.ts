@@ -1,4 +1,5 @@
 import { type IncomingMessage, request as requestOf } from "node:http";
+import { AbortSignal } from "../../../protocol/globals.ts";
 import { DirectAgent } from "../../lib/http/direct/connect-direct.ts";
 import { abortAfter } from "../../lib/time/timers.ts";
 import { AnswerLimitError, type HeldAnswer } from "./held-answers.ts";

@@ -1,6 +1,7 @@
 import type { Middleware } from "openapi-fetch";
 import { z } from "zod";
 import { URL } from "../../../protocol/globals.ts";
+import { withOwnGlobals } from "../../lib/http/direct/with-own-globals.ts";
 import type { Part } from "../../lib/part.ts";
 import type { SendRequest } from "../api-client.ts";
 import { isProblem } from "../problem-error.ts";
@@ -123,7 +124,7 @@ function authorizeWith(access: IssuedAccess, send: SendRequest): SendRequest {
       return await send(request);
     for (let resends = 0; ; resends += 1) {
       const { restores } = access;
-      const copy = request.clone();
+      const copy = withOwnGlobals(() => request.clone());
       const { credential } = await access.current(send);
       copy.headers.set("Authorization", `Bearer ${credential}`);
       const answer = await send(copy);

@@ -1313,6 +1313,7 @@ export interface components {
           /** The purchases and merchants that the transaction names. */
           about: string[];
           succeeded: boolean;
+          logs: number;
         }[];
       }[];
       /** The `cursor` of the next page; null on the last. */

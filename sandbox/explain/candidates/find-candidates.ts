@@ -50,14 +50,17 @@ export async function findCandidates(
     const found = await candidatesOf(call, observed, known, services);
     if (found.length > 0) return found;
   }
-  const ids: Json[] = [
+  const ids = new Set<Json>([
     ...calls.flatMap(({ args }) => args["id"] ?? []),
     ...(observed.receipt?.logs ?? []).flatMap(({ topics }) => topics),
-  ];
+  ]);
+  const byId = new Map<Json, Stored<PurchaseRecord>>(
+    known.purchases.map((purchase) => [purchase.value.commitment_hash, purchase]),
+  );
   // Calldata of no known function names a purchase if it has its hash anywhere.
   const input = observed.envelope?.input.toLowerCase() ?? "";
   const named = [
-    ...ids.flatMap((id) => known.purchases.filter(({ value }) => value.commitment_hash === id)),
+    ...[...ids].flatMap((id) => byId.get(id) ?? []),
     ...known.purchases.filter(({ key, value }) =>
       [value.commitment_hash, hashId(key)].some((hash) => input.includes(hash.slice(2))),
     ),

@@ -16,13 +16,16 @@ interface KeySources {
   values: readonly Hex[];
 }
 
-/** Collects the keys that a transaction can have used: every word of its calls, logs and slots, and what the sandbox knows by name. */
+/** The most words and addresses that are tried as keys: each address of a mapping of mappings is tried with every other key. */
+const mostKeys = { words: 512, addresses: 128 };
+
+/** Collects the keys that a transaction can have used: words of its calls, slots and logs, and what the sandbox knows by name. */
 export async function collectKeys(
   sources: KeySources,
   { services, labels }: { services: Services; labels: AddressLabels },
 ): Promise<MappingKeys> {
   const { deployment, store } = services;
-  const words = wordsOf(sources);
+  const words = take(wordsOf(sources), mostKeys.words);
   const programs = deployment.programs.map(({ id }) => ({ word: hashId(id), name: id }));
   const named = new Map<Hex, string>(programs.map(({ word, name }) => [word, name]));
   let fundings = 0;
@@ -36,10 +39,10 @@ export async function collectKeys(
     if (purchase !== undefined) named.set(word, purchase.key);
   }
   const addresses = new Set<Address>([
+    zeroAddress,
     ...sources.accounts,
     ...(sources.trace === null ? [] : allCalls(sources.trace).flatMap(({ from, to }) => [from, to ?? from])),
-    ...[...words].flatMap((word) => (isAddressWord(word) ? [slice(word, 12)] : [])),
-    zeroAddress,
+    ...words.flatMap((word) => (isAddressWord(word) ? [slice(word, 12)] : [])),
   ]);
   return {
     bytes32: [...new Set([...named.keys(), ...words])].map((word) => ({
@@ -47,7 +50,7 @@ export async function collectKeys(
       name: named.get(word) ?? word,
     })),
     outerBytes32: programs,
-    address: uniqueKeys(addresses, labels),
+    address: uniqueKeys(take(addresses, mostKeys.addresses), labels),
     // Fundings are numbered from 1; a merchant that did not enroll has none.
     number: Array.from({ length: fundings + 1 }, (_, index) => ({
       word: numberToHex(index + 1, { size: 32 }),
@@ -65,6 +68,10 @@ function uniqueKeys(addresses: Iterable<Address>, labels: AddressLabels): Mappin
   return [...keys.values()];
 }
 
+function take<T>(values: Iterable<T>, most: number): T[] {
+  return [...values].slice(0, most);
+}
+
 function isAddressWord(word: Hex): boolean {
   const value = hexToBigInt(word);
   return value > 0xffff_ffffn && value < 1n << 160n;
@@ -75,8 +82,8 @@ function wordsOf({ observed, trace, values }: KeySources): Set<Hex> {
   const logs = observed.receipt?.logs ?? [];
   return new Set([
     ...calls.flatMap(({ input }) => split(`0x${input.slice(10)}`)),
-    ...logs.flatMap(({ topics, data }) => [...topics, ...split(data)]),
     ...values,
+    ...logs.flatMap(({ topics, data }) => [...topics, ...split(data)]),
   ]);
 }
 

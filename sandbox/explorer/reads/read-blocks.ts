@@ -32,6 +32,8 @@ export const blocksQuery = z.strictObject({
 
 /** The number of transactions after which no further block is on a page. */
 const manyTransactions = 1_000;
+/** The size after which no further block is on a page, in bytes of what the node is expected to answer. */
+const pageBytes = 64 * 1024 * 1024;
 /** The size up to which blocks are read together, in bytes of what the node is expected to answer. */
 const portionBytes = 32 * 1024 * 1024;
 
@@ -39,7 +41,7 @@ const portionBytes = 32 * 1024 * 1024;
  * Reads a page of blocks, the newest first, with their transactions named by what they do.
  *
  * A page without the blocks that have no transactions can be short or empty and still have a next one, as each page of a search; so can one
- * whose blocks have many transactions.
+ * whose blocks have many transactions, long calldata or many logs.
  */
 export async function readBlocks(
   { cursor, q, has }: z.output<typeof blocksQuery>,
@@ -54,19 +56,20 @@ export async function readBlocks(
   }
   const top = cursor === undefined ? await sources.node.getBlockNumber({ cacheTime: 0 }) : BigInt(cursor);
   const headers: Header[] = [];
-  let transactions = 0;
+  const content = { transactions: 0, bytes: 0 };
   let next = top;
-  while (next >= 0n && top - next < mostScanned && isShort(headers, transactions)) {
+  while (next >= 0n && top - next < mostScanned && isShort(headers, content)) {
     const numbers = Array.from({ length: pageSize }, (_, index) => next - BigInt(index)).filter(
       (n) => n >= 0n,
     );
     const found = await Promise.all(numbers.map(async (number) => await readHeader(number, sources)));
     for (const header of found) {
-      if (!isShort(headers, transactions)) break;
+      if (!isShort(headers, content)) break;
       next -= 1n;
       if (header === undefined || !isAsked(header)) continue;
       headers.push(header);
-      transactions += header.transactions.length;
+      content.transactions += header.transactions.length;
+      content.bytes += answerBytes(header);
     }
   }
   return { data: await readViews(headers, sources), next_cursor: next >= 0n ? String(next) : null };
@@ -76,8 +79,8 @@ export async function readBlocks(
 type Header = GetBlockReturnType<undefined, false>;
 
 /** Returns whether a page has room for a further block. */
-function isShort(headers: readonly Header[], transactions: number): boolean {
-  return headers.length < pageSize && transactions < manyTransactions;
+function isShort(headers: readonly Header[], content: { transactions: number; bytes: number }): boolean {
+  return headers.length < pageSize && content.transactions < manyTransactions && content.bytes < pageBytes;
 }
 
 async function readHeader(blockNumber: bigint, { node }: Sources): Promise<Header | undefined> {
@@ -107,8 +110,9 @@ async function readViews(headers: readonly Header[], sources: Sources): Promise<
 }
 
 /** Estimates the answer to {@link viewBlock} from above: calldata in hex, and of the logs those that cost the least gas for what is answered of them. */
-function answerBytes({ size, gasUsed }: Header): number {
-  return 2 * Number(size) + Math.ceil(1.2 * Number(gasUsed));
+function answerBytes({ size, gasUsed, logsBloom }: Header): number {
+  const hasLogs = logsBloom !== null && BigInt(logsBloom) !== 0n;
+  return 2 * Number(size) + (hasLogs ? Math.ceil(1.2 * Number(gasUsed)) : 0);
 }
 
 /** Returns the number of the block that a text names by its number, by its hash or by a transaction in it; null when there is none. */
@@ -175,6 +179,7 @@ async function viewTransaction(
     function: decoded?.function ?? null,
     about: await aboutOf([...argumentIds(decoded?.args ?? {}), ...loggedIds(receipt, services)], services),
     succeeded: receipt?.status === "0x1",
+    logs: receipt?.logs.length ?? 0,
   };
 }
 

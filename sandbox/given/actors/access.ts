@@ -4,6 +4,7 @@ import { mostResends } from "../../client/access/lazy-access.ts";
 import { requestAccess } from "../../client/access/request-access.ts";
 import { WriteKeys } from "../../client/access/write-keys.ts";
 import type { SendRequest } from "../../client/api-client.ts";
+import { withOwnGlobals } from "../../lib/http/direct/with-own-globals.ts";
 import type { Part } from "../../lib/part.ts";
 import type { SeededAccount } from "../../service/keys.ts";
 
@@ -52,7 +53,7 @@ export class GivenAccess implements Part<AccessState> {
   authorizedFetch(program: string, issue: SendRequest): SendRequest {
     return async (request) => {
       for (let resends = 0; ; resends += 1) {
-        const copy = request.clone();
+        const copy = withOwnGlobals(() => request.clone());
         const used = await this.#authorize(copy, program, issue);
         const answer = await this.send(copy);
         if (answer.status !== 401 || resends === mostResends) return answer;

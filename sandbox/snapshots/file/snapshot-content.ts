@@ -2,19 +2,15 @@ import { z } from "zod";
 import { latestTime } from "../../chain/clock/clock.ts";
 import { chainRecord } from "../../chain/start-chain.ts";
 import { keptSettings } from "../../data-directory/beginning.ts";
-import { ownState } from "../../lib/part.ts";
 import { confirmationsSchema } from "../../options/defaults.ts";
-import type { Fingerprint } from "../fingerprint.ts";
+import { fingerprintSchema } from "../fingerprint.ts";
 
 const wei = z.codec(z.string().regex(/^\d{1,78}$/), z.bigint(), {
   decode: (text) => BigInt(text),
   encode: (value) => value.toString(),
 });
 
-/**
- * The content of a snapshot file besides the chain's state; test keys only. A field whose type comes
- * from here is checked by the checksum alone.
- */
+/** The content of a snapshot file besides the chain's state; test keys only. */
 export const snapshotContent = z.object({
   settings: keptSettings
     .omit({ in_database: true })
@@ -26,7 +22,7 @@ export const snapshotContent = z.object({
   offset: z.int().min(-latestTime).max(latestTime),
   /** The states of all parts, by their names. */
   parts: z.record(z.string(), z.unknown()),
-  fingerprint: ownState<Fingerprint>(),
+  fingerprint: fingerprintSchema,
 });
 
 /** A sandbox as a snapshot file has it. */

@@ -15,14 +15,15 @@ export function parseJson(bytes: Uint8Array, inexact?: (source: string) => unkno
   const text = decode(bytes);
   let value: unknown;
   try {
-    value = inexact === undefined ? JSON.parse(text) : JSON.parse(text, revive(inexact));
+    value = JSON.parse(text);
   } catch (cause) {
     throw new Problem("body_malformed", `The body is not valid JSON: ${mistakeIn(text, messageOf(cause))}.`, {
       cause,
     });
   }
   assertStrict(text, inexact === undefined);
-  return value;
+  // With a function, JSON.parse cannot read text of any depth.
+  return inexact === undefined ? value : JSON.parse(text, revive(inexact));
 }
 
 function revive(inexact: (source: string) => unknown) {

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
@@ -66,6 +68,17 @@ test("status --wait fails when no sandbox is ready in time, and says what to do"
   expect((await tryCli(["status", "--wait", "--timeout", "30"])).stderr).toContain(
     "It has no unit. Use 30s.",
   );
+});
+
+test("stop --control says that no sandbox runs at an address that refuses the connection", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("The server has no port.");
+  server.close();
+  await once(server, "close");
+  const control = `http://127.0.0.1:${address.port}`;
+  expect(await runCli("stop", "--control", control)).toBe(`No sandbox runs at ${control}.\n`);
 });
 
 test("stop refuses the control API of something else", async () => {

@@ -4,7 +4,10 @@ import { rename, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
+import { redeployOnChange } from "../../../cli/running/redeploy-on-change.ts";
+import { startSandbox } from "../../../cli/running/start-sandbox.ts";
 import { readContractArtifact } from "../../../sandbox/chain/contracts.ts";
 import type { SandboxDescription } from "../../../sandbox/options/description.ts";
 import { temporaryFolder } from "../../temporary-folder.ts";
@@ -70,6 +73,31 @@ test("start --watch replaces the sandbox on the same ports when the artifact cha
     kill("SIGTERM");
   }
   expect(await exited).toBe(0);
+});
+
+test("a contract that has changed after the sandbox read it and before it is watched replaces the sandbox", async () => {
+  const folder = await temporaryFolder();
+  const artifact = join(folder, "MyRegistrar.json");
+  const { abi, bytecode } = await readContractArtifact("PurchaseRegistrar");
+  const write = async (code: string) =>
+    await writeFile(artifact, JSON.stringify({ contractName: "MyRegistrar", abi, bytecode: code }));
+  const output = () => ({ write: () => true });
+  const terminal = { stdin: new PassThrough(), stdout: output(), stderr: output(), once: () => {} };
+  const [apiPort, docsPort, rpcPort, controlPort] = [
+    await lowPort(),
+    await lowPort(),
+    await lowPort(),
+    await lowPort(),
+  ];
+  const ports = { apiPort, docsPort, rpcPort, controlPort };
+  const flags = { dataDir: join(folder, "data"), registrar: artifact, startTimeout: 60_000, ...ports };
+  await write(bytecode);
+  const first = await startSandbox(terminal, flags);
+  await write(`${bytecode}00`);
+  const replaced = Promise.withResolvers<void>();
+  const last = await redeployOnChange(terminal, first, flags, replaced.promise, () => replaced.resolve());
+  await last.close();
+  expect(last.description.chain.epoch).not.toBe(first.description.chain.epoch);
 });
 
 test("start --watch without --registrar is refused", async () => {

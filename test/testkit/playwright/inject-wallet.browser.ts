@@ -401,6 +401,12 @@ describe("a page that uses ethers", () => {
           { types: { EIP712Domain: [] }, primaryType: "EIP712Domain", domain: {}, message: {} },
         ],
         personal_sendTransaction: [pay, ""],
+        evm_mine: [],
+        hardhat_mine: ["0x1"],
+        anvil_setBalance: [pay.from, "0x1"],
+        anvil_impersonateAccount: [pay.from],
+        debug_traceTransaction: [`0x${"00".repeat(32)}`],
+        EVM_MINE: [],
         wallet_sendCalls: [{ version: "2.0.0", from: pay.from, calls: [pay] }],
       }))
         expect(await call("ask", method, params), method).toMatchObject({ code: 4200 });

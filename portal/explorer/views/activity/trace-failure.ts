@@ -68,9 +68,10 @@ export function outcomeBadge(outcome: TraceOutcome): Template {
 }
 
 /** When the trace was written, where its snapshot file is, and how to start from it. */
-export function traceSource({ snapshot, snapshot_problem, written }: TraceView): TemplateResult {
+export function traceSource({ snapshot, snapshot_problem, written, left_out }: TraceView): TemplateResult {
   return html`<div class="small quiet">
     <p>Written at ${formatTime(written)} UTC.</p>
+    ${left_out.map((sentence) => html`<p>${sentence}</p>`)}
     ${
       snapshot === null
         ? snapshot_problem === null

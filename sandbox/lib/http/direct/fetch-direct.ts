@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import { fetch, Headers, Request, Response, URL } from "../../../../protocol/globals.ts";
 import { readBytes } from "../read-bytes.ts";
 import { DirectAgent, requestDirect } from "./connect-direct.ts";
+import { withOwnGlobals } from "./with-own-globals.ts";
 
 // It keeps no connection: one that the server closes as the next request is sent would be taken for a lost response.
 const agent = new DirectAgent();
@@ -24,7 +25,8 @@ const bodiless = [204, 205, 304];
  * @example const response = await fetchDirect(`${urls.control}/status`)
  */
 export async function fetchDirect(input: Request | URL | string, init?: RequestInit): Promise<Response> {
-  const request = typeof input === "string" || "href" in input ? new Request(input, init) : input;
+  const request =
+    typeof input === "string" || "href" in input ? withOwnGlobals(() => new Request(input, init)) : input;
   const { method, url, signal } = request;
   signal.throwIfAborted();
   const body = Buffer.from(await request.arrayBuffer());

@@ -6,6 +6,8 @@ import { WebSocket } from "ws";
 import { z } from "zod";
 import { createSandbox, type Sandbox } from "../../../../sandbox/create-sandbox.ts";
 import { mostRpcSnapshots } from "../../../../sandbox/snapshots/rpc-snapshots.ts";
+import { rpcOf } from "../../../end-to-end/rpc.ts";
+import { controlSandbox } from "../../../kit/control.ts";
 
 let sandbox: Sandbox;
 
@@ -113,3 +115,45 @@ test("snapshots that wait for their revert have a limit, and the error says what
   expect(await one("evm_revert", [first])).toMatchObject({ result: true });
   expect(await one("evm_snapshot")).toMatchObject({ result: expect.stringMatching(/^0x/) });
 });
+/** LOG0 without data, and again while over 8,192 gas are left. */
+const loggingCode = "0x5b60006000a06120005a1160005700";
+
+test.each([
+  [1, false],
+  [128, true],
+])(
+  "of %i clients, one that does not read 13 MB of notifications is disconnected: %s",
+  {
+    timeout: 300_000,
+  },
+  async (clients, isDisconnected) => {
+    const rpc = rpcOf(sandbox.description);
+    const url = sandbox.description.urls.rpc.replace("http", "ws");
+    const sockets = Array.from({ length: clients }, () => new WebSocket(url));
+    onTestFinished(() => {
+      for (const socket of sockets) socket.terminate();
+    });
+    await Promise.all(sockets.map(async (socket) => await once(socket, "open")));
+    const [subscriber] = sockets;
+    if (subscriber === undefined) throw new Error("There is no subscriber.");
+    subscriber.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["logs",{}]}');
+    await once(subscriber, "message");
+    subscriber.pause();
+    const logger = "0x00000000000000000000000000000000000000ee";
+    await rpc("anvil_setCode", logger, loggingCode);
+    const from = sandbox.description.wallets["stranger"]?.address;
+    const hash = String(await rpc("eth_sendTransaction", { from, to: logger, gas: "0xf42400" }));
+    await controlSandbox(sandbox.description, "POST", "/blocks", { blocks: 1 });
+    const { logs } = z
+      .object({ logs: z.array(z.unknown()) })
+      .parse(await rpc("eth_getTransactionReceipt", hash));
+    let count = 0;
+    subscriber.on("message", () => {
+      count += 1;
+    });
+    subscriber.resume();
+    const isOver = () => count === logs.length || subscriber.readyState === WebSocket.CLOSED;
+    await expect.poll(isOver, { timeout: 100_000 }).toBe(true);
+    expect(count < logs.length).toBe(isDisconnected);
+  },
+);

@@ -250,6 +250,13 @@ describe("no form of a request gets a refused method to Anvil", () => {
     });
   });
 
+  test("not as a hundred thousand levels, which are complete", async () => {
+    const { text } = await post("[".repeat(100_000) + "]".repeat(100_000));
+    expect(JSON.parse(text)).toMatchObject({
+      error: { code: -32_600, message: "Invalid request: The body has more than 64 levels." },
+    });
+  });
+
   test("not as a notification, which does nothing, as in Anvil", async () => {
     const notification = '{"jsonrpc":"2.0","method":"evm_mine"}';
     const alone = await post(notification);

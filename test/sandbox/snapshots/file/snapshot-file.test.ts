@@ -171,6 +171,8 @@ test("a file with values that no sandbox writes is refused, though its checksum 
     { settings: { ...settings, programs: Array.from({ length: 101 }, () => program) } },
     { base_fee: "1".repeat(1_000_000) },
     { offset: 1e15 },
+    { fingerprint: [] },
+    { fingerprint: { ...content.fingerprint, block: null } },
   ];
   const lines = [
     ...changes.map((change) => `${JSON.stringify({ ...content, ...change })}\n${state}`),
