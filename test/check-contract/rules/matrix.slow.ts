@@ -57,6 +57,8 @@ test("every function is tried in every state that its rules allow, with keys and
       "expire, keys",
       "offer, contracts",
       "offer, keys",
+      "openProgram, contracts",
+      "openProgram, keys",
       "pay, contracts",
       "pay, keys",
       "payBatch, contracts",
