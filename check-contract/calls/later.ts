@@ -44,6 +44,7 @@ export const laterCalls: CallSequence = {
 type Steps = readonly (readonly [rule: string, actor: Actor, call: Pick<Call, "to" | "data">])[];
 
 /** Signs what the calls need, and returns the calls at the start, decades later, and so on. */
+// Long: one list of calls in the order of their times.
 async function prepareCalls(recorder: CallRecorder, now: bigint): Promise<readonly Steps[]> {
   const { registrar, fixture } = recorder;
   const end = now + 5n * years;

@@ -2,12 +2,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { attacks, attacksWithPermit } from "../../check-contract/attacks/all.ts";
-import {
-  type ContractReport,
-  checkContract,
-  type ReferenceEffects,
-  readReference,
-} from "../../check-contract/check-contract.ts";
+import { type ContractReport, checkContract } from "../../check-contract/check-contract.ts";
+import { type ReferenceEffects, readReference } from "../../check-contract/reference.ts";
 import { rules } from "../../check-contract/rules/all.ts";
 import { stateChecks } from "../../check-contract/rules/matrix/plan.ts";
 import { readArtifact } from "../../sandbox/chain/registrar/artifact.ts";

@@ -31,7 +31,8 @@ export interface MatrixRecording {
   views: readonly View[];
 }
 
-interface View {
+/** A view with its arguments. */
+export interface View {
   view: ViewName;
   name: string;
   data: Hex;

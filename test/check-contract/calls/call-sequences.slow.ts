@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import type { RecordedCall } from "../../../check-contract/calls/call-recorder.ts";
 import { findCallBreach } from "../../../check-contract/calls/call-sequence.ts";
-import { readReference } from "../../../check-contract/check-contract.ts";
+import { readReference } from "../../../check-contract/reference.ts";
 
 let calls: readonly RecordedCall[];
 
