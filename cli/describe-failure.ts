@@ -1,7 +1,7 @@
 import { causesOf, codeOf, firstError, isError, messageOf } from "../protocol/coded-error.ts";
 import { isLostConnection } from "../sandbox/lib/errors/is-lost-connection.ts";
+import { flaggedOptions } from "../sandbox/options/options.ts";
 import { describeFileError } from "../server/lib/describe-file-error.ts";
-import { inFlags } from "./flag-names.ts";
 
 /**
  * Says why a command has failed, and what to do.
@@ -19,4 +19,56 @@ export function describeFailure(thrown: unknown): string {
   if (limit !== undefined)
     return `The command cannot continue: ${describeFileError(limit)}. Allow more of them (ulimit -n), and run the command again.`;
   return inFlags(messageOf(error));
+}
+
+/** The flags of other options (of joinSandbox, explore and listeners), and of fields of requests whose flags have the same names. */
+const others = [
+  "apiPort",
+  "port",
+  "scenario",
+  "layer",
+  "point",
+  "action",
+  "count",
+  "operation",
+  "program",
+  "kind",
+  "caller",
+  "method",
+];
+const fields = ["depth", "status", "body", "call", "typed_data", "decision", "signature"];
+
+const flags: ReadonlyMap<string, string> = new Map([
+  ...flaggedOptions.map(({ name, flag }): [string, string] => [name, flag.replace(/ .*/, "")]),
+  ...[...others, ...fields].map((name): [string, string] => [
+    name,
+    `--${name.replace(/[A-Z]/, "-$&").toLowerCase().replace("_", "-")}`,
+  ]),
+  ["contracts.registrar", "--registrar"],
+  ["subject_id", "--subject"],
+  ["operation_id", "--relay-operation"],
+  ["delay_ms", "--delay"],
+  ["headers", "--header"],
+]);
+
+/**
+ * Returns the flag of an option or a field; undefined if the command line has none.
+ *
+ * @example flagOf("dataDirectory") // "--data-dir"
+ */
+export function flagOf(name: string): string | undefined {
+  return flags.get(name);
+}
+
+/**
+ * Returns a message of the library with flags in place of options: the library writes `the option dataDirectory`, the word that code has,
+ * and the command line `--data-dir`, the word that its user typed. An option without a flag stays.
+ *
+ * @example inFlags("Name the database with the option store.") // "Name the database with --store."
+ */
+export function inFlags(message: string): string {
+  return message.replaceAll(
+    /\bthe option ([a-z_]+(?:\.[a-z]+)*)(?:\[\d+\])?(?![\w[])/gi,
+    (text, name: string) => flagOf(name) ?? text,
+  );
 }

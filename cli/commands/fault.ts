@@ -11,7 +11,7 @@ import {
   rpcCallers,
 } from "../../sandbox/faults/fault-matrix.ts";
 import { orList } from "../../server/lib/or-list.ts";
-import { flagOf } from "../flag-names.ts";
+import { flagOf } from "../describe-failure.ts";
 import { ControlRefusedError, callControl } from "../running/call-control.ts";
 import {
   dataDirectoryOption,
