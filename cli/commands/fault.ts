@@ -1,6 +1,6 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
-import { z } from "zod";
 import { relayOperationKinds } from "../../relayer/journal/relay-operation-kind.ts";
+import { type Fault, faultSchema } from "../../sandbox/faults/fault.ts";
 import {
   faultDefaults,
   faultIntentNames,
@@ -10,7 +10,9 @@ import {
   pointsOf,
   rpcCallers,
 } from "../../sandbox/faults/fault-matrix.ts";
+import { clearFaults, listFaults } from "../../sandbox/faults/operations.ts";
 import { orList } from "../../server/lib/or-list.ts";
+import { controlCommand } from "../control-command.ts";
 import { flagOf } from "../describe-failure.ts";
 import { ControlRefusedError, callControl } from "../running/call-control.ts";
 import {
@@ -21,21 +23,6 @@ import {
   wholeNumber,
 } from "../shared-options.ts";
 import { newCommand, print, type Terminal } from "../terminal.ts";
-
-const fault = z.looseObject({
-  layer: z.string(),
-  point: z.string(),
-  action: z.string(),
-  match: z.record(z.string(), z.string()),
-  remaining: z.int().nullable(),
-  hits: z.int(),
-  depth: z.int().optional(),
-  delay_ms: z.int().optional(),
-  status: z.int().optional(),
-  headers: z.record(z.string(), z.string()).optional(),
-  body: z.string().optional(),
-});
-const list = z.object({ data: z.array(fault) });
 
 const delay = wholeNumber(1, faultLimits.delayMs);
 const status = wholeNumber(faultLimits.status.least, faultLimits.status.most);
@@ -70,8 +57,14 @@ export function faultCommand(terminal: Terminal): Command {
   return newCommand(terminal, "fault")
     .description("set and clear faults of the API, the relayer, the node, the chain and deliveries")
     .addCommand(setCommand(terminal))
-    .addCommand(listCommand(terminal))
-    .addCommand(clearCommand(terminal));
+    .addCommand(
+      controlCommand(
+        terminal,
+        listFaults,
+        ({ data }) => data.map(describe).join("\n") || "No faults are set.",
+      ),
+    )
+    .addCommand(controlCommand(terminal, clearFaults, () => "All faults are cleared."));
 }
 
 function setCommand(terminal: Terminal): Command {
@@ -143,7 +136,7 @@ async function setFault(
   if (name !== undefined && (flags.layer !== undefined || flags.action !== undefined))
     command.error(`error: fault set takes either ${name} or --layer and --action. Leave one of them out.`);
   try {
-    const set = fault.parse(await callControl(flags.dataDir, "POST", "/faults", bodyOf(name, flags)));
+    const set = faultSchema.parse(await callControl(flags.dataDir, "POST", "/faults", bodyOf(name, flags)));
     print(terminal, flags, set, describe(set));
   } catch (error) {
     throw error instanceof ControlRefusedError
@@ -185,29 +178,7 @@ function bodyOf(intent: string | undefined, flags: FaultFlags): object {
   return { layer, point, action, match, count, ...details };
 }
 
-function listCommand(terminal: Terminal): Command {
-  return newCommand(terminal, "list")
-    .description("list the faults, including those that no longer act")
-    .addOption(dataDirectoryOption())
-    .addOption(jsonOption())
-    .action(async (flags: SandboxFlags) => {
-      const { data } = list.parse(await callControl(flags.dataDir, "GET", "/faults"));
-      print(terminal, flags, { data }, data.map(describe).join("\n") || "No faults are set.");
-    });
-}
-
-function clearCommand(terminal: Terminal): Command {
-  return newCommand(terminal, "clear")
-    .description("clear all faults and resume mining")
-    .addOption(dataDirectoryOption())
-    .addOption(jsonOption())
-    .action(async (flags: SandboxFlags) => {
-      const answer = list.parse(await callControl(flags.dataDir, "DELETE", "/faults"));
-      print(terminal, flags, answer, "All faults are cleared.");
-    });
-}
-
-function describe(one: z.output<typeof fault>): string {
+function describe(one: Fault): string {
   const { layer, point, action, match, remaining, hits, depth, delay_ms, status } = one;
   const who = Object.entries(match).map(([field, value]) => `${field} ${value}`);
   const left = remaining === null ? "acts until it is cleared" : `acts ${remaining} more`;

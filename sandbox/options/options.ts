@@ -243,7 +243,7 @@ export const sandboxOptions = objectOf("", {
       "the text that ids and most test keys are derived from; in deterministic mode, equal seeds and options give equal sandboxes",
     byDefault: "sandbox",
   }),
-  mode: oneOf(["deterministic", "live"], '"deterministic" or "live"').optional().register(flags, {
+  mode: oneOf(["live", "deterministic"], '"deterministic" or "live"').optional().register(flags, {
     flag: "--mode <mode>",
     description: "live: time follows the wall clock; deterministic: only blocks advance it",
     byDefault: "live",
