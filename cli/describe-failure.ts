@@ -1,4 +1,5 @@
 import { causesOf, codeOf, firstError, isError, messageOf } from "../protocol/coded-error.ts";
+import { faultFlags } from "../sandbox/faults/fault-request.ts";
 import { isLostConnection } from "../sandbox/lib/errors/is-lost-connection.ts";
 import { flaggedOptions } from "../sandbox/options/options.ts";
 import { describeFileError } from "../server/lib/describe-file-error.ts";
@@ -21,34 +22,27 @@ export function describeFailure(thrown: unknown): string {
   return inFlags(messageOf(error));
 }
 
-/** The flags of other options (of joinSandbox, explore and listeners), and of fields of requests whose flags have the same names. */
+/** Other options (of joinSandbox, explore and listeners), and fields of requests, whose flags have their names. */
 const others = [
-  "apiPort",
   "port",
   "scenario",
   "layer",
   "point",
   "action",
   "count",
-  "operation",
-  "program",
-  "kind",
-  "caller",
-  "method",
+  "call",
+  "typed_data",
+  "decision",
+  "signature",
 ];
-const fields = ["depth", "status", "body", "call", "typed_data", "decision", "signature"];
 
 const flags: ReadonlyMap<string, string> = new Map([
-  ...flaggedOptions.map(({ name, flag }): [string, string] => [name, flag.replace(/ .*/, "")]),
-  ...[...others, ...fields].map((name): [string, string] => [
-    name,
-    `--${name.replace(/[A-Z]/, "-$&").toLowerCase().replace("_", "-")}`,
-  ]),
+  ...[...flaggedOptions, ...faultFlags.match, ...faultFlags.details].map(
+    ({ name, flag }): [string, string] => [name, flag.replace(/ .*/, "")],
+  ),
+  ...others.map((name): [string, string] => [name, `--${name.replace("_", "-")}`]),
+  ["apiPort", "--api-port"],
   ["contracts.registrar", "--registrar"],
-  ["subject_id", "--subject"],
-  ["operation_id", "--relay-operation"],
-  ["delay_ms", "--delay"],
-  ["headers", "--header"],
 ]);
 
 /**

@@ -2,13 +2,8 @@ import { dirname } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { type Duration, toSeconds } from "../sandbox/chain/clock/duration.ts";
-import {
-  checkOptions,
-  type FlaggedOption,
-  flaggedOptions,
-  type SandboxOptions,
-} from "../sandbox/options/options.ts";
-import { mostStartTimeoutMs } from "../sandbox/options/start-timeout.ts";
+import type { FlaggedOption } from "../sandbox/lib/option-schemas.ts";
+import { checkOptions, flaggedOptions, type SandboxOptions } from "../sandbox/options/options.ts";
 
 /** The options that {@link dataDirectoryOption} and {@link jsonOption} give to a command. */
 export interface SandboxFlags {
@@ -113,16 +108,39 @@ export function portOption(name: string, description: string, port: number): Opt
 export function sandboxOption(name: string, description?: string): Option {
   const found = flaggedOptions.find((flagged) => flagged.name === name);
   if (found === undefined) throw new Error(`The option ${name} has no flag.`);
-  const { flag, byDefault, env, schema } = found;
-  const option = new Option(flag, description ?? found.description).default(undefined, byDefault);
+  const option = flaggedOption(found);
+  option.description = description ?? option.description;
+  // The sandbox says what is wrong with a number of confirmations.
+  return name === "confirmations" ? option.argParser(wholeNumber()) : option;
+}
+
+/** Returns the option of the command line for a field with a flag: choices, ranges and defaults are those of its schema. */
+export function flaggedOption(flagged: FlaggedOption): Option {
+  const { flag, description, byDefault, env, schema } = flagged;
+  const option = new Option(flag, description).default(undefined, byDefault);
   if (env !== undefined) option.env(env);
-  if (schema instanceof z.ZodEnum) option.choices(schema.options.map(String));
-  if (name.startsWith("ports.")) return option.argParser(wholeNumber(0, 65_535));
-  if (name === "startTimeoutMs") return option.argParser(wholeNumber(1, mostStartTimeoutMs));
-  if (schema instanceof z.ZodNumber) return option.argParser(wholeNumber());
+  if (schema instanceof z.ZodEnum) return option.choices(schema.options.map(String));
+  if (schema instanceof z.ZodNumber)
+    return option.argParser(wholeNumber(schema.minValue ?? 0, Math.min(schema.maxValue ?? most, most)));
   if (schema instanceof z.ZodBigInt) return option.argParser(wei);
+  if (schema instanceof z.ZodRecord) return option.argParser(header);
   if (!(schema instanceof z.ZodArray) || option.variadic) return option;
-  return option.argParser((text, before: readonly unknown[] = []) => [...before, entryOf(found, text)]);
+  return option.argParser((text, before: readonly unknown[] = []) => [...before, entryOf(flagged, text)]);
+}
+
+/** Returns the values that the flags of a command have for fields, by the fields' names. */
+export function valuesOf(flags: object, fields: readonly FlaggedOption[]): { [name: string]: unknown } {
+  return Object.fromEntries(
+    fields.map(({ name, flag }) => [name, Reflect.get(flags, new Option(flag).attributeName())]),
+  );
+}
+
+/** Reads one more header of an answer. @throws InvalidArgumentError */
+function header(text: string, others: { [name: string]: string } = {}): { [name: string]: string } {
+  const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined)
+    throw new InvalidArgumentError('Write a name and a value, such as "Retry-After: 3".');
+  return { ...others, [name]: value };
 }
 
 function wei(text: string): bigint {
@@ -143,10 +161,8 @@ function entryOf({ pairedWith }: FlaggedOption, text: string): unknown {
  */
 export function readSandboxOptions(values: object): SandboxOptions {
   const options: SandboxOptions = {};
-  for (const { name, flag } of flaggedOptions) {
-    const value: unknown = Reflect.get(values, new Option(flag).attributeName());
+  for (const [name, value] of Object.entries(valuesOf(values, flaggedOptions)))
     if (value !== undefined) setAt(options, name.split("."), value);
-  }
   checkOptions(options);
   return options;
 }
@@ -157,16 +173,19 @@ function setAt(target: object, [key = "", ...rest]: readonly string[], value: un
   Reflect.set(target, key, rest.length === 0 ? value : inner);
 }
 
+/** The largest number of the command line. */
+const most = 999_999_999;
+
 /**
  * Reads an option or an argument that is a whole number.
  *
  * @returns what throws an InvalidArgumentError, which commander shows with the option's name, for any other text.
  */
-export function wholeNumber(least = 0, most = 999_999_999): (text: string) => number {
+export function wholeNumber(least = 0, largest = most): (text: string) => number {
   return (text) => {
     const number = Number(text);
-    if (!/^\d{1,9}$/.test(text) || number < least || number > most)
-      throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+    if (!/^\d{1,9}$/.test(text) || number < least || number > largest)
+      throw new InvalidArgumentError(`It must be a whole number from ${least} to ${largest}.`);
     return number;
   };
 }

@@ -16,6 +16,41 @@ export interface OptionFlag {
 /** The flags of options that have one. */
 export const flags = z.registry<OptionFlag>();
 
+/** Returns the schema of an option that may be left out, and that has a flag. */
+export function flagged<S extends z.ZodType>(
+  schema: S,
+  flag: string,
+  description: string,
+  others: Omit<OptionFlag, "flag" | "description"> = {},
+): z.ZodOptional<S> {
+  const option = schema.optional();
+  flags.add(option, { flag, description, ...others });
+  return option;
+}
+
+/** An option with a flag, by its path, as in `ports.api`. */
+export interface FlaggedOption extends OptionFlag {
+  readonly name: string;
+  readonly schema: z.core.$ZodType;
+}
+
+/** Returns the options of an object that have a flag. */
+export function flaggedIn(shape: z.core.$ZodShape, path = ""): FlaggedOption[] {
+  return Object.entries(shape).flatMap(([key, option]) => {
+    const schema = withoutWrappers(option);
+    const name = path + key;
+    const own = flags.get(option);
+    const inner = schema instanceof z.ZodObject ? flaggedIn(schema.shape, `${name}.`) : [];
+    return own === undefined ? inner : [{ name, schema, ...own }, ...inner];
+  });
+}
+
+/** Returns the schema of an option that may be left out. */
+export function withoutWrappers(schema: z.core.$ZodType): z.core.$ZodType {
+  const isWrapper = schema instanceof z.ZodOptional || schema instanceof z.ZodReadonly;
+  return isWrapper ? withoutWrappers(schema.unwrap()) : schema;
+}
+
 /** Returns the messages of a schema for `name`, which completes "must be …" with the unit and the range. */
 export function must(name: string) {
   return {

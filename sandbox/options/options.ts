@@ -11,11 +11,11 @@ import { isHostName } from "../lib/http/host-and-origin.ts";
 import type { Resolve } from "../lib/http/pin-receiver.ts";
 import {
   callback,
-  flags,
+  flagged,
+  flaggedIn,
   isObject,
   listOf,
   must,
-  type OptionFlag,
   objectOf,
   oneOf,
   text,
@@ -237,136 +237,108 @@ const part = typed<Part>(partName, isObject)
 
 /** The options of createSandbox: their check, their flags, and the types in `docs/options.md`. */
 export const sandboxOptions = objectOf("", {
-  seed: text(`a string of 1 to ${longestSeed} characters`, 1, longestSeed).optional().register(flags, {
-    flag: "--seed <text>",
-    description:
-      "the text that ids and most test keys are derived from; in deterministic mode, equal seeds and options give equal sandboxes",
-    byDefault: "sandbox",
-  }),
-  mode: oneOf(["live", "deterministic"], '"deterministic" or "live"').optional().register(flags, {
-    flag: "--mode <mode>",
-    description: "live: time follows the wall clock; deterministic: only blocks advance it",
-    byDefault: "live",
-  }),
+  seed: flagged(
+    text(`a string of 1 to ${longestSeed} characters`, 1, longestSeed),
+    "--seed <text>",
+    "the text that ids and most test keys are derived from; in deterministic mode, equal seeds and options give equal sandboxes",
+    { byDefault: "sandbox" },
+  ),
+  mode: flagged(
+    oneOf(["live", "deterministic"], '"deterministic" or "live"'),
+    "--mode <mode>",
+    "live: time follows the wall clock; deterministic: only blocks advance it",
+    { byDefault: "live" },
+  ),
   ports: objectOf("such as { api: 4020 }", {
-    api: whole(0, 65_535).optional().register(flags, {
-      flag: "--api-port <number>",
-      description: "port of the routing API, 0 for any free one",
-    }),
-    docs: whole(0, 65_535).optional().register(flags, {
-      flag: "--docs-port <number>",
-      description: "port of the documentation host, 0 for any free one",
-    }),
-    control: whole(0, 65_535).optional().register(flags, {
-      flag: "--control-port <number>",
-      description: "port of the control API, 0 for any free one",
-    }),
-    rpc: whole(0, 65_535).optional().register(flags, {
-      flag: "--rpc-port <number>",
-      description: "port of the chain RPC, 0 for any free one",
-    }),
+    api: flagged(whole(0, 65_535), "--api-port <number>", "port of the routing API, 0 for any free one"),
+    docs: flagged(
+      whole(0, 65_535),
+      "--docs-port <number>",
+      "port of the documentation host, 0 for any free one",
+    ),
+    control: flagged(
+      whole(0, 65_535),
+      "--control-port <number>",
+      "port of the control API, 0 for any free one",
+    ),
+    rpc: flagged(whole(0, 65_535), "--rpc-port <number>", "port of the chain RPC, 0 for any free one"),
   }).optional(),
-  listen: typed<string>(
-    'an IP address, such as "0.0.0.0"',
-    (value) => typeof value === "string" && isIP(value) !== 0,
-  )
-    .optional()
-    .register(flags, {
-      flag: "--listen <address>",
-      description:
-        "the IP address that all ports listen at, such as 0.0.0.0 in a container; everyone who reaches it controls the sandbox",
-      byDefault: "127.0.0.1",
-    }),
-  allowHosts: listOf(
+  listen: flagged(
     typed<string>(
-      'a host name without a scheme, such as "sandbox" or "sandbox:9000"',
-      (value) => typeof value === "string" && isHostName(value),
+      'an IP address, such as "0.0.0.0"',
+      (value) => typeof value === "string" && isIP(value) !== 0,
     ),
-  )
-    .optional()
-    .register(flags, {
-      flag: "--allow-host <name>",
-      description:
-        "a host name under which clients reach the sandbox, such as sandbox or sandbox:9000; repeatable",
-    }),
-  confirmations: whole(1, mostConfirmations)
-    .optional()
-    .register(flags, {
-      flag: "--confirmations <number>",
-      description: "required confirmations; the first is the block that includes the transaction",
-      byDefault: `${defaultConfirmations}`,
-    }),
-  programs: listOf(
-    typed<ProgramOption>(
-      'a program\'s id such as "prg_demo", or { id, name, account }',
-      (value) => typeof value === "string" || isObject(value),
+    "--listen <address>",
+    "the IP address that all ports listen at, such as 0.0.0.0 in a container; everyone who reaches it controls the sandbox",
+    { byDefault: "127.0.0.1" },
+  ),
+  allowHosts: flagged(
+    listOf(
+      typed<string>(
+        'a host name without a scheme, such as "sandbox" or "sandbox:9000"',
+        (value) => typeof value === "string" && isHostName(value),
+      ),
     ),
-  )
-    .optional()
-    .register(flags, {
-      flag: "--program <id>",
-      description:
-        'a program to serve, as an id or as "id=name", such as prg_books or "prg_books=Book store"; repeatable',
-      byDefault: "prg_demo and prg_other",
-      pairedWith: "name",
-    }),
-  accounts: listOf(
-    typed<AccountOption>(
-      'an account\'s id such as "acct_worker", or { id, program }',
-      (value) => typeof value === "string" || isObject(value),
+    "--allow-host <name>",
+    "a host name under which clients reach the sandbox, such as sandbox or sandbox:9000; repeatable",
+  ),
+  confirmations: flagged(
+    whole(1, mostConfirmations),
+    "--confirmations <number>",
+    "required confirmations; the first is the block that includes the transaction",
+    { byDefault: `${defaultConfirmations}` },
+  ),
+  programs: flagged(
+    listOf(
+      typed<ProgramOption>(
+        'a program\'s id such as "prg_demo", or { id, name, account }',
+        (value) => typeof value === "string" || isObject(value),
+      ),
     ),
-  )
-    .optional()
-    .register(flags, {
-      flag: "--account <id>",
-      description:
-        'an account besides those of the programs, as an id or as "id=program", such as acct_worker or acct_worker=prg_other; repeatable',
-      pairedWith: "program",
-    }),
+    "--program <id>",
+    'a program to serve, as an id or as "id=name", such as prg_books or "prg_books=Book store"; repeatable',
+    { byDefault: "prg_demo and prg_other", pairedWith: "name" },
+  ),
+  accounts: flagged(
+    listOf(
+      typed<AccountOption>(
+        'an account\'s id such as "acct_worker", or { id, program }',
+        (value) => typeof value === "string" || isObject(value),
+      ),
+    ),
+    "--account <id>",
+    'an account besides those of the programs, as an id or as "id=program", such as acct_worker or acct_worker=prg_other; repeatable',
+    { pairedWith: "program" },
+  ),
   contracts: objectOf('such as { registrar: { artifact: "out/MyRegistrar.sol/MyRegistrar.json" } }', {
     registrar: registrarOption.optional(),
   }).optional(),
-  gasBudgetWei: wei()
-    .optional()
-    .register(flags, {
-      flag: "--gas-budget <wei>",
-      description: "the gas budget of each program",
-      byDefault: `${defaultGasBudgetWei / 10n ** 18n} ether`,
-    }),
-  receiverUrl: text().optional().register(flags, {
-    flag: "--receiver-url <url>",
-    description: "the URL that receives notifications",
+  gasBudgetWei: flagged(wei(), "--gas-budget <wei>", "the gas budget of each program", {
+    byDefault: `${defaultGasBudgetWei / 10n ** 18n} ether`,
+  }),
+  receiverUrl: flagged(text(), "--receiver-url <url>", "the URL that receives notifications", {
     byDefault: "the test receiver",
   }),
-  autoDeliver: flag()
-    .optional()
-    .register(flags, { flag: "--auto-deliver", description: "deliver events as they happen" }),
+  autoDeliver: flagged(flag(), "--auto-deliver", "deliver events as they happen"),
   resolveHost: callback<Resolve>().optional(),
   deliveryTimeoutMs: milliseconds(60_000).optional(),
-  dataDirectory: text()
-    .optional()
-    .register(flags, { flag: "--data-dir <folder>", description: "the data directory" }),
-  store: text().optional().register(flags, {
-    flag: "--store <url>",
-    description: "keep the records in PostgreSQL: postgres://user:password@host:port/database?schema=name",
-    env: "ROUTING_SANDBOX_STORE",
-  }),
-  fresh: flag()
-    .optional()
-    .register(flags, { flag: "--fresh", description: "delete the sandbox in the data directory first" }),
-  from: text().optional().register(flags, {
-    flag: "--from <file>",
-    description: "create the sandbox in the data directory from this snapshot file",
-  }),
+  dataDirectory: flagged(text(), "--data-dir <folder>", "the data directory"),
+  store: flagged(
+    text(),
+    "--store <url>",
+    "keep the records in PostgreSQL: postgres://user:password@host:port/database?schema=name",
+    { env: "ROUTING_SANDBOX_STORE" },
+  ),
+  fresh: flagged(flag(), "--fresh", "delete the sandbox in the data directory first"),
+  from: flagged(text(), "--from <file>", "create the sandbox in the data directory from this snapshot file"),
   receiptTimeoutMs: whole(0, undefined, " of milliseconds").optional(),
   snapshotTimeoutMs: milliseconds(600_000).optional(),
-  startTimeoutMs: milliseconds(mostStartTimeoutMs)
-    .optional()
-    .register(flags, {
-      flag: "--start-timeout <milliseconds>",
-      description: "the longest time that the start may take",
-      byDefault: `${defaultStartTimeoutMs}`,
-    }),
+  startTimeoutMs: flagged(
+    milliseconds(mostStartTimeoutMs),
+    "--start-timeout <milliseconds>",
+    "the longest time that the start may take",
+    { byDefault: `${defaultStartTimeoutMs}` },
+  ),
   onReplay: callback<(made: number, all: number) => void>().optional(),
   rateLimit: objectOf("such as { requests: 100, seconds: 60 }", {
     requests: whole(1),
@@ -384,30 +356,8 @@ export const sandboxOptions = objectOf("", {
   adaptChain: callback<(chain: ChainNode) => Promise<ChainNode>>().optional(),
 } satisfies { [Name in keyof Required<SandboxOptions>]: z.ZodType<SandboxOptions[Name]> });
 
-/** An option with a flag, by its path, as in `ports.api`. */
-export interface FlaggedOption extends OptionFlag {
-  readonly name: string;
-  readonly schema: z.core.$ZodType;
-}
-
 /** The options that have a flag. */
-export const flaggedOptions: readonly FlaggedOption[] = findFlagged("", sandboxOptions.shape);
-
-function findFlagged(path: string, shape: z.core.$ZodShape): FlaggedOption[] {
-  return Object.entries(shape).flatMap(([key, option]) => {
-    const schema = withoutWrappers(option);
-    const name = path + key;
-    const own = flags.get(option);
-    const inner = schema instanceof z.ZodObject ? findFlagged(`${name}.`, schema.shape) : [];
-    return own === undefined ? inner : [{ name, schema, ...own }, ...inner];
-  });
-}
-
-/** Returns the schema of an option that may be left out. */
-export function withoutWrappers(schema: z.core.$ZodType): z.core.$ZodType {
-  const isWrapper = schema instanceof z.ZodOptional || schema instanceof z.ZodReadonly;
-  return isWrapper ? withoutWrappers(schema.unwrap()) : schema;
-}
+export const flaggedOptions = flaggedIn(sandboxOptions.shape);
 
 /**
  * Refuses an option that does not exist or is of another type: JavaScript, and values of a type that was cast, are not checked by a compiler.

@@ -8,8 +8,9 @@ import { controlTags } from "../../sandbox/control/operation.ts";
 import { controlOperations } from "../../sandbox/control/table.ts";
 import { signatureMistakes } from "../../sandbox/explain/signatures/mistakes.ts";
 import { sandboxErrors } from "../../sandbox/lib/errors/sandbox-error.ts";
+import { withoutWrappers } from "../../sandbox/lib/option-schemas.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
-import { flaggedOptions, sandboxOptions, withoutWrappers } from "../../sandbox/options/options.ts";
+import { flaggedOptions, sandboxOptions } from "../../sandbox/options/options.ts";
 import { limitValues } from "../../server/documentation/limit-values.ts";
 import {
   answersTable,

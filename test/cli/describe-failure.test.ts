@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { flagOf, inFlags } from "../../cli/describe-failure.ts";
 import { createProgram } from "../../cli/program.ts";
 import { createSandbox } from "../../sandbox/create-sandbox.ts";
+import { faultFlags } from "../../sandbox/faults/fault-request.ts";
 import { flaggedOptions, sandboxOptions } from "../../sandbox/options/options.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { runCli } from "./run-cli.ts";
@@ -50,7 +51,8 @@ const lines = execFileSync(
 
 test("a message of the library names flags only in a command to run", () => {
   const flags = new Set(flagsOf(createProgram(process)));
-  const declared = flaggedOptions.flatMap(({ flag, description }) => [flag, description]);
+  const fields = [...flaggedOptions, ...faultFlags.match, ...faultFlags.details];
+  const declared = fields.flatMap(({ flag, description }) => [flag, description]);
   const messages = lines.filter((line) => !declared.some((text) => line.includes(text)));
   const named = messages.flatMap((line) => {
     // The flags of a command belong to it.

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type Abi, type AbiParameter, concatHex, type Hex, toFunctionSelector } from "viem";
 import { z } from "zod";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
-import { flags, listOf, objectOf, oneOf, text } from "../../lib/option-schemas.ts";
+import { flagged, flags, listOf, objectOf, oneOf, text } from "../../lib/option-schemas.ts";
 import { readArtifact } from "./artifact.ts";
 import { compareAbi } from "./compare-abi.ts";
 import { encodeArguments } from "./encode-arguments.ts";
@@ -32,21 +32,21 @@ export const registrarOption = objectOf('such as { artifact: "out/MyRegistrar.so
     description: "use your own registrar contract: the path of its artifact (JSON of Hardhat or Foundry)",
     byDefault: "the sandbox's own contract",
   }),
-  constructorArguments: listOf(z.unknown()).optional().register(flags, {
-    flag: "--registrar-arguments <value...>",
-    description: "with --registrar, the arguments of the constructor; arrays and structs as JSON",
-  }),
-  proxy: oneOf(proxyKinds, `one of ${proxyKinds.join(", ")}`)
-    .optional()
-    .register(flags, {
-      flag: "--registrar-proxy <kind>",
-      description:
-        "with --registrar, deploy the contract behind a proxy, which calls initialize if the contract has it",
-    }),
-  initializeArguments: listOf(z.unknown()).optional().register(flags, {
-    flag: "--registrar-initialize <value...>",
-    description: "with --registrar-proxy, the arguments of initialize",
-  }),
+  constructorArguments: flagged(
+    listOf(z.unknown()),
+    "--registrar-arguments <value...>",
+    "with --registrar, the arguments of the constructor; arrays and structs as JSON",
+  ),
+  proxy: flagged(
+    oneOf(proxyKinds, `one of ${proxyKinds.join(", ")}`),
+    "--registrar-proxy <kind>",
+    "with --registrar, deploy the contract behind a proxy, which calls initialize if the contract has it",
+  ),
+  initializeArguments: flagged(
+    listOf(z.unknown()),
+    "--registrar-initialize <value...>",
+    "with --registrar-proxy, the arguments of initialize",
+  ),
 }) satisfies z.ZodType<RegistrarOption>;
 
 /** Which registrar contract a sandbox was made with. */
