@@ -1,7 +1,8 @@
 import { causesOf, codeOf, firstError, isError, messageOf } from "../protocol/coded-error.ts";
+import { faultFlags } from "../sandbox/faults/fault-request.ts";
 import { isLostConnection } from "../sandbox/lib/errors/is-lost-connection.ts";
+import { flaggedOptions } from "../sandbox/options/options.ts";
 import { describeFileError } from "../server/lib/describe-file-error.ts";
-import { inFlags } from "./flag-names.ts";
 
 /**
  * Says why a command has failed, and what to do.
@@ -19,4 +20,49 @@ export function describeFailure(thrown: unknown): string {
   if (limit !== undefined)
     return `The command cannot continue: ${describeFileError(limit)}. Allow more of them (ulimit -n), and run the command again.`;
   return inFlags(messageOf(error));
+}
+
+/** Other options (of joinSandbox, explore and listeners), and fields of requests, whose flags have their names. */
+const others = [
+  "port",
+  "scenario",
+  "layer",
+  "point",
+  "action",
+  "count",
+  "call",
+  "typed_data",
+  "decision",
+  "signature",
+];
+
+const flags: ReadonlyMap<string, string> = new Map([
+  ...[...flaggedOptions, ...faultFlags.match, ...faultFlags.details].map(
+    ({ name, flag }): [string, string] => [name, flag.replace(/ .*/, "")],
+  ),
+  ...others.map((name): [string, string] => [name, `--${name.replace("_", "-")}`]),
+  ["apiPort", "--api-port"],
+  ["contracts.registrar", "--registrar"],
+]);
+
+/**
+ * Returns the flag of an option or a field; undefined if the command line has none.
+ *
+ * @example flagOf("dataDirectory") // "--data-dir"
+ */
+export function flagOf(name: string): string | undefined {
+  return flags.get(name);
+}
+
+/**
+ * Returns a message of the library with flags in place of options: the library writes `the option dataDirectory`, the word that code has,
+ * and the command line `--data-dir`, the word that its user typed. An option without a flag stays.
+ *
+ * @example inFlags("Name the database with the option store.") // "Name the database with --store."
+ */
+export function inFlags(message: string): string {
+  return message.replaceAll(
+    /\bthe option ([a-z_]+(?:\.[a-z]+)*)(?:\[\d+\])?(?![\w[])/gi,
+    (text, name: string) => flagOf(name) ?? text,
+  );
 }

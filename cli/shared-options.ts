@@ -1,30 +1,14 @@
 import { dirname } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { z } from "zod";
 import { type Duration, toSeconds } from "../sandbox/chain/clock/duration.ts";
-import { type ProxyKind, proxyKinds, type RegistrarOption } from "../sandbox/chain/registrar/registrar.ts";
-import { definedOnly } from "../sandbox/lib/defined-only.ts";
-import { defaultStartTimeoutMs, mostStartTimeoutMs } from "../sandbox/options/start-timeout.ts";
+import type { FlaggedOption } from "../sandbox/lib/option-schemas.ts";
+import { checkOptions, flaggedOptions, type SandboxOptions } from "../sandbox/options/options.ts";
 
 /** The options that {@link dataDirectoryOption} and {@link jsonOption} give to a command. */
 export interface SandboxFlags {
   readonly dataDir: string;
   readonly json?: boolean;
-}
-
-/** The options that {@link addPortOptions} gives to a command. */
-export interface PortFlags {
-  readonly apiPort: number;
-  readonly docsPort: number;
-  readonly controlPort: number;
-  readonly rpcPort: number;
-}
-
-/** The options that {@link addRegistrarOptions} gives to a command. */
-export interface RegistrarFlags {
-  readonly registrar?: string;
-  readonly registrarArguments?: string[];
-  readonly registrarProxy?: ProxyKind;
-  readonly registrarInitialize?: string[];
 }
 
 /** The data directory of commands that name none. */
@@ -103,61 +87,10 @@ export interface Ports {
 export const defaultPorts: Ports = { api: 4020, docs: 4021, control: 4022, rpc: 8545 };
 
 /** Adds the ports that a sandbox listens on. */
-export function addPortOptions(command: Command, { api, docs, control, rpc }: Ports): Command {
-  return command
-    .addOption(portOption("--api-port", "port of the routing API", api))
-    .addOption(portOption("--docs-port", "port of the documentation host", docs))
-    .addOption(portOption("--control-port", "port of the control API", control))
-    .addOption(portOption("--rpc-port", "port of the chain RPC", rpc));
-}
-
-/** Adds the options of a registrar contract of the user. */
-export function addRegistrarOptions(command: Command): Command {
-  return command
-    .addOption(
-      optionWithDefault(
-        "--registrar <artifact>",
-        "use your own registrar contract: the path of its artifact (JSON of Hardhat or Foundry)",
-        "the sandbox's own contract",
-      ),
-    )
-    .option(
-      "--registrar-arguments <value...>",
-      "with --registrar, the arguments of the constructor; arrays and structs as JSON",
-    )
-    .addOption(
-      new Option(
-        "--registrar-proxy <kind>",
-        "with --registrar, deploy the contract behind a proxy, which calls initialize if the contract has it",
-      ).choices(proxyKinds),
-    )
-    .option("--registrar-initialize <value...>", "with --registrar-proxy, the arguments of initialize")
-    .hook("preAction", () => {
-      const { registrar, ...others } = registrarFlags(command);
-      const [other] = Object.keys(others);
-      if (registrar === undefined && other !== undefined)
-        command.error(
-          `error: --${other.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)} needs --registrar. Name the artifact of your registrar contract.`,
-        );
-    });
-}
-
-function registrarFlags(command: Command): RegistrarFlags {
-  const { registrar, registrarArguments, registrarProxy, registrarInitialize } =
-    command.opts<RegistrarFlags>();
-  return definedOnly({ registrar, registrarArguments, registrarProxy, registrarInitialize });
-}
-
-/** Returns the registrar contract that the options name; undefined for the sandbox's own one. */
-export function registrarOf(flags: RegistrarFlags): RegistrarOption | undefined {
-  const { registrar: artifact, registrarArguments, registrarProxy, registrarInitialize } = flags;
-  if (artifact === undefined) return undefined;
-  const others = definedOnly({
-    constructorArguments: registrarArguments,
-    proxy: registrarProxy,
-    initializeArguments: registrarInitialize,
-  });
-  return { artifact, ...others };
+export function addPortOptions(command: Command, ports: Ports): Command {
+  for (const [part, port] of Object.entries(ports))
+    command.addOption(sandboxOption(`ports.${part}`).default(port));
+  return command;
 }
 
 /** One port to listen on. */
@@ -167,31 +100,92 @@ export function portOption(name: string, description: string, port: number): Opt
     .default(port);
 }
 
-/** The database that processes share; from the environment, so that no list of processes shows a password. */
-export function storeOption(description: string): Option {
-  return new Option(
-    "--store <url>",
-    `${description}: postgres://user:password@host:port/database?schema=name`,
-  ).env("ROUTING_SANDBOX_STORE");
+/**
+ * Returns the option of the command line for an option of createSandbox.
+ *
+ * @example sandboxOption("ports.api").default(4020)
+ */
+export function sandboxOption(name: string, description?: string): Option {
+  const found = flaggedOptions.find((flagged) => flagged.name === name);
+  if (found === undefined) throw new Error(`The option ${name} has no flag.`);
+  const option = flaggedOption(found);
+  option.description = description ?? option.description;
+  // The sandbox says what is wrong with a number of confirmations.
+  return name === "confirmations" ? option.argParser(wholeNumber()) : option;
 }
 
-/** Returns the option for the deadline of a start. */
-export function startTimeoutOption(): Option {
-  return new Option("--start-timeout <milliseconds>", "the longest time that the start may take")
-    .argParser(wholeNumber(1, mostStartTimeoutMs))
-    .default(defaultStartTimeoutMs);
+/** Returns the option of the command line for a field with a flag: choices, ranges and defaults are those of its schema. */
+export function flaggedOption(flagged: FlaggedOption): Option {
+  const { flag, description, byDefault, env, schema } = flagged;
+  const option = new Option(flag, description).default(undefined, byDefault);
+  if (env !== undefined) option.env(env);
+  if (schema instanceof z.ZodEnum) return option.choices(schema.options.map(String));
+  if (schema instanceof z.ZodNumber)
+    return option.argParser(wholeNumber(schema.minValue ?? 0, Math.min(schema.maxValue ?? most, most)));
+  if (schema instanceof z.ZodBigInt) return option.argParser(wei);
+  if (schema instanceof z.ZodRecord) return option.argParser(header);
+  if (!(schema instanceof z.ZodArray) || option.variadic) return option;
+  return option.argParser((text, before: readonly unknown[] = []) => [...before, entryOf(flagged, text)]);
 }
+
+/** Returns the values that the flags of a command have for fields, by the fields' names. */
+export function valuesOf(flags: object, fields: readonly FlaggedOption[]): { [name: string]: unknown } {
+  return Object.fromEntries(
+    fields.map(({ name, flag }) => [name, Reflect.get(flags, new Option(flag).attributeName())]),
+  );
+}
+
+/** Reads one more header of an answer. @throws InvalidArgumentError */
+function header(text: string, others: { [name: string]: string } = {}): { [name: string]: string } {
+  const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined)
+    throw new InvalidArgumentError('Write a name and a value, such as "Retry-After: 3".');
+  return { ...others, [name]: value };
+}
+
+function wei(text: string): bigint {
+  if (!/^\d{1,40}$/.test(text)) throw new InvalidArgumentError("It must be a whole number of wei.");
+  return BigInt(text);
+}
+
+/** Reads an entry of a list, such as `prg_books=Book store`. */
+function entryOf({ pairedWith }: FlaggedOption, text: string): unknown {
+  const [id, ...rest] = text.split("=");
+  return pairedWith === undefined || rest.length === 0 ? text : { id, [pairedWith]: rest.join("=") };
+}
+
+/**
+ * Returns the options of createSandbox that the flags of a command name.
+ *
+ * @throws SandboxError option_invalid
+ */
+export function readSandboxOptions(values: object): SandboxOptions {
+  const options: SandboxOptions = {};
+  for (const [name, value] of Object.entries(valuesOf(values, flaggedOptions)))
+    if (value !== undefined) setAt(options, name.split("."), value);
+  checkOptions(options);
+  return options;
+}
+
+function setAt(target: object, [key = "", ...rest]: readonly string[], value: unknown): void {
+  const inner = Object(Reflect.get(target, key) ?? {});
+  if (rest.length > 0) setAt(inner, rest, value);
+  Reflect.set(target, key, rest.length === 0 ? value : inner);
+}
+
+/** The largest number of the command line. */
+const most = 999_999_999;
 
 /**
  * Reads an option or an argument that is a whole number.
  *
  * @returns what throws an InvalidArgumentError, which commander shows with the option's name, for any other text.
  */
-export function wholeNumber(least = 0, most = 999_999_999): (text: string) => number {
+export function wholeNumber(least = 0, largest = most): (text: string) => number {
   return (text) => {
     const number = Number(text);
-    if (!/^\d{1,9}$/.test(text) || number < least || number > most)
-      throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+    if (!/^\d{1,9}$/.test(text) || number < least || number > largest)
+      throw new InvalidArgumentError(`It must be a whole number from ${least} to ${largest}.`);
     return number;
   };
 }

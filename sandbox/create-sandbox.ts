@@ -33,9 +33,10 @@ import { type PinnedReceiver, pinReceiver } from "./lib/http/pin-receiver.ts";
 import { RequestGate } from "./lib/http/request-gate.ts";
 import { withMethods } from "./lib/with-methods.ts";
 import { type OpenedTools, openTools } from "./open-tools.ts";
-import { checkTypes } from "./options/check-types.ts";
+
 import type { SandboxDescription, SandboxUrls } from "./options/description.ts";
-import { resolveOptions, type SandboxOptions, type SandboxSettings } from "./options/options.ts";
+import { checkOptions, type SandboxOptions } from "./options/options.ts";
+import { resolveOptions, type SandboxSettings } from "./options/settings.ts";
 import { StartDeadline } from "./options/start-deadline.ts";
 import { AutoDelivery } from "./receiver/auto-delivery.ts";
 import type { SandboxReceiver } from "./receiver/receiver.ts";
@@ -230,7 +231,7 @@ export interface Sandbox extends AsyncDisposable {
  * await fetch(`${sandbox.description.urls.api}/v1/routing/capabilities`);
  */
 export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-  checkTypes(options);
+  checkOptions(options);
   const { options: completed, saved, registrar } = await completeOptions(options);
   const settings = resolveOptions(completed, registrar);
   const deadline = new StartDeadline(settings.startTimeoutMs);

@@ -6,10 +6,16 @@ import {
   dataDirectoryOption,
   defaultPorts,
   jsonOption,
-  type PortFlags,
   type SandboxFlags,
 } from "../shared-options.ts";
 import { newCommand, print, type Terminal } from "../terminal.ts";
+
+interface DoctorFlags extends SandboxFlags {
+  readonly apiPort: number;
+  readonly docsPort: number;
+  readonly controlPort: number;
+  readonly rpcPort: number;
+}
 
 /** `routing-sandbox doctor`: what is wrong with this machine, and what to do about it. */
 export function doctorCommand(terminal: Terminal): Command {
@@ -22,7 +28,7 @@ export function doctorCommand(terminal: Terminal): Command {
     defaultPorts,
   )
     .addOption(jsonOption())
-    .action(async (flags: SandboxFlags & PortFlags) => {
+    .action(async (flags: DoctorFlags) => {
       const { examine } = await import("../doctor/examine.ts");
       const { dataDir, apiPort, docsPort, controlPort, rpcPort } = flags;
       const findings = await examine({

@@ -40,7 +40,7 @@ export function execCommand(terminal: Terminal): Command {
         namedFolder,
       ),
     );
-  return addStartOptions(command, { api: 0, docs: 0, control: 0, rpc: 0 })
+  return addStartOptions(command, { api: 0, docs: 0, control: 0, rpc: 0 }, "dataDirectory", "store")
     .addOption(jsonOption("print the URLs as JSON on standard error before the command starts"))
     .action(async (words: string[], flags: ExecFlags) => {
       terminal.exitCode = await exec(terminal, words, flags);

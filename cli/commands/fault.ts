@@ -1,44 +1,29 @@
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
-import { z } from "zod";
-import { relayOperationKinds } from "../../relayer/journal/relay-operation-kind.ts";
+import { type Fault, faultSchema } from "../../sandbox/faults/fault.ts";
 import {
   faultDefaults,
   faultIntentNames,
   faultLayers,
-  faultLimits,
   placementsOf,
   pointsOf,
-  rpcCallers,
 } from "../../sandbox/faults/fault-matrix.ts";
+import { faultFlags } from "../../sandbox/faults/fault-request.ts";
+import { clearFaults, listFaults } from "../../sandbox/faults/operations.ts";
 import { orList } from "../../server/lib/or-list.ts";
-import { flagOf } from "../flag-names.ts";
+import { controlCommand } from "../control-command.ts";
+import { flagOf } from "../describe-failure.ts";
 import { ControlRefusedError, callControl } from "../running/call-control.ts";
 import {
   dataDirectoryOption,
+  flaggedOption,
   jsonOption,
   optionWithDefault,
   type SandboxFlags,
+  valuesOf,
   wholeNumber,
 } from "../shared-options.ts";
 import { newCommand, print, type Terminal } from "../terminal.ts";
 
-const fault = z.looseObject({
-  layer: z.string(),
-  point: z.string(),
-  action: z.string(),
-  match: z.record(z.string(), z.string()),
-  remaining: z.int().nullable(),
-  hits: z.int(),
-  depth: z.int().optional(),
-  delay_ms: z.int().optional(),
-  status: z.int().optional(),
-  headers: z.record(z.string(), z.string()).optional(),
-  body: z.string().optional(),
-});
-const list = z.object({ data: z.array(fault) });
-
-const delay = wholeNumber(1, faultLimits.delayMs);
-const status = wholeNumber(faultLimits.status.least, faultLimits.status.most);
 const mostTimes = 999_999;
 const defaultTimes = `${faultDefaults.count}; always for node-down`;
 const positive = wholeNumber(1, mostTimes);
@@ -50,19 +35,7 @@ interface FaultFlags extends SandboxFlags {
   layer?: string;
   point?: string;
   action?: string;
-  operation?: string;
-  relayOperation?: string;
-  program?: string;
-  subject?: string;
-  kind?: string;
-  caller?: string;
-  method?: string;
   count?: number | "always";
-  depth?: number;
-  delay?: number;
-  status?: number;
-  header?: { [name: string]: string };
-  body?: string;
 }
 
 /** `routing-sandbox fault set answer-lost --operation executeRefund`, `fault list`, `fault clear`: what shall go wrong. */
@@ -70,12 +43,18 @@ export function faultCommand(terminal: Terminal): Command {
   return newCommand(terminal, "fault")
     .description("set and clear faults of the API, the relayer, the node, the chain and deliveries")
     .addCommand(setCommand(terminal))
-    .addCommand(listCommand(terminal))
-    .addCommand(clearCommand(terminal));
+    .addCommand(
+      controlCommand(
+        terminal,
+        listFaults,
+        ({ data }) => data.map(describe).join("\n") || "No faults are set.",
+      ),
+    )
+    .addCommand(controlCommand(terminal, clearFaults, () => "All faults are cleared."));
 }
 
 function setCommand(terminal: Terminal): Command {
-  return newCommand(terminal, "set")
+  const command = newCommand(terminal, "set")
     .description(
       "set a fault by its name, or by --layer and --action; add --point if the action has several points; the page /docs/faults.md of the documentation host lists all faults",
     )
@@ -92,38 +71,11 @@ function setCommand(terminal: Terminal): Command {
       ),
     )
     .addOption(new Option("--point <point>", "where it happens").choices(every(pointsOf)))
-    .option("--operation <id>", "only on this write of the API, such as executeRefund")
-    .option("--program <id>", "only on requests or relay operations of this program")
-    .option("--subject <id>", "only on this purchase, merchant or refund")
-    .option("--relay-operation <id>", "only on this relay operation")
-    .addOption(
-      new Option("--kind <kind>", "only on relay operations of this kind").choices(relayOperationKinds),
-    )
-    .addOption(new Option("--caller <caller>", "only on this caller's calls to the node").choices(rpcCallers))
-    .option("--method <name>", "only on calls of this JSON-RPC method")
     .addOption(
       optionWithDefault("--count <times>", "how many times the fault acts, or always", defaultTimes, times),
-    )
-    .addOption(
-      optionWithDefault("--depth <blocks>", "how many blocks a reorg removes", faultDefaults.depth, positive),
-    )
-    .addOption(
-      optionWithDefault("--delay <milliseconds>", "real time of a delay", faultDefaults.delay_ms, delay),
-    )
-    .addOption(
-      optionWithDefault(
-        "--status <code>",
-        "the status of the receiver's response",
-        faultDefaults.status,
-        status,
-      ),
-    )
-    .option(
-      "--header <header>",
-      `a header of the receiver's response, such as "Retry-After: 3"; repeatable`,
-      header,
-    )
-    .option("--body <text>", "the body of the receiver's response")
+    );
+  for (const field of [...faultFlags.match, ...faultFlags.details]) command.addOption(flaggedOption(field));
+  return command
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(
@@ -143,7 +95,7 @@ async function setFault(
   if (name !== undefined && (flags.layer !== undefined || flags.action !== undefined))
     command.error(`error: fault set takes either ${name} or --layer and --action. Leave one of them out.`);
   try {
-    const set = fault.parse(await callControl(flags.dataDir, "POST", "/faults", bodyOf(name, flags)));
+    const set = faultSchema.parse(await callControl(flags.dataDir, "POST", "/faults", bodyOf(name, flags)));
     print(terminal, flags, set, describe(set));
   } catch (error) {
     throw error instanceof ControlRefusedError
@@ -166,48 +118,17 @@ function fieldsInFlags({ message, errors }: ControlRefusedError, named: string):
   return new Error([...wrong, ...(unknown.length === 0 ? [] : [leaveOut])].join(" "));
 }
 
-/** Reads one more header of an answer. @throws InvalidArgumentError */
-function header(text: string, others: { [name: string]: string } = {}): { [name: string]: string } {
-  const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(text) ?? [];
-  if (name === undefined || value === undefined)
-    throw new InvalidArgumentError('Write a name and a value, such as "Retry-After: 3".');
-  return { ...others, [name]: value };
-}
-
 /** The body of POST /faults; what is not given is left out of the JSON. */
 function bodyOf(intent: string | undefined, flags: FaultFlags): object {
-  const { layer, point, action, operation, program, kind, caller, method, depth, status, body } = flags;
-  const { relayOperation: operation_id, subject: subject_id, delay: delay_ms, header: headers } = flags;
-  const details = { depth, delay_ms, status, headers, body };
-  const match = { operation, program, subject_id, operation_id, kind, caller, method };
+  const { layer, point, action } = flags;
+  const match = valuesOf(flags, faultFlags.match);
+  const details = valuesOf(flags, faultFlags.details);
   const count = flags.count === "always" ? null : flags.count;
   if (intent !== undefined) return { intent, point, ...match, count, ...details };
   return { layer, point, action, match, count, ...details };
 }
 
-function listCommand(terminal: Terminal): Command {
-  return newCommand(terminal, "list")
-    .description("list the faults, including those that no longer act")
-    .addOption(dataDirectoryOption())
-    .addOption(jsonOption())
-    .action(async (flags: SandboxFlags) => {
-      const { data } = list.parse(await callControl(flags.dataDir, "GET", "/faults"));
-      print(terminal, flags, { data }, data.map(describe).join("\n") || "No faults are set.");
-    });
-}
-
-function clearCommand(terminal: Terminal): Command {
-  return newCommand(terminal, "clear")
-    .description("clear all faults and resume mining")
-    .addOption(dataDirectoryOption())
-    .addOption(jsonOption())
-    .action(async (flags: SandboxFlags) => {
-      const answer = list.parse(await callControl(flags.dataDir, "DELETE", "/faults"));
-      print(terminal, flags, answer, "All faults are cleared.");
-    });
-}
-
-function describe(one: z.output<typeof fault>): string {
+function describe(one: Fault): string {
   const { layer, point, action, match, remaining, hits, depth, delay_ms, status } = one;
   const who = Object.entries(match).map(([field, value]) => `${field} ${value}`);
   const left = remaining === null ? "acts until it is cleared" : `acts ${remaining} more`;

@@ -1,31 +1,31 @@
 import type { Command } from "commander";
+import { definedOnly } from "../../sandbox/lib/defined-only.ts";
 import {
   addRequiredOption,
   jsonOption,
   portOption,
   type SandboxFlags,
-  startTimeoutOption,
-  storeOption,
+  sandboxOption,
 } from "../shared-options.ts";
 import { interruption, newCommand, print, type Terminal } from "../terminal.ts";
 
 interface JoinFlags extends Pick<SandboxFlags, "json"> {
   store: string;
   apiPort: number;
-  startTimeout: number;
+  startTimeout?: number;
 }
 
 /** `routing-sandbox join`: runs another API process of a sandbox whose records are in PostgreSQL. */
 export function joinCommand(terminal: Terminal): Command {
   return addRequiredOption(
     newCommand(terminal, "join"),
-    storeOption("the PostgreSQL database of the sandbox to join"),
+    sandboxOption("store", "the PostgreSQL database of the sandbox to join"),
   )
     .description(
       "run another API process of a sandbox that was started with --store, until Ctrl-C or until the sandbox ends",
     )
     .addOption(portOption("--api-port", "port of the routing API of this process", 0))
-    .addOption(startTimeoutOption())
+    .addOption(sandboxOption("startTimeoutMs"))
     .addOption(jsonOption("print the URL of this process as JSON"))
     .action(async (flags: JoinFlags) => await join(terminal, flags));
 }
@@ -37,7 +37,7 @@ async function join(
   const { pino } = await import("pino");
   const { joinSandbox } = await import("../../sandbox/cluster/join-sandbox.ts");
   const log = pino({ level: "error" }, terminal.stderr);
-  await using joined = await joinSandbox({ store, apiPort, startTimeoutMs, log });
+  await using joined = await joinSandbox({ store, apiPort, log, ...definedOnly({ startTimeoutMs }) });
   const { apiUrl: api } = joined;
   print(terminal, { json }, { version: 1, pid: process.pid, urls: { api } }, `API  ${api}. Ctrl-C stops it.`);
   const ended = joined.ended.then(() => "ended" as const);

@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import { messageOf } from "../../protocol/coded-error.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
 import { poolLimits } from "../../testkit/pool/served/pool-limits.ts";
-import { inFlags } from "../flag-names.ts";
-import { jsonOption, optionWithDefault, portOption, wholeNumber } from "../shared-options.ts";
+import { inFlags } from "../describe-failure.ts";
+import { jsonOption, optionWithDefault, portOption, sandboxOption, wholeNumber } from "../shared-options.ts";
 import { interruption, newCommand, print, type Terminal } from "../terminal.ts";
 
 interface PoolFlags {
@@ -32,16 +32,8 @@ export function poolCommand(terminal: Terminal): Command {
       ),
     )
     .addOption(portOption("--port", "port of the pool", 4030))
-    .addOption(
-      optionWithDefault("--seed <text>", "the text that ids and most test keys are derived from", "sandbox"),
-    )
-    .addOption(
-      optionWithDefault(
-        "--mode <mode>",
-        "live: time follows the wall clock; deterministic: only blocks advance it",
-        "deterministic",
-      ).choices(["live", "deterministic"]),
-    )
+    .addOption(sandboxOption("seed"))
+    .addOption(sandboxOption("mode").default(undefined, "deterministic"))
     .addOption(
       optionWithDefault(
         "--lease <seconds>",

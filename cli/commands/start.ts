@@ -3,7 +3,7 @@ import { type Command, Option } from "commander";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
 import type { SandboxDescription } from "../../sandbox/options/description.ts";
-import { inFlags } from "../flag-names.ts";
+import { inFlags } from "../describe-failure.ts";
 import { redeployOnChange } from "../running/redeploy-on-change.ts";
 import { startDetached } from "../running/start-detached.ts";
 import { addStartOptions, type StartFlags, startSandbox, warnOfExposure } from "../running/start-sandbox.ts";
@@ -13,7 +13,6 @@ import {
   defaultPorts,
   jsonOption,
   optionWithDefault,
-  storeOption,
 } from "../shared-options.ts";
 import { interruption, newCommand, print, type Terminal } from "../terminal.ts";
 
@@ -30,9 +29,8 @@ interface StartCommandFlags extends StartFlags {
 export function startCommand(terminal: Terminal): Command {
   const command = newCommand(terminal, "start")
     .description("run a sandbox until Ctrl-C; a later start in the same data directory resumes it")
-    .addOption(dataDirectoryOption("the data directory"))
-    .addOption(storeOption("keep the records in PostgreSQL"));
-  return addStartOptions(command, defaultPorts)
+    .addOption(dataDirectoryOption("the data directory"));
+  return addStartOptions(command, defaultPorts, "dataDirectory")
     .addOption(
       new Option(
         "--watch",
@@ -92,7 +90,11 @@ async function start(terminal: Terminal, flags: StartCommandFlags): Promise<void
     isStopping = true;
   });
   if (!flags.json) terminal.stdout.write("Starting chain, relayer, API and documentation …\n");
-  const sandbox = await startSandbox(terminal, flags, flags.json ? undefined : tellOfReplay(terminal, began));
+  const sandbox = await startSandbox(
+    terminal,
+    flags,
+    flags.json ? {} : { onReplay: tellOfReplay(terminal, began) },
+  );
   const show = ({ description, chain }: Sandbox, milliseconds: number) => {
     if (flags.detached && process.connected)
       process.send?.({ description, resumed: chain.resumed, milliseconds });

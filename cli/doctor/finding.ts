@@ -1,4 +1,4 @@
-import { inFlags } from "../flag-names.ts";
+import { inFlags } from "../describe-failure.ts";
 
 /** The result of one of the doctor's checks. */
 export interface Finding {

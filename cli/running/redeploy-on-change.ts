@@ -3,9 +3,10 @@ import { messageOf } from "../../protocol/coded-error.ts";
 import type { Registrar } from "../../sandbox/chain/registrar/registrar.ts";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { wait } from "../../sandbox/lib/time/wait.ts";
+import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import { escapeControls } from "../../server/lib/escape-controls.ts";
-import { inFlags } from "../flag-names.ts";
-import { registrarOf } from "../shared-options.ts";
+import { inFlags } from "../describe-failure.ts";
+import { readSandboxOptions } from "../shared-options.ts";
 import type { Terminal } from "../terminal.ts";
 import { type StartFlags, startSandbox } from "./start-sandbox.ts";
 
@@ -42,9 +43,9 @@ export async function redeployOnChange(
       terminal.stderr.write(
         `${escapeControls(registrar.name)} has changed. The sandbox is deleted, and a fresh one starts with the new contract on the same ports.\n`,
       );
-      const next = sameSandbox(sandbox, flags);
+      const next = sameSandbox(sandbox);
       await sandbox.close();
-      sandbox = await startSandbox(terminal, next);
+      sandbox = await startSandbox(terminal, flags, next);
       show(sandbox, performance.now() - began);
     }
   } finally {
@@ -54,7 +55,7 @@ export async function redeployOnChange(
 
 /** Reads and deploys the contract on a chain of its own, while the sandbox runs; reports why it cannot be deployed, and returns null. */
 async function prepare({ stderr }: Terminal, flags: StartFlags): Promise<Registrar | null> {
-  const option = registrarOf(flags);
+  const option = readSandboxOptions(flags).contracts?.registrar;
   if (option === undefined) return null;
   const { readRegistrar } = await import("../../sandbox/chain/registrar/registrar.ts");
   const { loadRegistrarGenesis } = await import("../../sandbox/chain/genesis/build/registrar-genesis.ts");
@@ -69,20 +70,12 @@ async function prepare({ stderr }: Terminal, flags: StartFlags): Promise<Registr
 }
 
 /** The options of a fresh sandbox that equals another one in everything but its contract and its content. */
-function sameSandbox({ description, settings }: Sandbox, flags: StartFlags): StartFlags {
+function sameSandbox({ description, settings }: Sandbox): SandboxOptions {
   const portOf = (url: string) => Number(new URL(url).port);
   const { api, docs, rpc, control } = description.urls;
-  return {
-    ...flags,
-    seed: settings.seed,
-    mode: settings.mode,
-    program: [...settings.programs],
-    apiPort: portOf(api),
-    docsPort: portOf(docs),
-    rpcPort: portOf(rpc),
-    controlPort: portOf(control),
-    fresh: true,
-  };
+  const { seed, mode, programs } = settings;
+  const ports = { api: portOf(api), docs: portOf(docs), rpc: portOf(rpc), control: portOf(control) };
+  return { seed, mode, programs, ports, fresh: true };
 }
 
 /** The changes of a file, which compilers replace, or remove for a while. */

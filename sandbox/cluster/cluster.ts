@@ -5,7 +5,7 @@ import type { RelayerJournalStore } from "../../server/store/stored-relayer-jour
 import type { ChainNode } from "../chain/start-chain.ts";
 import type { PinnedReceiver } from "../lib/http/pin-receiver.ts";
 import type { SandboxUrls } from "../options/description.ts";
-import type { SandboxSettings } from "../options/options.ts";
+import type { SandboxSettings } from "../options/settings.ts";
 
 /** The processes that answer for one sandbox, as one of them sees the others, and the store that they share. */
 export interface Cluster extends AsyncDisposable {

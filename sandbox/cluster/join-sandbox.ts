@@ -14,7 +14,7 @@ import { guardReorgs, MiningGate } from "../chain/client/reorg.ts";
 import { ClosingStack } from "../lib/closing-stack.ts";
 import { listen } from "../lib/http/listen.ts";
 import { RequestGate } from "../lib/http/request-gate.ts";
-import { optionTypes, requireType } from "../options/check-types.ts";
+import { checkOptions } from "../options/options.ts";
 import { pagesOf } from "../options/pages-of-ports.ts";
 import { StartDeadline } from "../options/start-deadline.ts";
 import { defaultStartTimeoutMs } from "../options/start-timeout.ts";
@@ -50,7 +50,7 @@ export async function joinSandbox(options: {
   log: Log;
 }): Promise<JoinedSandbox> {
   const { startTimeoutMs = defaultStartTimeoutMs } = options;
-  requireType("startTimeoutMs", optionTypes.startTimeoutMs, startTimeoutMs);
+  checkOptions({ startTimeoutMs });
   const deadline = new StartDeadline(startTimeoutMs);
   return await deadline.run(async () => await openJoined(options, deadline));
 }

@@ -5,7 +5,7 @@ import type { JournaledStore } from "../../server/store/journaled/journaled-stor
 import type { Store } from "../../server/store/store.ts";
 import type { RelayerJournalStore } from "../../server/store/stored-relayer-journal.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
-import type { SandboxSettings } from "../options/options.ts";
+import type { SandboxSettings } from "../options/settings.ts";
 import type { StartDeadline } from "../options/start-deadline.ts";
 import type { Cluster } from "./cluster.ts";
 

@@ -1,7 +1,7 @@
 import type { ClosingStack } from "../lib/closing-stack.ts";
 import { type Listener, listen } from "../lib/http/listen.ts";
-import type { SandboxSettings } from "../options/options.ts";
 import { pagesOf, sharedPaths } from "../options/pages-of-ports.ts";
+import type { SandboxSettings } from "../options/settings.ts";
 
 /** The listeners of a sandbox's parts. */
 export interface Listeners {

@@ -65,18 +65,31 @@ export interface ControlContext<B, Q> {
   response: Response;
 }
 
+/** The command that sends an operation: its arguments are the parameters of the path, its flags the fields of the body. */
+export interface OperationCommand {
+  /** As in `keys rotate`. */
+  readonly name: string;
+  readonly description: string;
+  /** The field of the body that is an argument. */
+  readonly argument?: string;
+}
+
 /** The parts of a success besides its status. */
-interface Success {
+interface Success<A> {
   status: 200 | 201 | 204;
   description: string;
   /** The schema of the answer; null if it has no body. */
-  schema: z.ZodType | null;
+  schema: A;
   /** The media type, if it is not JSON: then the handler returns bytes, or answers by itself and returns undefined. */
   type?: string;
 }
 
 /** One operation of the control API: router, checks, description and docs/control.md come from it. */
-export interface ControlOperation<B extends z.ZodType = z.ZodType, Q extends z.ZodType = z.ZodType> {
+export interface ControlOperation<
+  B extends z.ZodType = z.ZodType,
+  Q extends z.ZodType = z.ZodType,
+  A extends z.ZodType | null = z.ZodType | null,
+> {
   id: string;
   method: "get" | "post" | "put" | "delete";
   /** With parameters in braces. */
@@ -98,7 +111,8 @@ export interface ControlOperation<B extends z.ZodType = z.ZodType, Q extends z.Z
   example?: Json;
   /** The most bytes of a body; by default those of the routing API. */
   bodyLimit?: number;
-  success: Success;
+  success: Success<A>;
+  command?: OperationCommand;
   /** Its own codes; those that every operation can answer with are added. */
   errors: readonly ControlCode[];
   /** Whether it runs between snapshots, holding the request gate. */
@@ -120,10 +134,14 @@ const usual = { gated: false, startsOver: false, recorded: true, cached: true, e
  *
  * @example export const readStatus = defineControl({ id: "readStatus", method: "get", path: "/status", … })
  */
-export function defineControl<B extends z.ZodType = z.ZodUndefined, Q extends z.ZodType = z.ZodUndefined>(
-  operation: Omit<ControlOperation<B, Q>, keyof typeof usual> &
-    Partial<Pick<ControlOperation<B, Q>, keyof typeof usual>>,
-): ControlOperation<B, Q> {
+export function defineControl<
+  B extends z.ZodType = z.ZodUndefined,
+  Q extends z.ZodType = z.ZodUndefined,
+  A extends z.ZodType | null = z.ZodType | null,
+>(
+  operation: Omit<ControlOperation<B, Q, A>, keyof typeof usual> &
+    Partial<Pick<ControlOperation<B, Q, A>, keyof typeof usual>>,
+): ControlOperation<B, Q, A> {
   return { ...usual, ...operation };
 }
 

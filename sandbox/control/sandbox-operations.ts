@@ -54,7 +54,8 @@ const readStatus = defineControl({
   handle: async ({ sandbox }) => await viewStatus(sandbox),
 });
 
-const readFingerprint = defineControl({
+/** `GET /fingerprint` */
+export const readFingerprint = defineControl({
   id: "readFingerprint",
   method: "get",
   path: "/fingerprint",
@@ -62,6 +63,10 @@ const readFingerprint = defineControl({
   summary:
     "Returns digests of the newest block, the stored records, the faults that can still act, and your own parts.",
   description: "Two equal runs have equal fingerprints.",
+  command: {
+    name: "fingerprint",
+    description: "print the fingerprint of the running sandbox, a digest of its whole state",
+  },
   page: { target: "ci.md#equal-runs", words: "equal runs" },
   success: { status: 200, description: "The fingerprint.", schema: fingerprintSchema },
   errors: ["part_failed"],

@@ -3,7 +3,7 @@ import { toHex } from "viem";
 import type { JournaledStore } from "../../server/store/journaled/journaled-store.ts";
 import { type ChainNode, startChain } from "../chain/start-chain.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
-import type { SandboxSettings } from "../options/options.ts";
+import type { SandboxSettings } from "../options/settings.ts";
 import type { StartDeadline } from "../options/start-deadline.ts";
 import { placeState } from "../snapshots/file/place-state.ts";
 import type { SnapshotContent } from "../snapshots/file/snapshot-content.ts";

@@ -6,7 +6,7 @@ import { unwritable } from "../../server/store/directory/directory-store.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
 import { wait } from "../lib/time/wait.ts";
 import type { SandboxDescription } from "../options/description.ts";
-import type { SandboxSettings } from "../options/options.ts";
+import type { SandboxSettings } from "../options/settings.ts";
 import type { StartDeadline } from "../options/start-deadline.ts";
 import { removeLoading } from "../snapshots/file/place-state.ts";
 import { type KeptSettings, keptRegistrar, requireSettings } from "./beginning.ts";

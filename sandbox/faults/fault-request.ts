@@ -7,9 +7,11 @@ import { orList } from "../../server/lib/or-list.ts";
 import { operations } from "../../server/operations.ts";
 import { passedMethods, refusedMethods } from "../chain/rpc/methods/method-list.ts";
 import { showValue } from "../lib/errors/show-value.ts";
+import { flagged, flaggedIn } from "../lib/option-schemas.ts";
 import {
   type FaultIntent,
   type FaultLayer,
+  faultDefaults,
   faultIntentNames,
   faultIntents,
   faultLayers,
@@ -114,11 +116,27 @@ const count = z.int().min(1, "must be at least 1, or null to act until it is cle
 
 /** The details of actions. */
 const details = {
-  depth: z.int().min(1).optional(),
-  delay_ms: z.int().min(1).max(faultLimits.delayMs).optional(),
-  status: z.int().min(faultLimits.status.least).max(faultLimits.status.most).optional(),
-  headers: headersSchema.optional(),
-  body: z.string().optional(),
+  depth: flagged(z.int().min(1), "--depth <blocks>", "how many blocks a reorg removes", {
+    byDefault: `${faultDefaults.depth}`,
+  }),
+  delay_ms: flagged(
+    z.int().min(1).max(faultLimits.delayMs),
+    "--delay <milliseconds>",
+    "real time of a delay",
+    { byDefault: `${faultDefaults.delay_ms}` },
+  ),
+  status: flagged(
+    z.int().min(faultLimits.status.least).max(faultLimits.status.most),
+    "--status <code>",
+    "the status of the receiver's response",
+    { byDefault: `${faultDefaults.status}` },
+  ),
+  headers: flagged(
+    headersSchema,
+    "--header <header>",
+    'a header of the receiver\'s response, such as "Retry-After: 3"; repeatable',
+  ),
+  body: flagged(z.string(), "--body <text>", "the body of the receiver's response"),
 };
 
 /** The action that each detail belongs to. */
@@ -130,8 +148,6 @@ const actionOfDetail: { readonly [D in keyof typeof details]: string } = {
   body: "answer",
 };
 
-const text = z.string().optional();
-
 const knownMethods = new Set([...passedMethods, ...refusedMethods].flatMap(({ methods }) => methods));
 
 const methodSchema = z
@@ -141,20 +157,30 @@ const methodSchema = z
     'must be a method of the node, such as "eth_sendRawTransaction"',
   );
 
+/** The fields that can limit a fault. */
+const matchFields = {
+  operation: flagged(
+    z.enum(writeOperations).meta({ id: "WriteOperation" }),
+    "--operation <id>",
+    "only on this write of the API, such as executeRefund",
+  ),
+  program: flagged(z.string(), "--program <id>", "only on requests or relay operations of this program"),
+  subject_id: flagged(z.string(), "--subject <id>", "only on this purchase, merchant or refund"),
+  operation_id: flagged(z.string(), "--relay-operation <id>", "only on this relay operation"),
+  kind: flagged(z.enum(relayOperationKinds), "--kind <kind>", "only on relay operations of this kind"),
+  caller: flagged(z.enum(rpcCallers), "--caller <caller>", "only on this caller's calls to the node"),
+  method: flagged(methodSchema, "--method <name>", "only on calls of this JSON-RPC method"),
+};
+const { operation, program, subject_id, operation_id, kind, caller, method } = matchFields;
+
+/** The flags of the fields that limit a fault, and of the details of its action. */
+export const faultFlags = { match: flaggedIn(matchFields), details: flaggedIn(details) };
+
 /** The fields that can limit the faults of a layer. */
 const matchShapes: { readonly [L in FaultLayer]: { readonly [field: string]: z.ZodOptional } } = {
-  api: {
-    operation: z.enum(writeOperations).meta({ id: "WriteOperation" }).optional(),
-    program: text,
-    subject_id: text,
-  },
-  relayer: {
-    operation_id: text,
-    program: text,
-    kind: z.enum(relayOperationKinds).optional(),
-    subject_id: text,
-  },
-  rpc: { caller: z.enum(rpcCallers).optional(), method: methodSchema.optional() },
+  api: { operation, program, subject_id },
+  relayer: { operation_id, program, kind, subject_id },
+  rpc: { caller, method },
   chain: {},
   delivery: {},
 };

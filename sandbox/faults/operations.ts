@@ -6,12 +6,14 @@ import { faultRequestSchema, readFault } from "./fault-request.ts";
 
 const listSchema = z.object({ data: z.array(faultSchema) }).meta({ id: "Faults" });
 
-const listFaults = defineControl({
+/** `GET /faults` */
+export const listFaults = defineControl({
   id: "listFaults",
   method: "get",
   path: "/faults",
   tag: "Faults",
   summary: "Lists the faults, including those that no longer act.",
+  command: { name: "fault list", description: "list the faults, including those that no longer act" },
   success: { status: 200, description: "The faults.", schema: listSchema },
   handle: ({ sandbox }) => ({ data: sandbox.faults.list() }),
 });
@@ -34,13 +36,15 @@ const setFault = defineControl({
     await sandbox.faults.add(readFault(body, (schema, value) => validate(schema, value, ""))),
 });
 
-const clearFaults = defineControl({
+/** `DELETE /faults` */
+export const clearFaults = defineControl({
   id: "clearFaults",
   method: "delete",
   path: "/faults",
   tag: "Faults",
   summary: "Clears all faults and resumes mining.",
   description: "The response is sent when all waiting transactions are mined.",
+  command: { name: "fault clear", description: "clear all faults and resume mining" },
   success: { status: 200, description: "No faults.", schema: listSchema },
   gated: true,
   async handle({ sandbox: { faults } }) {

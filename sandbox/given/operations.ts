@@ -39,7 +39,8 @@ const give = defineControl({
   handle: async ({ sandbox, body }) => await sandbox.given.request(body),
 });
 
-const deliver = defineControl({
+/** `POST /deliver` */
+export const deliver = defineControl({
   id: "deliver",
   method: "post",
   path: "/deliver",
@@ -48,6 +49,10 @@ const deliver = defineControl({
   description:
     "A notification is `delivered` when the receiver accepts an attempt, and `exhausted` when all attempts have failed or the receiver has responded with 410.",
   page: { target: "notifications.md", words: "notifications" },
+  command: {
+    name: "deliver",
+    description: "deliver every undelivered event of the running sandbox; exit with 1 if one is exhausted",
+  },
   success: {
     status: 200,
     description: "The notifications that were delivered or exhausted.",

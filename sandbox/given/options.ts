@@ -181,7 +181,7 @@ const merchantOptions = options({
   name: text(textLengths.name).optional(),
   cap: amount.optional(),
   reference: reference.optional(),
-});
+} satisfies { [Name in keyof Required<MerchantOptions>]: z.ZodType<unknown, MerchantOptions[Name]> });
 
 /** The options of a given merchant, with their defaults. */
 export type MerchantPlan = z.output<typeof merchantOptions>;
@@ -208,7 +208,7 @@ const purchaseOptions = options({
     pay_deadline: time.optional(),
     claim_deadline: time.optional(),
   }).optional(),
-});
+} satisfies { [Name in keyof Required<PurchaseOptions>]: z.ZodType });
 
 /** The options of a given purchase, with their defaults. */
 export type PurchasePlan = Omit<z.output<typeof purchaseOptions>, "route" | "paid" | "claimed" | "award"> & {

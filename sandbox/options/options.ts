@@ -1,25 +1,31 @@
-import { resolve } from "node:path";
+import { isIP } from "node:net";
+import { z } from "zod";
 import type { RateLimit } from "../../server/http/request/rate-limit.ts";
 import type { Log } from "../../server/services.ts";
 import type { ClockMode } from "../chain/clock/clock.ts";
-import type { Registrar, RegistrarIdentity, RegistrarOption } from "../chain/registrar/registrar.ts";
+import { type RegistrarOption, registrarOption } from "../chain/registrar/registrar.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
-import { type ConnectionLimits, connectionLimits } from "../lib/http/connection-limits.ts";
-import { loopback } from "../lib/http/listen.ts";
-import { type Resolve, resolveHost } from "../lib/http/pin-receiver.ts";
-import type { Part } from "../lib/part.ts";
-import { defaultConfirmations, defaultGasBudgetWei } from "./defaults.ts";
+import type { ConnectionLimits } from "../lib/http/connection-limits.ts";
+import { isHostName } from "../lib/http/host-and-origin.ts";
+import type { Resolve } from "../lib/http/pin-receiver.ts";
 import {
-  type AccountOption,
-  type AccountSetting,
-  defaultPrograms,
-  type ProgramOption,
-  type ProgramSetting,
-  resolveAccounts,
-  resolvePrograms,
-} from "./programs.ts";
-import { defaultStartTimeoutMs } from "./start-timeout.ts";
+  callback,
+  flagged,
+  flaggedIn,
+  isObject,
+  listOf,
+  must,
+  objectOf,
+  oneOf,
+  text,
+  typed,
+  whole,
+} from "../lib/option-schemas.ts";
+import type { Part } from "../lib/part.ts";
+import { defaultConfirmations, defaultGasBudgetWei, longestSeed, mostConfirmations } from "./defaults.ts";
+import type { AccountOption, ProgramOption } from "./programs.ts";
+import { defaultStartTimeoutMs, mostStartTimeoutMs } from "./start-timeout.ts";
 
 /** The options of a sandbox; each has a default. `docs/options.md` has these sentences in a table. */
 export interface SandboxOptions {
@@ -41,7 +47,7 @@ export interface SandboxOptions {
    *
    * @defaultValue 0 (`start`: 4020 for `api`, 4021 for `docs`, 4022 for `control`, 8545 for `rpc`)
    */
-  ports?: { api?: number; docs?: number; rpc?: number; control?: number };
+  ports?: { [Part in "api" | "docs" | "rpc" | "control"]?: number | undefined };
   /**
    * The IP address that all four ports listen at, such as `0.0.0.0` in a container. Everyone who reaches it can use the test keys, mine blocks and change
    * the state; see [Listen beyond loopback](security.md#listen-beyond-loopback).
@@ -81,7 +87,7 @@ export interface SandboxOptions {
    *
    * @defaultValue the sandbox's own contract
    */
-  contracts?: { registrar?: RegistrarOption };
+  contracts?: { registrar?: RegistrarOption | undefined };
   /**
    * The gas budget of each program: how much the relayer may spend on its transactions, in wei.
    *
@@ -172,7 +178,7 @@ export interface SandboxOptions {
    *
    * @defaultValue `{ connections: 1_000, headersMs: 10_000, requestMs: 30_000 }`
    */
-  connectionLimits?: Partial<ConnectionLimits>;
+  connectionLimits?: { [Limit in keyof ConnectionLimits]?: number | undefined };
   /**
    * Your own state, to include in snapshots, restores, snapshot files and [fingerprints](ci.md#equal-runs); a restore brings them back before
    * the sandbox's state. See [your own state](snapshots.md#your-own-state).
@@ -195,108 +201,178 @@ export interface SandboxOptions {
   adaptChain?: (chain: ChainNode) => Promise<ChainNode>;
 }
 
-/** The options with every default filled in. */
-export interface SandboxSettings {
-  seed: string;
-  mode: ClockMode;
-  ports: { api: number; docs: number; rpc: number; control: number };
-  confirmations: number;
-  programs: readonly ProgramSetting[];
-  accounts: readonly AccountSetting[];
-  contracts: {
-    /** The registrar contract or, for a resumed sandbox, what is known about it; null for the sandbox's own contract. */
-    registrar: Registrar | RegistrarIdentity | null;
-  };
-  listen: string;
-  allowHosts: readonly string[];
-  gasBudgetWei: bigint;
-  receiverUrl: string | undefined;
-  autoDeliver: boolean;
-  resolveHost: Resolve;
-  deliveryTimeoutMs: number;
-  dataDirectory: string | undefined;
-  store: string | undefined;
-  fresh: boolean;
-  receiptTimeoutMs: number;
-  snapshotTimeoutMs: number;
-  startTimeoutMs: number;
-  onReplay: (made: number, all: number) => void;
-  rateLimit: RateLimit | undefined;
-  connectionLimits: ConnectionLimits;
-  parts: readonly Part[];
-  log: Log;
-  adaptChain: (chain: ChainNode) => Promise<ChainNode>;
+function milliseconds(most: number) {
+  return whole(1, most, " of milliseconds");
 }
+
+function flag() {
+  return z.boolean(must("true or false")).meta({ title: "true or false" });
+}
+
+function wei() {
+  const name = "a bigint of wei from 0, such as 10n ** 18n";
+  return z.bigint(must(name)).min(0n, must(name)).meta({ title: name });
+}
+
+const partName = "an object with name, schema, capture and restore";
+
+const part = typed<Part>(partName, isObject)
+  .pipe(
+    z.looseObject({
+      name: text("a string of at least one character", 1),
+      // The check also accepts schemas of another copy of zod, such as a project that uses this package may have.
+      schema: typed<Part["schema"]>(
+        "a schema of zod 4, or null",
+        (value) => value === null || value instanceof z.core.$ZodType,
+      ),
+      capture: callback<Part["capture"]>(),
+      restore: callback<Part["restore"]>(),
+      digest: typed<NonNullable<Part["digest"]>>(
+        "a function",
+        (value) => value === undefined || typeof value === "function",
+      ).exactOptional(),
+    }),
+  )
+  .meta({ title: partName });
+
+/** The options of createSandbox: their check, their flags, and the types in `docs/options.md`. */
+export const sandboxOptions = objectOf("", {
+  seed: flagged(
+    text(`a string of 1 to ${longestSeed} characters`, 1, longestSeed),
+    "--seed <text>",
+    "the text that ids and most test keys are derived from; in deterministic mode, equal seeds and options give equal sandboxes",
+    { byDefault: "sandbox" },
+  ),
+  mode: flagged(
+    oneOf(["live", "deterministic"], '"deterministic" or "live"'),
+    "--mode <mode>",
+    "live: time follows the wall clock; deterministic: only blocks advance it",
+    { byDefault: "live" },
+  ),
+  ports: objectOf("such as { api: 4020 }", {
+    api: flagged(whole(0, 65_535), "--api-port <number>", "port of the routing API, 0 for any free one"),
+    docs: flagged(
+      whole(0, 65_535),
+      "--docs-port <number>",
+      "port of the documentation host, 0 for any free one",
+    ),
+    control: flagged(
+      whole(0, 65_535),
+      "--control-port <number>",
+      "port of the control API, 0 for any free one",
+    ),
+    rpc: flagged(whole(0, 65_535), "--rpc-port <number>", "port of the chain RPC, 0 for any free one"),
+  }).optional(),
+  listen: flagged(
+    typed<string>(
+      'an IP address, such as "0.0.0.0"',
+      (value) => typeof value === "string" && isIP(value) !== 0,
+    ),
+    "--listen <address>",
+    "the IP address that all ports listen at, such as 0.0.0.0 in a container; everyone who reaches it controls the sandbox",
+    { byDefault: "127.0.0.1" },
+  ),
+  allowHosts: flagged(
+    listOf(
+      typed<string>(
+        'a host name without a scheme, such as "sandbox" or "sandbox:9000"',
+        (value) => typeof value === "string" && isHostName(value),
+      ),
+    ),
+    "--allow-host <name>",
+    "a host name under which clients reach the sandbox, such as sandbox or sandbox:9000; repeatable",
+  ),
+  confirmations: flagged(
+    whole(1, mostConfirmations),
+    "--confirmations <number>",
+    "required confirmations; the first is the block that includes the transaction",
+    { byDefault: `${defaultConfirmations}` },
+  ),
+  programs: flagged(
+    listOf(
+      typed<ProgramOption>(
+        'a program\'s id such as "prg_demo", or { id, name, account }',
+        (value) => typeof value === "string" || isObject(value),
+      ),
+    ),
+    "--program <id>",
+    'a program to serve, as an id or as "id=name", such as prg_books or "prg_books=Book store"; repeatable',
+    { byDefault: "prg_demo and prg_other", pairedWith: "name" },
+  ),
+  accounts: flagged(
+    listOf(
+      typed<AccountOption>(
+        'an account\'s id such as "acct_worker", or { id, program }',
+        (value) => typeof value === "string" || isObject(value),
+      ),
+    ),
+    "--account <id>",
+    'an account besides those of the programs, as an id or as "id=program", such as acct_worker or acct_worker=prg_other; repeatable',
+    { pairedWith: "program" },
+  ),
+  contracts: objectOf('such as { registrar: { artifact: "out/MyRegistrar.sol/MyRegistrar.json" } }', {
+    registrar: registrarOption.optional(),
+  }).optional(),
+  gasBudgetWei: flagged(wei(), "--gas-budget <wei>", "the gas budget of each program", {
+    byDefault: `${defaultGasBudgetWei / 10n ** 18n} ether`,
+  }),
+  receiverUrl: flagged(text(), "--receiver-url <url>", "the URL that receives notifications", {
+    byDefault: "the test receiver",
+  }),
+  autoDeliver: flagged(flag(), "--auto-deliver", "deliver events as they happen"),
+  resolveHost: callback<Resolve>().optional(),
+  deliveryTimeoutMs: milliseconds(60_000).optional(),
+  dataDirectory: flagged(text(), "--data-dir <folder>", "the data directory"),
+  store: flagged(
+    text(),
+    "--store <url>",
+    "keep the records in PostgreSQL: postgres://user:password@host:port/database?schema=name",
+    { env: "ROUTING_SANDBOX_STORE" },
+  ),
+  fresh: flagged(flag(), "--fresh", "delete the sandbox in the data directory first"),
+  from: flagged(text(), "--from <file>", "create the sandbox in the data directory from this snapshot file"),
+  receiptTimeoutMs: whole(0, undefined, " of milliseconds").optional(),
+  snapshotTimeoutMs: milliseconds(600_000).optional(),
+  startTimeoutMs: flagged(
+    milliseconds(mostStartTimeoutMs),
+    "--start-timeout <milliseconds>",
+    "the longest time that the start may take",
+    { byDefault: `${defaultStartTimeoutMs}` },
+  ),
+  onReplay: callback<(made: number, all: number) => void>().optional(),
+  rateLimit: objectOf("such as { requests: 100, seconds: 60 }", {
+    requests: whole(1),
+    seconds: whole(1),
+  }).optional(),
+  connectionLimits: objectOf("such as { connections: 100 }", {
+    connections: whole(1).optional(),
+    headersMs: whole(1).optional(),
+    requestMs: whole(1).optional(),
+  }).optional(),
+  parts: listOf(part).optional(),
+  log: typed<Log>("an object with the functions info and error", (value) =>
+    hasFunctions(value, "info", "error"),
+  ).optional(),
+  adaptChain: callback<(chain: ChainNode) => Promise<ChainNode>>().optional(),
+} satisfies { [Name in keyof Required<SandboxOptions>]: z.ZodType<SandboxOptions[Name]> });
+
+/** The options that have a flag. */
+export const flaggedOptions = flaggedIn(sandboxOptions.shape);
 
 /**
- * Fills in the defaults of options that were checked.
+ * Refuses an option that does not exist or is of another type: JavaScript, and values of a type that was cast, are not checked by a compiler.
  *
- * @param registrar - the registrar contract that the options name, or that the sandbox was made with.
- * @throws SandboxError option_invalid for an empty data directory, for `fresh` without a data directory, for two parts with the same port,
- * and for programs that cannot be served.
+ * @throws SandboxError option_invalid
+ * @example checkOptions({ fresh: true })
  */
-export function resolveOptions(
-  options: SandboxOptions,
-  registrar: SandboxSettings["contracts"]["registrar"] = null,
-): SandboxSettings {
-  const { ports = {}, receiptTimeoutMs = 2_000 } = options;
-  if (options.fresh === true && options.dataDirectory === undefined)
-    throw new SandboxError(
-      "option_invalid",
-      "The option fresh replaces the sandbox in a data directory, and the option dataDirectory is missing. Pass a directory, or leave out the option fresh.",
-    );
-  const programs = options.programs === undefined ? defaultPrograms : resolvePrograms(options.programs);
-  return {
-    seed: options.seed ?? "sandbox",
-    mode: options.mode ?? "deterministic",
-    ports: distinct({
-      api: ports.api ?? 0,
-      docs: ports.docs ?? 0,
-      rpc: ports.rpc ?? 0,
-      control: ports.control ?? 0,
-    }),
-    listen: options.listen ?? loopback,
-    allowHosts: (options.allowHosts ?? []).map((name) => name.toLowerCase()),
-    confirmations: options.confirmations ?? defaultConfirmations,
-    programs,
-    accounts: resolveAccounts(options.accounts ?? [], programs),
-    contracts: { registrar },
-    gasBudgetWei: options.gasBudgetWei ?? defaultGasBudgetWei,
-    receiverUrl: options.receiverUrl,
-    autoDeliver: options.autoDeliver ?? false,
-    resolveHost: options.resolveHost ?? resolveHost,
-    deliveryTimeoutMs: options.deliveryTimeoutMs ?? 5_000,
-    dataDirectory: options.dataDirectory === undefined ? undefined : folderOf(options.dataDirectory),
-    store: options.store,
-    fresh: options.fresh ?? false,
-    receiptTimeoutMs,
-    snapshotTimeoutMs: options.snapshotTimeoutMs ?? 10_000,
-    startTimeoutMs: options.startTimeoutMs ?? defaultStartTimeoutMs,
-    onReplay: options.onReplay ?? (() => {}),
-    rateLimit: options.rateLimit,
-    connectionLimits: { ...connectionLimits, ...options.connectionLimits },
-    parts: options.parts ?? [],
-    log: options.log ?? { info() {}, error() {} },
-    adaptChain: options.adaptChain ?? (async (chain: ChainNode) => chain),
-  };
+export function checkOptions(options: z.input<typeof sandboxOptions>): void {
+  const { error } = sandboxOptions.safeParse(options);
+  // Of the whole before those of its parts, and before wrong values.
+  const unknown = error?.issues.findLast(({ code }) => code === "unrecognized_keys");
+  const message = (unknown ?? error?.issues[0])?.message;
+  if (message !== undefined) throw new SandboxError("option_invalid", message);
 }
 
-function folderOf(dataDirectory: string): string {
-  if (dataDirectory === "")
-    throw new SandboxError(
-      "option_invalid",
-      "The option dataDirectory is empty. Leave it out to keep nothing.",
-    );
-  return resolve(dataDirectory);
-}
-
-function distinct(ports: SandboxSettings["ports"]): SandboxSettings["ports"] {
-  const byPort = Map.groupBy(Object.entries(ports), ([, port]) => port);
-  for (const [port, [first, second]] of byPort)
-    if (port !== 0 && first !== undefined && second !== undefined)
-      throw new SandboxError(
-        "option_invalid",
-        `The option ports.${first[0]} and the option ports.${second[0]} have the same port ${port}. Choose another port for one of them, or 0 for any free port.`,
-      );
-  return ports;
+function hasFunctions(value: unknown, ...names: readonly string[]): boolean {
+  return isObject(value) && names.every((name) => typeof Reflect.get(value, name) === "function");
 }

@@ -14,7 +14,11 @@ const resendBody = z
     error: 'must be {"number": …} or {"event_id": …}',
   })
   .meta({ id: "Resend" });
-const rotateBody = z.strictObject({ uses: usesSchema.default([...keyUses]) }).meta({ id: "Rotate" });
+const rotateBody = z
+  .strictObject({
+    uses: usesSchema.default([...keyUses]).meta({ description: "Which keys, by default all of them." }),
+  })
+  .meta({ id: "Rotate" });
 
 const listDeliveries = defineControl({
   id: "listDeliveries",
@@ -78,13 +82,19 @@ const resend = defineControl({
   },
 });
 
-const rotateKeys = defineControl({
+/** `POST /keys/rotate` */
+export const rotateKeys = defineControl({
   id: "rotateKeys",
   method: "post",
   path: "/keys/rotate",
   tag: "Receiver",
   summary: "Replaces signing keys: those for `uses`, or all of them.",
   page: { target: "notifications.md#key-rotation", words: "rotation" },
+  command: {
+    name: "keys rotate",
+    description: "rotate signing keys; the old public keys remain published",
+    argument: "uses",
+  },
   body: rotateBody,
   example: { uses: ["notifications"] },
   success: {

@@ -4,12 +4,16 @@ import { defineControl } from "../control/operation.ts";
 
 const resumeBody = z
   .strictObject({
-    abandon: z.boolean().default(false).meta({ description: "Give up an attempt whose nonce was taken." }),
+    abandon: z.boolean().default(false).meta({
+      description:
+        "Give up the current attempt, whose nonce was taken by another transaction; the next request for the same effect starts a new attempt.",
+    }),
   })
   .meta({ id: "Resume" });
 
 // The call of a person who has found out which other software used a signer.
-const resumeOperation = defineControl({
+/** `POST /operations/{id}/resume` */
+export const resumeOperation = defineControl({
   id: "resumeOperation",
   method: "post",
   path: "/operations/{id}/resume",
@@ -19,8 +23,12 @@ const resumeOperation = defineControl({
     "With `abandon`, it gives up the current attempt of an operation whose nonce was taken by another transaction.",
   page: { target: "relayer.md#foreign-use-of-the-signers-key", words: "foreign use of the key" },
   params: {
-    id: z.string().meta({ description: "The relay operation's id.", example: "op_abcdefghij234567abcd" }),
+    id: z.string().meta({
+      description: "The id of the relay operation, from GET /v1/routing/programs/{program}/transactions.",
+      example: "op_abcdefghij234567abcd",
+    }),
   },
+  command: { name: "resume", description: "continue a relay operation that needs attention" },
   body: resumeBody,
   example: { abandon: true },
   success: { status: 200, description: "The relay operation.", schema: relayOperationSchema },

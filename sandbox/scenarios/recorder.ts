@@ -11,7 +11,7 @@ import { collectBody } from "../lib/http/collect-body.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
 import type { Part } from "../lib/part.ts";
 import type { SandboxDescription } from "../options/description.ts";
-import type { SandboxSettings } from "../options/options.ts";
+import type { SandboxSettings } from "../options/settings.ts";
 import { catchUp } from "../service/catch-up.ts";
 import { ownAccounts } from "../service/keys.ts";
 import { takeFingerprint } from "../snapshots/fingerprint.ts";

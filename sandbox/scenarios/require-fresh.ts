@@ -1,7 +1,7 @@
 import type { Store } from "../../server/store/store.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
-import type { SandboxSettings } from "../options/options.ts";
+import type { SandboxSettings } from "../options/settings.ts";
 import { readNewestBlock, type SeenBlock } from "./read-steps.ts";
 
 /**

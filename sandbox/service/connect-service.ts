@@ -14,7 +14,7 @@ import { callNode, faultyNode } from "../faults/faulty-node.ts";
 import { machineClock } from "../lib/time/timers.ts";
 import type { Waits } from "../lib/time/waits.ts";
 import type { SandboxUrls } from "../options/description.ts";
-import type { SandboxSettings } from "../options/options.ts";
+import type { SandboxSettings } from "../options/settings.ts";
 import type { ReceiverPin } from "../receiver/receiver-pin.ts";
 import { openWebhookSender } from "../receiver/webhook-sender.ts";
 import { deriveKeys, givenAccounts, hideKey, ownAccounts, type SandboxKeys } from "./keys.ts";

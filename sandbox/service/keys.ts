@@ -4,7 +4,7 @@ import { deriveKey } from "../../protocol/signatures/key-derivation.ts";
 import { sha256Hex } from "../../protocol/values/canonical-json.ts";
 import type { Account, ServiceKeys } from "../../server/services.ts";
 import type { Accounts } from "../chain/genesis/deployment-record.ts";
-import type { SandboxSettings } from "../options/options.ts";
+import type { SandboxSettings } from "../options/settings.ts";
 import { signingAccount } from "../wallets/signing-account.ts";
 
 /** An account that may issue access, with its key in the clear. */

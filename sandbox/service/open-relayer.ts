@@ -9,7 +9,7 @@ import { crashProcess } from "../lib/processes/processes.ts";
 import { sharedReading } from "../lib/reading/shared-reading.ts";
 import { wait } from "../lib/time/wait.ts";
 import type { Waits } from "../lib/time/waits.ts";
-import type { SandboxSettings } from "../options/options.ts";
+import type { SandboxSettings } from "../options/settings.ts";
 
 /** Fixed, so that equal operations are equal bytes; in gas units. */
 const gasLimits = { offer: 600_000n, collect_refund: 400_000n } as const;

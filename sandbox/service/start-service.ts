@@ -10,7 +10,7 @@ import { SandboxFaults } from "../faults/faults.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
 import { Waits } from "../lib/time/waits.ts";
-import type { SandboxSettings } from "../options/options.ts";
+import type { SandboxSettings } from "../options/settings.ts";
 import type { StartDeadline } from "../options/start-deadline.ts";
 import { type ConnectedService, connectService, type ServiceProcess } from "./connect-service.ts";
 import { followHeads, type HeadFollower } from "./follow-heads.ts";

@@ -28,7 +28,7 @@ import type { RelayIntent } from "../../relayer/relayer.ts";
 import { testMnemonic } from "../../sandbox/chain/genesis/roles.ts";
 import { startChain } from "../../sandbox/chain/start-chain.ts";
 import { Waits } from "../../sandbox/lib/time/waits.ts";
-import { resolveOptions } from "../../sandbox/options/options.ts";
+import { resolveOptions } from "../../sandbox/options/settings.ts";
 import { openRelayer } from "../../sandbox/service/open-relayer.ts";
 import { openDirectoryStore } from "../../server/store/directory/directory-store.ts";
 import type { Benchmark } from "./benchmark.ts";

@@ -1,12 +1,16 @@
+import { readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { z } from "zod";
 import { stateValues } from "../../check-contract/rules/matrix/state.ts";
 import type { DescribedOperation } from "../../sandbox/control/describe-operations.ts";
 import { controlTags } from "../../sandbox/control/operation.ts";
 import { controlOperations } from "../../sandbox/control/table.ts";
 import { signatureMistakes } from "../../sandbox/explain/signatures/mistakes.ts";
 import { sandboxErrors } from "../../sandbox/lib/errors/sandbox-error.ts";
+import { withoutWrappers } from "../../sandbox/lib/option-schemas.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
+import { flaggedOptions, sandboxOptions } from "../../sandbox/options/options.ts";
 import { limitValues } from "../../server/documentation/limit-values.ts";
 import {
   answersTable,
@@ -18,11 +22,11 @@ import {
   operationsTable,
 } from "../../server/documentation/tables.ts";
 import { operations } from "../../server/operations.ts";
+import { exploreOptions } from "../../testkit/explore/options.ts";
 import { poolOperations } from "../../testkit/pool/served/pool-operations.ts";
 import { contractLimits, contractTables } from "./contract-tables.ts";
 import { otherErrorsTable } from "./errors-table.ts";
 import { defaultUrls } from "./openapi.ts";
-import { exploreOptionsTable, optionsTable } from "./options-table.ts";
 import { pageLimits } from "./page-limits.ts";
 import { rpcTables } from "./rpc-tables.ts";
 
@@ -43,6 +47,49 @@ function textOf({ summary, description = "", page, success, method }: DescribedO
     method === "post" && success.status !== 200 ? ` The response has the status \`${success.status}\`.` : "";
   const see = page === undefined ? "" : ` See [${page.words}](${page.target}).`;
   return `${summary} ${description}`.trim() + status + see;
+}
+
+/**
+ * Returns the table of the options of a schema, with sentences and defaults from their doc comments.
+ *
+ * @param flags - the title of the column of the flags.
+ * @throws Error for an option without a comment or a default.
+ */
+function optionsTable(file: string, { shape }: z.ZodObject, flags?: string): string {
+  const comments = readFileSync(join(packageRoot(), file), "utf8").matchAll(
+    /\/\*\*((?:(?!\*\/).)*)\*\/\s+(\w+)\?: /gs,
+  );
+  const texts = new Map([...comments].map(([, text = "", name = ""]) => [name, text]));
+  const rows = Object.entries(shape).map(([name, schema]) => {
+    const [what = "", value] = (texts.get(name) ?? "")
+      .replace(/\s*\n\s*\* ?/g, " ")
+      .split(/\s*@defaultValue\s+/);
+    if (value === undefined) throw new Error(`The option ${name} has no comment or no default.`);
+    const own = flaggedOptions.filter((option) => option.name.split(".")[0] === name);
+    const flagged = own.map(({ flag }) => `\`${flag.replace(/ .*/, "")}\``).join(", ");
+    return [
+      `\`${name}\``,
+      ...(flags === undefined ? [] : [flagged]),
+      typeOf(schema),
+      value.trim(),
+      what.trim(),
+    ];
+  });
+  const head = flags === undefined ? ["Type"] : [flags, "Type and unit"];
+  return markdownTable(["Option", ...head, "Default", "What it does"], rows);
+}
+
+function typeOf(option: z.core.$ZodType): string {
+  const schema = withoutWrappers(option);
+  if (schema instanceof z.ZodArray) return `an array; each entry is ${titleOf(schema.element)}`;
+  if (!(schema instanceof z.ZodObject)) return titleOf(schema);
+  const types = [...new Set(Object.values(schema.shape).map((field) => titleOf(withoutWrappers(field))))];
+  const names = Object.keys(schema.shape);
+  return `\`{ ${names.join(", ")} }\`, ${names.length === 1 ? "" : "each "}${types.join(" or ")}`;
+}
+
+function titleOf(schema: z.core.$ZodType): string {
+  return z.globalRegistry.get(schema)?.title ?? "any value";
 }
 
 interface Texts {
@@ -81,9 +128,9 @@ const tables: { readonly [page: string]: Texts } = {
       Object.entries(signatureMistakes).map(([name, mistake]) => [`\`${name}\``, mistake]),
     ),
   },
-  "explore.md": { options: exploreOptionsTable() },
+  "explore.md": { options: optionsTable("testkit/explore/options.ts", exploreOptions) },
   "options.md": {
-    options: optionsTable(),
+    options: optionsTable("sandbox/options/options.ts", sandboxOptions, "`start`"),
     errors: markdownTable(
       ["Code", "When"],
       Object.entries(sandboxErrors).map(([code, when]) => [`\`${code}\``, when]),

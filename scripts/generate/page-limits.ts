@@ -25,7 +25,7 @@ import { shortTermSeconds } from "../../sandbox/given/give-purchase.ts";
 import { defaultAmount } from "../../sandbox/given/states.ts";
 import { connectionLimits } from "../../sandbox/lib/http/connection-limits.ts";
 import { answerBytes } from "../../sandbox/lib/http/deliver.ts";
-import { resolveOptions } from "../../sandbox/options/options.ts";
+import { resolveOptions } from "../../sandbox/options/settings.ts";
 import { keptArrivals, nextTimeoutMs } from "../../sandbox/receiver/receiver.ts";
 import { mostScenarioBytes } from "../../sandbox/scenarios/scenario-file.ts";
 import { mostContentBytes, mostFileBytes } from "../../sandbox/snapshots/file/snapshot-file.ts";

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Hex } from "viem";
+import { z } from "zod";
 import type { components } from "../../sandbox/client/api-client.ts";
 import { SandboxError } from "../../sandbox/lib/errors/sandbox-error.ts";
 import { showValue } from "../../sandbox/lib/errors/show-value.ts";
@@ -77,6 +78,59 @@ export interface ExploreOptions {
   onProgress?: (done: number, all: number) => unknown;
 }
 
+/** The largest number of steps. */
+export const mostSteps = 100_000;
+/** The default number of steps. */
+export const stepsByDefault = 500;
+
+function must(name: string) {
+  return {
+    error: ({ input, path = [] }: { input?: unknown; path?: PropertyKey[] | undefined }) =>
+      `${path.join(".")} must be a ${name}, not ${showValue(input)}.`,
+  };
+}
+
+function typed<T>(name: "number" | "string" | "function") {
+  return z.custom<T>((value) => typeof value === name, must(name)).meta({ title: name });
+}
+
+function whole(most: number) {
+  const name = `whole number from 1 to ${most}`;
+  return typed<number>("number")
+    .refine((value) => Number.isInteger(value) && value >= 1 && value <= most, must(name))
+    .meta({ title: name });
+}
+
+function text() {
+  return typed<string>("string").refine((value) => value !== "", {
+    error: ({ path = [] }) => `${path.join(".")} is empty. Leave it out for its default.`,
+  });
+}
+
+function callback<T>() {
+  return typed<T>("function");
+}
+
+/** The options of `sandbox.explore()`: their check, and the types in `docs/explore.md`. */
+export const exploreOptions = z.strictObject(
+  {
+    steps: whole(mostSteps).optional(),
+    seed: text().optional(),
+    stepsPerWalk: whole(200).optional(),
+    check: callback<Check>().optional(),
+    checkEvery: whole(200).optional(),
+    reset: callback<() => Promise<void> | void>().optional(),
+    scenario: text().optional(),
+    onProgress: callback<(done: number, all: number) => unknown>().optional(),
+  } satisfies { [Name in keyof Required<ExploreOptions>]: z.ZodType<ExploreOptions[Name]> },
+  {
+    error: ({ code, keys, input }): string =>
+      code === "unrecognized_keys" && Array.isArray(keys)
+        ? `explore has no option ${keys[0]}. Use ${Object.keys(exploreOptions.shape).join(", ")}.`
+        : `explore takes an object of options, not ${showValue(input)}. Pass one such as { steps: 500 }.`,
+  },
+);
+
 /** The options with every default filled in. */
 export interface ExploreSettings {
   steps: number;
@@ -89,26 +143,6 @@ export interface ExploreSettings {
   onProgress: (done: number, all: number) => unknown;
 }
 
-/** The largest number of steps. */
-export const mostSteps = 100_000;
-/** The default number of steps. */
-export const stepsByDefault = 500;
-
-/** The largest value of each number. */
-export const largestOptions = { steps: mostSteps, stepsPerWalk: 200, checkEvery: 200 } as const;
-
-/** The type of every option. */
-export const exploreTypes = {
-  steps: "number",
-  seed: "string",
-  stepsPerWalk: "number",
-  check: "function",
-  checkEvery: "number",
-  reset: "function",
-  scenario: "string",
-  onProgress: "function",
-} as const satisfies { readonly [O in keyof Required<ExploreOptions>]: string };
-
 /**
  * Checks the options and fills in the defaults.
  *
@@ -116,25 +150,8 @@ export const exploreTypes = {
  * @throws SandboxError argument_invalid
  */
 export function readExploreOptions(options: ExploreOptions, seed: string): ExploreSettings {
-  if (typeof options !== "object" || options === null || Array.isArray(options))
-    throw invalid(
-      `explore takes an object of options, not ${showValue(options)}. Pass one such as { steps: 500 }.`,
-    );
-  const names = Object.keys(exploreTypes);
-  const unknown = Object.keys(options).find((name) => !names.includes(name));
-  if (unknown !== undefined) throw invalid(`explore has no option ${unknown}. Use ${names.join(", ")}.`);
-  for (const [name, type] of Object.entries(exploreTypes)) {
-    const value: unknown = Reflect.get(options, name);
-    if (value !== undefined && typeof value !== type)
-      throw invalid(`${name} must be a ${type}, not ${showValue(value)}.`);
-  }
-  for (const [name, limit] of Object.entries(largestOptions)) {
-    const value: unknown = Reflect.get(options, name) ?? 1;
-    if (!Number.isInteger(value) || Number(value) < 1 || Number(value) > limit)
-      throw invalid(`${name} must be a whole number from 1 to ${limit}, not ${showValue(value)}.`);
-  }
-  for (const name of ["seed", "scenario"] as const)
-    if (options[name] === "") throw invalid(`${name} is empty. Leave it out for its default.`);
+  const { error } = exploreOptions.safeParse(options satisfies z.input<typeof exploreOptions>);
+  if (error !== undefined) throw invalid(error.issues[0]?.message ?? "");
   return {
     steps: options.steps ?? stepsByDefault,
     seed: options.seed ?? seed,

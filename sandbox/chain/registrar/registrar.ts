@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { type Abi, type AbiParameter, concatHex, type Hex, toFunctionSelector } from "viem";
 import { z } from "zod";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
+import { flagged, flags, listOf, objectOf, oneOf, text } from "../../lib/option-schemas.ts";
 import { readArtifact } from "./artifact.ts";
 import { compareAbi } from "./compare-abi.ts";
 import { encodeArguments } from "./encode-arguments.ts";
@@ -17,12 +18,36 @@ export interface RegistrarOption {
   /** The path of the compiled contract: JSON of Hardhat 3 or Foundry, such as `out/MyRegistrar.sol/MyRegistrar.json`. */
   artifact: string;
   /** The arguments of its constructor; numbers may be bigints or decimal strings. */
-  constructorArguments?: readonly unknown[];
+  constructorArguments?: readonly unknown[] | undefined;
   /** Deploys it as the implementation of an ERC-1967 proxy, and calls `initialize` through the proxy if the contract has that function. */
-  proxy?: ProxyKind;
+  proxy?: ProxyKind | undefined;
   /** The arguments of `initialize`, with `proxy`. */
-  initializeArguments?: readonly unknown[];
+  initializeArguments?: readonly unknown[] | undefined;
 }
+
+/** The check and the flags of the option `contracts.registrar`. */
+export const registrarOption = objectOf('such as { artifact: "out/MyRegistrar.sol/MyRegistrar.json" }', {
+  artifact: text().register(flags, {
+    flag: "--registrar <artifact>",
+    description: "use your own registrar contract: the path of its artifact (JSON of Hardhat or Foundry)",
+    byDefault: "the sandbox's own contract",
+  }),
+  constructorArguments: flagged(
+    listOf(z.unknown()),
+    "--registrar-arguments <value...>",
+    "with --registrar, the arguments of the constructor; arrays and structs as JSON",
+  ),
+  proxy: flagged(
+    oneOf(proxyKinds, `one of ${proxyKinds.join(", ")}`),
+    "--registrar-proxy <kind>",
+    "with --registrar, deploy the contract behind a proxy, which calls initialize if the contract has it",
+  ),
+  initializeArguments: flagged(
+    listOf(z.unknown()),
+    "--registrar-initialize <value...>",
+    "with --registrar-proxy, the arguments of initialize",
+  ),
+}) satisfies z.ZodType<RegistrarOption>;
 
 /** Which registrar contract a sandbox was made with. */
 export const registrarIdentity = z.object({

@@ -173,10 +173,11 @@ export interface components {
       event_id?: string;
     };
     Rotate: {
+      /** Which keys, by default all of them. */
       uses?: ("notifications" | "receipts" | "reviewer")[];
     };
     Resume: {
-      /** Give up an attempt whose nonce was taken. */
+      /** Give up the current attempt, whose nonce was taken by another transaction; the next request for the same effect starts a new attempt. */
       abandon?: boolean;
     };
     AddRefusal: {

@@ -13,7 +13,7 @@ import {
   type PartStates,
   PartsDifferError,
 } from "../../lib/part.ts";
-import type { SandboxSettings } from "../../options/options.ts";
+import type { SandboxSettings } from "../../options/settings.ts";
 import { takeFingerprint } from "../fingerprint.ts";
 import type { SnapshotContent } from "./snapshot-content.ts";
 import { mostContentBytes, tooLong } from "./snapshot-file.ts";

@@ -3,8 +3,9 @@ import { describeRegistrar, readKeptSettings } from "../../data-directory/beginn
 import { differingSettings } from "../../data-directory/differing-settings.ts";
 import { definedOnly } from "../../lib/defined-only.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
-import type { SandboxOptions, SandboxSettings } from "../../options/options.ts";
+import type { SandboxOptions } from "../../options/options.ts";
 import { resolvePrograms } from "../../options/programs.ts";
+import type { SandboxSettings } from "../../options/settings.ts";
 import type { SnapshotContent } from "./snapshot-content.ts";
 import { readSnapshot } from "./snapshot-file.ts";
 

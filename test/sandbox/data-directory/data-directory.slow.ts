@@ -4,8 +4,8 @@ import { appendFile, mkdir, readdir, rename, rm, symlink, writeFile } from "node
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { inFlags } from "../../../cli/describe-failure.ts";
 import { examine } from "../../../cli/doctor/examine.ts";
-import { inFlags } from "../../../cli/flag-names.ts";
 import { findRunning } from "../../../cli/running/find-running.ts";
 import { stopIn } from "../../../cli/running/stop-sandbox.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { createApiClient } from "../../../sandbox/client/api-client.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
 import type { SandboxOptions } from "../../../sandbox/options/options.ts";
+import { resolveOptions } from "../../../sandbox/options/settings.ts";
 import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { Session } from "../../../testkit/demo/session.ts";
@@ -75,6 +76,12 @@ test("a data directory continues with its programs, seed and mode, and refuses o
   await using resumed = await createSandbox(unset);
   expect(resumed.description.accounts).toEqual(made.description.accounts);
   expect(await resumed.fingerprint()).toEqual(before);
+});
+
+test("an option whose fields are undefined has the defaults of these fields", () => {
+  const { connectionLimits, ports } = resolveOptions({});
+  const unset = resolveOptions({ connectionLimits: { connections: undefined }, ports: { api: undefined } });
+  expect(unset).toMatchObject({ connectionLimits, ports });
 });
 
 test.for([

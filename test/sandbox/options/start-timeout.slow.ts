@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { inFlags } from "../../../cli/flag-names.ts";
+import { inFlags } from "../../../cli/describe-failure.ts";
 import type { ChainNode } from "../../../sandbox/chain/start-chain.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
 import { findProcess } from "../../../sandbox/lib/processes/processes.ts";
