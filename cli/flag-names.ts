@@ -41,6 +41,7 @@ const flags: ReadonlyMap<string, string> = new Map([
   ["method", "--method"],
   ["subject_id", "--subject"],
   ["operation_id", "--relay-operation"],
+  ["occurrence", "--occurrence"],
   ["depth", "--depth"],
   ["delay_ms", "--delay"],
   ["status", "--status"],

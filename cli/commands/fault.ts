@@ -26,7 +26,7 @@ const fault = z.looseObject({
   layer: z.string(),
   point: z.string(),
   action: z.string(),
-  match: z.record(z.string(), z.string()),
+  match: z.record(z.string(), z.union([z.string(), z.int()])),
   remaining: z.int().nullable(),
   hits: z.int(),
   depth: z.int().optional(),
@@ -57,6 +57,7 @@ interface FaultFlags extends SandboxFlags {
   kind?: string;
   caller?: string;
   method?: string;
+  occurrence?: number;
   count?: number | "always";
   depth?: number;
   delay?: number;
@@ -101,6 +102,14 @@ function setCommand(terminal: Terminal): Command {
     )
     .addOption(new Option("--caller <caller>", "only on this caller's calls to the node").choices(rpcCallers))
     .option("--method <name>", "only on calls of this JSON-RPC method")
+    .addOption(
+      optionWithDefault(
+        "--occurrence <number>",
+        "the first of the matching requests, relay operations or calls on which it acts",
+        1,
+        positive,
+      ),
+    )
     .addOption(
       optionWithDefault("--count <times>", "how many times the fault acts, or always", defaultTimes, times),
     )
@@ -176,10 +185,11 @@ function header(text: string, others: { [name: string]: string } = {}): { [name:
 
 /** The body of POST /faults; what is not given is left out of the JSON. */
 function bodyOf(intent: string | undefined, flags: FaultFlags): object {
-  const { layer, point, action, operation, program, kind, caller, method, depth, status, body } = flags;
+  const { layer, point, action, operation, program, kind, caller, method, occurrence } = flags;
+  const { depth, status, body } = flags;
   const { relayOperation: operation_id, subject: subject_id, delay: delay_ms, header: headers } = flags;
   const details = { depth, delay_ms, status, headers, body };
-  const match = { operation, program, subject_id, operation_id, kind, caller, method };
+  const match = { operation, program, subject_id, operation_id, kind, caller, method, occurrence };
   const count = flags.count === "always" ? null : flags.count;
   if (intent !== undefined) return { intent, point, ...match, count, ...details };
   return { layer, point, action, match, count, ...details };

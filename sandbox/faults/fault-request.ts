@@ -32,16 +32,22 @@ export const writesOfSubjects: readonly string[] = operations
   .filter(({ method, path }) => method === "post" && path.includes("{id}"))
   .map(({ id }) => id);
 
+/** Limits a fault to a later match. */
+interface Occurrence {
+  /** The first of the matching requests, operations or calls on which it acts, counted from 1 since it was set; 1 by default. */
+  occurrence?: number;
+}
+
 /** The requests, operations or calls that a fault is limited to; every named field must match. */
 interface FaultMatches {
-  api: {
+  api: Occurrence & {
     /** The API operation's id, as in `executeRefund`. */
     operation?: string;
     program?: string;
     /** The id in the path. */
     subject_id?: string;
   };
-  relayer: {
+  relayer: Occurrence & {
     /** The relay operation's id. */
     operation_id?: string;
     program?: string;
@@ -49,9 +55,9 @@ interface FaultMatches {
     /** The purchase or the refund. */
     subject_id?: string;
   };
-  rpc: { caller?: RpcCaller; method?: string };
+  rpc: Occurrence & { caller?: RpcCaller; method?: string };
   chain: { [field: string]: never };
-  delivery: { [field: string]: never };
+  delivery: Occurrence;
 }
 
 /** The details of a fault. */
@@ -131,6 +137,7 @@ const actionOfDetail: { readonly [D in keyof typeof details]: string } = {
 };
 
 const text = z.string().optional();
+const occurrence = z.int().min(1).optional();
 
 const knownMethods = new Set([...passedMethods, ...refusedMethods].flatMap(({ methods }) => methods));
 
@@ -147,16 +154,18 @@ const matchShapes: { readonly [L in FaultLayer]: { readonly [field: string]: z.Z
     operation: z.enum(writeOperations).meta({ id: "WriteOperation" }).optional(),
     program: text,
     subject_id: text,
+    occurrence,
   },
   relayer: {
     operation_id: text,
     program: text,
     kind: z.enum(relayOperationKinds).optional(),
     subject_id: text,
+    occurrence,
   },
-  rpc: { caller: z.enum(rpcCallers).optional(), method: methodSchema.optional() },
+  rpc: { caller: z.enum(rpcCallers).optional(), method: methodSchema.optional(), occurrence },
   chain: {},
-  delivery: {},
+  delivery: { occurrence },
 };
 
 const layerSchema = z.looseObject({
@@ -219,7 +228,7 @@ function detailsOf(actions: readonly string[]): Partial<typeof details> {
 const checkedSchema = z.object({
   point: z.string().optional(),
   action: z.string().optional(),
-  match: z.record(z.string(), z.string().optional()).optional(),
+  match: z.record(z.string(), z.union([z.string(), z.int()]).optional()).optional(),
   count,
   ...details,
 });
@@ -228,7 +237,7 @@ const checkedSchema = z.object({
 export interface FaultEntry extends z.output<typeof checkedSchema> {
   layer: FaultLayer;
   action: string;
-  match: { [field: string]: string };
+  match: { [field: string]: string | number };
 }
 
 /** Reads a value by a schema, and throws when it does not match. */
@@ -276,9 +285,12 @@ function readNamed(value: object, read: ReadSchema): FaultEntry {
   return { ...given, layer: layer ?? faultIntents[intent].layer, point, action, match, count };
 }
 
-function withValues(fields: { [field: string]: unknown }): { [field: string]: string } {
+function withValues(fields: { [field: string]: unknown }): { [field: string]: string | number } {
   return Object.fromEntries(
-    Object.entries(fields).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+    Object.entries(fields).filter(
+      (entry): entry is [string, string | number] =>
+        typeof entry[1] === "string" || typeof entry[1] === "number",
+    ),
   );
 }
 
