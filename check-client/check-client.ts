@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import type { Sandbox } from "../sandbox/create-sandbox.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
+import { showValue } from "../sandbox/lib/errors/show-value.ts";
 import { orList } from "../server/lib/or-list.ts";
 import { type CaseFault, type CheckCase, caseFaults } from "./check-case.ts";
 import { ClientRuns, type Observation, type RunClient } from "./client-runs.ts";
@@ -90,8 +91,8 @@ export async function checkClientOn<S extends Sandbox>(
   open: () => Promise<S>,
   options: CheckClientOptions<S>,
 ): Promise<ClientReport> {
-  const { run, given = async () => {}, jobs = 1, timeoutMs = defaultTimeoutMs } = options;
-  const { signal } = options;
+  const { run, given = async () => {}, jobs = 1, repeat = 1, timeoutMs = defaultTimeoutMs, signal } = options;
+  requireOptions({ run, jobs, repeat, timeoutMs });
   const openRuns = () => new ClientRuns({ open, given, run, timeoutMs, signal });
   await using first = openRuns();
   const clean = await first.observe(null, async (observed) => requireUsable(observed));
@@ -99,7 +100,7 @@ export async function checkClientOn<S extends Sandbox>(
   const { unequalSums, differences } = compareClean(clean, second);
   const writes = cleanWritesOf(clean.requests);
   const found = [...casesOfWrites(writes), ...casesOfEvents(clean.events)];
-  const cases = select(found, options);
+  const cases = select(found, { only: options.only, repeat });
   const results = new Array<CheckedCase>(cases.length);
   const began = performance.now();
   const queue = cases.entries();
@@ -200,10 +201,33 @@ function compareClean(
   return { unequalSums: unequal, differences };
 }
 
+/** @throws SandboxError argument_invalid */
+function requireOptions({
+  run,
+  ...numbers
+}: {
+  run: unknown;
+  jobs: unknown;
+  repeat: unknown;
+  timeoutMs: unknown;
+}): void {
+  if (typeof run !== "function")
+    throw new SandboxError(
+      "argument_invalid",
+      `The option run is ${showValue(run)}. Pass a function that runs your client once.`,
+    );
+  for (const [name, value] of Object.entries(numbers))
+    if (!Number.isInteger(value) || Number(value) < 1)
+      throw new SandboxError(
+        "argument_invalid",
+        `The option ${name} is ${showValue(value)}. Pass a whole number of at least 1.`,
+      );
+}
+
 /** @throws SandboxError argument_invalid when none is left. */
 function select(
   found: readonly CheckCase[],
-  { only, repeat = 1 }: { only?: string; repeat?: number },
+  { only, repeat }: { only: string | undefined; repeat: number },
 ): CheckCase[] {
   const chosen = found.filter(({ operation, fault }) => `${operation}/${fault}`.includes(only ?? ""));
   if (chosen.length === 0) {

@@ -1,13 +1,6 @@
 import { redact } from "../server/http/redact.ts";
 import type { CheckCase } from "./check-case.ts";
-import {
-  type ClientRequest,
-  hasSucceeded,
-  isWrite,
-  nameWrite,
-  subjectOf,
-  takesKey,
-} from "./client-requests.ts";
+import { type ClientRequest, isWrite, nameWrite, subjectOf, takesKey } from "./client-requests.ts";
 import type { Observation } from "./client-runs.ts";
 import { compareEffects, type EffectKind, effectNames } from "./effects.ts";
 
@@ -41,58 +34,56 @@ export interface CleanRuns {
 
 /** Judges the run of a case by its effects, the requests and the figures, compared with a clean run. */
 export function judge(checked: CheckCase, run: Observation, clean: CleanRuns): Judged {
+  if (!run.reached) return { verdict: "not_reached", cause: notReached(checked, run) };
   const { more, fewer } = compareEffects(run.effects, clean.first.effects, clean.unequalSums);
   // A reorg has more events, of effects that are made again.
-  const twice = more.filter((kind) => kind !== "events");
-  const missing = fewer.map((kind) => describe(kind, run, clean)).join(", ");
-  if (!run.reached) return { verdict: "not_reached", cause: notReached(checked, run) };
-  const again =
-    findNewKey(run, clean.first) ?? (isOfEvent(checked) ? findFurtherWrite(run, clean.first) : null);
-  if (twice.length > 0)
-    return {
-      verdict: "acted_twice",
-      cause: sentence(`${twice.map((kind) => describe(kind, run, clean)).join(", ")}`, again),
-    };
+  const twice = more.filter((kind) => kind !== "events").map((kind) => describe(kind, run, clean));
+  const missing = fewer.map((kind) => describe(kind, run, clean));
+  const again = [
+    findNewKey(run, clean.first),
+    isOfEvent(checked) ? findFurtherWrite(run, clean.first) : null,
+  ];
+  const acted = [...twice, ...again.filter((clause) => clause !== null)];
+  const forgery = forgeriesInWords[checked.fault];
   const accepted = run.forged.find((status) => status !== null && status < 300);
-  if (accepted !== undefined)
-    return {
-      verdict: "accepted_forgery",
-      cause: sentence(
-        `the receiver responded with ${accepted} to ${describeForgery[checked.fault] ?? "a forged event"}, ${checked.operation}`,
-        again,
-      ),
-    };
-  if (again !== null) return { verdict: "acted_twice", cause: `${again}.` };
-  if (run.failure !== null)
-    return { verdict: "stopped", cause: sentence(run.failure, missing === "" ? null : missing) };
-  const [stale] = run.stale.filter(({ field }) => !clean.first.stale.some((one) => one.field === field));
-  const wrong: Judged | null =
-    stale === undefined
-      ? null
-      : {
-          verdict: "wrong_figures",
-          cause: `the client last read ${stale.field} ${stale.read} of ${stale.purchase}, and it is ${stale.actual}.`,
-        };
+  if (forgery !== undefined && (accepted !== undefined || acted.length > 0)) {
+    const response = `the receiver responded with ${accepted ?? "a refusal"} to ${checked.operation} ${forgery}`;
+    return { verdict: "accepted_forgery", cause: sentence(response, ...acted) };
+  }
+  if (acted.length > 0) return { verdict: "acted_twice", cause: sentence(...acted) };
+  if (run.failure !== null) return { verdict: "stopped", cause: sentence(run.failure, ...missing) };
+  const wrong = findWrongFigure(run, clean.first);
   // After a reorg an effect is missing because the client did not look again.
-  if (wrong !== null && checked.fault === "reorg") return wrong;
-  if (missing !== "") return { verdict: "lost", cause: `the client reported success, and ${missing}.` };
-  return wrong ?? { verdict: "safe", cause: "the effects are those of the clean run." };
+  if (wrong !== null && checked.fault === "reorg") return { verdict: "wrong_figures", cause: wrong };
+  if (missing.length > 0)
+    return { verdict: "lost", cause: sentence("the client reported success", ...missing) };
+  if (wrong !== null) return { verdict: "wrong_figures", cause: wrong };
+  return { verdict: "safe", cause: "the effects are those of the clean run." };
 }
 
-const describeForgery: { readonly [fault: string]: string | undefined } = {
-  "forged-signature": "an event with a wrong signature",
-  "forged-body": "an event whose body was changed",
-  "forged-bytes": "an event whose bytes were changed, with the same JSON",
-  "forged-timestamp": "an event with a timestamp of 20 minutes ago",
-  "forged-key": "an event that another key has signed",
+/** Returns the first figure that the client has wrong, and that it had right without a fault; null if there is none. */
+function findWrongFigure(run: Observation, clean: Observation): string | null {
+  const stale = run.stale.find(({ field }) => !clean.stale.some((one) => one.field === field));
+  if (stale === undefined) return null;
+  const { field, read, purchase, actual } = stale;
+  return `the client last read ${field} ${read} of ${purchase}, which is ${actual} on the chain.`;
+}
+
+/** What is wrong with each forgery. */
+const forgeriesInWords: { readonly [fault: string]: string | undefined } = {
+  "forged-signature": "with a wrong signature",
+  "forged-body": "with a changed body",
+  "forged-bytes": "with changed bytes of the same JSON",
+  "forged-timestamp": "with a timestamp of 20 minutes ago",
+  "forged-key": "that another key has signed",
 };
 
 function isOfEvent({ fault }: CheckCase): boolean {
   return fault.startsWith("event-") || fault.startsWith("forged-");
 }
 
-function sentence(clause: string, further: string | null): string {
-  return `${clause}${further === null ? "" : `; ${further}`}.`;
+function sentence(...clauses: readonly string[]): string {
+  return `${clauses.join("; ")}.`;
 }
 
 /** Says how many effects of a kind a run had, and their ids if they are more than in the clean run. */
@@ -158,15 +149,18 @@ function findNewKey(run: Observation, clean: Observation): string | null {
   return null;
 }
 
-/** Returns the write that the client has done more often than in the clean run, as a clause; null if there is none. */
+/** Returns the operation that the client has requested under more keys than in the clean run, as a clause; null if there is none. */
 function findFurtherWrite(run: Observation, clean: Observation): string | null {
-  const done = (observed: Observation) =>
-    observed.requests.filter((one) => isWrite(one) && takesKey(one) && hasSucceeded(one));
-  const before = Map.groupBy(done(clean), ({ operation }) => operation);
-  for (const [operation, requests] of Map.groupBy(done(run), (request) => request.operation)) {
-    const further = requests[before.get(operation)?.length ?? 0];
-    if (further !== undefined)
-      return `${nameWrite({ operation, subject: subjectOf(further) })} was done ${requests.length} times in place of ${before.get(operation)?.length ?? 0}`;
-  }
-  return null;
+  const keys = ({ requests }: Observation, operation: string) =>
+    new Set(
+      requests.flatMap((one) =>
+        isWrite(one) && takesKey(one) && one.operation === operation ? [one.idempotency_key] : [],
+      ),
+    ).size;
+  const last = run.requests.findLast(
+    (one) => isWrite(one) && keys(run, one.operation) > keys(clean, one.operation),
+  );
+  if (last === undefined) return null;
+  const { operation } = last;
+  return `${nameWrite({ operation, subject: subjectOf(last) })} was requested under ${keys(run, operation)} keys in place of ${keys(clean, operation)}`;
 }

@@ -11,7 +11,7 @@ import { describeFailure } from "../describe-failure.ts";
 import { ClientCommand, environmentOf } from "../running/client-command.ts";
 import { refuseProgram } from "../running/find-program.ts";
 import { GuardedCommand } from "../running/guarded-command.ts";
-import { addStartOptions, type StartFlags, startSandbox } from "../running/start-sandbox.ts";
+import { addStartOptions, type StartFlags, startSandbox, warnOfExposure } from "../running/start-sandbox.ts";
 import { requireReportFile, writeReport } from "../running/write-report.ts";
 import { jsonOption, optionWithDefault, timeoutOption, wholeNumber } from "../shared-options.ts";
 import { interruption, newCommand, print, type Terminal } from "../terminal.ts";
@@ -105,10 +105,13 @@ async function checkCommand(
   // Deletes the folder, whatever ends this process.
   await using _ = new GuardedCommand(folder);
   const folders = new Map<Sandbox, string>();
+  warnOfExposure(terminal, start.listen);
+  // Its log has the errors that the faults are.
+  const silent: Terminal = { ...terminal, stderr: { write: () => true } };
   const { give, options } = await stateOf(given);
   const open = async () => {
     const dataDir = join(folder, `${folders.size + 1}`);
-    const sandbox = await startSandbox(terminal, { ...start, ...options, dataDir });
+    const sandbox = await startSandbox(silent, { ...start, ...options, dataDir });
     folders.set(sandbox, dataDir);
     return sandbox;
   };
