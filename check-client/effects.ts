@@ -111,8 +111,11 @@ export function compareEffects(
     if (count !== 0 || ignored.includes(kind)) return count;
     return Number(effects[kind].sum > clean[kind].sum) - Number(effects[kind].sum < clean[kind].sum);
   };
+  // What was not paid or refunded is still allowed.
+  const isSpent = difference("payments") === 0 && difference("refunds") === 0;
+  const compared = effectKinds.filter((kind) => isSpent || kind !== "allowances");
   return {
-    more: effectKinds.filter((kind) => difference(kind) > 0),
-    fewer: effectKinds.filter((kind) => difference(kind) < 0),
+    more: compared.filter((kind) => difference(kind) > 0),
+    fewer: compared.filter((kind) => difference(kind) < 0),
   };
 }

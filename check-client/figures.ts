@@ -71,7 +71,7 @@ function byEnd(left: ClientRequest, right: ClientRequest): number {
 
 function compare(before: PurchaseFigures, now: PurchaseFigures): StaleFigure[] {
   const flat = ({ status, payment_status, figures }: PurchaseFigures) =>
-    Object.entries({ status, payment_status, ...figures });
+    Object.entries({ ...figures, status, payment_status });
   const actual = new Map(flat(now));
   return flat(before).flatMap(([field, read]) => {
     const value = actual.get(field) ?? "";

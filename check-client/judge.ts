@@ -38,7 +38,6 @@ export function judge(checked: CheckCase, run: Observation, clean: CleanRuns): J
   const { more, fewer } = compareEffects(run.effects, clean.first.effects, clean.unequalSums);
   // A reorg has more events, of effects that are made again.
   const twice = more.filter((kind) => kind !== "events").map((kind) => describe(kind, run, clean));
-  const missing = fewer.map((kind) => describe(kind, run, clean));
   const again = [
     findNewKey(run, clean.first),
     isOfEvent(checked) ? findFurtherWrite(run, clean.first) : null,
@@ -51,12 +50,19 @@ export function judge(checked: CheckCase, run: Observation, clean: CleanRuns): J
     return { verdict: "accepted_forgery", cause: sentence(response, ...acted) };
   }
   if (acted.length > 0) return { verdict: "acted_twice", cause: sentence(...acted) };
-  if (run.failure !== null) return { verdict: "stopped", cause: sentence(run.failure, ...missing) };
+  const missing = fewer.map((kind) => missingOf(kind, run, clean)).join(", ");
+  if (run.failure !== null) {
+    const why = `${run.failure}${lastFailure(run)}`;
+    return {
+      verdict: "stopped",
+      cause: missing === "" ? sentence(why) : sentence(why, `missing: ${missing}`),
+    };
+  }
   const wrong = findWrongFigure(run, clean.first);
   // After a reorg an effect is missing because the client did not look again.
   if (wrong !== null && checked.fault === "reorg") return { verdict: "wrong_figures", cause: wrong };
-  if (missing.length > 0)
-    return { verdict: "lost", cause: sentence("the client reported success", ...missing) };
+  if (missing !== "")
+    return { verdict: "lost", cause: sentence("the client reported success", `missing: ${missing}`) };
   if (wrong !== null) return { verdict: "wrong_figures", cause: wrong };
   return { verdict: "safe", cause: "the effects are those of the clean run." };
 }
@@ -84,6 +90,22 @@ function isOfEvent({ fault }: CheckCase): boolean {
 
 function sentence(...clauses: readonly string[]): string {
   return `${clauses.join("; ")}.`;
+}
+
+/** Says what a run lacks of a kind of effects. */
+function missingOf(kind: EffectKind, run: Observation, clean: CleanRuns): string {
+  const count = clean.first.effects[kind].ids.length - run.effects[kind].ids.length;
+  if (count === 0) return describe(kind, run, clean);
+  return `${count} ${count === 1 ? effectNames[kind] : `${effectNames[kind]}s`}`;
+}
+
+/** Names the last request that was not answered with a success, as a clause; nothing if there is none. */
+function lastFailure({ requests }: Observation): string {
+  const last = requests.findLast(({ status }) => status === null || status === 202 || status >= 400);
+  if (last === undefined) return "";
+  const { operation, status, code } = last;
+  const response = status === null ? "no response" : `${status} ${code ?? ""}`.trim();
+  return ` after ${nameWrite({ operation, subject: subjectOf(last) })} got ${response}`;
 }
 
 /** Says how many effects of a kind a run had, and their ids if they are more than in the clean run. */

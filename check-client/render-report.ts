@@ -54,7 +54,7 @@ export function renderReport(report: ClientReport, color: boolean): string {
       if (trace !== null) lines.push(`  ${" ".repeat(16)}  ${paint("dim", trace)}`);
     }
   }
-  lines.push("", `${cases.length} cases`);
+  lines.push("", `${cases.length} ${cases.length === 1 ? "case" : "cases"}`);
   for (const verdict of verdicts.filter((one) => totals[one] > 0))
     lines.push(
       `  ${paint(styles[verdict], verdict.padEnd(16))}  ${String(totals[verdict]).padStart(4)}  ${meanings[verdict]}`,
