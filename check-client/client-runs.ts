@@ -68,6 +68,7 @@ export class ClientRuns<S extends Sandbox> implements AsyncDisposable {
     const failure = await this.#runOnce(sandbox);
     const ms = Math.round(performance.now() - began);
     ended.abort();
+    this.#signal?.throwIfAborted();
     const disturbance = (await endCase?.()) ?? { reached: true, forged: [] };
     // A write that was slow or held for a client that has given up ends first: it may still have an effect.
     await sandbox.skipWaitsDuring(async () => await untilIdle(sandbox, this.#timeoutMs));

@@ -30,6 +30,7 @@ const flags: ReadonlyMap<string, string> = new Map([
   ["from", "--from"],
   ["startTimeoutMs", "--start-timeout"],
   ["scenario", "--scenario"],
+  ["only", "--only"],
   ["layer", "--layer"],
   ["point", "--point"],
   ["action", "--action"],

@@ -34,7 +34,7 @@ export const writesOfSubjects: readonly string[] = operations
 
 /** Limits a fault to a later match. */
 interface Occurrence {
-  /** The first of the matching requests, operations or calls on which it acts, counted from 1 since it was set; 1 by default. */
+  /** The number of the first matching request, operation or call on which it acts, counted from 1 since it was set. */
   occurrence?: number;
 }
 

@@ -229,7 +229,8 @@ async function main(): Promise<void> {
   });
   await request("POST", `${programUrl}/notifications`, { event_id: claim.event_id });
   const { status, figures } = await request("GET", of(""));
-  if (status !== "refunded" && !has("accepts-202")) throw new Error(`The purchase is ${status}, not refunded.`);
+  if (status !== "refunded" && !has("accepts-202"))
+    throw new Error(`The purchase is ${status}, not refunded.`);
   console.log(`refunded ${figures.refunded}`);
 }
 
