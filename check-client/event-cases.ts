@@ -21,10 +21,10 @@ type Delivery = Parameters<SendDelivery>;
 type Outcome = Awaited<ReturnType<SendDelivery>>;
 
 /** How late a late event is, and how old the timestamp of a replay, in seconds. */
-const lateSeconds = 20 * 60;
+export const lateSeconds = 20 * 60;
 
 /** The longest time that an event waits for the next one, which is to overtake it. */
-const heldMs = 3_000;
+export const latestOvertakenMs = 3_000;
 
 /** A delivery of the event of a case that is about to be made. */
 interface Disturbed {
@@ -51,7 +51,7 @@ const table: { readonly [F in (typeof eventFaults)[number]]: (delivery: Disturbe
     return attempt > 1 ? outcome : { ...outcome, status_code: null, error: "the response was lost" };
   },
   async "event-order"({ send, delivery, overtaken, later }) {
-    later(Promise.race([overtaken, wait(heldMs)]).then(async () => await send(...delivery)));
+    later(Promise.race([overtaken, wait(latestOvertakenMs)]).then(async () => await send(...delivery)));
     return { status_code: 204, error: null, response_body: "", retry_after: null, duration_ms: 0 };
   },
   async "event-late"({ sandbox, send, delivery: [headers, body, signal] }) {
