@@ -35,7 +35,7 @@ export type CaseFault = (typeof writeFaults | typeof eventFaults | typeof forger
 /** The faults, all of them. */
 export const caseFaults: readonly CaseFault[] = [...writeFaults, ...eventFaults, ...forgeries];
 
-/** What a case needs of the run that it disturbs. */
+/** The run that a case disturbs. */
 export interface DisturbedRun {
   sandbox: Sandbox;
   /** The number of the newest block before the run: a reorg must not remove it. */
@@ -58,7 +58,7 @@ export interface CheckCase {
   n: number;
   /** The API operation, or the type of the event. */
   operation: string;
-  /** What the write or the event is about. */
+  /** The record of the write, or the event; null if the write names none. */
   subject: string | null;
   fault: CaseFault;
   /** Prepares the fault before the run; the returned function is called after the run. */

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
+import { requestLogLimits } from "../sandbox/activity/request-log.ts";
 import type { Sandbox } from "../sandbox/create-sandbox.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import { showValue } from "../sandbox/lib/errors/show-value.ts";
@@ -77,7 +78,7 @@ export interface ClientReport {
 }
 
 /** The default of `timeoutMs`. */
-export const defaultTimeoutMs = 30_000;
+const defaultTimeoutMs = 30_000;
 
 /**
  * Runs a client once for each thing that can go wrong with its requests and events, from the same state each time, and compares what is on the
@@ -171,6 +172,10 @@ function requireUsable(observed: Observation): Observation {
   const { failure, requests } = observed;
   if (failure !== null)
     throw unusable(`The client failed without a fault: ${failure}. Have it succeed first.`);
+  if (requests.length >= requestLogLimits.requests)
+    throw unusable(
+      `The client sent ${requestLogLimits.requests} requests or more, and only so many are compared. Have it do less in one run.`,
+    );
   if (requests.length === 0)
     throw unusable(
       "The client succeeded and sent no request to the sandbox. Have it send its requests to the URL in ROUTING_API_URL.",

@@ -13,7 +13,7 @@ import { findStaleFigures, type StaleFigure } from "./figures.ts";
 /** Runs the client once: resolves when it has succeeded, and rejects with the reason when it has failed. */
 export type RunClient<S extends Sandbox> = (sandbox: S, signal: AbortSignal) => Promise<unknown>;
 
-/** What one run of the client did. */
+/** The effects and requests of one run of the client. */
 export interface Observation extends Disturbance {
   /** Why the client failed, as a clause; null if it succeeded. */
   failure: string | null;

@@ -21,7 +21,7 @@ export const effectNames = {
 export type EffectKind = keyof typeof effectNames;
 
 /** The kinds of effects. */
-export const effectKinds = Object.keys(effectNames) as readonly EffectKind[];
+const effectKinds = Object.keys(effectNames) as readonly EffectKind[];
 
 /** The effects of one kind. */
 export interface EffectsOfKind {
@@ -31,7 +31,7 @@ export interface EffectsOfKind {
   sum: bigint;
 }
 
-/** What a run has left on the chain and in the records. */
+/** The effects of a run, on the chain and in the records. */
 export type Effects = { readonly [K in EffectKind]: EffectsOfKind };
 
 /** Reads the effects that a sandbox has now: payments and allowances from the chain, all others from the records. */
@@ -111,7 +111,7 @@ export function compareEffects(
     if (count !== 0 || ignored.includes(kind)) return count;
     return Number(effects[kind].sum > clean[kind].sum) - Number(effects[kind].sum < clean[kind].sum);
   };
-  // What was not paid or refunded is still allowed.
+  // Tokens that were not paid or refunded are still allowed.
   const isSpent = difference("payments") === 0 && difference("refunds") === 0;
   const compared = effectKinds.filter((kind) => isSpent || kind !== "allowances");
   return {

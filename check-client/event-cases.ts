@@ -35,7 +35,7 @@ interface Disturbed {
   attempt: number;
   /** Resolves when another event was delivered. */
   overtaken: Promise<unknown>;
-  /** Work that goes on after the delivery. */
+  /** Takes work that continues after the delivery. */
   later: (work: Promise<unknown>) => void;
 }
 

@@ -29,9 +29,9 @@ export interface StaleFigure {
   purchase: string;
   /** The field, as in `paid`. */
   field: string;
-  /** What the client last read. */
+  /** The value that the client has last read. */
   read: string;
-  /** What the API answers now. */
+  /** The value that the API answers now. */
   actual: string;
 }
 

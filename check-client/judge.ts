@@ -25,7 +25,7 @@ export interface Judged {
   cause: string;
 }
 
-/** What the runs without a fault did, which the others are compared with. */
+/** The runs without a fault, which the others are compared with. */
 export interface CleanRuns {
   first: Observation;
   /** The kinds of effects whose sums differ between two clean runs. */
@@ -75,7 +75,7 @@ function findWrongFigure(run: Observation, clean: Observation): string | null {
   return `the client last read ${field} ${read} of ${purchase}, which is ${actual} on the chain.`;
 }
 
-/** What is wrong with each forgery. */
+/** The mistake of each forgery. */
 const forgeriesInWords: { readonly [fault: string]: string | undefined } = {
   "forged-signature": "with a wrong signature",
   "forged-body": "with a changed body",

@@ -76,7 +76,7 @@ export function faultCommand(terminal: Terminal): Command {
 }
 
 function setCommand(terminal: Terminal): Command {
-  return newCommand(terminal, "set")
+  const command = newCommand(terminal, "set")
     .description(
       "set a fault by its name, or by --layer and --action; add --point if the action has several points; the page /docs/faults.md of the documentation host lists all faults",
     )
@@ -92,24 +92,8 @@ function setCommand(terminal: Terminal): Command {
         every((layer) => Object.keys(placementsOf(layer))),
       ),
     )
-    .addOption(new Option("--point <point>", "where it happens").choices(every(pointsOf)))
-    .option("--operation <id>", "only on this write of the API, such as executeRefund")
-    .option("--program <id>", "only on requests or relay operations of this program")
-    .option("--subject <id>", "only on this purchase, merchant or refund")
-    .option("--relay-operation <id>", "only on this relay operation")
-    .addOption(
-      new Option("--kind <kind>", "only on relay operations of this kind").choices(relayOperationKinds),
-    )
-    .addOption(new Option("--caller <caller>", "only on this caller's calls to the node").choices(rpcCallers))
-    .option("--method <name>", "only on calls of this JSON-RPC method")
-    .addOption(
-      optionWithDefault(
-        "--occurrence <number>",
-        "the first of the matching requests, relay operations or calls on which it acts",
-        1,
-        positive,
-      ),
-    )
+    .addOption(new Option("--point <point>", "where it happens").choices(every(pointsOf)));
+  return addMatchOptions(command)
     .addOption(
       optionWithDefault("--count <times>", "how many times the fault acts, or always", defaultTimes, times),
     )
@@ -138,6 +122,28 @@ function setCommand(terminal: Terminal): Command {
     .action(
       async (name: string | undefined, flags: FaultFlags, command: Command) =>
         await setFault(terminal, name, flags, command),
+    );
+}
+
+/** Adds the options that limit a fault. */
+function addMatchOptions(command: Command): Command {
+  return command
+    .option("--operation <id>", "only on this write of the API, such as executeRefund")
+    .option("--program <id>", "only on requests or relay operations of this program")
+    .option("--subject <id>", "only on this purchase, merchant or refund")
+    .option("--relay-operation <id>", "only on this relay operation")
+    .addOption(
+      new Option("--kind <kind>", "only on relay operations of this kind").choices(relayOperationKinds),
+    )
+    .addOption(new Option("--caller <caller>", "only on this caller's calls to the node").choices(rpcCallers))
+    .option("--method <name>", "only on calls of this JSON-RPC method")
+    .addOption(
+      optionWithDefault(
+        "--occurrence <number>",
+        "the first of the matching requests, relay operations or calls on which it acts",
+        1,
+        positive,
+      ),
     );
 }
 
