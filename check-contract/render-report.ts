@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { githubAnnotation } from "../server/lib/github-annotation.ts";
 import { renderJunit } from "../server/lib/render-junit.ts";
 import type { ContractReport } from "./check-contract.ts";
 import type { Finding } from "./findings.ts";
@@ -57,20 +58,15 @@ function describeChecks([first, ...others]: Finding["checks"]): string[] {
 
 /** Returns a report as annotations of GitHub Actions: an error for each broken rule, and a notice with the gas. */
 export function toAnnotations({ contract, findings, gas }: ContractReport): string {
-  const errors = findings.map(({ rule, failure }) => annotation("error", `${contract}: ${rule}`, failure));
+  const errors = findings.map(({ rule, failure }) =>
+    githubAnnotation("error", `${contract}: ${rule}`, failure),
+  );
   const rows = gas.map(
     ({ function: name, gas: used, ours, baseline }) =>
       `${name} ${used}, ours ${ours}${baseline === undefined ? "" : `, baseline ${baseline} (${percent(used, baseline)})`}`,
   );
-  const table = rows.length === 0 ? [] : [annotation("notice", `${contract}: gas`, rows.join("\n"))];
+  const table = rows.length === 0 ? [] : [githubAnnotation("notice", `${contract}: gas`, rows.join("\n"))];
   return [...errors, ...table].map((line) => `${line}\n`).join("");
-}
-
-function annotation(kind: "error" | "notice", title: string, message: string): string {
-  const escaped = (text: string) =>
-    text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
-  const property = escaped(title).replaceAll(":", "%3A").replaceAll(",", "%2C");
-  return `::${kind} title=${property}::${escaped(message)}`;
 }
 
 /** Says what the findings mean: more gas makes a contract no less safe. */

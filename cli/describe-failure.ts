@@ -26,6 +26,7 @@ export function describeFailure(thrown: unknown): string {
 const others = [
   "port",
   "scenario",
+  "only",
   "layer",
   "point",
   "action",

@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import addCompletion from "@bomb.sh/tab/commander";
 import { type Argument, type Command, Help, type Option } from "commander";
 import { z } from "zod";
+import { checkClientCommand } from "./commands/check-client.ts";
 import { checkContractCommand } from "./commands/check-contract.ts";
 import { deliverCommand, fingerprintCommand, keysCommand, resumeCommand } from "./commands/control.ts";
 import { dataCommand } from "./commands/data.ts";
@@ -59,6 +60,7 @@ const examples: { readonly [command: string]: string } = {
   open: "open checkout.trace.html",
   logs: "logs --follow --status 4xx",
   explain: "explain 0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
+  "check-client": "check-client --given merchant --junit report.xml -- npm test",
   "check-contract": "check-contract --artifact out/MyRegistrar.sol/MyRegistrar.json --junit report.xml",
   "data verify": "data verify --data-dir .sandbox",
   doctor: "doctor --data-dir .sandbox",
@@ -104,6 +106,7 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(traceCommand(terminal))
     .addCommand(openCommand(terminal))
     .addCommand(explainCommand(terminal))
+    .addCommand(checkClientCommand(terminal))
     .addCommand(checkContractCommand(terminal))
     .addCommand(doctorCommand(terminal));
   for (const group of program.commands) if (group.commands.length > 0) requireCommand(group);

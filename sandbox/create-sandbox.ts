@@ -5,6 +5,7 @@ import type { Relayer } from "../relayer/relayer.ts";
 import type { KeyUse } from "../server/keys/key-use.ts";
 import { receiveNotification } from "../server/notifications/receive-notification.ts";
 import type { Store } from "../server/store/store.ts";
+import type { RequestLog } from "./activity/request-log.ts";
 import { Watch } from "./activity/watch.ts";
 import { AnvilError } from "./chain/anvil/anvil-error.ts";
 import type { SandboxClock } from "./chain/clock/clock.ts";
@@ -40,7 +41,7 @@ import { resolveOptions, type SandboxSettings } from "./options/settings.ts";
 import { StartDeadline } from "./options/start-deadline.ts";
 import { AutoDelivery } from "./receiver/auto-delivery.ts";
 import type { SandboxReceiver } from "./receiver/receiver.ts";
-import { ReceiverPin } from "./receiver/receiver-pin.ts";
+import { type InterceptDelivery, ReceiverPin } from "./receiver/receiver-pin.ts";
 import type { Scenario } from "./scenarios/scenario.ts";
 import { RequestCounter } from "./service/request-counter.ts";
 import {
@@ -86,6 +87,10 @@ export interface Sandbox extends AsyncDisposable {
   wallets: TestWallets;
   /** The test receiver: the deliveries that it has received. */
   receiver: SandboxReceiver;
+  /** The requests since the last restore, with their keys. @internal */
+  requestLog: RequestLog;
+  /** Passes all deliveries to the client's receiver through a function; null ends this. @internal */
+  interceptDeliveries: (intercept: InterceptDelivery | null) => void;
   /**
    * A typed client of the API with a credential for the first program, which is issued at the first request. Its account is its own: it revokes no
    * credential of an account of {@link Sandbox.description}.
@@ -377,7 +382,7 @@ function announcing(watch: Watch, kept: OpenedChain): Watch {
 }
 
 function sandboxOf(
-  { settings, chain }: OwnProcess,
+  { settings, chain, requestLog, receiver: pin }: OwnProcess,
   service: StartedService,
   tools: OpenedTools & Pick<Explorer, "makeTrace"> & Pick<Sandbox, "ended">,
   opened: ClosingStack,
@@ -411,6 +416,8 @@ function sandboxOf(
     clientUntil: tools.clientUntil,
     skipWaitsDuring: async (work) => await service.waits.skipDuring(work),
     receiver,
+    requestLog,
+    interceptDeliveries: (intercept) => pin.intercept(intercept),
     rotateKeys,
     snapshot,
     record: async (title) => await recorder.start(title),

@@ -1,7 +1,9 @@
-/** Exports the package: the sandbox, and playing scenarios. */
+/** Exports the package: the sandbox, playing scenarios, and checking clients. */
 import "../sandbox/lib/processes/require-node.ts";
 
+export type { CheckedCase, CheckProgress, ClientReport } from "../check-client/check-client.ts";
 export * from "../sandbox/index.ts";
+export { type ClientCheck, checkClient } from "./check-client.ts";
 export {
   createExplorableSandbox as createSandbox,
   type ExplorableSandbox as Sandbox,

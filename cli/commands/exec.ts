@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { access, constants } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { type Command, CommanderError } from "commander";
 import { describeFileError } from "../../server/lib/describe-file-error.ts";
 import { describeFailure } from "../describe-failure.ts";
+import { environmentOf } from "../running/client-command.ts";
 import { refuseProgram } from "../running/find-program.ts";
 import { exitCodeOf, GuardedCommand } from "../running/guarded-command.ts";
 import { addStartOptions, type StartFlags, startSandbox } from "../running/start-sandbox.ts";
@@ -89,13 +90,7 @@ async function runWithSandbox(
   if (first !== undefined) return exitCodeOf(first);
   const { urls } = sandbox.description;
   if (flags.json) terminal.stderr.write(`${JSON.stringify({ urls })}\n`);
-  const ended = command.run(words, {
-    ROUTING_API_URL: urls.api,
-    ROUTING_DOCS_URL: urls.docs,
-    ROUTING_RPC_URL: urls.rpc,
-    ROUTING_CONTROL_URL: urls.control,
-    ROUTING_SANDBOX_FILE: resolve(folder, "sandbox.json"),
-  });
+  const ended = command.run(words, environmentOf(sandbox, folder));
   const sandboxEnded = sandbox.ended.then((reason) => {
     throw new Error(reason);
   });

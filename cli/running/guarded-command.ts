@@ -32,6 +32,10 @@ export class GuardedCommand implements AsyncDisposable {
   #command: ChildProcess | null = null;
   /** The reason why the system has refused to start the guard; null if it has not. */
   #refusal: Error | null = null;
+  /** Whether the command has a process group of its own. */
+  #ownGroup = false;
+  /** The process group that the command has left. */
+  #group: number | null = null;
 
   /** @param folder - the folder to delete at the end; null for none. It need not exist yet. */
   constructor(folder: string | null) {
@@ -49,13 +53,22 @@ export class GuardedCommand implements AsyncDisposable {
   }
 
   /**
-   * Runs a command with the standard streams of this process.
+   * Runs a command with the standard streams of this process, or with no input and its output for a function.
    *
    * @returns its exit code, or 128 and the number of the signal that ended it.
+   * @param onOutput - gets all output; the command then has a process group of its own also in a terminal.
    * @throws Error when something has ended the guard: nothing would end the command with this process; Error when the system refuses to start it.
    * @example await command.run(["pytest", "-x"], { ROUTING_API_URL: urls.api })
    */
-  async run(words: readonly string[], environment: Readonly<Record<string, string>>): Promise<ExitCode> {
+  async run(
+    words: readonly string[],
+    environment: Readonly<Record<string, string>>,
+    onOutput?: (chunk: Buffer) => void,
+  ): Promise<ExitCode> {
+    const stream = onOutput === undefined ? "inherit" : "pipe";
+    const input = onOutput === undefined ? "inherit" : "ignore";
+    // In a terminal it needs the group of this process to read from the terminal.
+    this.#ownGroup = onOutput !== undefined || !process.stdin.isTTY;
     if (this.#refusal !== null) throw refused(this.#refusal);
     if (this.#hasGuardEnded || this.#guard.stdin?.destroyed)
       throw new Error(
@@ -64,9 +77,11 @@ export class GuardedCommand implements AsyncDisposable {
     const command = spawn("/bin/sh", ["-c", commandScript, "sh", this.#ownGroup ? "-" : "", ...words], {
       detached: this.#ownGroup,
       env: { ...process.env, ...environment },
-      stdio: ["inherit", "inherit", "inherit", this.#guard.stdin],
+      stdio: [input, stream, stream, this.#guard.stdin],
     });
     this.#command = command;
+    if (onOutput !== undefined)
+      for (const output of [command.stdout, command.stderr]) output?.on("data", onOutput);
     const [code, signal]: [number | null, NodeJS.Signals | null] = await once(command, "exit").then(
       ([exitCode, exitSignal]) => [exitCode, exitSignal],
       (cause: unknown) => {
@@ -74,9 +89,20 @@ export class GuardedCommand implements AsyncDisposable {
       },
     );
     this.#command = null;
+    this.#group = this.#ownGroup ? (command.pid ?? null) : null;
     // In a group of its own it may have left other processes, which end with it. Its own id may be another process's from now on.
     if (!this.#ownGroup) this.#guard.stdin?.write("\n");
     return signal === null ? (code ?? 0) : exitCodeOf(signal);
+  }
+
+  /** Whether processes of the command still run after its end; they end with it. */
+  get hasLeftProcesses(): boolean {
+    if (this.#group === null) return false;
+    try {
+      return process.kill(-this.#group, 0);
+    } catch {
+      return false;
+    }
   }
 
   /** Sends a signal to the command, as a terminal (SIGINT, SIGHUP: to its whole group) or `kill` (SIGTERM) would. */
@@ -102,11 +128,6 @@ export class GuardedCommand implements AsyncDisposable {
 
   get #hasGuardEnded(): boolean {
     return this.#refusal !== null || this.#guard.exitCode !== null || this.#guard.signalCode !== null;
-  }
-
-  /** Whether the command has a process group of its own. In a terminal it needs that of this process to read from the terminal. */
-  get #ownGroup(): boolean {
-    return !process.stdin.isTTY;
   }
 }
 

@@ -50,6 +50,6 @@ export class FaultLog implements Part<null> {
 }
 
 /** A fault without what changes when it acts. */
-function identify({ remaining: _, hits: __, ...fault }: Fault): string {
+function identify({ remaining: _, hits: __, matched: ___, ...fault }: Fault): string {
   return JSON.stringify(fault);
 }

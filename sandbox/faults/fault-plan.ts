@@ -23,12 +23,12 @@ export class FaultPlan {
     const { layer, action, match, count = faultDefaults.count } = entry;
     const point = requirePlacement(entry);
     const { program } = match;
-    if (program !== undefined && !this.#programs.includes(program))
+    if (typeof program === "string" && !this.#programs.includes(program))
       throw new FaultInvalidError(
         `The option program is ${JSON.stringify(program)}, which is not a program of this sandbox. Use ${orList(this.#programs)}.`,
       );
     const { operation, subject_id } = match;
-    if (operation !== undefined && (subject_id ?? "") !== "" && !writesOfSubjects.includes(operation))
+    if (typeof operation === "string" && (subject_id ?? "") !== "" && !writesOfSubjects.includes(operation))
       throw new FaultInvalidError(
         `The option subject_id is ${JSON.stringify(subject_id)}, and the path of ${operation} has no id. Leave out the option subject_id.`,
       );
@@ -37,6 +37,7 @@ export class FaultPlan {
       point,
       action,
       match: { ...match },
+      ...(match["occurrence"] === undefined ? {} : { matched: 0 }),
       remaining: count,
       hits: 0,
       ...(action === "reorg" ? { depth: entry.depth ?? faultDefaults.depth } : {}),
@@ -63,7 +64,7 @@ export class FaultPlan {
   }
 
   /**
-   * Counts one hit of the first fault that acts at a point.
+   * Counts one hit of the first fault that acts at a point. The others only count that they have matched.
    *
    * @param subject - what is there, by the fields that a match can name.
    * @param mayAct - what else the fault has to be.
@@ -74,15 +75,19 @@ export class FaultPlan {
     subject: { readonly [field: string]: string } = {},
     mayAct: (fault: Fault) => boolean = () => true,
   ): Fault | null {
+    let acting: Fault | null = null;
     for (const fault of this.#faults) {
       if (fault.layer !== layer || fault.point !== point || fault.remaining === 0) continue;
       if (!mayAct(fault)) continue;
-      if (!Object.entries(fault.match).every(([field, value]) => subject[field] === value)) continue;
-      fault.hits += 1;
-      if (fault.remaining !== null) fault.remaining -= 1;
-      return structuredClone(fault);
+      const { occurrence, ...fields } = fault.match;
+      if (!Object.entries(fields).every(([field, value]) => subject[field] === value)) continue;
+      if (fault.matched !== undefined) fault.matched += 1;
+      if ((fault.matched ?? 0) >= Number(occurrence ?? 0)) acting ??= fault;
     }
-    return null;
+    if (acting === null) return null;
+    acting.hits += 1;
+    if (acting.remaining !== null) acting.remaining -= 1;
+    return structuredClone(acting);
   }
 }
 

@@ -34,16 +34,22 @@ export const writesOfSubjects: readonly string[] = operations
   .filter(({ method, path }) => method === "post" && path.includes("{id}"))
   .map(({ id }) => id);
 
+/** Limits a fault to a later match. */
+interface Occurrence {
+  /** The number of the first matching request, operation or call on which it acts, counted from 1 since it was set. */
+  occurrence?: number;
+}
+
 /** The requests, operations or calls that a fault is limited to; every named field must match. */
 interface FaultMatches {
-  api: {
+  api: Occurrence & {
     /** The API operation's id, as in `executeRefund`. */
     operation?: string;
     program?: string;
     /** The id in the path. */
     subject_id?: string;
   };
-  relayer: {
+  relayer: Occurrence & {
     /** The relay operation's id. */
     operation_id?: string;
     program?: string;
@@ -51,9 +57,9 @@ interface FaultMatches {
     /** The purchase or the refund. */
     subject_id?: string;
   };
-  rpc: { caller?: RpcCaller; method?: string };
+  rpc: Occurrence & { caller?: RpcCaller; method?: string };
   chain: { [field: string]: never };
-  delivery: { [field: string]: never };
+  delivery: Occurrence;
 }
 
 /** The details of a fault. */
@@ -170,19 +176,25 @@ const matchFields = {
   kind: flagged(z.enum(relayOperationKinds), "--kind <kind>", "only on relay operations of this kind"),
   caller: flagged(z.enum(rpcCallers), "--caller <caller>", "only on this caller's calls to the node"),
   method: flagged(methodSchema, "--method <name>", "only on calls of this JSON-RPC method"),
+  occurrence: flagged(
+    z.int().min(1),
+    "--occurrence <number>",
+    "the first of the matching requests, relay operations or calls on which it acts",
+    { byDefault: "1" },
+  ),
 };
-const { operation, program, subject_id, operation_id, kind, caller, method } = matchFields;
+const { operation, program, subject_id, operation_id, kind, caller, method, occurrence } = matchFields;
 
 /** The flags of the fields that limit a fault, and of the details of its action. */
 export const faultFlags = { match: flaggedIn(matchFields), details: flaggedIn(details) };
 
 /** The fields that can limit the faults of a layer. */
 const matchShapes: { readonly [L in FaultLayer]: { readonly [field: string]: z.ZodOptional } } = {
-  api: { operation, program, subject_id },
-  relayer: { operation_id, program, kind, subject_id },
-  rpc: { caller, method },
+  api: { operation, program, subject_id, occurrence },
+  relayer: { operation_id, program, kind, subject_id, occurrence },
+  rpc: { caller, method, occurrence },
   chain: {},
-  delivery: {},
+  delivery: { occurrence },
 };
 
 const layerSchema = z.looseObject({
@@ -245,7 +257,7 @@ function detailsOf(actions: readonly string[]): Partial<typeof details> {
 const checkedSchema = z.object({
   point: z.string().optional(),
   action: z.string().optional(),
-  match: z.record(z.string(), z.string().optional()).optional(),
+  match: z.record(z.string(), z.union([z.string(), z.int()]).optional()).optional(),
   count,
   ...details,
 });
@@ -254,7 +266,7 @@ const checkedSchema = z.object({
 export interface FaultEntry extends z.output<typeof checkedSchema> {
   layer: FaultLayer;
   action: string;
-  match: { [field: string]: string };
+  match: { [field: string]: string | number };
 }
 
 /** Reads a value by a schema, and throws when it does not match. */
@@ -302,9 +314,12 @@ function readNamed(value: object, read: ReadSchema): FaultEntry {
   return { ...given, layer: layer ?? faultIntents[intent].layer, point, action, match, count };
 }
 
-function withValues(fields: { [field: string]: unknown }): { [field: string]: string } {
+function withValues(fields: { [field: string]: unknown }): { [field: string]: string | number } {
   return Object.fromEntries(
-    Object.entries(fields).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+    Object.entries(fields).filter(
+      (entry): entry is [string, string | number] =>
+        typeof entry[1] === "string" || typeof entry[1] === "number",
+    ),
   );
 }
 

@@ -9,7 +9,11 @@ export const faultSchema = z
     layer: z.enum(faultLayers),
     point: z.string(),
     action: z.string(),
-    match: texts,
+    match: z.record(z.string(), z.union([z.string(), z.int()])),
+    matched: z.int().exactOptional().meta({
+      description:
+        "With `match.occurrence`: the number of requests, relay operations or calls that have matched.",
+    }),
     remaining: z.int().nullable().meta({
       description: "The number of times that it will still act; null if it acts until it is cleared.",
     }),

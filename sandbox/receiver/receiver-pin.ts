@@ -1,4 +1,5 @@
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
+import type { SendDelivery } from "../lib/http/deliver.ts";
 import { isPinnedAs, type PinnedReceiver, pinReceiver, type Resolve } from "../lib/http/pin-receiver.ts";
 import type { Part } from "../lib/part.ts";
 
@@ -8,6 +9,12 @@ interface PinState {
   isChosen: boolean;
   hasDelivered: boolean;
 }
+
+/** Makes a delivery in another way than `send` does: twice, later, or not as it was signed. */
+export type InterceptDelivery = (
+  send: SendDelivery,
+  ...delivery: Parameters<SendDelivery>
+) => ReturnType<SendDelivery>;
 
 /**
  * The one receiver of notifications. Either the start names it, or `pin` does, once and before the first delivery. A restore restores the
@@ -24,6 +31,7 @@ export class ReceiverPin implements Part<PinState> {
   /** Whether the start or `pin` named the receiver; otherwise it is the test receiver. */
   #isChosen: boolean;
   #hasDelivered = false;
+  #intercept: InterceptDelivery | null = null;
 
   /**
    * @param own - the URL of the test receiver.
@@ -57,6 +65,17 @@ export class ReceiverPin implements Part<PinState> {
   /** Whether notifications go to the test receiver. */
   get isOwn(): boolean {
     return isPinnedAs(this.#pinned, this.own);
+  }
+
+  /** Passes all deliveries to a receiver other than the test receiver through a function; null ends this. */
+  intercept(intercept: InterceptDelivery | null): void {
+    this.#intercept = intercept;
+  }
+
+  /** Returns how deliveries are made now. */
+  through(send: SendDelivery): SendDelivery {
+    const intercept = this.isOwn ? null : this.#intercept;
+    return intercept === null ? send : async (...delivery) => await intercept(send, ...delivery);
   }
 
   /** Called before each delivery attempt: from then on nothing can be pinned. */

@@ -30,7 +30,7 @@ export function openWebhookSender(parts: {
   const deliver: Deliver = async (headers, body, releaseGate) => {
     receiver.delivers();
     await crashAt("before_delivery");
-    const send = deliverTo(receiver.receiver, { timeoutMs, stopwatch });
+    const send = receiver.through(deliverTo(receiver.receiver, { timeoutMs, stopwatch }));
     const outcome = await releaseGate(
       async (undone) => await send(headers, body, AbortSignal.any([waits.end, signal, undone])),
     );

@@ -1,3 +1,5 @@
+import { lateSeconds, latestOvertakenMs } from "../../check-client/event-cases.ts";
+import { slowMs } from "../../check-client/write-cases.ts";
 import { plannedStates } from "../../check-contract/rules/matrix/plan.ts";
 import { defaultPorts } from "../../cli/shared-options.ts";
 import { checkNames } from "../../protocol/binding/check-binding.ts";
@@ -85,6 +87,9 @@ export const pageLimits = {
   checkpoint_share: `1/${share}`,
   client_pause: `${longestPauseSeconds} seconds`,
   client_requests: String(mostRequests),
+  checked_held: seconds(latestOvertakenMs),
+  checked_late: `${lateSeconds / 60} minutes`,
+  checked_slow: `${count(slowMs)} ms`,
   contract_states: count(plannedStates.length),
   control_port: String(defaultPorts.control),
   control_url: `\`http://127.0.0.1:${defaultPorts.control}\``,

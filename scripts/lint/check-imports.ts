@@ -17,6 +17,7 @@ const floorsOf: { readonly [folder: string]: readonly string[] } = {
     "relayer",
     "server",
     "sandbox",
+    "check-client",
     "testkit check-contract",
     "cli",
     "hardhat-plugin",

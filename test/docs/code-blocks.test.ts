@@ -7,6 +7,7 @@ import { contractArtifactFile } from "../../sandbox/chain/contracts.ts";
 import type { RegistrarOption } from "../../sandbox/chain/registrar/registrar.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
 import { readScenario } from "../../sandbox/scenarios/scenario-file.ts";
+import { type ClientCheck, checkClient } from "../../testkit/check-client.ts";
 import { createExplorableSandbox, type ExplorableSandbox } from "../../testkit/explore/explorable-sandbox.ts";
 import type { ExploreOptions } from "../../testkit/explore/options.ts";
 import { sandboxMatchers } from "../../testkit/matchers.ts";
@@ -52,6 +53,22 @@ const preludes: { readonly [place: string]: (sandbox: ExplorableSandbox) => Prom
       },
     };
   },
+  "check-client.md: In a test": async () => ({
+    // The page's client is the reader's own. One case is enough here.
+    checkClient: async (check: ClientCheck) =>
+      await checkClient({
+        ...check,
+        run: async ({ client, store, wallets }) => {
+          const [merchant] = await store.list("merchants", {});
+          const { buyer, beneficiary } = wallets;
+          await client.retrying.createPurchase(
+            { id: merchant?.key ?? "", program: "prg_demo" },
+            { buyer: buyer.address, beneficiary: beneficiary.address, amount: "1000000", terms: {} },
+          );
+        },
+        only: "createPurchase/answer-lost",
+      }),
+  }),
   "check-contract.md: Run the sandbox on your contract": async () => ({
     createSandbox: async ({ contracts: { registrar } }: { contracts: { registrar: RegistrarOption } }) => {
       const artifact = contractArtifactFile("PurchaseRegistrar");

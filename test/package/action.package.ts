@@ -43,7 +43,7 @@ function evaluate(text: string, inputs: { [name: string]: string }): string {
 }
 
 /** Runs the steps of the action that are commands, in their order; returns those that ran, and what they printed. */
-async function play(given: { run: string; options?: string }) {
+async function play(given: { run: string; options?: string; "check-client"?: string }) {
   const defaults = Object.entries(action.inputs).map(([name, input]) => [name, input.default ?? ""]);
   const inputs = { ...Object.fromEntries(defaults), package: basename(inject("tarball")), ...given };
   const files = { GITHUB_ENV: join(home, "env"), GITHUB_STEP_SUMMARY: join(home, "summary") };
@@ -54,6 +54,7 @@ async function play(given: { run: string; options?: string }) {
   for (const { name = "", if: condition = "", run: script, env } of action.runs.steps) {
     if (script === undefined || (condition === "failure()" ? !failed : failed && condition !== "always()"))
       continue;
+    if (condition.startsWith("inputs.check-client") && inputs["check-client"] === "") continue;
     ran.push(name);
     const written = (await readFile(files.GITHUB_ENV, "utf8")).split("\n").filter(Boolean);
     const set = written.map((line) => [line.split("=", 1)[0] ?? "", line.slice(line.indexOf("=") + 1)]);
@@ -96,5 +97,18 @@ test("after a command that fails, they write a trace to the folder that is uploa
     if: "failure()",
     with: { path: expect.stringContaining("inputs.traces") },
   });
+  expect(await processesWith("RUNNER_OF", home)).toEqual([]);
+});
+
+test("with the input check-client, they check a client, and add what is not safe to the summary of the job", async () => {
+  const client = `
+    const { urls, accounts } = JSON.parse(require("fs").readFileSync(process.env.ROUTING_SANDBOX_FILE, "utf8"));
+    const headers = { "content-type": "application/json", authorization: "Bearer " + accounts[0].key };
+    fetch(urls.api + "/v1/routing/access", { method: "POST", headers, body: "{}" }).then((response) => response.json());`;
+  await writeFile(join(home, "workspace", "client.cjs"), client);
+  const played = await play({ run: "true", "check-client": "node client.cjs" });
+  expect(played.failed, played.printed).toBe(false);
+  expect(played.ran).toContain("Check the client");
+  expect(played.summary).toContain("| 1. issueAccess | answer-lost | stopped | it exited with 1");
   expect(await processesWith("RUNNER_OF", home)).toEqual([]);
 });

@@ -1,8 +1,9 @@
+import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { loadRuntime } from "../../sandbox/load-runtime.ts";
 import type { SandboxOptions } from "../../sandbox/options/options.ts";
 import type { Scenario, Step } from "../../sandbox/scenarios/scenario.ts";
 import type { Check } from "../explore/options.ts";
-import type { Differs } from "./repeat/player.ts";
+import type { Differs, Player } from "./repeat/player.ts";
 import { ScenarioDifferenceError } from "./scenario-difference-error.ts";
 
 /** Options of `playScenario`. */
@@ -25,7 +26,6 @@ export async function playScenario(scenario: Scenario, play: PlayOptions = {}): 
   const { onStep, check, options = {} } = play;
   const { seed, programs, accounts = [], confirmations, gas_budget_wei } = scenario;
   const { createSandbox } = await loadRuntime();
-  const { Player } = await import("./repeat/player.ts");
   await using sandbox = await createSandbox({
     ...options,
     seed,
@@ -34,6 +34,25 @@ export async function playScenario(scenario: Scenario, play: PlayOptions = {}): 
     confirmations,
     gasBudgetWei: BigInt(gas_budget_wei),
   });
+  const player = await playSteps(scenario, sandbox, onStep);
+  await check?.({ purchases: await player.purchases(), step: scenario.steps.at(-1)?.title ?? "" });
+  if (scenario.end === undefined) return;
+  await player.compareEnd(scenario.end, (field, expected, actual) => {
+    return new ScenarioDifferenceError({ step: null, title: "", field, expected, actual });
+  });
+}
+
+/**
+ * Repeats the steps of a scenario on a sandbox with the scenario's options, and compares each.
+ *
+ * @throws ScenarioDifferenceError with the first step and field that differ.
+ */
+export async function playSteps(
+  scenario: Scenario,
+  sandbox: Sandbox,
+  onStep?: PlayOptions["onStep"],
+): Promise<Player> {
+  const { Player } = await import("./repeat/player.ts");
   const player = new Player(sandbox);
   for (const [index, step] of scenario.steps.entries()) {
     const differs: Differs = (field, expected, actual) =>
@@ -41,9 +60,5 @@ export async function playScenario(scenario: Scenario, play: PlayOptions = {}): 
     await player.play(index + 1, step, differs);
     onStep?.(index + 1, step);
   }
-  await check?.({ purchases: await player.purchases(), step: scenario.steps.at(-1)?.title ?? "" });
-  if (scenario.end === undefined) return;
-  await player.compareEnd(scenario.end, (field, expected, actual) => {
-    return new ScenarioDifferenceError({ step: null, title: "", field, expected, actual });
-  });
+  return player;
 }

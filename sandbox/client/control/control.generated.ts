@@ -76,11 +76,13 @@ export interface components {
       operation?: components["schemas"]["WriteOperation"];
       program?: string;
       subject_id?: string;
+      occurrence?: number;
       count?: (number | null);
     } | {
       intent: "node-down";
       caller?: "api" | "relayer";
       method?: string;
+      occurrence?: number;
       count?: (number | null);
     } | {
       intent: "reorg";
@@ -89,6 +91,7 @@ export interface components {
       program?: string;
       kind?: "offer" | "collect_refund";
       subject_id?: string;
+      occurrence?: number;
       count?: (number | null);
       depth?: number;
     } | {
@@ -97,6 +100,7 @@ export interface components {
       operation?: components["schemas"]["WriteOperation"];
       program?: string;
       subject_id?: string;
+      occurrence?: number;
       operation_id?: string;
       kind?: "offer" | "collect_refund";
       count?: (number | null);
@@ -105,6 +109,7 @@ export interface components {
       operation?: components["schemas"]["WriteOperation"];
       program?: string;
       subject_id?: string;
+      occurrence?: number;
       count?: (number | null);
       delay_ms?: number;
     } | {
@@ -115,6 +120,7 @@ export interface components {
         operation?: components["schemas"]["WriteOperation"];
         program?: string;
         subject_id?: string;
+        occurrence?: number;
       };
       count?: (number | null);
       delay_ms?: number;
@@ -127,6 +133,7 @@ export interface components {
         program?: string;
         kind?: "offer" | "collect_refund";
         subject_id?: string;
+        occurrence?: number;
       };
       count?: (number | null);
       depth?: number;
@@ -137,6 +144,7 @@ export interface components {
       match?: {
         caller?: "api" | "relayer";
         method?: string;
+        occurrence?: number;
       };
       count?: (number | null);
       delay_ms?: number;
@@ -151,7 +159,9 @@ export interface components {
       layer: "delivery";
       point?: "at_receiver" | "before_delivery" | "after_delivery" | "before_pause";
       action: "answer" | "delay" | "reset" | "crash";
-      match?: Record<string, never>;
+      match?: {
+        occurrence?: number;
+      };
       count?: (number | null);
       delay_ms?: number;
       status?: number;
@@ -248,8 +258,10 @@ export interface components {
       point: string;
       action: string;
       match: {
-        [name: string]: string;
+        [name: string]: string | number;
       };
+      /** With `match.occurrence`: the number of requests, relay operations or calls that have matched. */
+      matched?: number;
       /** The number of times that it will still act; null if it acts until it is cleared. */
       remaining: number | null;
       /** The number of times that it has acted. */

@@ -34,6 +34,8 @@ export const sandboxErrors = {
   scenario_refused: "A scenario cannot be recorded, or its file cannot be played.",
   being_explored: "The sandbox was used, or explored a second time, while `explore` runs on it.",
   given_refused: "A given state cannot be created: mining is paused, or a transaction reverted or is held.",
+  client_unusable:
+    "A client cannot be checked: without a fault it fails, sends no write, or does not do the same in every run.",
   closed: "The sandbox was closed.",
 } as const;
 

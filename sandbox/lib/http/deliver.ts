@@ -22,7 +22,7 @@ export interface DeliveryOptions {
 }
 
 /** Makes one delivery, which a signal ends early. */
-type Send = (
+export type SendDelivery = (
   headers: { [name: string]: string },
   body: string,
   signal: AbortSignal,
@@ -34,7 +34,7 @@ type Send = (
  *
  * @example const send = deliverTo(await pinReceiver(url), { timeoutMs: 5_000, stopwatch: () => performance.now() })
  */
-export function deliverTo(receiver: PinnedReceiver, { timeoutMs, stopwatch }: DeliveryOptions): Send {
+export function deliverTo(receiver: PinnedReceiver, { timeoutMs, stopwatch }: DeliveryOptions): SendDelivery {
   return async (headers, body, signal) => {
     const began = stopwatch();
     const answer = await exchange(receiver, headers, Buffer.from(body), { timeoutMs, signal });

@@ -31,6 +31,7 @@ const groups: readonly (readonly [
       ["/docs/time.md", "Time"],
       ["/docs/snapshots.md", "Snapshots"],
       ["/docs/scenarios.md", "Scenarios"],
+      ["/docs/check-client.md", "Check a client"],
       ["/docs/explore.md", "Explore"],
       ["/docs/browser.md", "Browser tests"],
       ["/docs/ci.md", "Run in CI"],

@@ -53,9 +53,10 @@ test("the controls set and clear faults, at the points where they can act", asyn
   await page.getByLabel("Layer", { exact: true }).selectOption("delivery");
   await page.getByLabel("What happens").selectOption("answer");
   await page.getByLabel("Status").fill("410");
+  await page.locator("#occurrence").fill("3");
   await page.getByLabel("Until it is cleared").uncheck();
   await page.getByRole("button", { name: "Set this fault" }).click();
-  await page.getByText("delivery: answer at receiver: acted 0 times, 1 left").waitFor();
+  await page.getByText("delivery: answer at receiver for occurrence 3: acted 0 times, 1 left").waitFor();
   expect(kit.sandbox.faults.list()).toMatchObject([
     { layer: "api", action: "reset", match: { operation: "executeRefund" } },
     { layer: "delivery", action: "answer", status: 410 },

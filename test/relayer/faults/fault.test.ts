@@ -443,7 +443,7 @@ test.each([
   ],
   [
     { point: "broadcast", action: "drop", match: { subject: "pur_a" } },
-    /^A fault has no option match\.subject; use operation_id, program, kind, subject_id\.$/,
+    /^A fault has no option match\.subject; use operation_id, program, kind, subject_id, occurrence\.$/,
   ],
   [{ point: "brodcast", action: "drop" }, /^The option point must be one of "before_intent", /],
   [{ point: "broadcast", action: "dropp" }, /^The option action must be one of "crash", "hold", /],

@@ -122,6 +122,46 @@ describe("faults of the API:", () => {
     await slow;
   });
 
+  test("a fault with an occurrence acts from that matching request on, and a snapshot has its count", async () => {
+    const limited = { operation: "createMerchant", occurrence: 3 } as const;
+    await sandbox.faults.set("answer-lost", { operation: "createMerchant" });
+    await sandbox.faults.set({
+      layer: "api",
+      point: "after_commit",
+      action: "429",
+      match: limited,
+      count: 2,
+    });
+    expect(await setOver("POST", { intent: "answer-lost", ...limited, occurrence: 9 })).toMatchObject({
+      status: 201,
+      body: { match: { operation: "createMerchant", occurrence: 9 }, matched: 0 },
+    });
+    await expect(createMerchant("merchant-1")).rejects.toThrow("fetch failed");
+    const afterFirst = await sandbox.snapshot();
+    const statuses = async (keys: readonly string[]) => {
+      const answered: number[] = [];
+      for (const key of keys) answered.push((await createMerchant(key)).response.status);
+      return answered;
+    };
+    // A repeat is a matching request too.
+    expect(await statuses(["merchant-1", "merchant-3", "merchant-3", "merchant-3"])).toEqual([
+      201, 429, 429, 201,
+    ]);
+    await afterFirst.restore();
+    expect(sandbox.faults.list().map(({ hits, matched }) => [hits, matched])).toEqual([
+      [1, undefined],
+      [0, 1],
+      [0, 1],
+    ]);
+    expect(await statuses(["merchant-1", "merchant-3"])).toEqual([201, 429]);
+  });
+
+  test.each([[0], [1.5], ["2"]])("an occurrence of %j is refused", async (occurrence) => {
+    const answer = await setOver("POST", { intent: "answer-lost", occurrence });
+    expect(answer).toMatchObject({ status: 422, body: { code: "validation_failed" } });
+    expect(sandbox.faults.list()).toEqual([]);
+  });
+
   test("a fault acts on the write, the program and the object that it is limited to", async () => {
     const { merchant: first } = await sandbox.given.merchant({ state: "pending" });
     const match = { operation: "confirmEnrollment", program: "prg_demo", subject_id: first.id };

@@ -22,7 +22,9 @@ export function describeFault({
   remaining,
   hits,
 }: Overview["faults"][number]): string {
-  const who = Object.values(match).join(", ");
+  const who = Object.entries(match)
+    .map(([field, value]) => (field === "occurrence" ? `occurrence ${value}` : value))
+    .join(", ");
   const acted = hits === 1 ? "once" : `${hits} times`;
   const left = remaining === null ? "until it is cleared" : `${remaining} left`;
   const where = /^(?:after|before|at)_/.test(point) ? nameInWords(point) : `at ${nameInWords(point)}`;
@@ -67,6 +69,7 @@ async function setNamed(form: FormData): Promise<unknown> {
   return await requestControl("POST", "/faults", {
     intent: fieldOf(form, "name"),
     ...(operation === "" ? {} : { operation }),
+    ...occurrenceOf(form, "named-occurrence"),
   });
 }
 
@@ -79,11 +82,17 @@ async function setPlaced(form: FormData): Promise<unknown> {
     action,
     point: fieldOf(form, "point"),
     ...(layer === "chain" ? {} : { count }),
-    ...(subject === "" ? {} : { match: { subject_id: subject } }),
+    match: { ...(subject === "" ? {} : { subject_id: subject }), ...occurrenceOf(form, "occurrence") },
     ...(action === "reorg" ? { depth: numberOf(form, "depth") } : {}),
     ...(action === "answer" ? { status: numberOf(form, "status") } : {}),
     ...(action === "delay" ? { delay_ms: numberOf(form, "delay") } : {}),
   });
+}
+
+/** The first match on which the fault acts; nothing if that is the first one, or the form has no such field. */
+function occurrenceOf(form: FormData, name: string): { occurrence?: number } {
+  const occurrence = numberOf(form, name);
+  return occurrence > 1 ? { occurrence } : {};
 }
 
 /** The fields of a fault that has a name. */
@@ -104,6 +113,7 @@ function namedFields(context: ViewContext): TemplateResult {
       </div>`
       : nothing
   }
+  ${chosen.name === "reorg" ? nothing : number("named-occurrence", "From match number", 1)}
   ${chosen.name === "crash" ? crashes : nothing}`;
 }
 
@@ -142,7 +152,8 @@ function placedFields(context: ViewContext): TemplateResult {
   ${
     chosen.layer === "chain"
       ? html`<p class="quiet">It takes effect at once.</p>`
-      : html`${number("count", "How often", 1)}
+      : html`${number("occurrence", "From match number", 1)}
+        ${number("count", "How often", 1)}
         <p class="check-field">
           <input id="always" name="always" type="checkbox" /><label for="always">Until it is cleared</label>
         </p>`

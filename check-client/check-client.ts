@@ -1,0 +1,248 @@
+import { join } from "node:path";
+import { performance } from "node:perf_hooks";
+import { requestLogLimits } from "../sandbox/activity/request-log.ts";
+import type { Sandbox } from "../sandbox/create-sandbox.ts";
+import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
+import { showValue } from "../sandbox/lib/errors/show-value.ts";
+import { orList } from "../server/lib/or-list.ts";
+import { type CaseFault, type CheckCase, caseFaults } from "./check-case.ts";
+import { ClientRuns, type Observation, type RunClient } from "./client-runs.ts";
+import { compareEffects, effectNames } from "./effects.ts";
+import { type CleanEvent, casesOfEvents } from "./event-cases.ts";
+import { type CaseVerdict, type CleanRuns, judge, verdicts } from "./judge.ts";
+import { type CleanWrite, casesOfWrites, cleanWritesOf } from "./write-cases.ts";
+
+/** The options of {@link checkClient}. */
+export interface CheckClientOptions<S extends Sandbox> {
+  /**
+   * Runs your client once: it resolves when the client has succeeded, and rejects when it has failed. The signal aborts when the run has taken
+   * longer than `timeoutMs`.
+   */
+  run: RunClient<S>;
+  /** Creates the state from which every run starts; by default it is that of a fresh sandbox. */
+  given?: (sandbox: S) => Promise<unknown>;
+  /** Checks only the cases whose `operation/fault` contains this text, such as `executeRefund` or `answer-lost`. */
+  only?: string;
+  /** The number of times that each case is run; 1 by default. */
+  repeat?: number;
+  /** The number of sandboxes that run cases at the same time; 1 by default. */
+  jobs?: number;
+  /** The longest time that a run may take, in milliseconds; 30,000 by default. */
+  timeoutMs?: number;
+  /** Whether a client that stops without acting twice fails the check; false by default. */
+  strict?: boolean;
+  /** The folder for the traces of the cases that are not safe; by default none are written. */
+  traces?: string;
+  /** Ends the check when it aborts. */
+  signal?: AbortSignal;
+  /** Called after each case. */
+  onProgress?: (progress: CheckProgress) => void;
+}
+
+/** The progress of a check. */
+export interface CheckProgress {
+  done: number;
+  all: number;
+  /** How long the other cases will take, estimated from those that are done, in milliseconds. */
+  leftMs: number;
+  checked: CheckedCase;
+}
+
+/** The result of one case. */
+export interface CheckedCase {
+  /** The number of the write or the event of the clean run. */
+  n: number;
+  /** The API operation, or the type of the event. */
+  operation: string;
+  fault: CaseFault;
+  verdict: CaseVerdict;
+  /** The reason for the verdict, in one sentence. */
+  cause: string;
+  /** The file with the trace of the run; null if none was written. */
+  trace: string | null;
+  ms: number;
+}
+
+/** The result of checking a client. */
+export interface ClientReport {
+  clean: {
+    writes: CleanWrite[];
+    events: CleanEvent[];
+    /** How a second run without a fault differed from the first one, in sentences. */
+    differences: string[];
+    ms: number;
+  };
+  cases: CheckedCase[];
+  totals: { [V in CaseVerdict]: number };
+  passed: boolean;
+}
+
+/** The default of `timeoutMs`. */
+const defaultTimeoutMs = 30_000;
+
+/**
+ * Runs a client once for each thing that can go wrong with its requests and events, from the same state each time, and compares what is on the
+ * chain and in the records afterwards with a clean run.
+ *
+ * @param open - starts a sandbox.
+ * @throws SandboxError client_unusable when the client fails without a fault, sends no write, or does something else each time;
+ * argument_invalid when no case matches `only`.
+ */
+export async function checkClientOn<S extends Sandbox>(
+  open: () => Promise<S>,
+  options: CheckClientOptions<S>,
+): Promise<ClientReport> {
+  const { run, given = async () => {}, jobs = 1, repeat = 1, timeoutMs = defaultTimeoutMs, signal } = options;
+  requireOptions({ run, jobs, repeat, timeoutMs });
+  const openRuns = () => new ClientRuns({ open, given, run, timeoutMs, signal });
+  await using first = openRuns();
+  const clean = await first.observe(null, async (observed) => requireUsable(observed));
+  const second = await first.observe(null, async (observed) => requireUsable(observed));
+  const { unequalSums, differences } = compareClean(clean, second);
+  const writes = cleanWritesOf(clean.requests);
+  const found = [...casesOfWrites(writes), ...casesOfEvents(clean.events)];
+  const cases = select(found, { only: options.only, repeat });
+  const results = new Array<CheckedCase>(cases.length);
+  const began = performance.now();
+  const queue = cases.entries();
+  let done = 0;
+  const work = async (runs: ClientRuns<S>) => {
+    // All workers take from one queue.
+    for (const [index, checked] of queue) {
+      const result = await runs.observe(checked, async (observed, sandbox) =>
+        conclude(checked, observed, {
+          clean: { first: clean, unequalSums },
+          sandbox,
+          traces: options.traces,
+          index,
+        }),
+      );
+      results[index] = result;
+      done += 1;
+      const leftMs = ((performance.now() - began) / done) * (cases.length - done);
+      options.onProgress?.({ done, all: cases.length, leftMs, checked: result });
+    }
+  };
+  const extra = Array.from({ length: Math.min(jobs, cases.length) - 1 }, async () => {
+    await using runs = openRuns();
+    await work(runs);
+  });
+  await Promise.all([work(first), ...extra]);
+  return reportOf(
+    results,
+    {
+      writes: writes.map(({ n, operation, subject }) => ({ n, operation, subject })),
+      events: [...clean.events],
+      differences,
+      ms: clean.ms,
+    },
+    options.strict ?? false,
+  );
+}
+
+/** Judges the run of a case, and writes its trace if it is not safe. */
+async function conclude(
+  checked: CheckCase,
+  observed: Observation,
+  {
+    clean,
+    sandbox,
+    traces,
+    index,
+  }: { clean: CleanRuns; sandbox: Sandbox; traces: string | undefined; index: number },
+): Promise<CheckedCase> {
+  const { n, operation, fault } = checked;
+  const { verdict, cause } = judge(checked, observed, clean);
+  const isWritten = traces !== undefined && verdict !== "safe" && verdict !== "not_reached";
+  const trace = isWritten ? join(traces, `${index + 1}-${operation}-${fault}.trace.html`) : null;
+  if (trace !== null)
+    await sandbox.trace(trace, { test: `${operation} (${n}), ${fault}: ${verdict}, ${cause}` });
+  return { n, operation, fault, verdict, cause, trace, ms: observed.ms };
+}
+
+function reportOf(cases: CheckedCase[], clean: ClientReport["clean"], strict: boolean): ClientReport {
+  const count = (verdict: CaseVerdict) => cases.filter((one) => one.verdict === verdict).length;
+  const totals = Object.assign({}, ...verdicts.map((verdict) => ({ [verdict]: count(verdict) })));
+  const good: readonly CaseVerdict[] = strict ? ["safe"] : ["safe", "stopped"];
+  return { clean, cases, totals, passed: cases.every(({ verdict }) => good.includes(verdict)) };
+}
+
+/** @throws SandboxError client_unusable when nothing can be compared with this run. */
+function requireUsable(observed: Observation): Observation {
+  const { failure, requests } = observed;
+  if (failure !== null)
+    throw unusable(`The client failed without a fault: ${failure}. Have it succeed first.`);
+  if (requests.length >= requestLogLimits.requests)
+    throw unusable(
+      `The client sent ${requestLogLimits.requests} requests or more, and only so many are compared. Have it do less in one run.`,
+    );
+  if (requests.length === 0)
+    throw unusable(
+      "The client succeeded and sent no request to the sandbox. Have it send its requests to the URL in ROUTING_API_URL.",
+    );
+  if (cleanWritesOf(requests).length === 0)
+    throw unusable("The client succeeded, and no write of it did. Have it create, pay or refund something.");
+  return observed;
+}
+
+/** @throws SandboxError client_unusable when the counts of effects differ. */
+function compareClean(
+  clean: Observation,
+  second: Observation,
+): Pick<CleanRuns, "unequalSums"> & { differences: string[] } {
+  const { more, fewer } = compareEffects(second.effects, clean.effects);
+  const unequal = [...more, ...fewer];
+  const counted = unequal.find((kind) => clean.effects[kind].ids.length !== second.effects[kind].ids.length);
+  if (counted !== undefined)
+    throw unusable(
+      `Two runs of the client without a fault had different effects: ${clean.effects[counted].ids.length} and ${second.effects[counted].ids.length} ${effectNames[counted]}s. Have it do the same in every run.`,
+    );
+  const differences = unequal.map(
+    (kind) =>
+      `Two runs without a fault had ${effectNames[kind]}s of ${clean.effects[kind].sum} and ${second.effects[kind].sum} base units, so only their number is compared.`,
+  );
+  return { unequalSums: unequal, differences };
+}
+
+/** @throws SandboxError argument_invalid */
+function requireOptions({
+  run,
+  ...numbers
+}: {
+  run: unknown;
+  jobs: unknown;
+  repeat: unknown;
+  timeoutMs: unknown;
+}): void {
+  if (typeof run !== "function")
+    throw new SandboxError(
+      "argument_invalid",
+      `The option run is ${showValue(run)}. Pass a function that runs your client once.`,
+    );
+  for (const [name, value] of Object.entries(numbers))
+    if (!Number.isInteger(value) || Number(value) < 1)
+      throw new SandboxError(
+        "argument_invalid",
+        `The option ${name} is ${showValue(value)}. Pass a whole number of at least 1.`,
+      );
+}
+
+/** @throws SandboxError argument_invalid when none is left. */
+function select(
+  found: readonly CheckCase[],
+  { only, repeat }: { only: string | undefined; repeat: number },
+): CheckCase[] {
+  const chosen = found.filter(({ operation, fault }) => `${operation}/${fault}`.includes(only ?? ""));
+  if (chosen.length === 0) {
+    const known = [...new Set(found.map(({ operation }) => operation))];
+    throw new SandboxError(
+      "argument_invalid",
+      `No case has the text ${JSON.stringify(only)}, the option only, in its operation/fault. Use ${orList(known)}, or a fault such as ${orList(caseFaults.slice(0, 2))}.`,
+    );
+  }
+  return chosen.flatMap((one) => Array.from({ length: repeat }, () => one));
+}
+
+function unusable(message: string): SandboxError {
+  return new SandboxError("client_unusable", message);
+}

@@ -1,0 +1,143 @@
+import { performance } from "node:perf_hooks";
+import { messageOf } from "../protocol/coded-error.ts";
+import type { Sandbox } from "../sandbox/create-sandbox.ts";
+import { endsWithin } from "../sandbox/lib/time/deadline.ts";
+import { wait } from "../sandbox/lib/time/wait.ts";
+import type { Snapshot } from "../sandbox/snapshots/snapshot.ts";
+import type { CheckCase, Disturbance } from "./check-case.ts";
+import { type ClientRequest, readClientRequests } from "./client-requests.ts";
+import { type Effects, readEffects } from "./effects.ts";
+import { type CleanEvent, watchEvents } from "./event-cases.ts";
+import { findStaleFigures, type StaleFigure } from "./figures.ts";
+
+/** Runs the client once: resolves when it has succeeded, and rejects with the reason when it has failed. */
+export type RunClient<S extends Sandbox> = (sandbox: S, signal: AbortSignal) => Promise<unknown>;
+
+/** The effects and requests of one run of the client. */
+export interface Observation extends Disturbance {
+  /** Why the client failed, as a clause; null if it succeeded. */
+  failure: string | null;
+  requests: readonly ClientRequest[];
+  effects: Effects;
+  /** The figures that the client has last read, and that are no longer true. */
+  stale: readonly StaleFigure[];
+  /** The events that the client's receiver got, of a run without a fault. */
+  events: readonly CleanEvent[];
+  ms: number;
+}
+
+/** Runs a client on one sandbox, each time from the same state. */
+export class ClientRuns<S extends Sandbox> implements AsyncDisposable {
+  readonly #open: () => Promise<S>;
+  readonly #given: (sandbox: S) => Promise<unknown>;
+  readonly #run: RunClient<S>;
+  readonly #timeoutMs: number;
+  readonly #signal: AbortSignal | undefined;
+  #started: { sandbox: S; start: Snapshot; firstBlock: number } | null = null;
+
+  constructor(options: {
+    open: () => Promise<S>;
+    given: (sandbox: S) => Promise<unknown>;
+    run: RunClient<S>;
+    timeoutMs: number;
+    /** Ends the runs when it aborts. */
+    signal?: AbortSignal | undefined;
+  }) {
+    this.#open = options.open;
+    this.#given = options.given;
+    this.#run = options.run;
+    this.#timeoutMs = options.timeoutMs;
+    this.#signal = options.signal;
+  }
+
+  /**
+   * Runs the client from the start, with the fault of a case or without one.
+   *
+   * @param inspect - is called with the sandbox before anything of the run is gone.
+   */
+  async observe<T>(
+    checked: CheckCase | null,
+    inspect: (observed: Observation, sandbox: S) => Promise<T>,
+  ): Promise<T> {
+    this.#signal?.throwIfAborted();
+    const { sandbox, firstBlock } = await this.#restart();
+    const ended = new AbortController();
+    const events = checked === null ? watchEvents(sandbox) : () => [];
+    const endCase = await checked?.begin({ sandbox, firstBlock, ended: ended.signal });
+    const began = performance.now();
+    const failure = await this.#runOnce(sandbox);
+    const ms = Math.round(performance.now() - began);
+    ended.abort();
+    this.#signal?.throwIfAborted();
+    const disturbance = (await endCase?.()) ?? { reached: true, forged: [] };
+    // A write that was slow or held for a client that has given up ends first: it may still have an effect.
+    await sandbox.skipWaitsDuring(async () => await untilIdle(sandbox, this.#timeoutMs));
+    await sandbox.faults.clear();
+    const requests = await readClientRequests(sandbox);
+    const effects = await readEffects(sandbox);
+    const stale = failure === null ? await findStaleFigures(requests, sandbox) : [];
+    return await inspect(
+      { ...disturbance, failure, requests, effects, stale, events: events(), ms },
+      sandbox,
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#started?.sandbox.close();
+  }
+
+  /** Returns the sandbox in the state of the start: restored, or a new one if the client has ended it or its chain. */
+  async #restart() {
+    const started = this.#started;
+    if (started !== null) {
+      try {
+        await started.sandbox.skipWaitsDuring(async () => await started.start.restore());
+        return started;
+      } catch {
+        this.#started = null;
+        await started.sandbox.close().catch(() => undefined);
+      }
+    }
+    const sandbox = await this.#open();
+    this.#started = { sandbox, start: await prepare(sandbox, this.#given), firstBlock: 0 };
+    this.#started.firstBlock = Number(await sandbox.chain.client.getBlockNumber({ cacheTime: 0 }));
+    // The request log still has what the given state needed.
+    await this.#started.start.restore();
+    return this.#started;
+  }
+
+  /** Returns why the client failed; null if it succeeded. */
+  async #runOnce(sandbox: S): Promise<string | null> {
+    const timeout = new AbortController();
+    const signal = AbortSignal.any([timeout.signal, ...(this.#signal === undefined ? [] : [this.#signal])]);
+    const running = this.#run(sandbox, signal).then(
+      () => null,
+      (error: unknown) => messageOf(error),
+    );
+    const sandboxEnded = sandbox.ended.then((reason) => `it ended the sandbox: ${reason}`);
+    const first = Promise.race([running, sandboxEnded]);
+    if (await endsWithin(first, this.#timeoutMs)) return await first;
+    timeout.abort();
+    await endsWithin(running, this.#timeoutMs);
+    return `it did not end within ${this.#timeoutMs / 1_000} s`;
+  }
+}
+
+async function prepare<S extends Sandbox>(
+  sandbox: S,
+  given: (sandbox: S) => Promise<unknown>,
+): Promise<Snapshot> {
+  try {
+    await given(sandbox);
+    return await sandbox.snapshot();
+  } catch (error) {
+    await sandbox.close();
+    throw error;
+  }
+}
+
+/** Resolves when no request is in progress. */
+async function untilIdle({ requestLog }: Sandbox, timeoutMs: number): Promise<void> {
+  const until = performance.now() + timeoutMs;
+  while (requestLog.inProgress().length > 0 && performance.now() < until) await wait(3);
+}

@@ -1,0 +1,188 @@
+import { redact } from "../server/http/redact.ts";
+import type { CheckCase } from "./check-case.ts";
+import { type ClientRequest, isWrite, nameWrite, subjectOf, takesKey } from "./client-requests.ts";
+import type { Observation } from "./client-runs.ts";
+import { compareEffects, type EffectKind, effectNames } from "./effects.ts";
+
+/** The verdicts of a case, the best first. */
+export const verdicts = [
+  "safe",
+  "stopped",
+  "not_reached",
+  "wrong_figures",
+  "lost",
+  "accepted_forgery",
+  "acted_twice",
+] as const;
+
+/** The verdict of a case. */
+export type CaseVerdict = (typeof verdicts)[number];
+
+/** A verdict and its reason. */
+export interface Judged {
+  verdict: CaseVerdict;
+  /** One sentence. */
+  cause: string;
+}
+
+/** The runs without a fault, which the others are compared with. */
+export interface CleanRuns {
+  first: Observation;
+  /** The kinds of effects whose sums differ between two clean runs. */
+  unequalSums: readonly EffectKind[];
+}
+
+/** Judges the run of a case by its effects, the requests and the figures, compared with a clean run. */
+export function judge(checked: CheckCase, run: Observation, clean: CleanRuns): Judged {
+  if (!run.reached) return { verdict: "not_reached", cause: notReached(checked, run) };
+  const { more, fewer } = compareEffects(run.effects, clean.first.effects, clean.unequalSums);
+  // A reorg has more events, of effects that are made again.
+  const twice = more.filter((kind) => kind !== "events").map((kind) => describe(kind, run, clean));
+  const again = [
+    findNewKey(run, clean.first),
+    isOfEvent(checked) ? findFurtherWrite(run, clean.first) : null,
+  ];
+  const acted = [...twice, ...again.filter((clause) => clause !== null)];
+  const forgery = forgeriesInWords[checked.fault];
+  const accepted = run.forged.find((status) => status !== null && status < 300);
+  if (forgery !== undefined && (accepted !== undefined || acted.length > 0)) {
+    const response = `the receiver responded with ${accepted ?? "a refusal"} to ${checked.operation} ${forgery}`;
+    return { verdict: "accepted_forgery", cause: sentence(response, ...acted) };
+  }
+  if (acted.length > 0) return { verdict: "acted_twice", cause: sentence(...acted) };
+  const missing = fewer.map((kind) => missingOf(kind, run, clean)).join(", ");
+  if (run.failure !== null) {
+    const why = `${run.failure}${lastFailure(run)}`;
+    return {
+      verdict: "stopped",
+      cause: missing === "" ? sentence(why) : sentence(why, `missing: ${missing}`),
+    };
+  }
+  const wrong = findWrongFigure(run, clean.first);
+  // After a reorg an effect is missing because the client did not look again.
+  if (wrong !== null && checked.fault === "reorg") return { verdict: "wrong_figures", cause: wrong };
+  if (missing !== "")
+    return { verdict: "lost", cause: sentence("the client reported success", `missing: ${missing}`) };
+  if (wrong !== null) return { verdict: "wrong_figures", cause: wrong };
+  return { verdict: "safe", cause: "the effects are those of the clean run." };
+}
+
+/** Returns the first figure that the client has wrong, and that it had right without a fault; null if there is none. */
+function findWrongFigure(run: Observation, clean: Observation): string | null {
+  const stale = run.stale.find(({ field }) => !clean.stale.some((one) => one.field === field));
+  if (stale === undefined) return null;
+  const { field, read, purchase, actual } = stale;
+  return `the client last read ${field} ${read} of ${purchase}, which is ${actual} on the chain.`;
+}
+
+/** The mistake of each forgery. */
+const forgeriesInWords: { readonly [fault: string]: string | undefined } = {
+  "forged-signature": "with a wrong signature",
+  "forged-body": "with a changed body",
+  "forged-bytes": "with changed bytes of the same JSON",
+  "forged-timestamp": "with a timestamp of 20 minutes ago",
+  "forged-key": "that another key has signed",
+};
+
+function isOfEvent({ fault }: CheckCase): boolean {
+  return fault.startsWith("event-") || fault.startsWith("forged-");
+}
+
+function sentence(...clauses: readonly string[]): string {
+  return `${clauses.join("; ")}.`;
+}
+
+/** Says what a run lacks of a kind of effects. */
+function missingOf(kind: EffectKind, run: Observation, clean: CleanRuns): string {
+  const count = clean.first.effects[kind].ids.length - run.effects[kind].ids.length;
+  if (count === 0) return describe(kind, run, clean);
+  return `${count} ${count === 1 ? effectNames[kind] : `${effectNames[kind]}s`}`;
+}
+
+/** Names the last request that was not answered with a success, as a clause; nothing if there is none. */
+function lastFailure({ requests }: Observation): string {
+  const last = requests.findLast(({ status }) => status === null || status === 202 || status >= 400);
+  if (last === undefined) return "";
+  const { operation, status, code } = last;
+  const response = status === null ? "no response" : `${status} ${code ?? ""}`.trim();
+  return ` after ${nameWrite({ operation, subject: subjectOf(last) })} got ${response}`;
+}
+
+/** Says how many effects of a kind a run had, and their ids if they are more than in the clean run. */
+function describe(kind: EffectKind, run: Observation, clean: CleanRuns): string {
+  const [made, before] = [run.effects[kind], clean.first.effects[kind]];
+  const name = effectNames[kind];
+  if (made.ids.length === before.ids.length)
+    return `${name}s of ${made.sum} in place of ${before.sum} base units`;
+  const many = `${made.ids.length} ${made.ids.length === 1 ? name : `${name}s`}`;
+  const others = made.ids.length > before.ids.length ? ` (${made.ids.join(", ")})` : "";
+  return `${many} in place of ${before.ids.length}${others}`;
+}
+
+function notReached({ fault, operation, subject, n }: CheckCase, { failure }: Observation): string {
+  const why = failure === null ? "" : `, because ${failure}`;
+  return `the run did not get to ${nameWrite({ operation, subject })} (${n}) with ${fault}${why}.`;
+}
+
+/** The same write, whatever its key. */
+function identify({ operation, path, body }: ClientRequest): string {
+  return JSON.stringify([operation, path, body]);
+}
+
+function keysOf(requests: readonly ClientRequest[], identity: string): number {
+  const same = requests.filter((request) => identify(request) === identity);
+  return new Set(same.map(({ idempotency_key }) => idempotency_key)).size;
+}
+
+/** Whether a client cannot know if a request has taken effect. */
+function isUncertain({ status }: ClientRequest): boolean {
+  return status === null || status === 429 || status >= 500;
+}
+
+/**
+ * Returns the first write that was requested again with another key, or with another body under the same key, after an uncertain response; null
+ * if there is none.
+ */
+function findNewKey(run: Observation, clean: Observation): string | null {
+  const writes = run.requests.filter((request) => isWrite(request) && takesKey(request));
+  for (const [index, uncertain] of writes.entries()) {
+    if (!isUncertain(uncertain)) continue;
+    const identity = identify(uncertain);
+    const mayRepeat = keysOf(writes, identity) <= Math.max(1, keysOf(clean.requests, identity));
+    const again = writes.slice(index + 1).find(({ operation, path, body, idempotency_key: key }) => {
+      const isSameWrite = operation === uncertain.operation && path === uncertain.path;
+      const isSameKey = key === uncertain.idempotency_key;
+      return isSameWrite && (isSameKey ? body !== uncertain.body : body === uncertain.body && !mayRepeat);
+    });
+    if (again === undefined) continue;
+    const after = Math.max(0, Math.round(again.startedAt - uncertain.startedAt - uncertain.durationMs));
+    const how = uncertain.status === null ? "its response was lost" : `its response was ${uncertain.status}`;
+    const name = nameWrite({
+      operation: uncertain.operation,
+      subject: subjectOf(uncertain) ?? subjectOf(again),
+    });
+    const [before, then] = [uncertain, again].map((request) => redact(request.idempotency_key ?? "none"));
+    const other =
+      before === then
+        ? `another body under the Idempotency-Key ${before}`
+        : `another Idempotency-Key (${before}, then ${then})`;
+    return `${name} was requested again with ${other} ${after} ms after ${how}`;
+  }
+  return null;
+}
+
+/** Returns the operation that the client has requested under more keys than in the clean run, as a clause; null if there is none. */
+function findFurtherWrite(run: Observation, clean: Observation): string | null {
+  const keys = ({ requests }: Observation, operation: string) =>
+    new Set(
+      requests.flatMap((one) =>
+        isWrite(one) && takesKey(one) && one.operation === operation ? [one.idempotency_key] : [],
+      ),
+    ).size;
+  const last = run.requests.findLast(
+    (one) => isWrite(one) && keys(run, one.operation) > keys(clean, one.operation),
+  );
+  if (last === undefined) return null;
+  const { operation } = last;
+  return `${nameWrite({ operation, subject: subjectOf(last) })} was requested under ${keys(run, operation)} keys in place of ${keys(clean, operation)}`;
+}

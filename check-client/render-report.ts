@@ -1,0 +1,122 @@
+import { styleText } from "node:util";
+import { githubAnnotation } from "../server/lib/github-annotation.ts";
+import { renderJunit } from "../server/lib/render-junit.ts";
+import type { CheckedCase, ClientReport } from "./check-client.ts";
+import { nameWrite } from "./client-requests.ts";
+import { type CaseVerdict, verdicts } from "./judge.ts";
+
+/** Every verdict in words. */
+const meanings: { readonly [V in CaseVerdict]: string } = {
+  safe: "the client succeeded, and did everything once",
+  stopped: "the client failed, and did nothing twice",
+  not_reached: "the run did not get to the write or the event",
+  wrong_figures: "the client succeeded with figures that are not those of the chain",
+  lost: "the client succeeded, and something was not done",
+  accepted_forgery: "the client's receiver accepted an event that the service did not send",
+  acted_twice: "the client did something twice, or requested it again in another way",
+};
+
+const styles: { readonly [V in CaseVerdict]: "green" | "yellow" | "red" } = {
+  safe: "green",
+  stopped: "yellow",
+  not_reached: "yellow",
+  wrong_figures: "red",
+  lost: "red",
+  accepted_forgery: "red",
+  acted_twice: "red",
+};
+
+/** Returns the cases of each write and each event, under its title. */
+function groupsOf({ clean, cases }: ClientReport): [title: string, cases: CheckedCase[]][] {
+  const title = ({ n, operation }: CheckedCase) => {
+    const write = clean.writes.find((one) => one.n === n && one.operation === operation);
+    const event = clean.events.find((one) => one.n === n && one.type === operation);
+    return `${n}. ${nameWrite({ operation, subject: write?.subject ?? event?.id ?? null })}`;
+  };
+  return [...Map.groupBy(cases, title)];
+}
+
+/** A report for a terminal: for each write and each event, the faults that were safe, and the cause of each that was not. */
+export function renderReport(report: ClientReport, color: boolean): string {
+  const paint = (style: "bold" | "red" | "green" | "yellow" | "dim", text: string) =>
+    color ? styleText(style, text, { validateStream: false }) : text;
+  const { clean, totals, cases, passed } = report;
+  const lines = [
+    `Without a fault: ${clean.writes.length} writes and ${clean.events.length} events in ${clean.ms} ms`,
+    ...clean.differences,
+  ];
+  for (const [title, group] of groupsOf(report)) {
+    const safe = group.filter(({ verdict }) => verdict === "safe").map(({ fault }) => fault);
+    lines.push("", paint("bold", title));
+    if (safe.length > 0) lines.push(`  ${paint("green", "safe".padEnd(16))}  ${safe.join(", ")}`);
+    for (const { verdict, fault, cause, trace } of group.filter((one) => one.verdict !== "safe")) {
+      lines.push(`  ${paint(styles[verdict], verdict.padEnd(16))}  ${fault}: ${cause}`);
+      if (trace !== null) lines.push(`  ${" ".repeat(16)}  ${paint("dim", trace)}`);
+    }
+  }
+  lines.push("", `${cases.length} ${cases.length === 1 ? "case" : "cases"}`);
+  for (const verdict of verdicts.filter((one) => totals[one] > 0))
+    lines.push(
+      `  ${paint(styles[verdict], verdict.padEnd(16))}  ${String(totals[verdict]).padStart(4)}  ${meanings[verdict]}`,
+    );
+  lines.push(
+    "",
+    passed
+      ? paint("green", "The client does nothing twice and loses nothing.")
+      : paint("red", "The client is not safe."),
+  );
+  return lines.join("\n");
+}
+
+/** The cases that fail the check. */
+function failedOf({ cases }: ClientReport, strict: boolean): CheckedCase[] {
+  return cases.filter(({ verdict }) => verdict !== "safe" && (strict || verdict !== "stopped"));
+}
+
+/** Returns a report as annotations of GitHub Actions: an error for each case that fails the check. */
+export function toAnnotations(report: ClientReport, strict: boolean): string {
+  return failedOf(report, strict)
+    .map(
+      ({ operation, fault, verdict, cause }) =>
+        `${githubAnnotation("error", `${operation}, ${fault}: ${verdict}`, cause)}\n`,
+    )
+    .join("");
+}
+
+/** Returns a report as JUnit XML, with a suite for each write and each event. */
+export function toJunit(report: ClientReport, strict: boolean): string {
+  const failed = new Set(failedOf(report, strict));
+  return renderJunit(
+    groupsOf(report).map(([title, cases]) => ({
+      name: title,
+      cases: cases.map((one) => ({
+        group: one.operation,
+        name: one.fault,
+        failure: failed.has(one) ? `${one.verdict}: ${one.cause}` : null,
+        duration_ms: one.ms,
+      })),
+    })),
+  );
+}
+
+/** Returns a report as Markdown, for the summary of a job of GitHub Actions. */
+export function toSummary(report: ClientReport): string {
+  const rows = groupsOf(report).flatMap(([title, cases]) =>
+    cases
+      .filter(({ verdict }) => verdict !== "safe")
+      .map(
+        ({ fault, verdict, cause }) =>
+          `| ${title} | ${fault} | ${verdict} | ${cause.replaceAll("|", "\\|")} |`,
+      ),
+  );
+  const totals = verdicts.filter((verdict) => report.totals[verdict] > 0);
+  return [
+    "### check-client",
+    "",
+    `${totals.map((verdict) => `${report.totals[verdict]} ${verdict}`).join(", ")} of ${report.cases.length} cases.`,
+    "",
+    ...(rows.length === 0
+      ? []
+      : ["| Write or event | Fault | Verdict | Cause |", "| --- | --- | --- | --- |", ...rows, ""]),
+  ].join("\n");
+}

@@ -1,0 +1,11 @@
+/**
+ * Returns a line that GitHub Actions shows as an annotation.
+ *
+ * @example githubAnnotation("error", "MyRegistrar: a second claim is refused", "The second claim succeeded.")
+ */
+export function githubAnnotation(kind: "error" | "notice", title: string, message: string): string {
+  const escaped = (text: string) =>
+    text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+  const property = escaped(title).replaceAll(":", "%3A").replaceAll(",", "%2C");
+  return `::${kind} title=${property}::${escaped(message)}`;
+}
