@@ -180,7 +180,7 @@ test.each([
   ],
   [
     { intent: "crash", point: "after_mined", operation: "executeRefund" },
-    "A fault of the layer relayer does not take the option operation. Use the option operation_id, the option program, the option kind or the option subject_id.",
+    "A fault of the layer relayer does not take the option operation. Use the option operation_id, the option program, the option kind, the option subject_id or the option occurrence.",
   ],
 ])("POST /faults %j is refused because it could never act", async (body, detail) => {
   expect(await post("/faults", body)).toMatchObject({
