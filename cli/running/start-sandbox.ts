@@ -4,6 +4,7 @@ import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
 import { defaultConfirmations, defaultGasBudgetWei } from "../../sandbox/options/defaults.ts";
 import type { AccountOption, ProgramOption } from "../../sandbox/options/programs.ts";
+import { type NetworkFlags, networkOf } from "../network-options.ts";
 import {
   addPortOptions,
   addRegistrarOptions,
@@ -19,7 +20,7 @@ import {
 import type { Terminal } from "../terminal.ts";
 
 /** The options that {@link addStartOptions} gives to a command, and its data directory. */
-export interface StartFlags extends PortFlags, RegistrarFlags {
+export interface StartFlags extends PortFlags, RegistrarFlags, NetworkFlags {
   readonly dataDir: string;
   readonly seed?: string;
   readonly mode?: "live" | "deterministic";
@@ -125,7 +126,14 @@ export async function startSandbox(
   const { pino } = await import("pino");
   const { createSandbox } = await import("../../sandbox/create-sandbox.ts");
   const log = pino({ level: "error", redact: ["req.headers.authorization", "signature"] }, terminal.stderr);
-  const { seed, mode = await modeFor(flags), program: programs, account: accounts, from } = flags;
+  const network = networkOf(flags);
+  const {
+    seed,
+    mode = network === undefined ? await modeFor(flags) : undefined,
+    program: programs,
+    account: accounts,
+    from,
+  } = flags;
   const {
     confirmations,
     gasBudget: gasBudgetWei,
@@ -153,6 +161,7 @@ export async function startSandbox(
       listen,
       allowHosts,
       onReplay,
+      network,
     }),
     ports: { api: flags.apiPort, docs: flags.docsPort, rpc: flags.rpcPort, control: flags.controlPort },
     dataDirectory: flags.dataDir,

@@ -20,7 +20,7 @@ import {
   readReceiptState,
 } from "./await-receipt.ts";
 import { broadcast, recordBroadcast, sendTransaction } from "./broadcast.ts";
-import { cancel } from "./bump.ts";
+import { cancel, raiseWhenLate } from "./bump.ts";
 import { note } from "./note-failure.ts";
 import { PreconditionError, requirePrecondition, withdraw } from "./require-precondition.ts";
 import { confirm, settle } from "./settle.ts";
@@ -158,6 +158,8 @@ async function continueClaimed(
   }
   if (!isRecorded(unmined))
     return finish(context, await recordBroadcast(context, unmined, await timestamp(context)), waitMode);
+  const raised = await raiseWhenLate(context, unmined);
+  if (raised !== unmined) return finish(context, await broadcast(context, raised), waitMode);
   const freed = await freeStranded(context, unmined);
   return waitMode === "always" || unblocked || freed ? finish(context, unmined, waitMode) : unmined;
 }

@@ -11,6 +11,8 @@ import type { Log } from "../../server/services.ts";
 import { createChainClient } from "../chain/client/chain-client.ts";
 import { nodeSocket } from "../chain/client/node-socket.ts";
 import { guardReorgs, MiningGate } from "../chain/client/reorg.ts";
+import { watchAnvil } from "../chain/client/watch-heads.ts";
+import { ownTerms } from "../chain/sending-terms.ts";
 import { ClosingStack } from "../lib/closing-stack.ts";
 import { listen } from "../lib/http/listen.ts";
 import { RequestGate } from "../lib/http/request-gate.ts";
@@ -94,7 +96,12 @@ async function openJoined(
   const service = await startService(process, starting);
   const { services, stopDeliveries } = service;
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  await followChain(() => anvilUrl, service, { observer, ended: end }, starting);
+  await followChain(
+    async (watcher) => await watchAnvil(() => anvilUrl, watcher),
+    service,
+    { observer, ended: end },
+    starting,
+  );
   listener.serve({
     handle: createApp(services, operations, discoveryResources(services, operations), apiPages),
     refusals: problemRefusals(services),
@@ -138,5 +145,13 @@ function reachChain(
     guardReorgs(socket.transport, { beginning: () => beginning, mode, gate }),
   );
   const request: EIP1193RequestFn = client.request;
-  return { client, request, deployment, accounts, clock: sharedClock(urls.control, mode) };
+  return {
+    client,
+    request,
+    deployment,
+    accounts,
+    isOwn: true,
+    terms: ownTerms,
+    clock: sharedClock(urls.control, mode),
+  };
 }

@@ -121,6 +121,16 @@ export const optionTypes: { readonly [Name in keyof Required<SandboxOptions>]: O
     isValid: (value) => hasFunctions(value, "info", "error"),
   },
   adaptChain: callback,
+  network: {
+    ...objectOf("such as { rpcUrls: [url], keys: file, deployment: file }", {
+      rpcUrls: listOf(text),
+      keys: text,
+      deployment: text,
+      publicRpcUrl: text,
+      allowChainId: count,
+    }),
+    needed: ["rpcUrls", "keys", "deployment"],
+  },
 };
 
 /**

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { RateLimit } from "../../server/http/request/rate-limit.ts";
 import type { Log } from "../../server/services.ts";
 import type { ClockMode } from "../chain/clock/clock.ts";
+import type { Network } from "../chain/connection/network.ts";
 import type { Registrar, RegistrarIdentity, RegistrarOption } from "../chain/registrar/registrar.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
@@ -10,6 +11,7 @@ import { loopback } from "../lib/http/listen.ts";
 import { type Resolve, resolveHost } from "../lib/http/pin-receiver.ts";
 import type { Part } from "../lib/part.ts";
 import { defaultConfirmations, defaultGasBudgetWei } from "./defaults.ts";
+import type { NetworkOption } from "./network.ts";
 import {
   type AccountOption,
   type AccountSetting,
@@ -193,6 +195,13 @@ export interface SandboxOptions {
    * @defaultValue none
    */
   adaptChain?: (chain: ChainNode) => Promise<ChainNode>;
+  /**
+   * A node to connect to instead of a chain of the sandbox's own, and the files that `routing-sandbox deploy` has written for it, as in [Public
+   * networks](public-network.md). It determines seed, mode and programs.
+   *
+   * @defaultValue none
+   */
+  network?: NetworkOption;
 }
 
 /** The options with every default filled in. */
@@ -226,6 +235,8 @@ export interface SandboxSettings {
   parts: readonly Part[];
   log: Log;
   adaptChain: (chain: ChainNode) => Promise<ChainNode>;
+  /** The node that serves the chain, with the keys and the deployment; null for the sandbox's own chain. */
+  network: Network | null;
 }
 
 /**
@@ -238,6 +249,7 @@ export interface SandboxSettings {
 export function resolveOptions(
   options: SandboxOptions,
   registrar: SandboxSettings["contracts"]["registrar"] = null,
+  network: Network | null = null,
 ): SandboxSettings {
   const { ports = {}, receiptTimeoutMs = 2_000 } = options;
   if (options.fresh === true && options.dataDirectory === undefined)
@@ -278,6 +290,7 @@ export function resolveOptions(
     parts: options.parts ?? [],
     log: options.log ?? { info() {}, error() {} },
     adaptChain: options.adaptChain ?? (async (chain: ChainNode) => chain),
+    network,
   };
 }
 

@@ -34,6 +34,10 @@ export const sandboxErrors = {
   scenario_refused: "A scenario cannot be recorded, or its file cannot be played.",
   being_explored: "The sandbox was used, or explored a second time, while `explore` runs on it.",
   given_refused: "A given state cannot be created: mining is paused, or a transaction reverted or is held.",
+  needs_own_chain:
+    "The sandbox is connected to a node, and only its own chain can be mined, reorganized, saved, restored or moved in time.",
+  node_unusable:
+    "The node of the option `network` serves a production network, another chain or other contracts, is not in sync, or its files cannot be used.",
   closed: "The sandbox was closed.",
 } as const;
 

@@ -31,7 +31,10 @@ test("a raised fee is at least a tenth above both fees of the transaction before
     [20_000_000_011n, 11n],
     [20_000_000_013n, 999n],
   ] as const) {
-    const relayer = await kit.restart({ request, fees: { maxFeePerGas, maxPriorityFeePerGas } });
+    const relayer = await kit.restart({
+      request,
+      fees: async () => ({ maxFeePerGas, maxPriorityFeePerGas }),
+    });
     await kit.faults.set({ layer: "relayer", point: "after_broadcast", action: "replace" });
     const { status, status_reason, hashes } = await relayer.submit(
       await kit.offer(`tip-${maxPriorityFeePerGas}`),
