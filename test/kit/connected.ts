@@ -6,6 +6,7 @@ import { type Address, createPublicClient, createWalletClient, http, parseEther 
 import { mnemonicToAccount } from "viem/accounts";
 import { expect, onTestFinished } from "vitest";
 import { faucetCall } from "../../protocol/call.ts";
+import { anvilBinary } from "../../sandbox/chain/anvil/anvil-binary.ts";
 import { type DeployOptions, deploy } from "../../sandbox/chain/connection/deploy.ts";
 import { readKeys, writeKeys } from "../../sandbox/chain/connection/network-files.ts";
 import { accountDeriver } from "../../sandbox/chain/genesis/derive-account.ts";
@@ -21,22 +22,34 @@ import { temporaryFolder } from "../temporary-folder.ts";
 
 /** Starts Hardhat's node, another implementation of the EVM and of JSON-RPC, until the test is over. */
 export async function startHardhatNode(): Promise<string> {
-  const port = await freePort();
-  const child = spawn(
+  return await startNode(
     process.execPath,
-    ["node_modules/hardhat/dist/src/cli.js", "node", "--port", String(port)],
-    { stdio: ["ignore", "pipe", "inherit"] },
+    (port) => ["node_modules/hardhat/dist/src/cli.js", "node", "--port", String(port)],
+    "Started HTTP",
   );
+}
+
+/** Starts an Anvil that makes a block each second, until the test is over. */
+export async function startSlowAnvil(): Promise<string> {
+  return await startNode(
+    anvilBinary(),
+    (port) => ["--port", String(port), "--block-time", "1"],
+    "Listening on",
+  );
+}
+
+async function startNode(command: string, args: (port: number) => string[], ready: string): Promise<string> {
+  const port = await freePort();
+  const child = spawn(command, args(port), { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(async () => {
     if (child.kill()) await once(child, "exit");
   });
-  const url = `http://127.0.0.1:${port}`;
   let output = "";
   child.stdout.on("data", (chunk) => {
     output += String(chunk);
   });
-  await expect.poll(() => output, { interval: 20 }).toContain("Started HTTP");
-  return url;
+  await expect.poll(() => output, { interval: 20 }).toContain(ready);
+  return `http://127.0.0.1:${port}`;
 }
 
 async function freePort(): Promise<number> {

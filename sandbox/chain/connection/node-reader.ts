@@ -1,4 +1,4 @@
-import { type EIP1193RequestFn, type Hex, hexToNumber, numberToHex, RpcRequestError } from "viem";
+import { type EIP1193RequestFn, type Hex, hexToNumber, keccak256, numberToHex, RpcRequestError } from "viem";
 import { z } from "zod";
 import { Recent } from "../../../protocol/recent.ts";
 import { hexSchema } from "../../../relayer/node/node-schemas.ts";
@@ -97,6 +97,8 @@ export class NodeReader {
         return await this.#logsOf(params);
       case "eth_call":
         return params.length > 3 ? await this.#callAt(params) : await this.#atHash(method, params);
+      case "eth_sendRawTransaction":
+        return await this.#send(params);
       case "eth_simulateV1":
         return await this.#simulate(params);
       default:
@@ -180,6 +182,16 @@ export class NodeReader {
         return false;
       },
     );
+  }
+
+  /** Sends signed bytes. A node refuses those that it has already, as after a lost response, and Hardhat's those that it has mined as reverted. */
+  async #send(params: unknown[]): Promise<unknown> {
+    const answer = await this.#ask("eth_sendRawTransaction", params).catch(refusalOf);
+    if (!(answer instanceof RpcRequestError)) return answer;
+    const hash = keccak256(hexSchema.parse(params[0]));
+    const isKnown = /already (?:known|imported)/i.test(answer.details);
+    if (isKnown || (await this.#ask("eth_getTransactionByHash", [hash])) !== null) return hash;
+    throw answer;
   }
 
   /** Reads state at a block by its hash (EIP-1898) or, of a node that does not take that, by its number. */
