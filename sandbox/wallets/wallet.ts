@@ -179,13 +179,15 @@ export class Wallet {
 
   /** Returns whether the node would mine a transaction of a wallet at once: nothing else waits, and the block has room for it at its price. */
   async #minesNow(): Promise<boolean> {
+    // Only the sandbox's own chain says so.
+    if (this.#terms !== ownTerms) return false;
     const node = toNode(this.client.request);
     try {
-      const [automine, waiting, { baseFeePerGas, gasLimit }, { maxFeePerGas }] = await Promise.all([
+      const { maxFeePerGas } = await this.#terms.fees();
+      const [automine, waiting, { baseFeePerGas, gasLimit }] = await Promise.all([
         isAutomining(node),
         countMinable(node),
         this.client.getBlock({ blockTag: "pending" }),
-        this.#terms.fees(),
       ]);
       return automine && waiting === 0 && gasLimit >= gas && (baseFeePerGas ?? 0n) <= maxFeePerGas;
     } catch {

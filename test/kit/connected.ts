@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { type Address, createPublicClient, createWalletClient, http, parseEther } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
-import { expect, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import { faucetCall } from "../../protocol/call.ts";
 import { anvilBinary } from "../../sandbox/chain/anvil/anvil-binary.ts";
 import { type DeployOptions, deploy } from "../../sandbox/chain/connection/deploy.ts";
@@ -20,17 +20,20 @@ import type { NetworkOption } from "../../sandbox/options/network.ts";
 import { resolvePrograms } from "../../sandbox/options/programs.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
-/** Starts Hardhat's node, another implementation of the EVM and of JSON-RPC, until the test is over. */
-export async function startHardhatNode(): Promise<string> {
-  return await startNode(
-    process.execPath,
-    (port) => ["node_modules/hardhat/dist/src/cli.js", "node", "--port", String(port)],
-    "Started HTTP",
-  );
+/** A node that is not the sandbox's own. */
+export interface StartedNode {
+  url: string;
+  stop: () => Promise<void>;
 }
 
-/** Starts an Anvil that makes a block each second, until the test is over. */
-export async function startSlowAnvil(): Promise<string> {
+/** Starts Hardhat's node, another implementation of the EVM and of JSON-RPC. */
+export async function startHardhatNode(): Promise<StartedNode> {
+  const args = ["node_modules/hardhat/dist/src/cli.js", "node", "--port"];
+  return await startNode(process.execPath, (port) => [...args, String(port)], "Started HTTP");
+}
+
+/** Starts an Anvil that makes a block each second. */
+export async function startSlowAnvil(): Promise<StartedNode> {
   return await startNode(
     anvilBinary(),
     (port) => ["--port", String(port), "--block-time", "1"],
@@ -38,18 +41,61 @@ export async function startSlowAnvil(): Promise<string> {
   );
 }
 
-async function startNode(command: string, args: (port: number) => string[], ready: string): Promise<string> {
+async function startNode(
+  command: string,
+  args: (port: number) => string[],
+  ready: string,
+): Promise<StartedNode> {
   const port = await freePort();
   const child = spawn(command, args(port), { stdio: ["ignore", "pipe", "inherit"] });
-  onTestFinished(async () => {
-    if (child.kill()) await once(child, "exit");
-  });
   let output = "";
+  const { promise: isReady, resolve, reject } = Promise.withResolvers<void>();
   child.stdout.on("data", (chunk) => {
     output += String(chunk);
+    if (output.includes(ready)) resolve();
   });
-  await expect.poll(() => output, { interval: 20 }).toContain(ready);
-  return `http://127.0.0.1:${port}`;
+  child.once("exit", () => reject(new Error(`The node has ended: ${output}`)));
+  await isReady;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async stop() {
+      if (child.kill()) await once(child, "exit");
+    },
+  };
+}
+
+/** Opens a node that answers each method with one value, and refuses the others. */
+export async function openAnsweringNode(answers: {
+  readonly [method: string]: unknown;
+}): Promise<{ url: string; asked: string[]; [Symbol.asyncDispose](): Promise<void> }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    let text = "";
+    request.on("data", (chunk) => {
+      text += String(chunk);
+    });
+    request.on("end", () => {
+      const { id, method } = JSON.parse(text);
+      asked.push(method);
+      const missing = { error: { code: -32_601, message: "the method does not exist" } };
+      const answer = method in answers ? { result: answers[method] } : missing;
+      response
+        .setHeader("Content-Type", "application/json")
+        .end(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("This is no TCP server.");
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    asked,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
 }
 
 async function freePort(): Promise<number> {

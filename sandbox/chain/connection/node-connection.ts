@@ -23,7 +23,7 @@ const retryCount = 4;
 /** The methods of development nodes, which change what no other node lets anybody change; and the whole pool, which is large elsewhere. */
 const developmentMethods = /^(?:anvil|evm|hardhat)_|^txpool_content$/;
 /** The methods that a node may lack. */
-const optionalMethods = /^(?:debug|trace|txpool)_|^eth_simulateV1$/;
+const optionalMethods = /^(?:debug|trace|txpool)_|^eth_(?:simulateV1|getBlockReceipts)$/;
 
 /** The JSON-RPC error code of a call that reverted. */
 export const executionReverted = 3;

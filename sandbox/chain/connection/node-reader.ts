@@ -14,6 +14,8 @@ const catchUp = { tries: 12, pauseMs: 250 };
 const longestLagMs = 30_000;
 /** The number of the newest blocks and transaction receipts that are known. */
 const mostKnown = 1_000;
+/** The most receipts of a block that are read one by one. */
+const mostReceipts = 100;
 
 const blockSchema = z.object({
   number: hexSchema.transform((value) => hexToNumber(value)),
@@ -59,6 +61,8 @@ export class NodeReader {
   readonly #hashes = new Map<number, Hex>();
   readonly #numbers = new Map<Hex, number>();
   readonly #mined = new Map<string, z.infer<typeof receiptSchema>>();
+  /** Another chain behind the same URL has another block of the epoch, which is asked for again and again. */
+  #chainId: unknown;
   /** The most blocks that the node takes in one question for logs. */
   #logRange = Number.MAX_SAFE_INTEGER;
   /** The logs of old blocks by filter; the number is of the newest block that they include. */
@@ -89,6 +93,9 @@ export class NodeReader {
 
   async #answer(method: string, params: unknown[]): Promise<unknown> {
     switch (method) {
+      case "eth_chainId":
+        this.#chainId ??= await this.#ask(method, params);
+        return this.#chainId;
       case "eth_getBlockByNumber":
         return await this.#block(params);
       case "eth_getTransactionReceipt":
@@ -99,6 +106,8 @@ export class NodeReader {
         return params.length > 3 ? await this.#callAt(params) : await this.#atHash(method, params);
       case "eth_sendRawTransaction":
         return await this.#send(params);
+      case "eth_getBlockReceipts":
+        return await this.#receiptsOf(params);
       case "eth_simulateV1":
         return await this.#simulate(params);
       default:
@@ -181,6 +190,17 @@ export class NodeReader {
         this.#mined.delete(hash);
         return false;
       },
+    );
+  }
+
+  /** Reads the receipts of a block, of a node without that method one by one. */
+  async #receiptsOf(params: unknown[]): Promise<unknown> {
+    const answer = await this.#ask("eth_getBlockReceipts", params).catch(refusalOf);
+    if (!(answer instanceof RpcRequestError)) return answer;
+    const block = await this.#ask("eth_getBlockByHash", [params[0], false]);
+    const { transactions } = z.object({ transactions: z.array(hexSchema).max(mostReceipts) }).parse(block);
+    return await Promise.all(
+      transactions.map(async (hash) => await this.#ask("eth_getTransactionReceipt", [hash])),
     );
   }
 

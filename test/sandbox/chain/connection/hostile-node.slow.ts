@@ -1,13 +1,19 @@
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
 import { deployOn, startSlowAnvil } from "../../../kit/connected.ts";
 import { openHostileProxy } from "../../../kit/hostile-proxy.ts";
 
+async function slowAnvil(): Promise<string> {
+  const { url, stop } = await startSlowAnvil();
+  onTestFinished(stop);
+  return url;
+}
+
 const routes = ["registrar_offer", "merchant_direct"] as const;
 
 test("both routes lead to a refund on a chain with a block each second and three confirmations", async () => {
-  const { folder, ...network } = await deployOn(await startSlowAnvil());
+  const { folder, ...network } = await deployOn(await slowAnvil());
   const options = { network, confirmations: 3, dataDirectory: join(folder, "data") };
   await using sandbox = await createSandbox(options);
   for (const route of routes) {
@@ -17,7 +23,7 @@ test("both routes lead to a refund on a chain with a block each second and three
 }, 300_000);
 
 test("both routes lead to a refund, each effect once, through a provider that limits, loses, cuts and lags", async () => {
-  const url = await startSlowAnvil();
+  const url = await slowAnvil();
   const { folder, ...network } = await deployOn(url);
   await using proxy = await openHostileProxy(url, { oneOf: 9, behind: 3, logBlocks: 500 });
   const options = {
