@@ -35,10 +35,10 @@ export async function raiseWhenLate(
 ): Promise<RelayOperationRecord> {
   const { raiseAfterSeconds } = context;
   if (raiseAfterSeconds === null || raiseAfterSeconds === undefined || operation.superseded) return operation;
-  const { broadcast_at, transactions } = operation;
-  if (broadcast_at === null) return operation;
+  const { signed_at, transactions } = operation;
+  if (signed_at === null) return operation;
   // After a minute, after two, after four, and so on.
-  const due = fromTimestamp(broadcast_at) + raiseAfterSeconds * 2 ** (transactions.length - 1);
+  const due = fromTimestamp(signed_at) + raiseAfterSeconds * 2 ** (transactions.length - 1);
   if ((await readTime(context)) < due) return operation;
   const fees = await feesOf(context);
   if (fees.maxFeePerGas <= BigInt(operation.max_fee_per_gas)) return operation;

@@ -152,14 +152,13 @@ async function continueClaimed(
 
   const unmined = looked.superseded ? await cancel(context, looked) : looked;
   const unblocked = await sendPredecessors(context, unmined);
-  if (!(await knowsTransaction(context.node, currentTransaction(unmined).hash))) {
+  const raised = await raiseWhenLate(context, unmined);
+  if (raised !== unmined || !(await knowsTransaction(context.node, currentTransaction(unmined).hash))) {
     await requireEpoch(context, unmined);
-    return finish(context, await broadcast(context, unmined), waitMode);
+    return finish(context, await broadcast(context, raised), waitMode);
   }
   if (!isRecorded(unmined))
     return finish(context, await recordBroadcast(context, unmined, await timestamp(context)), waitMode);
-  const raised = await raiseWhenLate(context, unmined);
-  if (raised !== unmined) return finish(context, await broadcast(context, raised), waitMode);
   const freed = await freeStranded(context, unmined);
   return waitMode === "always" || unblocked || freed ? finish(context, unmined, waitMode) : unmined;
 }
