@@ -32,6 +32,11 @@ export async function startHardhatNode(): Promise<StartedNode> {
   return await startNode(process.execPath, (port) => [...args, String(port)], "Started HTTP");
 }
 
+/** Starts an Anvil that mines each transaction at once, and that no sandbox owns. */
+export async function startAutominingAnvil(): Promise<StartedNode> {
+  return await startNode(anvilBinary(), (port) => ["--port", String(port)], "Listening on");
+}
+
 /** Starts an Anvil that makes a block each second. */
 export async function startSlowAnvil(): Promise<StartedNode> {
   return await startNode(
@@ -123,8 +128,9 @@ export async function sendEther(url: string, addresses: readonly Address[], ethe
 export async function deployOn(
   url: string,
   options: Partial<DeployOptions> = {},
+  inFolder?: string,
 ): Promise<NetworkOption & { folder: string }> {
-  const folder = await temporaryFolder();
+  const folder = inFolder ?? (await temporaryFolder());
   const files = { keys: join(folder, "keys.json"), deployment: join(folder, "deployment.json") };
   const asked = { rpcUrls: [url], ...files, programs: resolvePrograms(["prg_demo"]), ...options };
   // It makes the keys, and says which address needs how much.
