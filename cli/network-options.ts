@@ -16,14 +16,14 @@ export interface NetworkFlags {
 export const defaultKeys = "keys.json";
 export const defaultDeployment = "deployment.json";
 
-/** Adds the options of a node that serves a chain which is not the sandbox's own. */
-export function addNetworkOptions(command: Command, deploys: boolean): Command {
+/** Adds the options of a node that serves a chain which is not the sandbox's own. @param hasPages - whether the command serves pages to wallets. */
+export function addNetworkOptions(command: Command, hasPages: boolean): Command {
   const url = new Option(
     "--rpc-url <url>",
     "the JSON-RPC of a node of a test network (https or wss); repeatable, the later ones are asked when the earlier ones do not answer",
   ).argParser((text: string, before: string[] = []) => [...before, text]);
   command
-    .addOption(deploys ? url.makeOptionMandatory() : url)
+    .addOption(url)
     .addOption(new Option("--keys <file>", "the file with the keys for --rpc-url").default(defaultKeys))
     .addOption(
       new Option("--deployment <file>", "the file with the deployment for --rpc-url").default(
@@ -35,7 +35,7 @@ export function addNetworkOptions(command: Command, deploys: boolean): Command {
         wholeNumber(1),
       ),
     );
-  if (deploys) return command;
+  if (!hasPages) return command;
   return command.addOption(
     optionWithDefault(
       "--public-rpc-url <url>",

@@ -20,7 +20,7 @@ export function deployCommand(terminal: Terminal): Command {
     newCommand(terminal, "deploy").description(
       "deploy the contracts on the test network of a node, for start --rpc-url; if it is interrupted, run it again",
     ),
-    true,
+    false,
   )
     .addOption(
       new Option("--token <address>", "use this test USDC instead of deploying TestUSDC").argParser(

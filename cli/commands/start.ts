@@ -33,7 +33,7 @@ export function startCommand(terminal: Terminal): Command {
     .description("run a sandbox until Ctrl-C; a later start in the same data directory resumes it")
     .addOption(dataDirectoryOption("the data directory"))
     .addOption(storeOption("keep the records in PostgreSQL"));
-  return addNetworkOptions(addStartOptions(command, defaultPorts), false)
+  return addNetworkOptions(addStartOptions(command, defaultPorts), true)
     .addOption(
       new Option(
         "--watch",
