@@ -44,6 +44,12 @@ const flags: ReadonlyMap<string, string> = new Map([
   ...others.map((name): [string, string] => [name, `--${name.replace("_", "-")}`]),
   ["apiPort", "--api-port"],
   ["contracts.registrar", "--registrar"],
+  ["network", "--rpc-url"],
+  ["network.rpcUrls", "--rpc-url"],
+  ["network.keys", "--keys"],
+  ["network.deployment", "--deployment"],
+  ["network.publicRpcUrl", "--public-rpc-url"],
+  ["network.allowChainId", "--allow-chain-id"],
 ]);
 
 /**

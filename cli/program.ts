@@ -7,6 +7,7 @@ import { checkContractCommand } from "./commands/check-contract.ts";
 import { deliverCommand, fingerprintCommand, keysCommand, resumeCommand } from "./commands/control.ts";
 import { dataCommand } from "./commands/data.ts";
 import { demoCommand } from "./commands/demo.ts";
+import { deployCommand } from "./commands/deploy.ts";
 import { doctorCommand } from "./commands/doctor.ts";
 import { execCommand } from "./commands/exec.ts";
 import { explainCommand } from "./commands/explain.ts";
@@ -33,6 +34,7 @@ const manifest = z.object({ version: z.string() });
 /** An example call of every command, which its help shows. */
 const examples: { readonly [command: string]: string } = {
   start: "start --seed checkout --mode deterministic",
+  deploy: "deploy --rpc-url https://sepolia.example/key --keys keys.json --deployment deployment.json",
   exec: "exec --seed checkout -- pytest tests",
   pool: "pool --size 8 --port 4030",
   join: "join --store postgres://localhost/sandbox",
@@ -83,6 +85,7 @@ export function createProgram(terminal: Terminal): Command {
     // Of exec: the options of its command are the command's.
     .enablePositionalOptions()
     .addCommand(startCommand(terminal))
+    .addCommand(deployCommand(terminal))
     .addCommand(execCommand(terminal))
     .addCommand(poolCommand(terminal))
     .addCommand(joinCommand(terminal))

@@ -7,6 +7,12 @@ import type { Node } from "./node/node.ts";
 import type { BeforeNonce, EffectCheck, Precondition } from "./precondition.ts";
 import type { HeadTrail } from "./recovery/head-trail.ts";
 
+/** The fees of a transaction, in wei per gas. */
+export interface Fees {
+  maxFeePerGas: bigint;
+  maxPriorityFeePerGas: bigint;
+}
+
 /** The dependencies of the relayer; it reaches nothing else. */
 export interface RelayerPorts {
   journal: RelayerJournal;
@@ -25,8 +31,12 @@ export interface RelayerPorts {
   confirmations: number;
   /** The gas budget of each program, in wei. */
   gasBudgetWei: bigint;
-  /** The same for every transaction, so that equal operations are equal bytes. */
-  fees: { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint };
+  /** Returns the fees of a transaction that is signed now. */
+  fees: () => Promise<Fees>;
+  /** The seconds that a transaction waits for a block before its fees are raised, and then twice as many; never if not given. */
+  raiseAfterSeconds?: number | null;
+  /** The longest pause between two looks for a transaction receipt, in milliseconds. */
+  receiptPauseMs?: number;
   gasLimits: Readonly<Record<RelayOperationKind, bigint>>;
   /** The conditions for a call to be mined, beyond those of the contract, by kind. */
   preconditions: { readonly [K in RelayOperationKind]?: Precondition };

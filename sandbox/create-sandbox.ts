@@ -9,6 +9,7 @@ import type { RequestLog } from "./activity/request-log.ts";
 import { Watch } from "./activity/watch.ts";
 import { AnvilError } from "./chain/anvil/anvil-error.ts";
 import type { SandboxClock } from "./chain/clock/clock.ts";
+import { publicRpcUrl, readNetwork } from "./chain/connection/network.ts";
 import type { ChainNode } from "./chain/start-chain.ts";
 import type { ApiClient, components, OpenClientUntil } from "./client/api-client.ts";
 import { openCluster } from "./cluster/open-cluster.ts";
@@ -34,9 +35,9 @@ import { type PinnedReceiver, pinReceiver } from "./lib/http/pin-receiver.ts";
 import { RequestGate } from "./lib/http/request-gate.ts";
 import { withMethods } from "./lib/with-methods.ts";
 import { type OpenedTools, openTools } from "./open-tools.ts";
-
 import type { SandboxDescription, SandboxUrls } from "./options/description.ts";
 import { checkOptions, type SandboxOptions } from "./options/options.ts";
+import { optionsOf } from "./options/options-of-network.ts";
 import { resolveOptions, type SandboxSettings } from "./options/settings.ts";
 import { StartDeadline } from "./options/start-deadline.ts";
 import { AutoDelivery } from "./receiver/auto-delivery.ts";
@@ -237,8 +238,10 @@ export interface Sandbox extends AsyncDisposable {
  */
 export async function createSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   checkOptions(options);
-  const { options: completed, saved, registrar } = await completeOptions(options);
-  const settings = resolveOptions(completed, registrar);
+  const network = options.network === undefined ? null : await readNetwork(options.network);
+  const chosen = network === null ? options : optionsOf(options, network);
+  const { options: completed, saved, registrar } = await completeOptions(chosen);
+  const settings = resolveOptions(completed, registrar, network);
   const deadline = new StartDeadline(settings.startTimeoutMs);
   return await deadline.run(async () => await openSandbox(settings, saved, deadline));
 }
@@ -259,20 +262,22 @@ async function openSandbox(
   await using placed = new ClosingStack();
   const start = { settings, saved, directory, opened, bound, placed, deadline };
   const kept = await openChain(start);
-  const process = await openProcess(start, kept, urlsOf(listeners), named);
+  const urls = urlsOf(listeners, settings.network === null ? null : await publicRpcUrl(settings.network));
+  const process = await openProcess(start, kept, urls, named);
   const service = await startService(process, start);
   const tools = await openTools(process, service, start);
   // From here on the sandbox is the one in its directory, whatever happens to this process.
   await kept.begin();
-  requireRunning(kept.chain);
+  if (kept.chain.isOwn) requireRunning(kept.chain);
   // Before anything answers: an Anvil that ends is replaced from the first request on.
   kept.started(supervised(process, service, tools, directory));
   const { makeTrace } = openHosts(listeners, { ...process, ...service, ...tools }, opened);
   await publish(process, service, tools, start);
   await directory.keep();
   // Closed first: work in progress could not end.
-  opened.defer(() => kept.chain.anvil.run());
-  const ended = Promise.race([endOf(kept.chain), directory.lost.then(messageOf)]);
+  if (kept.chain.isOwn) opened.defer(() => kept.chain.anvil.run());
+  const lost = directory.lost.then(messageOf);
+  const ended = kept.chain.isOwn ? Promise.race([endOf(kept.chain), lost]) : lost;
   return sandboxOf(process, service, { ...tools, makeTrace, ended }, opened.move());
 }
 

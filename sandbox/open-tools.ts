@@ -80,7 +80,7 @@ export async function openTools(process: ObservedProcess, service: StartedServic
     process.requestLog.restoredTo = Number(await chain.client.getBlockNumber());
     await published.describe();
   }
-  const heads = await followChain(() => chain.anvil.url, service, process, start);
+  const heads = await followChain(chain.watchHeads.bind(chain), service, process, start);
   const tools = openSnapshots(process, service, state, { description, published });
   const wallets = walletsOf(chain, description, service);
   const given = openGiven(chain, wallets.named, description, { ...service, ...state });
@@ -189,7 +189,8 @@ function openSnapshots(
 function walletsOf(chain: ChainNode, { contracts }: SandboxDescription, { gate }: StartedService) {
   // A restore between a nonce that is read and its transaction would leave that waiting for one which never comes.
   const runSend: SendRunner = async (send) => await gate.runShared("the transaction of a wallet", send);
-  const open = (signer: LocalAccount) => new TestWallet(signer, chain.client, contracts, runSend);
+  const open = (signer: LocalAccount) =>
+    new TestWallet(signer, chain.client, contracts, runSend, chain.terms);
   return { named: openWallets(chain, open), open };
 }
 

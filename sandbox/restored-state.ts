@@ -21,7 +21,7 @@ import { storePart } from "./snapshots/store-part.ts";
  * @throws SandboxError option_invalid when two have the same name.
  */
 export function listParts(
-  { client, journal, impersonation, filters }: ChainNode,
+  chain: ChainNode,
   { services, store, requests, faults }: StartedService,
   own: {
     access: LazyAccess;
@@ -36,9 +36,9 @@ export function listParts(
 ): RestoredParts {
   const others: readonly Part[] = [
     faults,
-    miningPart(client, journal),
-    impersonation.part(client),
-    filters.part,
+    ...(chain.isOwn
+      ? [miningPart(chain.client, chain.journal), chain.impersonation.part(chain.client), chain.filters.part]
+      : []),
     requests,
     rateLimitPart(services.rateLimiter),
     own.access,

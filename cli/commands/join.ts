@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
+import { addNetworkOptions, type NetworkFlags, networkOf } from "../network-options.ts";
 import {
   addRequiredOption,
   jsonOption,
@@ -9,7 +10,7 @@ import {
 } from "../shared-options.ts";
 import { interruption, newCommand, print, type Terminal } from "../terminal.ts";
 
-interface JoinFlags extends Pick<SandboxFlags, "json"> {
+interface JoinFlags extends Pick<SandboxFlags, "json">, NetworkFlags {
   store: string;
   apiPort: number;
   startTimeout?: number;
@@ -17,10 +18,11 @@ interface JoinFlags extends Pick<SandboxFlags, "json"> {
 
 /** `routing-sandbox join`: runs another API process of a sandbox whose records are in PostgreSQL. */
 export function joinCommand(terminal: Terminal): Command {
-  return addRequiredOption(
+  const command = addRequiredOption(
     newCommand(terminal, "join"),
     sandboxOption("store", "the PostgreSQL database of the sandbox to join"),
-  )
+  );
+  return addNetworkOptions(command, false)
     .description(
       "run another API process of a sandbox that was started with --store, until Ctrl-C or until the sandbox ends",
     )
@@ -32,12 +34,17 @@ export function joinCommand(terminal: Terminal): Command {
 
 async function join(
   terminal: Terminal,
-  { store, apiPort, startTimeout: startTimeoutMs, json }: JoinFlags,
+  { store, apiPort, startTimeout: startTimeoutMs, json, ...flags }: JoinFlags,
 ): Promise<void> {
   const { pino } = await import("pino");
   const { joinSandbox } = await import("../../sandbox/cluster/join-sandbox.ts");
   const log = pino({ level: "error" }, terminal.stderr);
-  await using joined = await joinSandbox({ store, apiPort, log, ...definedOnly({ startTimeoutMs }) });
+  await using joined = await joinSandbox({
+    store,
+    apiPort,
+    log,
+    ...definedOnly({ startTimeoutMs, network: networkOf(flags) }),
+  });
   const { apiUrl: api } = joined;
   print(terminal, { json }, { version: 1, pid: process.pid, urls: { api } }, `API  ${api}. Ctrl-C stops it.`);
   const ended = joined.ended.then(() => "ended" as const);

@@ -4,6 +4,7 @@ import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
 import type { SandboxDescription } from "../../sandbox/options/description.ts";
 import { inFlags } from "../describe-failure.ts";
+import { addNetworkOptions } from "../network-options.ts";
 import { redeployOnChange } from "../running/redeploy-on-change.ts";
 import { startDetached } from "../running/start-detached.ts";
 import { addStartOptions, type StartFlags, startSandbox, warnOfExposure } from "../running/start-sandbox.ts";
@@ -30,7 +31,7 @@ export function startCommand(terminal: Terminal): Command {
   const command = newCommand(terminal, "start")
     .description("run a sandbox until Ctrl-C; a later start in the same data directory resumes it")
     .addOption(dataDirectoryOption("the data directory"));
-  return addStartOptions(command, defaultPorts, "dataDirectory")
+  return addNetworkOptions(addStartOptions(command, defaultPorts, "dataDirectory"), true)
     .addOption(
       new Option(
         "--watch",

@@ -105,7 +105,7 @@ async function examineStore(folder: string): Promise<Finding> {
   try {
     const begun = await readBeginning(folder);
     if (begun === null) return healthy(check, "There is no store yet. The next start creates a new sandbox.");
-    await requireState(folder, begun);
+    if (begun.state !== null) await requireState(folder, begun);
     const { collections, chain = [] } = await readDirectory(journalIn(folder));
     const records = Object.values(collections).reduce((sum, kept) => sum + Object.keys(kept).length, 0);
     const blocks = chain.filter(({ kind }) => kind === "block").length;

@@ -3,11 +3,12 @@ import type { Command } from "commander";
 import type { Sandbox } from "../../sandbox/create-sandbox.ts";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
 import { flaggedOptions, type SandboxOptions } from "../../sandbox/options/options.ts";
+import { type NetworkFlags, networkOf } from "../network-options.ts";
 import { addPortOptions, type Ports, readSandboxOptions, sandboxOption } from "../shared-options.ts";
 import type { Terminal } from "../terminal.ts";
 
 /** The flags of options of createSandbox that commands read themselves, besides passing on the others. */
-export interface StartFlags {
+export interface StartFlags extends NetworkFlags {
   readonly dataDir: string;
   readonly mode?: "live" | "deterministic";
   readonly fresh?: boolean;
@@ -45,9 +46,15 @@ export async function startSandbox(
   const { pino } = await import("pino");
   const { createSandbox } = await import("../../sandbox/create-sandbox.ts");
   const log = pino({ level: "error", redact: ["req.headers.authorization", "signature"] }, terminal.stderr);
-  const mode = flags.mode ?? (await modeFor(flags));
+  const network = networkOf(flags);
+  const mode = flags.mode ?? (network === undefined ? await modeFor(flags) : undefined);
   warnOfExposure(terminal, flags.listen);
-  return await createSandbox({ ...definedOnly({ mode }), ...readSandboxOptions(flags), log, ...others });
+  return await createSandbox({
+    ...definedOnly({ mode, network }),
+    ...readSandboxOptions(flags),
+    log,
+    ...others,
+  });
 }
 
 /** Writes to standard error what a sandbox that listens beyond loopback exposes. */

@@ -22,7 +22,9 @@ if (main === null) throw new Error("The page has no main element.");
 const rpcUrl = document.querySelector<HTMLMetaElement>('meta[name="rpc-url"]')?.content ?? "";
 const sandboxKeys = testKeys(rpcUrl);
 const sandbox = sandboxKeys.provider;
-const state = emptyState([sandboxKeys]);
+// Another node than the sandbox's own has none of its test keys.
+const isOwnNode = URL.parse(rpcUrl)?.hostname === location.hostname;
+const state = emptyState(isOwnNode ? [sandboxKeys] : []);
 
 const deeds: Deeds = {
   async connect(walletId) {

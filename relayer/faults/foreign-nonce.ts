@@ -13,7 +13,7 @@ export async function useForeignNonce(context: RelayerContext, signer: Address):
   if (!account) throw new SignerUnknownError(signer);
   const { chainId } = await context.chain.identity();
   const nonce = await readNonce(node, signer);
-  const { maxFeePerGas, maxPriorityFeePerGas } = context.fees;
+  const { maxFeePerGas, maxPriorityFeePerGas } = await context.fees();
   const raw = await account.signTransaction({
     type: "eip1559",
     chainId,

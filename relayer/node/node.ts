@@ -53,6 +53,13 @@ const poolSchema = z.object({ pending: quantity });
 
 /** The newest block of the chain. */
 export type Head = z.infer<typeof headSchema>;
+const minedCallSchema = z.object({
+  from: hexSchema,
+  to: hexSchema.nullable(),
+  input: hexSchema,
+  gas: hexSchema,
+  blockNumber: hexSchema,
+});
 const traceSchema = z.object({ output: hexSchema.optional(), error: z.string().optional() });
 
 /**
@@ -135,10 +142,31 @@ export async function readBlockTime(node: Node, block: Hex | number): Promise<nu
   return timestamp;
 }
 
-/** Returns the revert data of a mined transaction, found by running it again where it was mined. */
+/**
+ * Returns the revert data of a mined transaction, found by running it again where it was mined. On a node that does not trace, its call is run
+ * again at the end of its block, where it may revert for another reason or not at all: then there is no data.
+ */
 export async function traceRevert(node: Node, hash: Hex): Promise<{ data: Hex; message: string }> {
-  const trace = await askNode(node, "debug_traceTransaction", [hash, { tracer: "callTracer" }], traceSchema);
-  return { data: trace.output ?? "0x", message: trace.error ?? "execution reverted" };
+  try {
+    const tracer = { tracer: "callTracer" };
+    const trace = await askNode(node, "debug_traceTransaction", [hash, tracer], traceSchema);
+    return { data: trace.output ?? "0x", message: trace.error ?? "execution reverted" };
+  } catch (error) {
+    if (!(error instanceof RpcRefusedError)) throw error;
+  }
+  const { from, to, input, gas, blockNumber } = await askNode(
+    node,
+    "eth_getTransactionByHash",
+    [hash],
+    minedCallSchema,
+  );
+  try {
+    await askNode(node, "eth_call", [{ from, to, data: input, gas }, blockNumber], hexSchema);
+    return { data: "0x", message: "execution reverted" };
+  } catch (error) {
+    if (!(error instanceof RpcRefusedError)) throw error;
+    return { data: error.data ?? "0x", message: "execution reverted" };
+  }
 }
 
 /**

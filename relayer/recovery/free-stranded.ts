@@ -27,6 +27,7 @@ export function freeStranded(
     const next = await readNonce(node, from);
     if (nonce === null || nonce < next) return false;
     const queued = await queuedHashes(node, from);
+    if (queued === null) return false;
     const waiting = (await journal.claimed(from, next, epoch)).filter(
       ({ hash }) => hash !== null && queued.has(hash),
     );
@@ -41,8 +42,13 @@ export function freeStranded(
   });
 }
 
-async function queuedHashes(node: Node, from: Address): Promise<Set<string>> {
-  const { queued } = await askNode(node, "txpool_content", [], poolSchema);
+/** Returns null for a node that shows nobody its pool: only Anvil has stranded transactions. */
+async function queuedHashes(node: Node, from: Address): Promise<Set<string> | null> {
+  const pool = await askNode(node, "txpool_content", [], poolSchema).catch((error: unknown) => {
+    if (!(error instanceof RpcRefusedError)) throw error;
+  });
+  if (pool === undefined) return null;
+  const { queued } = pool;
   const own = Object.entries(queued).filter(([address]) => sameAddress(address, from));
   return new Set(own.flatMap(([, waiting]) => Object.values(waiting).map(({ hash }) => hash)));
 }

@@ -14,6 +14,7 @@ import type { BudgetRecord } from "../journal/relayer-journal.ts";
 import { timestamp } from "../journal/timestamp.ts";
 import type { RelayIntent } from "../relay-intent.ts";
 import { hasLiveAttempt } from "./earlier-attempts.ts";
+import { feesOf } from "./fees-of.ts";
 import { simulateNow } from "./simulate.ts";
 
 /**
@@ -83,7 +84,7 @@ async function reserve(
   const { operation_id, epoch, subject, attempt } = kept;
   await reach(context, "before_intent", { operation_id, program, kind, subject });
   const gasLimit = context.gasLimits[kind];
-  const { maxFeePerGas } = context.fees;
+  const { maxFeePerGas } = await feesOf(context);
   const reservation = reservationOf(gasLimit, maxFeePerGas);
   requireAvailable(await readBudget(context, program), reservation);
   const created_at = kept.created_at ?? (await timestamp(context));

@@ -1,4 +1,5 @@
-import type { RelayerContext } from "../context.ts";
+import { fromTimestamp } from "../../protocol/values/time.ts";
+import type { Fees, RelayerContext } from "../context.ts";
 import type { FaultPoint } from "../faults/fault.ts";
 import { reach } from "../faults/fault-effects.ts";
 import { available, reservationOf, writeWithBudget } from "../journal/gas-budget.ts";
@@ -7,7 +8,9 @@ import {
   type RelayOperationRecord,
   type TransactionPurpose,
 } from "../journal/relay-operation.ts";
+import { readTime } from "../journal/timestamp.ts";
 import { requireEpoch } from "../node/chain-epoch.ts";
+import { feesOf } from "./fees-of.ts";
 import { signerAccountOf, signTransaction } from "./sign.ts";
 
 /** Raises the fee at a fault point where the fault `replace` is set. */
@@ -22,12 +25,37 @@ export async function bumpAt(
 }
 
 /**
+ * Raises the fees of a transaction that has waited for a block for long, if the network asks for more now than it offers.
+ *
+ * @returns the operation as it is if it has not, or the network does not, or the budget does not cover more.
+ */
+export async function raiseWhenLate(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+): Promise<RelayOperationRecord> {
+  const { raiseAfterSeconds } = context;
+  if (raiseAfterSeconds === null || raiseAfterSeconds === undefined || operation.superseded) return operation;
+  const { signed_at, transactions } = operation;
+  if (signed_at === null) return operation;
+  // After a minute, after two, after four, and so on.
+  const due = fromTimestamp(signed_at) + raiseAfterSeconds * 2 ** (transactions.length - 1);
+  if ((await readTime(context)) < due) return operation;
+  const fees = await feesOf(context);
+  if (fees.maxFeePerGas <= BigInt(operation.max_fee_per_gas)) return operation;
+  return await bump(context, operation, fees);
+}
+
+/**
  * W2 again: the same call with the same nonce and higher fees, so that at most one of the two is mined.
  *
  * The operation stays as it is when the budget does not cover the higher fees.
  */
-async function bump(context: RelayerContext, operation: RelayOperationRecord): Promise<RelayOperationRecord> {
-  const bumped = await replace(context, operation, "bump", operation);
+async function bump(
+  context: RelayerContext,
+  operation: RelayOperationRecord,
+  least?: Fees,
+): Promise<RelayOperationRecord> {
+  const bumped = await replace(context, operation, "bump", operation, least);
   const more = BigInt(bumped.reserved_wei) - BigInt(operation.reserved_wei);
   return writeWithBudget(context, operation, operation.program, (budget) =>
     available(budget) < more ? operation : bumped,
@@ -61,6 +89,7 @@ async function replace(
   operation: RelayOperationRecord,
   purpose: TransactionPurpose,
   call: Pick<RelayOperationRecord, "to" | "calldata" | "gas_limit">,
+  least: Fees = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n },
 ): Promise<RelayOperationRecord> {
   const { nonce } = operation;
   if (nonce === null) throw new Error(`${operation.operation_id} has no nonce.`);
@@ -68,8 +97,8 @@ async function replace(
   if (!newest) throw new Error(`${operation.operation_id} has no signed transaction.`);
 
   const fees = {
-    maxFeePerGas: raised(newest.max_fee_per_gas),
-    maxPriorityFeePerGas: raised(newest.max_priority_fee_per_gas),
+    maxFeePerGas: larger(raised(newest.max_fee_per_gas), least.maxFeePerGas),
+    maxPriorityFeePerGas: larger(raised(newest.max_priority_fee_per_gas), least.maxPriorityFeePerGas),
   };
   const chainId = await requireEpoch(context, operation);
   const { to, calldata, gas_limit } = call;
@@ -90,6 +119,10 @@ async function replace(
 
 /** The cost of a transfer of nothing, in gas units. */
 const transferGas = "21000";
+
+function larger(one: bigint, other: bigint): bigint {
+  return one > other ? one : other;
+}
 
 // Nodes ask for at least a tenth more before they replace a waiting transaction.
 function raised(fee: string): bigint {

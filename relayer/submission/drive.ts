@@ -20,7 +20,7 @@ import {
   readReceiptState,
 } from "./await-receipt.ts";
 import { broadcast, recordBroadcast, sendTransaction } from "./broadcast.ts";
-import { cancel } from "./bump.ts";
+import { cancel, raiseWhenLate } from "./bump.ts";
 import { note } from "./note-failure.ts";
 import { PreconditionError, requirePrecondition, withdraw } from "./require-precondition.ts";
 import { confirm, settle } from "./settle.ts";
@@ -152,9 +152,10 @@ async function continueClaimed(
 
   const unmined = looked.superseded ? await cancel(context, looked) : looked;
   const unblocked = await sendPredecessors(context, unmined);
-  if (!(await knowsTransaction(context.node, currentTransaction(unmined).hash))) {
+  const raised = await raiseWhenLate(context, unmined);
+  if (raised !== unmined || !(await knowsTransaction(context.node, currentTransaction(unmined).hash))) {
     await requireEpoch(context, unmined);
-    return finish(context, await broadcast(context, unmined), waitMode);
+    return finish(context, await broadcast(context, raised), waitMode);
   }
   if (!isRecorded(unmined))
     return finish(context, await recordBroadcast(context, unmined, await timestamp(context)), waitMode);

@@ -10,6 +10,7 @@ import type {
 } from "../journal/relay-operation.ts";
 import { timestamp } from "../journal/timestamp.ts";
 import type { Turn } from "../keyed-mutex.ts";
+import { feesOf } from "./fees-of.ts";
 
 /** An operation whose nonce is claimed, and its place in the line of its signer's broadcasts. */
 export interface NonceClaim {
@@ -43,6 +44,9 @@ export async function claimNonce(
 ): Promise<NonceClaim | null> {
   const account = signerAccountOf(context, operation);
   const signedAt = await timestamp(context);
+  // The budget has reserved the highest fee when the attempt was accepted.
+  const maxFeePerGas = BigInt(operation.max_fee_per_gas);
+  const { maxPriorityFeePerGas } = await feesOf(context);
 
   return context.locks.run(`claim:${operation.from}`, async () => {
     const ahead = context.journal.ahead();
@@ -55,7 +59,8 @@ export async function claimNonce(
       chainId,
       nonce: expected,
       purpose: "original",
-      ...context.fees,
+      maxFeePerGas,
+      maxPriorityFeePerGas: maxPriorityFeePerGas < maxFeePerGas ? maxPriorityFeePerGas : maxFeePerGas,
     });
     const signed: RelayOperationRecord = {
       ...operation,

@@ -11,6 +11,7 @@ import { Impersonation } from "./client/impersonation.ts";
 import { IntervalMiner } from "./client/interval-miner.ts";
 import { nodeSocket } from "./client/node-socket.ts";
 import { guardReorgs, MiningGate } from "./client/reorg.ts";
+import { type HeadWatcher, type WatchedHeads, watchAnvil } from "./client/watch-heads.ts";
 import { type ClockMode, createClock, type SandboxClock } from "./clock/clock.ts";
 import { loadRegistrarGenesis } from "./genesis/build/registrar-genesis.ts";
 import { type Accounts, accounts, type DeploymentRecord, deployment } from "./genesis/deployment-record.ts";
@@ -25,6 +26,7 @@ import { recordCalls } from "./journal/record-calls.ts";
 import { replay, resumeMining } from "./journal/replay.ts";
 import type { Registrar } from "./registrar/registrar.ts";
 import { Filters } from "./rpc/filters.ts";
+import { ownTerms, type SendingTerms } from "./sending-terms.ts";
 
 /** The options of a chain's start. */
 export interface ChainOptions extends EpochOptions {
@@ -72,13 +74,22 @@ export interface KeptCheckpoint {
   readonly position: number;
 }
 
-/** A running chain with the contracts deployed on it. */
+/**
+ * A running chain with the contracts deployed on it: the sandbox's own chain, or a connection to a node. Members that only the sandbox's own chain
+ * has throw `needs_own_chain` on a connection.
+ */
 export interface ChainNode extends AsyncDisposable {
+  /** Whether it is the sandbox's own chain, which can be mined, reorganized, saved and restored. */
+  readonly isOwn: boolean;
+  /** Has new heads announced until that is closed. @throws AnvilSilentError when the node cannot be reached. */
+  watchHeads(watcher: HeadWatcher): Promise<WatchedHeads>;
   readonly anvil: ReplaceableAnvil;
   readonly client: ChainClient;
   /** Asks the node itself, whatever `client` goes through. */
   readonly request: EIP1193RequestFn;
   readonly clock: SandboxClock;
+  /** How transactions are paid for and waited for. */
+  readonly terms: SendingTerms;
   /** Through which every request of `client` goes. */
   readonly gate: MiningGate;
   /** Whom the node impersonates. */
@@ -197,6 +208,9 @@ async function start(
     const node = { anvil, client, request, clock, gate, impersonation, journal, stateFile, ...record };
     return {
       ...node,
+      isOwn: true,
+      terms: ownTerms,
+      watchHeads: async (watcher) => await watchAnvil(() => anvil.url, watcher),
       filters: new Filters(),
       resumed: kept !== undefined,
       stop,

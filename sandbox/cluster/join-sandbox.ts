@@ -11,9 +11,16 @@ import type { Log } from "../../server/services.ts";
 import { createChainClient } from "../chain/client/chain-client.ts";
 import { nodeSocket } from "../chain/client/node-socket.ts";
 import { guardReorgs, MiningGate } from "../chain/client/reorg.ts";
+import { watchAnvil } from "../chain/client/watch-heads.ts";
+import { connectChain } from "../chain/connection/connect-chain.ts";
+import { readNetwork } from "../chain/connection/network.ts";
+import { ownTerms } from "../chain/sending-terms.ts";
+import type { ChainNode } from "../chain/start-chain.ts";
 import { ClosingStack } from "../lib/closing-stack.ts";
+import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { listen } from "../lib/http/listen.ts";
 import { RequestGate } from "../lib/http/request-gate.ts";
+import type { NetworkOption } from "../options/network.ts";
 import { checkOptions } from "../options/options.ts";
 import { pagesOf } from "../options/pages-of-ports.ts";
 import { StartDeadline } from "../options/start-deadline.ts";
@@ -39,7 +46,7 @@ export interface JoinedSandbox extends AsyncDisposable {
  * Joins the sandbox that runs on a database: the API on a port of its own, on the same chain, the same records and the same clock.
  *
  * @param options - `store`, the URL of the database; `apiPort`, 0 for any free one; `startTimeoutMs`, how long this may take, 30,000 by
- * default.
+ * default; `network`, the node of a sandbox that is connected to one.
  * @throws SandboxError option_invalid, database_mismatch, port_in_use, start_timeout; StoreUnavailableError, DatabaseUrlError.
  * @example await using joined = await joinSandbox({ store: "postgres://localhost/sandbox", apiPort: 0, log });
  */
@@ -47,6 +54,7 @@ export async function joinSandbox(options: {
   store: string;
   apiPort: number;
   startTimeoutMs?: number;
+  network?: NetworkOption;
   log: Log;
 }): Promise<JoinedSandbox> {
   const { startTimeoutMs = defaultStartTimeoutMs } = options;
@@ -56,14 +64,14 @@ export async function joinSandbox(options: {
 }
 
 async function openJoined(
-  options: { store: string; apiPort: number; log: Log },
+  options: { store: string; apiPort: number; network?: NetworkOption; log: Log },
   deadline: StartDeadline,
 ): Promise<JoinedSandbox> {
   const { log } = options;
   await using opened = new ClosingStack();
   const { shared, sandbox } = await openRunning(options.store, log, opened, deadline);
-  const { settings, urls, anvilUrl } = sandbox;
-  const chain = reachChain(sandbox, opened, deadline);
+  const { settings, urls } = sandbox;
+  const chain = await reachChain(sandbox, options.network, opened, deadline);
   await using bound = new ClosingStack();
   const listener = await listen({
     port: options.apiPort,
@@ -94,7 +102,7 @@ async function openJoined(
   const service = await startService(process, starting);
   const { services, stopDeliveries } = service;
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  await followChain(() => anvilUrl, service, { observer, ended: end }, starting);
+  await followChain(chain.watchHeads, service, { observer, ended: end }, starting);
   listener.serve({
     handle: createApp(services, operations, discoveryResources(services, operations), apiPages),
     refusals: problemRefusals(services),
@@ -122,21 +130,67 @@ async function openRunning(url: string, log: Log, opened: ClosingStack, deadline
   return { shared, sandbox };
 }
 
+type JoinedChain = ServiceProcess["chain"] & Pick<ChainNode, "watchHeads">;
+
 /** Connects to the chain of the first process, and to the clock that it keeps. */
-function reachChain(
-  { mode, deployment, accounts, anvilUrl, loadedBlock, urls }: SharedSandbox,
+async function reachChain(
+  { mode, deployment, accounts, anvil, urls }: SharedSandbox,
+  network: NetworkOption | undefined,
   opened: ClosingStack,
   deadline: StartDeadline,
-): ServiceProcess["chain"] {
+): Promise<JoinedChain> {
+  if (anvil === null || accounts === null) return await reachNode(deployment, network, opened, deadline);
+  const { url, loadedBlock } = anvil;
   const beginning = { loadedBlock, epochBlock: deployment.epochBlock.number };
-  const socket = nodeSocket(anvilUrl);
+  const socket = nodeSocket(url);
   opened.defer(() => socket.close());
   deadline.signal.addEventListener("abort", () => socket.close());
-  const gate = new MiningGate(toNode(createChainClient(anvilUrl, socket.transport).request));
+  const gate = new MiningGate(toNode(createChainClient(url, socket.transport).request));
   const client = createChainClient(
-    anvilUrl,
+    url,
     guardReorgs(socket.transport, { beginning: () => beginning, mode, gate }),
   );
   const request: EIP1193RequestFn = client.request;
-  return { client, request, deployment, accounts, clock: sharedClock(urls.control, mode) };
+  return {
+    client,
+    request,
+    deployment,
+    accounts,
+    isOwn: true,
+    terms: ownTerms,
+    clock: sharedClock(urls.control, mode),
+    watchHeads: async (watcher) => await watchAnvil(() => url, watcher),
+  };
+}
+
+/** Connects to the node that the first process is connected to, or to another one of the same chain. The keys are in no database. */
+async function reachNode(
+  { epoch }: SharedSandbox["deployment"],
+  option: NetworkOption | undefined,
+  opened: ClosingStack,
+  deadline: StartDeadline,
+): Promise<JoinedChain> {
+  if (option === undefined)
+    throw new SandboxError(
+      "option_invalid",
+      "The sandbox is connected to a node, and its keys are in no database. Name both with the option network.",
+    );
+  const network = await readNetwork(option);
+  if (network.deployment.epoch !== epoch)
+    throw new SandboxError(
+      "database_mismatch",
+      `The sandbox has the chain with epoch ${epoch}, and ${option.deployment} is of ${network.deployment.epoch}. Name the deployment of the sandbox with the option network.deployment.`,
+    );
+  const chain = opened.use(await deadline.within("the node to respond", connectChain(network, true)));
+  const { client, request, deployment, accounts, isOwn, terms, clock } = chain;
+  return {
+    client,
+    request,
+    deployment,
+    accounts,
+    isOwn,
+    terms,
+    clock,
+    watchHeads: async (watcher) => await chain.watchHeads(watcher),
+  };
 }

@@ -49,16 +49,14 @@ const sharedSandbox = z.object({
     url,
     addresses: z.array(z.object({ address: z.string(), family: z.int() })).readonly(),
   }),
-  /** The URL of Anvil itself; only the sandbox's own processes know it. */
-  anvilUrl: z.string(),
-  /** The newest block that Anvil loaded when it started. */
-  loadedBlock: z.int(),
+  /** The URL of Anvil itself, which only the sandbox's own processes know, and the newest block that it loaded; null for the chain of a node. */
+  anvil: z.object({ url: z.string(), loadedBlock: z.int() }).nullable(),
   urls: z.object({ api: z.string(), docs: z.string(), rpc: z.string(), control: z.string() }),
   deployment,
-  accounts,
+  /** The keys of test accounts; null for those of the chain of a node, which no database gets. */
+  accounts: accounts.nullable(),
 });
 
-/** The parsed form of {@link sharedSandbox}. */
 /** The parsed form of {@link sharedSandbox}. */
 export type SharedSandbox = z.infer<typeof sharedSandbox>;
 
@@ -103,16 +101,18 @@ export class SharedStore implements Cluster {
    * @throws SandboxError database_mismatch
    */
   async requireChain(
-    chain: { deployment: { epoch: string }; resumed: boolean },
+    chain: { deployment: { epoch: string }; resumed: boolean; isOwn: boolean },
     journal: JournaledStore | null,
     fresh: boolean,
   ): Promise<void> {
     if (fresh) await this.store.clear();
     const kept = await this.store.about("epoch");
     const { epoch } = chain.deployment;
-    if (kept === null && !chain.resumed) await this.store.writeAbout("epoch", epoch);
+    // The chain of a node is there, whether a data directory knows of it or not.
+    const resumed = chain.isOwn ? chain.resumed : kept !== null;
+    if (kept === null && !resumed) await this.store.writeAbout("epoch", epoch);
     // A fresh chain can have the epoch of one that is gone: what the database holds of that one is not on it.
-    else if (kept !== epoch || !chain.resumed)
+    else if (kept !== epoch || !resumed)
       throw new SandboxError(
         "database_mismatch",
         `The database (${this.store.database.name}) ${kept === null ? "holds nothing of this sandbox's chain" : "holds what belongs to another chain"}. Start with the data directory that belongs to it (the option dataDirectory), or choose another schema (?schema= in the option store).`,
@@ -153,11 +153,10 @@ export class SharedStore implements Cluster {
       mode: settings.mode,
       settings,
       receiver: { url: receiver.url, addresses: receiver.addresses },
-      anvilUrl: chain.anvil.url,
-      loadedBlock: chain.anvil.loadedBlock,
+      anvil: chain.isOwn ? { url: chain.anvil.url, loadedBlock: chain.anvil.loadedBlock } : null,
       urls,
       deployment,
-      accounts,
+      accounts: chain.isOwn ? accounts : null,
     });
     await this.store.writeAbout("sandbox", JSON.stringify(encoded));
   }

@@ -4,6 +4,7 @@ import { jsonObjectSchema, openEnum } from "../../server/http/schemas/primitives
 
 /** The codes of refusals that only the control API has, with their status and title. */
 const ownCodes = {
+  needs_own_chain: [409, "Only the sandbox's own chain can do this"],
   fault_invalid: [422, "The fault can have no effect"],
   given_invalid: [422, "An option of the given state is invalid"],
   given_refused: [422, "The given state cannot be created"],

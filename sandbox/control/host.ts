@@ -4,6 +4,7 @@ import { methodNotAllowed } from "../../server/http/app.ts";
 import { UndoneError } from "../../server/http/gate.ts";
 import { limits } from "../../server/http/limits.ts";
 import { validate } from "../../server/http/request/validate.ts";
+import { needsOwnChain } from "../lib/errors/needs-own-chain.ts";
 import { endUnlessTaken } from "../lib/http/unless-taken.ts";
 import { KeptSnapshots } from "../snapshots/kept-snapshots.ts";
 import { describeControl } from "./describe-control.ts";
@@ -96,6 +97,8 @@ async function serve(
   response: Response,
 ): Promise<void> {
   const { body, query, success, cached } = operation;
+  if (operation.needsOwnChain && !sandbox.chain.isOwn)
+    throw needsOwnChain(`${request.method} ${operation.path}`);
   if (!cached) response.set("Cache-Control", "no-store");
   const sent: unknown = needsBody(operation) || request.body !== undefined ? request.body : {};
   const context = {

@@ -37,13 +37,15 @@ export function openHosts(
   const api = createApp(services, operations, discoveryResources(services, operations), apiPages);
   listeners.api.serve({ handle: watch.requests.guard(receiver.guard(recorder.guard(api))), refusals });
   listeners.docs.serve({ handle: createDocumentationHost(services, operations), refusals });
-  const front = openRpcFront(sandbox);
-  opened.defer(() => front.close());
-  listeners.rpc.serve({
-    handle: (request, response) => front.handle(request, response),
-    upgrade: (request, socket, head) => front.upgrade(request, socket, head),
-    refusals: rpcRefusal,
-  });
+  if (listeners.rpc !== null) {
+    const front = openRpcFront(sandbox);
+    opened.defer(() => front.close());
+    listeners.rpc.serve({
+      handle: (request, response) => front.handle(request, response),
+      upgrade: (request, socket, head) => front.upgrade(request, socket, head),
+      refusals: rpcRefusal,
+    });
+  }
   const explorer = openExplorer({ ...sandbox, services: sandbox.withoutFaults });
   opened.defer(() => explorer.close());
   listeners.control.serve({ handle: createControlHost({ ...sandbox, explorer }) });

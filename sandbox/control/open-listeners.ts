@@ -8,12 +8,13 @@ export interface Listeners {
   api: Listener;
   docs: Listener;
   control: Listener;
-  rpc: Listener;
+  /** None for the chain of a node, which has its own. */
+  rpc: Listener | null;
 }
 
 /** Opens a port for each part, to be closed with all that was opened. @throws SandboxError port_in_use */
 export async function openListeners(
-  { ports, listen: address, allowHosts, connectionLimits: limits }: SandboxSettings,
+  { ports, listen: address, allowHosts, connectionLimits: limits, network }: SandboxSettings,
   opened: ClosingStack,
 ): Promise<Listeners> {
   const ownPorts = new Set<number>();
@@ -37,11 +38,11 @@ export async function openListeners(
     api: await open("api", docs.url),
     docs,
     control: await open("control", docs.url),
-    rpc: await open("rpc", docs.url),
+    rpc: network === null ? await open("rpc", docs.url) : null,
   };
 }
 
-/** Returns the URLs of the parts. */
-export function urlsOf({ api, docs, control, rpc }: Listeners) {
-  return { api: api.url, docs: docs.url, control: control.url, rpc: rpc.url };
+/** Returns the URLs of the parts. @param nodeUrl - where wallets and pages reach the node, if the chain is not the sandbox's own. */
+export function urlsOf({ api, docs, control, rpc }: Listeners, nodeUrl: string | null) {
+  return { api: api.url, docs: docs.url, control: control.url, rpc: rpc?.url ?? nodeUrl ?? "" };
 }

@@ -117,6 +117,8 @@ export interface ControlOperation<
   errors: readonly ControlCode[];
   /** Whether it runs between snapshots, holding the request gate. */
   gated: boolean;
+  /** Whether only the sandbox's own chain can do it: on a connection to a node the answer is `409 needs_own_chain`. */
+  needsOwnChain: boolean;
   /** Whether it only reads, and starts over if a restore happens meanwhile: what it has read is then of two states. */
   startsOver: boolean;
   /** Whether a recording has it as a step. One that is not recorded waits for nothing that a recording holds back. */
@@ -127,7 +129,14 @@ export interface ControlOperation<
 }
 
 /** The fields of an operation that most operations have alike. */
-const usual = { gated: false, startsOver: false, recorded: true, cached: true, errors: [] } as const;
+const usual = {
+  gated: false,
+  needsOwnChain: false,
+  startsOver: false,
+  recorded: true,
+  cached: true,
+  errors: [],
+} as const;
 
 /**
  * Defines an operation; the types of body and query follow from their schemas.

@@ -17,6 +17,7 @@ import type { ControlCode } from "./codes.ts";
 
 const snapshotTimeout: SandboxErrorCode = "snapshot_timeout";
 const unhealthy: ControlCode = "unhealthy";
+const ownChain: ControlCode = "needs_own_chain";
 /** The codes of errors that a repeated request may not have. */
 const temporary: readonly string[] = [snapshotTimeout, unhealthy];
 const rpcUnavailable: ErrorCode = "rpc_unavailable";
@@ -44,7 +45,8 @@ export function refuseError(error: unknown, response: Response): void {
       `The chain does not respond: Anvil is busy or has ended. ${whatToDo(response.req.method)}; if that fails too, start the sandbox again.`,
       { code: rpcUnavailable },
     );
-  else if (error instanceof CodedError) sendRefusal(response, 422, error.message, { code: error.code });
+  else if (error instanceof CodedError)
+    sendRefusal(response, error.code === ownChain ? 409 : 422, error.message, { code: error.code });
   else if (isError(error) && error.name === "URIError")
     sendRefusal(response, 400, "The path is not valid percent-encoding. Send a percent sign as %25.", {
       code: requestMalformed,

@@ -23,6 +23,8 @@ export const keptSettings = z.object({
   registrar: registrarIdentity.optional(),
   /** Whether the records are in a database, and only the chain is here. */
   in_database: z.boolean().default(false),
+  /** The epoch of the chain of the node that it is connected to; none on its own chain. */
+  epoch: z.string().optional(),
 });
 
 /** The parsed form of {@link keptSettings}. */
@@ -31,9 +33,9 @@ export type KeptSettings = z.infer<typeof keptSettings>;
 /** The first record of the journal of a data directory. */
 export const beginning = z.object({
   settings: keptSettings,
-  chain: chainRecord,
-  /** SHA-256 of the state that the chain came from, in hex. */
-  state: z.string(),
+  /** The chain and the SHA-256 of the state that it came from, in hex; null for a chain that is the node's. */
+  chain: chainRecord.nullable(),
+  state: z.string().nullable(),
 });
 
 /** The parsed form of {@link beginning}. */
@@ -102,6 +104,11 @@ export async function requireSettings(directory: string, wanted: KeptSettings): 
     throw new SandboxError(
       "data_directory_mismatch",
       `${directory} keeps its records in a database, and the option store is missing. Name that database with the option store, or choose another directory with the option dataDirectory.`,
+    );
+  if (kept !== null && kept.epoch !== wanted.epoch)
+    throw new SandboxError(
+      "data_directory_mismatch",
+      `${directory} has the records of ${kept.epoch === undefined ? "a chain of its own" : `the chain with epoch ${kept.epoch}`}, not of ${wanted.epoch === undefined ? "one" : `the chain with epoch ${wanted.epoch}`}. Choose another directory with the option dataDirectory.`,
     );
   if (kept !== null && kept.registrar?.digest !== wanted.registrar?.digest)
     throw new SandboxError(

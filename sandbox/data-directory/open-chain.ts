@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { toHex } from "viem";
 import type { JournaledStore } from "../../server/store/journaled/journaled-store.ts";
+import { connectChain } from "../chain/connection/connect-chain.ts";
 import { type ChainNode, startChain } from "../chain/start-chain.ts";
 import type { ClosingStack } from "../lib/closing-stack.ts";
 import type { SandboxSettings } from "../options/settings.ts";
@@ -37,7 +38,7 @@ export async function openChain(start: ChainStart): Promise<OpenedChain> {
   const { settings, directory, opened, deadline } = start;
   const journal = await deadline.within("the store to open", directory.openJournal());
   const started = opened.use(await startFrom(journal, start));
-  await directory.nameAnvil(started.anvil.pid);
+  if (started.isOwn) await directory.nameAnvil(started.anvil.pid);
   const chain = await deadline.within("adaptChain", settings.adaptChain(started));
   if (settings.mode === "live" && journal !== null && chain.resumed)
     await chain.clock.continueFrom(journal.store.newestTime);
@@ -53,7 +54,11 @@ async function startFrom(
   journal: SandboxJournal | null,
   { settings, saved, placed, deadline }: ChainStart,
 ): Promise<ChainNode> {
-  const { mode, seed, programs, dataDirectory } = settings;
+  const { mode, seed, programs, dataDirectory, network } = settings;
+  if (network !== null) {
+    const connecting = connectChain(network, journal?.resumed ?? false);
+    return await deadline.within("the node to respond", connecting, async (late) => await late.stop());
+  }
   const { registrar } = settings.contracts;
   const kept = journal?.kept ?? null;
   deadline.waitsFor("Anvil to start");

@@ -142,7 +142,7 @@ function look(journal: SandboxJournal, lock: DirectoryLock, log: Log): () => Pro
   };
 }
 
-function settingsToKeep({ seed, mode, programs, contracts, store }: SandboxSettings): KeptSettings {
+function settingsToKeep({ seed, mode, programs, contracts, store, network }: SandboxSettings): KeptSettings {
   return {
     version: 1,
     seed,
@@ -150,6 +150,7 @@ function settingsToKeep({ seed, mode, programs, contracts, store }: SandboxSetti
     programs: [...programs],
     ...keptRegistrar(contracts),
     in_database: store !== undefined,
+    ...(network === null ? {} : { epoch: network.deployment.epoch }),
   };
 }
 

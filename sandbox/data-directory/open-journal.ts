@@ -12,7 +12,8 @@ import { readable } from "../../server/store/directory/store-files.ts";
 import type { JournaledStore } from "../../server/store/journaled/journaled-store.ts";
 import { dumpChain } from "../chain/client/dump-chain.ts";
 import type { ChainJournal } from "../chain/journal/chain-journal.ts";
-import type { ChainHistory, ChainNode, ChainRecord } from "../chain/start-chain.ts";
+import type { ChainHistory, ChainNode } from "../chain/start-chain.ts";
+import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import {
   type Beginning,
   beginning,
@@ -28,10 +29,12 @@ import type { DirectoryLock } from "./lock.ts";
 /** The journal of a data directory, in which chain and records are kept. */
 export interface SandboxJournal {
   store: JournaledStore;
-  /** The chain to continue with; null for a new sandbox. */
+  /** Whether it has records of an earlier start. */
+  resumed: boolean;
+  /** The chain to continue with; null for a new sandbox, and for one whose chain is a node's. */
   kept: Omit<ChainHistory, "made"> | null;
   /** Stores a new sandbox from now on and replaces the old content atomically. */
-  begin(chain: Pick<ChainNode, "deployment" | "accounts" | "stateFile">): Promise<void>;
+  begin(chain: ChainNode): Promise<void>;
   /** Removes the content that was replaced; called when the start has succeeded. */
   keep(): Promise<void>;
   /** Puts the content back that was replaced; called with the store closed, when the start fails. */
@@ -69,13 +72,13 @@ export async function openJournal(
 ): Promise<SandboxJournal> {
   const begun = fresh ? null : await readBeginning(directory);
   if (begun === null) return await newJournal(directory, settings, lock);
-  const state = await readShort(await requireState(directory, begun));
+  const state = begun.state === null ? null : await readShort(await requireState(directory, begun));
   const confirm = async () => await lock.confirm();
   const store = await openDirectoryStore(journalIn(directory), smallestCompaction, confirm);
   lock.follow({ directory: journalIn(directory), isUntouched: () => store.isUntouched });
   const parts = { ...checkpointing(directory, store, lock), ...repairing(directory, store, () => state) };
-  const kept = { ...begun.chain, ...(await parts.latest()) };
-  return { store, kept, async begin() {}, async keep() {}, async undo() {}, ...parts };
+  const kept = begun.chain === null ? null : { ...begun.chain, ...(await parts.latest()) };
+  return { store, kept, resumed: true, async begin() {}, async keep() {}, async undo() {}, ...parts };
 }
 
 /**
@@ -85,6 +88,11 @@ export async function openJournal(
  * @throws StoreDamagedError
  */
 export async function requireState(directory: string, begun: Beginning): Promise<string> {
+  if (begun.state === null)
+    throw new SandboxError(
+      "data_directory_mismatch",
+      `${directory} has the records of a chain that a node serves, and no chain. Start it with the option network.`,
+    );
   const file = stateIn(readable(journalIn(directory)));
   const digest = await digestOf(file);
   if (digest === begun.state) return file;
@@ -165,17 +173,22 @@ async function newJournal(
     ...checkpointing(directory, store, lock),
     ...repairing(directory, store, () => kept),
     kept: null,
-    async begin({ deployment, accounts, stateFile }) {
-      const state = await readFile(stateFile);
-      const chain: ChainRecord = { deployment, accounts };
-      const encoded = z.encode(beginning, { settings, chain, state: hash("sha256", state) });
-      await begin(toJson(encoded), async (folder) => {
+    resumed: false,
+    async begin(chain) {
+      const state = chain.isOwn ? await readFile(chain.stateFile) : null;
+      const { deployment, accounts } = chain;
+      const content =
+        state === null
+          ? { settings, chain: null, state: null }
+          : { settings, chain: { deployment, accounts }, state: hash("sha256", state) };
+      await begin(toJson(z.encode(beginning, content)), async (folder) => {
+        if (state === null) return;
         // The folder gets its name only once everything in it is on disk, so this file need not replace another one.
         await using file = await openFile(stateIn(folder), "w", 0o600);
         await file.writeFile(state);
         await file.sync();
       });
-      kept = state.length > mostKeptBytes ? null : state;
+      kept = state === null || state.length > mostKeptBytes ? null : state;
       lock.follow({ directory: journal, isUntouched: () => store.isUntouched });
     },
   };

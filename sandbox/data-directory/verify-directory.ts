@@ -69,6 +69,7 @@ export async function verifyDirectory(directory: string): Promise<VerifiedDirect
 
 /** @throws StoreDamagedError when the block is not there that the chain's epoch is made of: no start would take the chain for the same one. */
 function requireEpochBlock(journal: string, { chain }: Beginning, blocks: readonly BlockChange[]): void {
+  if (chain === null) return;
   const { number, hash } = chain.deployment.epochBlock;
   const found = blocks.find((block) => block.number === number);
   if (found === undefined || found.hash === hash) return;

@@ -1,5 +1,5 @@
 import { Mutex } from "async-mutex";
-import { createPublicClient, type PublicClient } from "viem";
+import { createPublicClient, custom, type PublicClient } from "viem";
 import { HeadReader } from "../../server/chain/head-reader.ts";
 import type { Services } from "../../server/services.ts";
 import type { RefusalLog } from "../activity/refusal-log.ts";
@@ -32,8 +32,10 @@ export interface Sources extends ConnectedNode {
 }
 
 /** Connects to the node for reading, apart from the relayer, which must not wait for these reads. */
-export function connectNode({ anvil }: ChainNode): ConnectedNode & { close(): void } {
-  const socket = nodeSocket(() => anvil.url);
+export function connectNode(chain: ChainNode): ConnectedNode & { close(): void } {
+  const socket = chain.isOwn
+    ? nodeSocket(() => chain.anvil.url)
+    : { transport: custom(chain, { retryCount: 0 }), close() {} };
   const node = createPublicClient({ transport: socket.transport, cacheTime: 0 });
   return { node, reader: new HeadReader(node), largeReads: new Mutex(), close: () => socket.close() };
 }

@@ -61,6 +61,22 @@ export const overviewSchema = z
     anvil_restarts: count.meta({
       description: "The number of times that Anvil has ended since the start and was replaced.",
     }),
+    own_chain: z.boolean().meta({
+      description:
+        "Whether the chain is the sandbox's own, which can be mined, reorganized, saved and moved in time.",
+    }),
+    network: z
+      .object({
+        name: text.nullable(),
+        block_explorer: text.nullable().meta({ description: "The URL of its block explorer." }),
+        requests: z
+          .record(z.string(), count)
+          .meta({ description: "The requests that the node got since the start, by method." }),
+      })
+      .nullable()
+      .meta({
+        description: "The network of the node that the sandbox is connected to; null on its own chain.",
+      }),
     urls: urlsSchema,
     contracts: z.object({ token: text, registrar: text, funding_source: text }),
     token: z.object({ symbol: text, decimals: count }),
@@ -74,7 +90,7 @@ export const overviewSchema = z
     unknown: z.array(text).meta({
       description: "A sentence for each relay operation whose outcome is unknown after a reorg.",
     }),
-    pending_transactions: count,
+    pending_transactions: count.nullable().meta({ description: "Null if the node does not tell." }),
     faults: z.array(faultSchema),
     refusals: count,
     fault_choices: z

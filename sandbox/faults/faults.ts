@@ -8,6 +8,7 @@ import {
   apiFaultPlacements,
 } from "../../server/http/faults/api-fault.ts";
 import type { MiningMode } from "../chain/clock/mining.ts";
+import { needsOwnChain } from "../lib/errors/needs-own-chain.ts";
 import { showValue } from "../lib/errors/show-value.ts";
 import { ownState, type Part } from "../lib/part.ts";
 import { crashProcess } from "../lib/processes/processes.ts";
@@ -47,6 +48,9 @@ export interface Faults {
   clear(): Promise<void>;
 }
 
+/** The actions that only the sandbox's own chain can take. */
+export const changesChain: ReadonlySet<string> = new Set(["reorg", "pause_mining", "foreign_nonce"]);
+
 /** The faults in a snapshot. */
 interface FaultState {
   faults: readonly Fault[];
@@ -60,6 +64,7 @@ export class SandboxFaults implements Faults, Part<FaultState> {
   readonly schema = ownState<FaultState>();
   readonly #plan: FaultPlan;
   readonly #chain: ChainEffects;
+  readonly #isOwnChain: boolean;
   readonly #receiver: { readonly isOwn: boolean; readonly url: string };
   readonly #changed: () => void;
 
@@ -68,6 +73,8 @@ export class SandboxFaults implements Faults, Part<FaultState> {
     programs: readonly string[];
     /** Sends a request to the node directly, without faults. */
     request: EIP1193RequestFn;
+    /** Whether it is the sandbox's own chain, which faults can reorganize and keep from mining. */
+    isOwnChain: boolean;
     /** The pinned receiver of notifications. */
     receiver: { readonly isOwn: boolean; readonly url: string };
     /** Called when faults were set, cleared or restored. */
@@ -75,6 +82,7 @@ export class SandboxFaults implements Faults, Part<FaultState> {
   }) {
     this.#plan = new FaultPlan(parts.programs);
     this.#chain = new ChainEffects(toNode(parts.request));
+    this.#isOwnChain = parts.isOwnChain;
     this.#receiver = parts.receiver;
     this.#changed = parts.changed;
   }
@@ -91,6 +99,8 @@ export class SandboxFaults implements Faults, Part<FaultState> {
   /** Sets a fault that {@link readFault} returned. @throws FaultInvalidError when it could never act. */
   async add(entry: FaultEntry): Promise<Fault> {
     const prepared = this.#plan.prepare(entry);
+    if (!this.#isOwnChain && changesChain.has(prepared.action))
+      throw needsOwnChain(`The fault ${prepared.action}`);
     this.#requireReceiver(prepared);
     if (prepared.layer !== "chain") this.#plan.add(prepared);
     else {

@@ -30,7 +30,7 @@ const setFault = defineControl({
   describedBody: faultRequestSchema,
   example: { intent: "answer-lost", operation: "executeRefund" },
   success: { status: 201, description: "The fault.", schema: faultSchema },
-  errors: ["fault_invalid"],
+  errors: ["fault_invalid", "needs_own_chain"],
   gated: true,
   handle: async ({ sandbox, body }) =>
     await sandbox.faults.add(readFault(body, (schema, value) => validate(schema, value, ""))),

@@ -32,7 +32,9 @@ export async function givePurchase(
   requireDeadlines(plan, await actors.clock.now());
   const merchant = await merchantOf(plan, actors);
   requireOtherThan(
-    walletNames.find((name) => actors.wallets[name].address === merchant.wallet),
+    walletNames.find(
+      (name) => Object.hasOwn(actors.wallets, name) && actors.wallets[name].address === merchant.wallet,
+    ),
     plan,
   );
   const setting = { plan, merchant, actors, api: actors.api(merchant.program) };

@@ -67,7 +67,7 @@ export interface GivenRefund extends GivenDecision {
 export interface GivenMeans {
   wallets: TestWallets;
   clock: SandboxClock;
-  chain: Pick<ChainNode, "client">;
+  chain: Pick<ChainNode, "client" | "isOwn">;
   /** Returns an object whose calls end with a lease. */
   guard: <T extends object>(calls: T) => T;
   /** Aborts when a lease ends. */
@@ -178,11 +178,11 @@ export class Given {
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
     return await this.#sources.turns.runExclusive(async () => {
       // Not while the chain is made again, which begins without mining.
-      const { automine, interval } = await this.#sources.services.gate.runShared(
-        "a given state",
-        async () => await readMining(this.#means.chain.client),
+      const { isOwn, client } = this.#means.chain;
+      const mining = await this.#sources.services.gate.runShared("a given state", async () =>
+        isOwn ? await readMining(client) : null,
       );
-      if (!automine && !interval)
+      if (mining !== null && !mining.automine && !mining.interval)
         throw new SandboxError(
           "given_refused",
           "Mining is stopped, so no transaction of a given state would be mined. Start it with routing-sandbox mine --every transaction.",

@@ -24,6 +24,7 @@ import {
 } from "../lib/option-schemas.ts";
 import type { Part } from "../lib/part.ts";
 import { defaultConfirmations, defaultGasBudgetWei, longestSeed, mostConfirmations } from "./defaults.ts";
+import type { NetworkOption } from "./network.ts";
 import type { AccountOption, ProgramOption } from "./programs.ts";
 import { defaultStartTimeoutMs, mostStartTimeoutMs } from "./start-timeout.ts";
 
@@ -199,6 +200,13 @@ export interface SandboxOptions {
    * @defaultValue none
    */
   adaptChain?: (chain: ChainNode) => Promise<ChainNode>;
+  /**
+   * A node to connect to instead of a chain of the sandbox's own, and the files that `routing-sandbox deploy` has written for it, as in [Public
+   * networks](public-network.md). It determines seed, mode and programs.
+   *
+   * @defaultValue none
+   */
+  network?: NetworkOption;
 }
 
 function milliseconds(most: number) {
@@ -354,6 +362,13 @@ export const sandboxOptions = objectOf("", {
     hasFunctions(value, "info", "error"),
   ).optional(),
   adaptChain: callback<(chain: ChainNode) => Promise<ChainNode>>().optional(),
+  network: objectOf("such as { rpcUrls: [url], keys: file, deployment: file }", {
+    rpcUrls: listOf(text()),
+    keys: text(),
+    deployment: text(),
+    publicRpcUrl: text().optional(),
+    allowChainId: whole(1).optional(),
+  }).optional(),
 } satisfies { [Name in keyof Required<SandboxOptions>]: z.ZodType<SandboxOptions[Name]> });
 
 /** The options that have a flag. */

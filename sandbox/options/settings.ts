@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { RateLimit } from "../../server/http/request/rate-limit.ts";
 import type { Log } from "../../server/services.ts";
 import type { ClockMode } from "../chain/clock/clock.ts";
+import type { Network } from "../chain/connection/network.ts";
 import type { Registrar, RegistrarIdentity } from "../chain/registrar/registrar.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
 import { definedOnly } from "../lib/defined-only.ts";
@@ -52,6 +53,8 @@ export interface SandboxSettings {
   parts: readonly Part[];
   log: Log;
   adaptChain: (chain: ChainNode) => Promise<ChainNode>;
+  /** The node that serves the chain, with the keys and the deployment; null for the sandbox's own chain. */
+  network: Network | null;
 }
 
 /**
@@ -64,6 +67,7 @@ export interface SandboxSettings {
 export function resolveOptions(
   options: SandboxOptions,
   registrar: SandboxSettings["contracts"]["registrar"] = null,
+  network: Network | null = null,
 ): SandboxSettings {
   const { ports = {}, receiptTimeoutMs = 2_000 } = options;
   if (options.fresh === true && options.dataDirectory === undefined)
@@ -104,6 +108,7 @@ export function resolveOptions(
     parts: options.parts ?? [],
     log: options.log ?? { info() {}, error() {} },
     adaptChain: options.adaptChain ?? (async (chain: ChainNode) => chain),
+    network,
   };
 }
 

@@ -40,6 +40,7 @@ const startRecording = defineControl({
   success: { status: 201, description: "The recording has started.", schema: recordingSchema },
   errors,
   recorded: false,
+  needsOwnChain: true,
   async handle({ sandbox, body: { title } }) {
     await sandbox.recorder.start(title);
     return { recording: true, steps: 0 };

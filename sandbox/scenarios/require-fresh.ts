@@ -1,5 +1,6 @@
 import type { Store } from "../../server/store/store.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
+import { needsOwnChain } from "../lib/errors/needs-own-chain.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { SandboxSettings } from "../options/settings.ts";
 import { readNewestBlock, type SeenBlock } from "./read-steps.ts";
@@ -16,6 +17,7 @@ export async function requireFresh(sandbox: {
   store: Store;
 }): Promise<SeenBlock> {
   const { settings, chain, store } = sandbox;
+  if (!chain.isOwn) throw needsOwnChain("A recording");
   if (settings.mode !== "deterministic")
     throw refusal(
       "Time runs with the wall clock here. Start the sandbox with the option fresh and the option mode deterministic, or start one in another directory (the option dataDirectory).",

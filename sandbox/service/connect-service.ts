@@ -48,7 +48,7 @@ export interface ConnectedService {
 export interface ServiceProcess {
   settings: ServiceSettings;
   log: Services["log"];
-  chain: Pick<ChainNode, "client" | "request" | "deployment" | "accounts"> & {
+  chain: Pick<ChainNode, "client" | "request" | "deployment" | "accounts" | "isOwn" | "terms"> & {
     clock: Pick<SandboxClock, "mode" | "now" | "travel">;
   };
   store: Services["store"];

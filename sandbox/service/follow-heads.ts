@@ -1,12 +1,8 @@
-import { once } from "node:events";
-import { hexToNumber } from "viem";
-import { z } from "zod";
-import { hexSchema } from "../../relayer/node/node-schemas.ts";
 import type { Relayer } from "../../relayer/relayer.ts";
 import type { BlockPoint } from "../../server/chain/chain-reader.ts";
 import type { Log } from "../../server/services.ts";
-import { AnvilSilentError } from "../chain/client/anvil-silent-error.ts";
-import { openDirectSocket } from "../lib/http/direct/open-direct-socket.ts";
+import type { AnnouncedHead } from "../chain/client/watch-heads.ts";
+import type { ChainNode } from "../chain/start-chain.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
 
 /** A follower of a chain's heads. */
@@ -25,8 +21,7 @@ export interface HeadFollower {
  * @throws AnvilSilentError when the node cannot be reached.
  */
 export async function followHeads(parts: {
-  /** Returns where the node's HTTP server is now, which has its WebSocket, too. */
-  urlNow: () => string;
+  watchHeads: ChainNode["watchHeads"];
   relayer: Relayer;
   gate: RequestGate;
   log: Log;
@@ -35,9 +30,9 @@ export async function followHeads(parts: {
   /** Called when the node is gone. */
   ended?: () => void;
 }): Promise<HeadFollower> {
-  const { urlNow, relayer, gate, log, announce, ended } = parts;
+  const { watchHeads, relayer, gate, log, announce, ended } = parts;
   let newHead = false;
-  let announced: Announced | null = null;
+  let announced: AnnouncedHead | null = null;
   let looking: Promise<void> | null = null;
   const look = async () => {
     try {
@@ -52,49 +47,20 @@ export async function followHeads(parts: {
       looking = null;
     }
   };
-  const open = async () => {
-    const socket = openDirectSocket(urlNow());
-    socket.on("message", (message) => {
+  const heads = await watchHeads({
+    announce(head) {
       newHead = true;
-      announced = readHead(String(message));
-      announce(announced);
+      announced = head;
+      announce(head);
       looking ??= look();
-    });
-    // A close follows.
-    socket.on("error", () => {});
-    await once(socket, "open").catch(() => {
-      throw new AnvilSilentError("Anvil accepts no connection, or has closed it.");
-    });
-    if (ended !== undefined) socket.once("close", ended);
-    // Its confirmation is the first message, so that the head of now is looked at too.
-    socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_subscribe", params: ["newHeads"] }));
-    return socket;
-  };
-  let socket = await open();
-  return {
-    async reconnect() {
-      socket.close();
-      socket = await open();
     },
+    ...(ended === undefined ? {} : { ended }),
+  });
+  return {
+    reconnect: async () => await heads.reconnect(),
     async end() {
-      socket.close();
+      heads.close();
       await looking;
     },
   };
-}
-
-const quantity = hexSchema.transform((value) => hexToNumber(value));
-
-const announcement = z.object({
-  params: z.object({
-    result: z.object({ number: quantity, hash: hexSchema, parentHash: hexSchema, timestamp: quantity }),
-  }),
-});
-
-/** A head that the node has announced. */
-type Announced = z.infer<typeof announcement>["params"]["result"];
-
-/** Reads the head that the node announces; null for the confirmation of the subscription. */
-function readHead(message: string): Announced | null {
-  return announcement.safeParse(JSON.parse(message)).data?.params.result ?? null;
 }

@@ -11,16 +11,13 @@ import { wait } from "../lib/time/wait.ts";
 import type { Waits } from "../lib/time/waits.ts";
 import type { SandboxSettings } from "../options/settings.ts";
 
-/** Fixed, so that equal operations are equal bytes; in gas units. */
+/** Fixed, so that equal operations are equal bytes, and enough on every chain; in gas units. */
 const gasLimits = { offer: 600_000n, collect_refund: 400_000n } as const;
-
-/** Fixed for the same reason; in wei. */
-const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 
 /** Makes the relayer of a sandbox, on its store and its chain. */
 export function openRelayer(parts: {
   settings: Pick<SandboxSettings, "seed" | "confirmations" | "gasBudgetWei" | "receiptTimeoutMs">;
-  chain: Pick<ChainNode, "request" | "deployment"> & { clock: Pick<ChainNode["clock"], "now"> };
+  chain: Pick<ChainNode, "request" | "deployment" | "terms"> & { clock: Pick<ChainNode["clock"], "now"> };
   store: RelayerJournalStore;
   /** The wallets that it signs with. */
   signers: readonly LocalAccount[];
@@ -41,7 +38,7 @@ export function openRelayer(parts: {
     skipsWaits: () => waits.end.aborted,
     confirmations,
     gasBudgetWei,
-    fees,
+    ...chain.terms,
     gasLimits,
     preconditions: { collect_refund: preconditionOfRefunds({ chain: reader, store }) },
     beforeNonce: {

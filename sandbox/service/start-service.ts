@@ -82,6 +82,7 @@ export async function startService(
   const faults: SandboxFaults = new SandboxFaults({
     programs: process.settings.programs.map(({ id }) => id),
     request: process.chain.request,
+    isOwnChain: process.chain.isOwn,
     receiver: process.receiver,
     changed: () => observer.faultsChanged(faults.list()),
   });
@@ -115,15 +116,15 @@ export async function publishProcess(process: SandboxProcess): Promise<void> {
   await process.cluster.publish({ ...process, receiver: process.receiver.receiver });
 }
 
-/** Has the relayer of a started service follow the chain at Anvil's URL until the process closes. */
+/** Has the relayer of a started service follow the chain until the process closes. */
 export async function followChain(
-  urlNow: () => string,
+  watchHeads: ChainNode["watchHeads"],
   { relayer, gate, services }: StartedService,
   { observer, ended }: { observer: Observer; ended?: () => void },
   { opened, deadline }: StartingProcess,
 ): Promise<HeadFollower> {
   const following = followHeads({
-    urlNow,
+    watchHeads,
     relayer,
     gate,
     log: services.log,
@@ -133,7 +134,7 @@ export async function followChain(
     },
     ...(ended === undefined ? {} : { ended }),
   });
-  const follower = await deadline.within("Anvil to respond", following, async (late) => await late.end());
+  const follower = await deadline.within("the chain to respond", following, async (late) => await late.end());
   opened.defer(async () => await follower.end());
   return follower;
 }

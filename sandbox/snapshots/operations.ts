@@ -32,6 +32,7 @@ const saveSnapshot = defineControl({
   },
   errors: [...errors, "snapshot_refused"],
   recorded: false,
+  needsOwnChain: true,
   handle: async ({ sandbox }) => Buffer.from(await sandbox.encodeSnapshot()),
 });
 
@@ -58,6 +59,7 @@ const takeSnapshot = defineControl({
   success: { status: 201, description: "The snapshot.", schema: keptSchema },
   errors,
   recorded: false,
+  needsOwnChain: true,
   handle: async ({ sandbox }) => await sandbox.kept.take(),
 });
 
@@ -72,6 +74,7 @@ const restoreSnapshot = defineControl({
   success: { status: 200, description: "The remaining snapshots.", schema: listSchema },
   errors: [...errors, "not_found", "stale_snapshot"],
   recorded: false,
+  needsOwnChain: true,
   async handle({ sandbox, params: { number = "" } }) {
     await sandbox.kept.restore(number);
     return { data: sandbox.kept.list() };

@@ -7,6 +7,7 @@ import { absent } from "../../server/chain/head-reader.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
 import { drainMining, isMining } from "../chain/clock/mining.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
+import { needsOwnChain } from "../lib/errors/needs-own-chain.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import type { RequestGate } from "../lib/http/request-gate.ts";
 import {
@@ -113,6 +114,7 @@ export class Snapshots {
 
   async #take(): Promise<SnapshotState> {
     const { gate, chain, relayer, parts, runAsOnlyProcess } = this.#sources;
+    if (!chain.isOwn) throw needsOwnChain("A snapshot");
     const take = async () => {
       await relayer.drain();
       // Right after a start, the relayer has not looked at a head yet: without one, it would look at the chain after every restore.

@@ -32,6 +32,7 @@ const travel = defineControl({
   },
   errors: ["time_invalid"],
   gated: true,
+  needsOwnChain: true,
   async handle({ sandbox, body }) {
     const { clock } = sandbox.chain;
     return { now: "seconds" in body ? await clock.travel(body.seconds) : await clock.travelTo(body.to) };
@@ -52,6 +53,7 @@ const mine = defineControl({
     schema: z.object({ block_number: z.int() }).meta({ id: "NewestBlock" }),
   },
   gated: true,
+  needsOwnChain: true,
   async handle({ sandbox, body: { blocks } }) {
     const { client, journal } = sandbox.chain;
     await mineBlocks(client, blocks);
@@ -75,6 +77,7 @@ const chooseMining = defineControl({
     schema: z.object({ every: everySchema }).meta({ id: "MiningChoice" }),
   },
   gated: true,
+  needsOwnChain: true,
   async handle({ sandbox, body: { every } }) {
     const { client, journal } = sandbox.chain;
     await setMining(client, every);

@@ -1,6 +1,7 @@
 import type { LocalAccount } from "viem";
 import { meantName } from "../../server/lib/meant-name.ts";
 import { orList } from "../../server/lib/or-list.ts";
+import { nameWallets } from "../chain/genesis/named-wallets.ts";
 import { type WalletName, walletNames } from "../chain/genesis/roles.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
@@ -15,16 +16,10 @@ export function openWallets(
   { accounts }: ChainNode,
   walletOf: (account: LocalAccount, name: WalletName) => TestWallet,
 ): TestWallets {
-  const open = (name: WalletName) => walletOf(signingAccount(accounts.wallets[name]), name);
-  const wallets: TestWallets = {
-    deployer: open("deployer"),
-    merchant: open("merchant"),
-    buyer: open("buyer"),
-    beneficiary: open("beneficiary"),
-    stranger: open("stranger"),
-    other_merchant: open("other_merchant"),
-    other_buyer: open("other_buyer"),
-  };
+  const opened = walletNames
+    .filter((name) => Object.hasOwn(accounts.wallets, name))
+    .map((name) => [name, walletOf(signingAccount(accounts.wallets[name]), name)]);
+  const wallets: TestWallets = nameWallets<TestWallet>(Object.fromEntries(opened));
   return new Proxy(wallets, { get: (target, name) => Reflect.get(target, name) ?? refuseUnknown(name) });
 }
 

@@ -29,6 +29,7 @@ import {
 import { hashId } from "../../protocol/values/id.ts";
 import { AnvilSilentError } from "../chain/client/anvil-silent-error.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
+import type { SendingTerms } from "../chain/sending-terms.ts";
 import type { components } from "../client/api-client.ts";
 import { requireAmount, requireArgument, requireOptions, wrongArgument } from "../client/require-argument.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
@@ -69,8 +70,14 @@ const allowanceExceeded = "ERC20: transfer amount exceeds allowance";
 export class TestWallet extends Wallet {
   readonly #contracts: WalletContracts;
 
-  constructor(account: LocalAccount, client: ChainClient, contracts: WalletContracts, runSend?: SendRunner) {
-    super(account, client, runSend);
+  constructor(
+    account: LocalAccount,
+    client: ChainClient,
+    contracts: WalletContracts,
+    runSend?: SendRunner,
+    terms?: SendingTerms,
+  ) {
+    super(account, client, runSend, terms);
     this.#contracts = contracts;
   }
 

@@ -14,6 +14,7 @@ import { isAutomining } from "../../relayer/node/automine.ts";
 import { countMinable, toNode, traceRevert } from "../../relayer/node/node.ts";
 import type { ChainClient } from "../chain/client/chain-client.ts";
 import { describeRevert } from "../chain/describe-revert.ts";
+import { ownTerms, type SendingTerms } from "../chain/sending-terms.ts";
 import { requireArgument } from "../client/require-argument.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
 import { wait } from "../lib/time/wait.ts";
@@ -43,6 +44,7 @@ export interface WalletTypedData {
 
 /** Enough gas for every call of the sandbox. It is fixed, so that equal transactions have equal bytes. */
 const gas = 1_000_000n;
+/** The first pause between two looks for a transaction receipt, in milliseconds; that of the sending terms if it is longer than usual. */
 const receiptPollMs = 4;
 /** The time after which a transaction that should have been mined at once is looked for. */
 const longestMiningMs = 100;
@@ -53,8 +55,6 @@ const miningMs = 1;
  * lookups miss it.
  */
 const pollsPerLookup = 10;
-const fees = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
-
 /** Runs a function that sends a transaction, when no snapshot or restore is in progress. */
 export type SendRunner = <T>(send: () => Promise<T>) => Promise<T>;
 
@@ -83,13 +83,20 @@ export class Wallet {
   /** Reads the chain that the wallet sends to. */
   readonly client: ChainClient;
   readonly #runSend: SendRunner;
+  readonly #terms: SendingTerms;
   readonly #sends = new Mutex();
 
-  constructor(account: LocalAccount, client: ChainClient, runSend: SendRunner = (send) => send()) {
+  constructor(
+    account: LocalAccount,
+    client: ChainClient,
+    runSend: SendRunner = (send) => send(),
+    terms: SendingTerms = ownTerms,
+  ) {
     this.address = account.address;
     this.#account = account;
     this.client = client;
     this.#runSend = runSend;
+    this.#terms = terms;
   }
 
   /**
@@ -172,14 +179,17 @@ export class Wallet {
 
   /** Returns whether the node would mine a transaction of a wallet at once: nothing else waits, and the block has room for it at its price. */
   async #minesNow(): Promise<boolean> {
+    // Only the sandbox's own chain says so.
+    if (this.#terms !== ownTerms) return false;
     const node = toNode(this.client.request);
     try {
+      const { maxFeePerGas } = await this.#terms.fees();
       const [automine, waiting, { baseFeePerGas, gasLimit }] = await Promise.all([
         isAutomining(node),
         countMinable(node),
         this.client.getBlock({ blockTag: "pending" }),
       ]);
-      return automine && waiting === 0 && gasLimit >= gas && (baseFeePerGas ?? 0n) <= fees.maxFeePerGas;
+      return automine && waiting === 0 && gasLimit >= gas && (baseFeePerGas ?? 0n) <= maxFeePerGas;
     } catch {
       return false;
     }
@@ -197,7 +207,7 @@ export class Wallet {
       data: transaction.data,
       value: BigInt(transaction.value ?? "0"),
       gas,
-      ...fees,
+      ...(await this.#terms.fees()),
     });
   }
 
@@ -206,7 +216,8 @@ export class Wallet {
     try {
       return await sending;
     } catch (cause) {
-      await this.#requireEther(BigInt(transaction.value ?? "0") + gas * fees.maxFeePerGas, cause);
+      const { maxFeePerGas } = await this.#terms.fees();
+      await this.#requireEther(BigInt(transaction.value ?? "0") + gas * maxFeePerGas, cause);
       throw cause;
     }
   }
@@ -222,7 +233,7 @@ export class Wallet {
     throw new SandboxError(
       "wallet_unfunded",
       `${this.address} has ${formatEther(balance)} ether, and its transaction may cost ${formatEther(needed)}. ` +
-        "Use one of sandbox.wallets, or give it ether with chain.client.setBalance({ address, value }).",
+        "Send it ether, on the sandbox's own chain with chain.client.setBalance({ address, value }).",
       { cause },
     );
   }
@@ -241,6 +252,8 @@ export class Wallet {
   /** @param isOwn - whether the wallet has just sent the transaction: it is dropped if one before it is gone. */
   async #awaitMined(hash: Hex, isOwn: boolean): Promise<TransactionReceipt> {
     let [unknown, stranded] = [0, 0];
+    const { receiptPauseMs } = this.#terms;
+    const pauseMs = receiptPauseMs > ownTerms.receiptPauseMs ? receiptPauseMs : receiptPollMs;
     for (let polls = 1; unknown < 2; polls += 1) {
       try {
         return await this.client.getTransactionReceipt({ hash });
@@ -253,7 +266,7 @@ export class Wallet {
         stranded = isOwn && place === "stranded" ? stranded + 1 : 0;
         if (stranded >= 2) await this.#dropStranded(hash);
       }
-      await wait(receiptPollMs);
+      await wait(pauseMs);
     }
     throw new SandboxError(
       "transaction_dropped",

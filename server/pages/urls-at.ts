@@ -1,12 +1,15 @@
 import type { Urls } from "../services.ts";
 
 /**
- * Returns the URLs of a sandbox under the name by which a browser has reached one of them: the others are at the same name.
+ * Returns the URLs of a sandbox under the name by which a browser has reached one of them: the others are at the same name, but for a node of
+ * another host.
  *
  * @example urlsAt(request.hostname, settings.urls).rpc // "http://sandbox:8545"
  */
 export function urlsAt(hostname: string, urls: Urls): Urls {
-  const at = (url: string) => Object.assign(new URL(url), { hostname }).origin;
+  const own = new URL(urls.api).hostname;
+  const at = (url: string) =>
+    new URL(url).hostname === own ? Object.assign(new URL(url), { hostname }).origin : url;
   return { api: at(urls.api), docs: at(urls.docs), rpc: at(urls.rpc), control: at(urls.control) };
 }
 

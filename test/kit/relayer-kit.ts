@@ -59,11 +59,13 @@ export class Crash extends Error {
   }
 }
 
+const maxFeePerGas = 20n * 10n ** 9n;
+
 /** The values that the tests do not care about. */
 const settings = {
   confirmations: 1,
   gasBudgetWei: 10n ** 18n,
-  fees: { maxFeePerGas: 20n * 10n ** 9n, maxPriorityFeePerGas: 10n ** 9n },
+  fees: async () => ({ maxFeePerGas, maxPriorityFeePerGas: 10n ** 9n }),
   gasLimits: { offer: 500_000n, collect_refund: 400_000n },
   preconditions: {},
   beforeNonce: {},
@@ -72,7 +74,7 @@ const settings = {
 };
 
 /** The gas reservation of one offer with these settings. */
-export const offerReservation = settings.gasLimits.offer * settings.fees.maxFeePerGas;
+export const offerReservation = settings.gasLimits.offer * maxFeePerGas;
 
 /** Settings that a test can change. */
 export type RelayerKitOptions = Partial<RelayerPorts> & {
@@ -170,6 +172,7 @@ export class RelayerKit {
     const faults = new SandboxFaults({
       programs: [program, "prg_other"],
       request: this.client.request,
+      isOwnChain: true,
       receiver: { isOwn: true, url: "" },
       changed: () => {},
     });

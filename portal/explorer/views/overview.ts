@@ -64,6 +64,7 @@ export const overviewView = defineView<Glance>({
             <dd>${copyable(now.chain.epoch, "epoch")}</dd>
             <dt>Chain</dt>
             <dd>${now.chain.chain_id} at ${now.urls.rpc}</dd>
+            ${network(now)}
             <dt>API</dt>
             <dd>${now.urls.api}</dd>
             ${restarts(now)}
@@ -121,6 +122,21 @@ function attention(now: Overview, refusal: RefusalView | undefined) {
   }`;
 }
 
+/** Names the network of the node that the sandbox is connected to, if it is. */
+function network({ network: connected }: Overview): TemplateResult | typeof nothing {
+  if (connected === null) return nothing;
+  const { name, block_explorer, requests } = connected;
+  const sent = Object.values(requests).reduce((sum, count) => sum + count, 0);
+  return html`<dt>Network</dt>
+    <dd>
+      ${name ?? "not known by name"}${
+        block_explorer === null
+          ? nothing
+          : html`, <a href=${block_explorer} target="_blank" rel="noreferrer">block explorer</a>`
+      }; ${sent} requests to the node since the start
+    </dd>`;
+}
+
 /** Says that Anvil has ended and was started again, if it has. */
 function restarts({ anvil_restarts: count }: Overview): TemplateResult | typeof nothing {
   if (count === 0) return nothing;
@@ -132,7 +148,9 @@ function waiting({ unsettled, pending_transactions }: Overview): string {
   const operations = Object.entries(unsettled).map(([status, count]) => `${count} ${nameInWords(status)}`);
   const parts = [
     ...(operations.length === 0 ? [] : [`relay operations: ${operations.join(", ")}`]),
-    ...(pending_transactions === 0 ? [] : [`transactions pending on the chain: ${pending_transactions}`]),
+    ...(pending_transactions === null || pending_transactions === 0
+      ? []
+      : [`transactions pending on the chain: ${pending_transactions}`]),
   ];
   return parts.length === 0 ? "nothing" : parts.join("; ");
 }

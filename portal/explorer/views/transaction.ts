@@ -48,9 +48,11 @@ export function transactionDetails(explained: Explanation, measure: Measure): Te
         : folded(`Checks (${explained.checks.length})`, checks(explained.checks, measure))
     }
     ${
-      trace === null || trace.calls.length === 0
-        ? nothing
-        : folded("Inner calls", html`<ul class="calls plain">${callTree(trace, measure)}</ul>`)
+      trace === null
+        ? html`<p class="small quiet">The node does not show the inner calls.</p>`
+        : trace.calls.length === 0
+          ? nothing
+          : folded("Inner calls", html`<ul class="calls plain">${callTree(trace, measure)}</ul>`)
     }
     ${changes === null ? nothing : stateChanges(changes, measure)}
     ${

@@ -84,11 +84,15 @@ export async function switchChain({ provider }: OfferedWallet, chain: Capabiliti
   } catch (error) {
     if (codeOf(error) !== unknownChain) throw error;
     const nativeCurrency = { name: "Test ether", symbol: "ETH", decimals: 18 };
-    const network = { chainId, chainName: "Routing sandbox", rpcUrls: [chain.rpc_url], nativeCurrency };
+    const chainName = chain.chain_id === sandboxChain ? "Routing sandbox" : `Test network ${chain.chain_id}`;
+    const network = { chainId, chainName, rpcUrls: [chain.rpc_url], nativeCurrency };
     await provider.request({ method: "wallet_addEthereumChain", params: [network] });
     await provider.request({ method: "wallet_switchEthereumChain", params: [{ chainId }] });
   }
 }
+
+/** The chain id of development nodes, which is that of the sandbox's own chain. */
+const sandboxChain = 31_337;
 
 const unknownChain = 4902;
 

@@ -2,7 +2,8 @@ import { type Address, type Hex, isAddress, isHex } from "viem";
 import { z } from "zod";
 
 const address = z.custom<Address>((value) => typeof value === "string" && isAddress(value), "not an address");
-const hash = z.custom<Hex>((value) => isHex(value) && value.length === 66, "not 32 bytes in hex");
+/** The schema of 32 bytes in hex. */
+export const hash = z.custom<Hex>((value) => isHex(value) && value.length === 66, "not 32 bytes in hex");
 /** An amount, written as a decimal string. */
 export const decimal = z.codec(z.string().regex(/^(?:0|[1-9]\d*)$/), z.bigint(), {
   decode: (text) => BigInt(text),

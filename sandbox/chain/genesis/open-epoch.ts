@@ -40,13 +40,25 @@ export async function openEpoch(
     throw new GenesisError("mismatch", "The chain continued before its epoch began. Start again.");
   }
   const { block: _, ...contracts } = genesis;
-  const { token, registrar, fundingSource } = contracts;
-  const epoch = keccak256(
+  return { ...contracts, epoch: epochOf(contracts, hash), epochBlock: { number: Number(number), hash } };
+}
+
+/** Returns the epoch of a chain: what names it, and no other with the same id. */
+export function epochOf(
+  {
+    chainId,
+    token,
+    registrar,
+    fundingSource,
+  }: Pick<DeploymentRecord, "chainId" | "token" | "registrar" | "fundingSource">,
+  epochBlock: Hex,
+): Hex {
+  return keccak256(
     encodePacked(
       ["uint256", "bytes32", "address", "bytes32", "address", "bytes32", "address", "bytes32"],
       [
-        BigInt(contracts.chainId),
-        hash,
+        BigInt(chainId),
+        epochBlock,
         registrar.address,
         registrar.codeHash,
         token.address,
@@ -56,5 +68,4 @@ export async function openEpoch(
       ],
     ),
   );
-  return { ...contracts, epoch, epochBlock: { number: Number(number), hash } };
 }

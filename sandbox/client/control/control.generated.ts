@@ -216,7 +216,7 @@ export interface components {
     Problem: {
       type: "about:blank";
       status: number;
-      code: ("request_malformed" | "idempotency_key_missing" | "idempotency_key_invalid" | "body_malformed" | "credential_malformed" | "credential_missing" | "credential_invalid" | "credential_expired" | "credential_revoked" | "host_not_allowed" | "page_not_allowed" | "scope_missing" | "program_mismatch" | "reviewer_not_designated" | "receiver_not_pinned" | "not_found" | "outbox_empty" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_in_flight" | "state_conflict" | "merchant_not_enrolled" | "transaction_not_found" | "transaction_unconfirmed" | "transaction_already_used" | "claim_window_closed" | "deadline_passed" | "registrar_bound_exceeded" | "gas_budget_exceeded" | "funding_source_insufficient" | "delivery_exhausted" | "approval_replayed" | "outcome_unknown" | "body_too_large" | "content_type_unsupported" | "content_encoding_unsupported" | "expectation_unsupported" | "idempotency_key_reused" | "validation_failed" | "signature_invalid" | "signer_mismatch" | "commitment_mismatch" | "binding_mismatch" | "transaction_reverted" | "timestamp_out_of_tolerance" | "event_mismatch" | "rate_limited" | "headers_too_large" | "internal_error" | "transfer_encoding_unsupported" | "service_starting" | "service_closing" | "rpc_unavailable" | "chain_mismatch" | "storage_unavailable" | "fault_invalid" | "given_invalid" | "given_refused" | "retry_limit" | "time_invalid" | "argument_invalid" | "scenario_refused" | "receiver_invalid" | "receiver_unresolved" | "receiver_pinned" | "operation_unknown" | "operation_not_resumable" | "operation_not_abandonable" | "sandbox_shared" | "stale_snapshot" | "snapshot_refused" | "part_failed" | "unhealthy" | "snapshot_timeout");
+      code: ("request_malformed" | "idempotency_key_missing" | "idempotency_key_invalid" | "body_malformed" | "credential_malformed" | "credential_missing" | "credential_invalid" | "credential_expired" | "credential_revoked" | "host_not_allowed" | "page_not_allowed" | "scope_missing" | "program_mismatch" | "reviewer_not_designated" | "receiver_not_pinned" | "not_found" | "outbox_empty" | "route_not_found" | "method_not_allowed" | "request_timeout" | "idempotency_in_flight" | "state_conflict" | "merchant_not_enrolled" | "transaction_not_found" | "transaction_unconfirmed" | "transaction_already_used" | "claim_window_closed" | "deadline_passed" | "registrar_bound_exceeded" | "gas_budget_exceeded" | "funding_source_insufficient" | "delivery_exhausted" | "approval_replayed" | "outcome_unknown" | "body_too_large" | "content_type_unsupported" | "content_encoding_unsupported" | "expectation_unsupported" | "idempotency_key_reused" | "validation_failed" | "signature_invalid" | "signer_mismatch" | "commitment_mismatch" | "binding_mismatch" | "transaction_reverted" | "timestamp_out_of_tolerance" | "event_mismatch" | "rate_limited" | "headers_too_large" | "internal_error" | "transfer_encoding_unsupported" | "service_starting" | "service_closing" | "rpc_unavailable" | "chain_mismatch" | "storage_unavailable" | "needs_own_chain" | "fault_invalid" | "given_invalid" | "given_refused" | "retry_limit" | "time_invalid" | "argument_invalid" | "scenario_refused" | "receiver_invalid" | "receiver_unresolved" | "receiver_pinned" | "operation_unknown" | "operation_not_resumable" | "operation_not_abandonable" | "sandbox_shared" | "stale_snapshot" | "snapshot_refused" | "part_failed" | "unhealthy" | "snapshot_timeout");
       /** The problem, and what to do. */
       detail: string;
       /** Each invalid field, with its JSON pointer (RFC 6901). */
@@ -1075,6 +1075,18 @@ export interface components {
       };
       /** The number of times that Anvil has ended since the start and was replaced. */
       anvil_restarts: number;
+      /** Whether the chain is the sandbox's own, which can be mined, reorganized, saved and moved in time. */
+      own_chain: boolean;
+      /** The network of the node that the sandbox is connected to; null on its own chain. */
+      network: ({
+        name: string | null;
+        /** The URL of its block explorer. */
+        block_explorer: string | null;
+        /** The requests that the node got since the start, by method. */
+        requests: {
+          [name: string]: number;
+        };
+      } | null);
       urls: components["schemas"]["Urls"];
       contracts: {
         token: string;
@@ -1107,7 +1119,8 @@ export interface components {
       };
       /** A sentence for each relay operation whose outcome is unknown after a reorg. */
       unknown: string[];
-      pending_transactions: number;
+      /** Null if the node does not tell. */
+      pending_transactions: number | null;
       faults: components["schemas"]["Fault"][];
       refusals: number;
       /** The faults that you can set: the common faults, the points of all faults by layer and action, and the writes that a fault can be limited to. */
@@ -1446,6 +1459,10 @@ export interface components {
           status: 422;
           code: ("validation_failed" | "given_invalid" | "given_refused" | "retry_limit");
         }) } };
+    Conflict: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+          status: 409;
+          code: ("needs_own_chain");
+        }) } };
     UnprocessableEntity4: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("retry_limit");
@@ -1638,6 +1655,7 @@ export interface paths {
         201: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Given"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
+        409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity3"];
@@ -1670,6 +1688,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Now"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
+        409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity5"];
@@ -1686,6 +1705,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["NewestBlock"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
+        409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity6"];
@@ -1702,6 +1722,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["MiningChoice"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
+        409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity6"];
@@ -1729,6 +1750,7 @@ export interface paths {
         201: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Fault"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
+        409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity7"];
@@ -1758,6 +1780,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: never };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
+        409: components["responses"]["Conflict"];
         422: components["responses"]["UnprocessableEntity8"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable3"];
@@ -1783,6 +1806,7 @@ export interface paths {
         201: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["KeptSnapshot"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
+        409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity9"];
@@ -1800,6 +1824,7 @@ export interface paths {
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
+        409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity10"];
@@ -1827,6 +1852,7 @@ export interface paths {
         201: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["Recording"] } };
         400: components["responses"]["BadRequest2"];
         403: components["responses"]["Forbidden"];
+        409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
         422: components["responses"]["UnprocessableEntity11"];

@@ -1,8 +1,12 @@
 import { toTimestamp } from "../../../protocol/values/time.ts";
 import type { RelayOperationStatus } from "../../../relayer/relayer.ts";
 import type { Services } from "../../../server/services.ts";
+import { ConnectedChain } from "../../chain/connection/connect-chain.ts";
+import { findNetwork } from "../../chain/connection/networks.ts";
+import type { ChainNode } from "../../chain/start-chain.ts";
 import { faultIntentNames, faultLayers, placementsOf } from "../../faults/fault-matrix.ts";
 import { writeOperations } from "../../faults/fault-request.ts";
+import { changesChain } from "../../faults/faults.ts";
 import type { Sources } from "../sources.ts";
 import type { Overview } from "../views.ts";
 import { viewBlockPoint } from "./view-block-point.ts";
@@ -20,9 +24,11 @@ export async function readOverview(sources: Sources): Promise<Overview> {
   const [head, now, pool, counts, programs] = await Promise.all([
     reader.head(),
     clock.now(),
-    node.request<{ Method: "txpool_status"; Parameters?: undefined; ReturnType: { pending: string } }>({
-      method: "txpool_status",
-    }),
+    node
+      .request<{ Method: "txpool_status"; Parameters?: undefined; ReturnType: { pending: string } }>({
+        method: "txpool_status",
+      })
+      .catch(unlessOwn(sources.chain)),
     countUnsettled(services),
     Promise.all(
       deployment.programs.map(async ({ id, name, operator }) => ({
@@ -34,6 +40,7 @@ export async function readOverview(sources: Sources): Promise<Overview> {
     ),
   ]);
   const { seed, mode, urls, chain, contracts } = description;
+  const isPossible = (action: string) => sources.chain.isOwn || !changesChain.has(action);
   const { symbol, decimals } = deployment.token;
   return {
     seed,
@@ -41,7 +48,9 @@ export async function readOverview(sources: Sources): Promise<Overview> {
     now: toTimestamp(now),
     block: viewBlockPoint(head),
     chain,
-    anvil_restarts: sources.chain.anvil.replacements,
+    anvil_restarts: sources.chain.isOwn ? sources.chain.anvil.replacements : 0,
+    own_chain: sources.chain.isOwn,
+    network: await viewNetwork(sources.chain),
     urls,
     contracts,
     token: { symbol, decimals },
@@ -49,14 +58,40 @@ export async function readOverview(sources: Sources): Promise<Overview> {
     programs,
     unsettled: counts,
     unknown: unknown.map(({ message }) => `${message}.`),
-    pending_transactions: Number(pool.pending),
+    pending_transactions: pool === null ? null : Number(pool.pending),
     faults: faults.list(),
     refusals: refusals.newest().length,
     fault_choices: {
-      intents: faultIntentNames,
-      matrix: Object.fromEntries(faultLayers.map((layer) => [layer, placementsOf(layer)])),
+      intents: faultIntentNames.filter(isPossible),
+      matrix: Object.fromEntries(
+        faultLayers
+          .filter((layer) => layer !== "chain" || sources.chain.isOwn)
+          .map((layer) => [
+            layer,
+            Object.fromEntries(Object.entries(placementsOf(layer)).filter(([action]) => isPossible(action))),
+          ]),
+      ),
       operations: writeOperations,
     },
+  };
+}
+
+/** Returns a function that answers null for the failure of a node that may lack a method, and throws that of the sandbox's own. */
+function unlessOwn({ isOwn }: ChainNode): (error: unknown) => null {
+  return (error) => {
+    if (isOwn) throw error;
+    return null;
+  };
+}
+
+/** Describes the network of a node; null for the sandbox's own chain. */
+async function viewNetwork(chain: ChainNode): Promise<Overview["network"]> {
+  if (!(chain instanceof ConnectedChain)) return null;
+  const network = await findNetwork(chain.deployment.chainId);
+  return {
+    name: network?.name ?? null,
+    block_explorer: network?.blockExplorers?.default.url ?? null,
+    requests: Object.fromEntries(chain.sent),
   };
 }
 

@@ -25,7 +25,7 @@ export function openProgramApi(
     url: string;
     access: GivenAccess;
     confirmations: number;
-    chain: Pick<ChainNode, "client">;
+    chain: Pick<ChainNode, "client" | "isOwn">;
     signal: AbortSignal;
   },
 ): ProgramApi {
@@ -34,7 +34,8 @@ export function openProgramApi(
     // Each request can wait for one confirmation.
     mostRequests: confirmations + mostRequests,
     async wait(wait) {
-      if (wait.isEarly) await mineBlocks(chain.client, 1);
+      if (!chain.isOwn) await waitInRealTime(wait);
+      else if (wait.isEarly) await mineBlocks(chain.client, 1);
       else await waitInRealTime({ ...wait, seconds: undefined });
     },
     signal,

@@ -36,6 +36,10 @@ export const sandboxErrors = {
   given_refused: "A given state cannot be created: mining is paused, or a transaction reverted or is held.",
   client_unusable:
     "A client cannot be checked: without a fault it fails, sends no write, or does not do the same in every run.",
+  needs_own_chain:
+    "The sandbox is connected to a node, and only its own chain can be mined, reorganized, saved, restored or moved in time.",
+  node_unusable:
+    "The node of the option `network` serves a production network, another chain or other contracts, is not in sync, or its files cannot be used.",
   closed: "The sandbox was closed.",
 } as const;
 

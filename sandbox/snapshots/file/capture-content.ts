@@ -3,6 +3,7 @@ import { canonicalState } from "../../chain/client/canonical-state.ts";
 import { dumpChain } from "../../chain/client/dump-chain.ts";
 import type { ChainNode } from "../../chain/start-chain.ts";
 import { keptRegistrar } from "../../data-directory/beginning.ts";
+import { needsOwnChain } from "../../lib/errors/needs-own-chain.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import type { RequestGate } from "../../lib/http/request-gate.ts";
 import {
@@ -34,6 +35,7 @@ export interface ContentSources {
  */
 export async function captureContent(sources: ContentSources): Promise<SnapshotContent> {
   const { settings, gate, chain, relayer, parts } = sources;
+  if (!chain.isOwn) throw needsOwnChain("A snapshot file");
   return await gate.runExclusive(async () => {
     await relayer.drain();
     const { client, clock, deployment, accounts } = chain;

@@ -86,7 +86,7 @@ test("recovery sends the stored bytes and signs nothing", async () => {
   };
   const relayer = await kit.restart({
     signers: [neverSigns],
-    fees: { maxFeePerGas: 30n * 10n ** 9n, maxPriorityFeePerGas: 2n * 10n ** 9n },
+    fees: async () => ({ maxFeePerGas: 30n * 10n ** 9n, maxPriorityFeePerGas: 2n * 10n ** 9n }),
   });
   await relayer.recover();
   const operation = await relayer.submit(intent);

@@ -31,7 +31,10 @@ test("a raised fee is at least a tenth above both fees of the transaction before
     [20_000_000_011n, 11n],
     [20_000_000_013n, 999n],
   ] as const) {
-    const relayer = await kit.restart({ request, fees: { maxFeePerGas, maxPriorityFeePerGas } });
+    const relayer = await kit.restart({
+      request,
+      fees: async () => ({ maxFeePerGas, maxPriorityFeePerGas }),
+    });
     await kit.faults.set({ layer: "relayer", point: "after_broadcast", action: "replace" });
     const { status, status_reason, hashes } = await relayer.submit(
       await kit.offer(`tip-${maxPriorityFeePerGas}`),
@@ -51,4 +54,35 @@ test("a raised fee is at least a tenth above both fees of the transaction before
       leastReplacement(maxPriorityFeePerGas),
     );
   }
+});
+
+test("a transaction that has waited for long is sent with the fees that the network asks for now, and is mined once", async () => {
+  const asked = { maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+  const kit = await openKit({ receiptTimeoutMs: 0, raiseAfterSeconds: 60, fees: async () => ({ ...asked }) });
+  await kit.client.setAutomine(false);
+  const { operation_id, hash } = await kit.relayer.submit(await kit.offer("late"));
+  // The network asks for more than the transaction offers.
+  const baseFeePerGas = 5_000_000_000n;
+  const pass = async (seconds: number) => {
+    await kit.client.setNextBlockBaseFeePerGas({ baseFeePerGas });
+    await kit.chain.clock.travel(seconds);
+    await kit.relayer.follow();
+    return (await kit.relayer.read(operation_id))?.hashes.map(({ purpose }) => purpose);
+  };
+  // Not before the time, and not while the network does not ask for more.
+  asked.maxFeePerGas = 12_000_000_000n;
+  expect(await pass(30)).toEqual(["original"]);
+  asked.maxFeePerGas = 3_000_000_000n;
+  expect(await pass(60)).toEqual(["original"]);
+  asked.maxFeePerGas = 12_000_000_000n;
+  expect(await pass(1)).toEqual(["original", "bump"]);
+  // Then after twice the time.
+  asked.maxFeePerGas = 20_000_000_000n;
+  expect(await pass(10)).toEqual(["original", "bump"]);
+  await kit.client.setAutomine(true);
+  await kit.client.mine({ blocks: 1 });
+  const mined = await kit.relayer.advance(operation_id);
+  expect(mined).toMatchObject({ status: "confirmed", max_fee_per_gas: "12000000000" });
+  expect(mined.hash).not.toBe(hash);
+  await kit.expectExactlyOnce(mined);
 });

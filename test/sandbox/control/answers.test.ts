@@ -193,6 +193,7 @@ test("the refusals that only the control API has are described with their status
     fault_invalid: 422,
     given_invalid: 422,
     given_refused: 422,
+    needs_own_chain: 409,
     retry_limit: 422,
     time_invalid: 422,
     argument_invalid: 422,

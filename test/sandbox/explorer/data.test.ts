@@ -57,6 +57,8 @@ test("the overview has the block, clock, budgets, faults and pending transaction
     chain: sandbox.description.chain,
     unsettled: {},
     pending_transactions: 0,
+    own_chain: true,
+    network: null,
     faults: [],
     refusals: 1,
   });

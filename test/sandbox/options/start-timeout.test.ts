@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { type HeadWatcher, watchAnvil } from "../../../sandbox/chain/client/watch-heads.ts";
 import type { ChainNode } from "../../../sandbox/chain/start-chain.ts";
 import { joinSandbox } from "../../../sandbox/cluster/join-sandbox.ts";
 import { createSandbox, type Sandbox } from "../../../sandbox/create-sandbox.ts";
@@ -63,9 +64,10 @@ test("a start whose Anvil is killed before its heads are followed says so", asyn
   const { relayer } = sandbox;
   const gate = new RequestGate({ timeoutMs: 1_000 });
   const announce = () => {};
-  const urlNow = () => `http://127.0.0.1:${port}`;
+  const watchHeads = async (watcher: HeadWatcher) =>
+    await watchAnvil(() => `http://127.0.0.1:${port}`, watcher);
   const deadline = new StartDeadline(10_000);
-  const following = deadline.run(async () => await followHeads({ urlNow, relayer, gate, log, announce }));
+  const following = deadline.run(async () => await followHeads({ watchHeads, relayer, gate, log, announce }));
   await expect(following).rejects.toMatchObject({
     name: "AnvilError",
     code: "start_failed",

@@ -42,7 +42,7 @@ test("createSandbox names an option that it does not have", async () => {
   await expect(createSandbox(misspelled)).rejects.toMatchObject({
     ...optionInvalid,
     message: expect.stringMatching(
-      /^createSandbox has no option sed\. Use seed, mode, ports, .*adaptChain\.$/,
+      /^createSandbox has no option sed\. Use seed, mode, ports, .*network\.$/,
     ),
   });
 });
@@ -547,7 +547,7 @@ test("an action of a wallet without ether says what it has, what it needs and wh
     code: "wallet_unfunded",
     message:
       `${address} has 0 ether, and its transaction may cost 0.002. ` +
-      "Use one of sandbox.wallets, or give it ether with chain.client.setBalance({ address, value }).",
+      "Send it ether, on the sandbox's own chain with chain.client.setBalance({ address, value }).",
   });
   await sandbox.chain.client.setBalance({ address, value: 10n ** 18n });
   expect((await wallet.pay(purchase, 0n)).receipt.status).toBe("reverted");

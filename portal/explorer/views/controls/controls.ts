@@ -1,4 +1,4 @@
-import { html } from "../../../vendor/lit-html/lit-html.js";
+import { html, nothing } from "../../../vendor/lit-html/lit-html.js";
 import { requestControl } from "../../api.ts";
 import { formatTime } from "../../format.ts";
 import { defineView, type ViewContext } from "../../view.ts";
@@ -29,7 +29,9 @@ export const controlsView = defineView<{ data: KeptSnapshot[] }>({
   draw: ({ data }, context) => html`
     <h1 tabindex="-1">Controls</h1>
     <div class="columns even">
-      <div class="stack">${clock(context)} ${snapshots(data, context)} ${keyRing(context)}</div>
+      <div class="stack">
+        ${context.overview.own_chain ? html`${clock(context)} ${snapshots(data, context)}` : nothing} ${keyRing(context)}
+      </div>
       <div class="stack">${faultsPanel(context)}</div>
     </div>
   `,

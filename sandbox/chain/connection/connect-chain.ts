@@ -1,0 +1,241 @@
+import { custom, type EIP1193RequestFn } from "viem";
+import { estimateFeesPerGas } from "viem/actions";
+import type { Fees } from "../../../relayer/context.ts";
+import { needsOwnChain } from "../../lib/errors/needs-own-chain.ts";
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
+import { clearInterval, setInterval } from "../../lib/time/timers.ts";
+import type { ReplaceableAnvil } from "../anvil/replaceable-anvil.ts";
+import { AnvilSilentError } from "../client/anvil-silent-error.ts";
+import { type ChainClient, createChainClient } from "../client/chain-client.ts";
+import type { Impersonation } from "../client/impersonation.ts";
+import type { MiningGate } from "../client/reorg.ts";
+import { announcedHead, type HeadWatcher, type WatchedHeads } from "../client/watch-heads.ts";
+import type { SandboxClock } from "../clock/clock.ts";
+import type { Accounts, DeploymentRecord } from "../genesis/deployment-record.ts";
+import { GenesisError } from "../genesis/genesis-error.ts";
+import { nameWallets } from "../genesis/named-wallets.ts";
+import { verifyDeployment } from "../genesis/verify-deployment.ts";
+import type { Filters } from "../rpc/filters.ts";
+import type { SendingTerms } from "../sending-terms.ts";
+import type { ChainNode } from "../start-chain.ts";
+import { type Network, unusable } from "./network.ts";
+import { requireTestNetwork } from "./networks.ts";
+import { NodeConnection } from "./node-connection.ts";
+import { NodeReader } from "./node-reader.ts";
+import { wallClock, wallTime } from "./wall-clock.ts";
+
+/** The highest fee per gas that is offered, in wei. A transaction waits while the network asks for more. */
+const highestFee = 200n * 10n ** 9n;
+/** The seconds that a transaction of the relayer waits before its fees are raised for the first time. */
+const raiseAfterSeconds = 60;
+/** The bounds of the time between two questions for the newest block, in milliseconds; within them it is the network's time between blocks. */
+const pollMs = { shortest: 250, usual: 1_000, longest: 12_000 };
+/** The number of blocks that the time between two is measured over. */
+const measuredBlocks = 20;
+/** How far ahead of the machine's clock the newest block may be, in seconds. */
+const mostAhead = 120;
+
+/** A node that is no development node of ours, and what reads it. */
+export interface ReachedNode {
+  connection: NodeConnection;
+  reader: NodeReader;
+  client: ChainClient;
+}
+
+/** Opens a node, and asks it nothing yet. @param firstBlock - nothing that is read is older. */
+export function reachNode(urls: readonly string[], firstBlock: number): ReachedNode {
+  const invalid = urls.find((url) => !/^(?:https?|wss?):\/\/./i.test(url));
+  if (invalid !== undefined || urls.length === 0)
+    throw new SandboxError(
+      "option_invalid",
+      `The option network.rpcUrls has ${invalid === undefined ? "no URL" : "a URL of another scheme"}. Use one such as https://rpc.example/key or wss://rpc.example/key.`,
+    );
+  const connection = new NodeConnection(urls);
+  const reader = new NodeReader(connection, firstBlock, wallTime);
+  const client = createChainClient("", custom({ request: reader.request }, { retryCount: 0 }));
+  return { connection, reader, client };
+}
+
+/**
+ * Makes sure that a node serves a network for tests and is ready. Sends nothing.
+ *
+ * @returns its chain id.
+ * @throws SandboxError node_unusable
+ */
+export async function requireUsableNode(
+  { client }: ReachedNode,
+  allowed: number | undefined,
+): Promise<number> {
+  const chainId = await client.getChainId().catch((error: unknown) => {
+    throw unusable(`The node of the option network.rpcUrls does not respond: ${reasonOf(error)}`, error);
+  });
+  await requireTestNetwork(chainId, allowed);
+  const request: EIP1193RequestFn = client.request;
+  const syncing: unknown = await request({ method: "eth_syncing" }).catch(() => false);
+  if (syncing !== false && syncing !== null)
+    throw unusable("The node is not in sync yet. Start again when it is, or name another one.");
+  const { timestamp } = await client.getBlock({ blockTag: "latest" });
+  const ahead = Number(timestamp) - wallTime();
+  if (ahead > mostAhead)
+    throw unusable(
+      `The newest block is ${ahead} seconds ahead of this machine's clock. Set the clock, and start again.`,
+    );
+  return chainId;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof AnvilSilentError ? error.message : "it refuses the first request.";
+}
+
+/**
+ * Connects to the chain of a network.
+ *
+ * @param resumed - whether a data directory has records of it.
+ * @throws SandboxError node_unusable when the node is of another chain, epoch or code, or not ready.
+ */
+export async function connectChain(
+  { option, keys, deployment }: Network,
+  resumed: boolean,
+): Promise<ConnectedChain> {
+  const node = reachNode(option.rpcUrls, deployment.epochBlock.number);
+  const { client } = node;
+  try {
+    await requireUsableNode(node, option.allowChainId);
+    await verifyDeployment(client, deployment, `name the node that ${option.deployment} belongs to`).catch(
+      (error: unknown) => {
+        throw error instanceof GenesisError ? unusable(error.message, error) : error;
+      },
+    );
+    const pauseMs = await measureBlockMs(client);
+    const programs = Object.entries(keys.programs).map(([id, { operator, commitment_signer }]) => [
+      id,
+      { operator, commitmentSigner: commitment_signer },
+    ]);
+    const accounts: Accounts = {
+      wallets: nameWallets(keys.wallets),
+      programs: Object.fromEntries(programs),
+    };
+    return new ConnectedChain(node, { deployment, accounts, pauseMs, resumed });
+  } catch (error) {
+    await node.connection.close();
+    throw error;
+  }
+}
+
+/** Measures the time between two blocks, in milliseconds. */
+async function measureBlockMs(client: ChainClient): Promise<number> {
+  const latest = await client.getBlock({ blockTag: "latest" });
+  if (latest.number < measuredBlocks) return pollMs.usual;
+  const earlier = await client.getBlock({ blockNumber: latest.number - BigInt(measuredBlocks) });
+  const measured = (Number(latest.timestamp - earlier.timestamp) * 1_000) / measuredBlocks;
+  return Math.min(pollMs.longest, Math.max(pollMs.shortest, measured));
+}
+
+/** Estimates the fees of a transaction, in wei. */
+export async function estimateFees(client: ChainClient): Promise<Fees> {
+  const estimated = await estimateFeesPerGas(client);
+  const least = (fee: bigint) => (fee < highestFee ? fee : highestFee);
+  return {
+    maxFeePerGas: least(estimated.maxFeePerGas),
+    maxPriorityFeePerGas: least(estimated.maxPriorityFeePerGas),
+  };
+}
+
+/** A chain that a node serves. */
+export class ConnectedChain implements ChainNode {
+  readonly isOwn = false;
+  readonly client: ChainClient;
+  readonly request: EIP1193RequestFn;
+  readonly clock: SandboxClock;
+  readonly terms: SendingTerms;
+  readonly deployment: DeploymentRecord;
+  readonly accounts: Accounts;
+  readonly resumed: boolean;
+  readonly journal = null;
+  readonly #node: ReachedNode;
+  readonly #pauseMs: number;
+
+  constructor(
+    node: ReachedNode,
+    of: { deployment: DeploymentRecord; accounts: Accounts; pauseMs: number; resumed: boolean },
+  ) {
+    const { client, reader } = node;
+    this.client = client;
+    this.request = reader.request;
+    this.clock = wallClock(() => reader.newest?.timestamp ?? 0);
+    this.terms = {
+      fees: async () => await estimateFees(client),
+      receiptPauseMs: of.pauseMs / 2,
+      raiseAfterSeconds,
+    };
+    this.deployment = of.deployment;
+    this.accounts = of.accounts;
+    this.resumed = of.resumed;
+    this.#node = node;
+    this.#pauseMs = of.pauseMs;
+  }
+
+  /** The number of requests that the node got since the start, by method. */
+  get sent(): ReadonlyMap<string, number> {
+    return this.#node.connection.sent;
+  }
+
+  /** Has heads announced by the node or, if it does not, asks for the newest block about once for each block. */
+  async watchHeads({ announce }: HeadWatcher): Promise<WatchedHeads> {
+    const { connection, reader } = this.#node;
+    const unsubscribe = await connection.subscribe((head) => {
+      reader.note(head);
+      announce(head);
+    });
+    let last: string | undefined;
+    const look = async () => {
+      const block: unknown = await this.request({
+        method: "eth_getBlockByNumber",
+        params: ["latest", false],
+      });
+      const head = announcedHead.parse(block);
+      if (head.hash === last) return;
+      last = head.hash;
+      announce(head);
+    };
+    announce(null);
+    // A node that does not answer is asked again.
+    const polling =
+      unsubscribe === null ? setInterval(() => void look().catch(() => undefined), this.#pauseMs) : undefined;
+    return {
+      async reconnect() {},
+      close() {
+        unsubscribe?.();
+        clearInterval(polling);
+      },
+    };
+  }
+
+  async stop(): Promise<void> {
+    await this.#node.connection.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  get anvil(): ReplaceableAnvil {
+    throw needsOwnChain("Anvil");
+  }
+
+  get gate(): MiningGate {
+    throw needsOwnChain("Mining");
+  }
+
+  get impersonation(): Impersonation {
+    throw needsOwnChain("Impersonation");
+  }
+
+  get filters(): Filters {
+    throw needsOwnChain("The chain RPC");
+  }
+
+  get stateFile(): string {
+    throw needsOwnChain("The chain's state");
+  }
+}

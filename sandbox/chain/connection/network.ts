@@ -1,0 +1,58 @@
+import { SandboxError } from "../../lib/errors/sandbox-error.ts";
+import type { NetworkOption } from "../../options/network.ts";
+import type { DeploymentRecord } from "../genesis/deployment-record.ts";
+import { type NetworkDeployment, type NetworkKeys, readDeployment, readKeys } from "./network-files.ts";
+import { findNetwork } from "./networks.ts";
+import { isSocket } from "./node-connection.ts";
+
+/** A deployment on a node, with its keys: what the option `network` names, as it was read. */
+export interface Network {
+  option: NetworkOption;
+  keys: NetworkKeys;
+  deployment: DeploymentRecord;
+  programs: NetworkDeployment["programs"];
+}
+
+/**
+ * Reads the files of a network.
+ *
+ * @throws SandboxError node_unusable when one is missing, invalid or not complete, or does not belong to the other.
+ */
+export async function readNetwork(option: NetworkOption): Promise<Network> {
+  const [keys, file] = await Promise.all([readKeys(option.keys), readDeployment(option.deployment)]);
+  const lacking = keys === null ? option.keys : file === null ? option.deployment : null;
+  if (keys === null || file === null)
+    throw unusable(`There is no file ${lacking}. Run routing-sandbox deploy first.`);
+  const { deployment, programs } = file;
+  if (deployment === null)
+    throw unusable(
+      `The deployment in ${option.deployment} is not complete. Run routing-sandbox deploy again.`,
+    );
+  for (const { id, operator, commitmentSigner } of deployment.programs) {
+    const own = keys.programs[id];
+    if (own?.operator.address === operator && own.commitment_signer.address === commitmentSigner) continue;
+    throw unusable(
+      `${option.keys} has other keys for ${id} than those on the chain. Run routing-sandbox deploy again, which replaces them there.`,
+    );
+  }
+  return { option, keys, deployment, programs };
+}
+
+/** Returns the refusal of a node, or of the files for it. */
+export function unusable(message: string, cause?: unknown): SandboxError {
+  return new SandboxError("node_unusable", message, { cause });
+}
+
+/** Returns the URL of a network's JSON-RPC that wallets and pages get. @throws SandboxError option_invalid when none is known. */
+export async function publicRpcUrl({ option, deployment }: Network): Promise<string> {
+  const network = await findNetwork(deployment.chainId);
+  const local = option.rpcUrls.find(
+    (url) => !isSocket(url) && /^http:\/\/(?:127\.0\.0\.1|localhost)\b/.test(url),
+  );
+  const url = option.publicRpcUrl ?? network?.rpcUrls.default.http[0] ?? local;
+  if (url !== undefined) return url;
+  throw new SandboxError(
+    "option_invalid",
+    "No public URL of the network is known, and wallets need one. Name it with the option network.publicRpcUrl.",
+  );
+}

@@ -1,0 +1,144 @@
+import {
+  createClient,
+  type EIP1193RequestFn,
+  fallback,
+  HttpRequestError,
+  http,
+  isHex,
+  RpcRequestError,
+  TimeoutError,
+  type WebSocketTransport,
+  webSocket,
+} from "viem";
+import { causesOf } from "../../../protocol/coded-error.ts";
+import { fetch } from "../../../protocol/globals.ts";
+import { AnvilSilentError } from "../client/anvil-silent-error.ts";
+import { type AnnouncedHead, announcedHead } from "../client/watch-heads.ts";
+
+/** The longest time for a response, in milliseconds. */
+const timeoutMs = 10_000;
+/** How often a request is repeated that the node did not answer, or refused for now; a `Retry-After` of the response is respected. */
+const retryCount = 4;
+
+/** The methods of development nodes, which change what no other node lets anybody change; and the whole pool, which is large elsewhere. */
+const developmentMethods = /^(?:anvil|evm|hardhat)_|^txpool_content$/;
+/** The methods that a node may lack. */
+const optionalMethods = /^(?:debug|trace|txpool)_|^eth_(?:simulateV1|getBlockReceipts)$/;
+
+/** The JSON-RPC error code of a call that reverted. */
+export const executionReverted = 3;
+
+/** Sends requests to a node, or to the next one that is named when it does not answer. */
+export class NodeConnection {
+  /** The number of requests by method: providers bill them. */
+  readonly sent = new Map<string, number>();
+  readonly #lacking = new Set<string>();
+  readonly #request: EIP1193RequestFn;
+  readonly #sockets: ReturnType<WebSocketTransport>[] = [];
+
+  /** @param urls - of JSON-RPC over HTTP or WebSocket; the later ones are asked when the earlier ones do not answer. */
+  constructor(urls: readonly string[]) {
+    const transports = urls.map((url) => {
+      if (!isSocket(url)) return http(url, { timeout: timeoutMs, fetchFn: fetch });
+      const transport = webSocket(url, { timeout: timeoutMs });
+      this.#sockets.push(transport({}));
+      return transport;
+    });
+    const { request } = createClient({ transport: fallback(transports, { retryCount }) });
+    this.#request = request;
+  }
+
+  /**
+   * Asks the node. Neither a refusal nor a silence names its URL, which may contain a key.
+   *
+   * @throws RpcRequestError when it refuses; AnvilSilentError when it does not answer, or refuses every request for now.
+   */
+  async ask(method: string, params: unknown): Promise<unknown> {
+    // No request: most nodes have neither, and what they change is not ours.
+    if (developmentMethods.test(method))
+      throw refusal(method, -32_601, "Only the sandbox's own chain has this method.");
+    if (this.#lacking.has(method)) throw refusal(method, -32_601, "The node does not have this method.");
+    this.sent.set(method, (this.sent.get(method) ?? 0) + 1);
+    try {
+      return await this.#request({ method, params });
+    } catch (error) {
+      const failure = withoutUrl(method, error);
+      if (optionalMethods.test(method) && isLacking(failure)) this.#lacking.add(method);
+      throw failure;
+    }
+  }
+
+  /**
+   * Has the node announce its heads over the first WebSocket.
+   *
+   * @returns a function that ends that; null when no URL is one, or the node announces nothing.
+   */
+  async subscribe(announce: (head: AnnouncedHead) => void): Promise<(() => void) | null> {
+    const [socket] = this.#sockets;
+    if (socket?.value === undefined) return null;
+    try {
+      const { unsubscribe } = await socket.value.subscribe({
+        params: ["newHeads"],
+        onData: ({ result }) => {
+          const { data } = announcedHead.safeParse(result);
+          if (data !== undefined) announce(data);
+        },
+      });
+      return () => void unsubscribe().catch(() => undefined);
+    } catch {
+      return null;
+    }
+  }
+
+  /** Closes the WebSockets. */
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) {
+      const client = await socket.value?.getRpcClient().catch(() => undefined);
+      client?.close();
+    }
+  }
+}
+
+/** Returns whether a URL is one of a WebSocket. */
+export function isSocket(url: string): boolean {
+  return /^wss?:/i.test(url);
+}
+
+/** Returns a refusal by the node. */
+export function refusal(method: string, code: number, message: string, data?: unknown): RpcRequestError {
+  return new RpcRequestError({ body: { method }, error: { code, message, data }, url: "the node" });
+}
+
+function withoutUrl(method: string, error: unknown): RpcRequestError | AnvilSilentError {
+  const causes = causesOf(error);
+  const refused = causes.find((cause) => cause instanceof RpcRequestError);
+  if (refused !== undefined) {
+    const { code, details, data } = refused;
+    if (code === 429 || /rate.?limit|too many requests|exceeded.*(?:capacity|compute|quota)/i.test(details))
+      return new AnvilSilentError("The node refuses further requests for now.");
+    // Nodes have several codes for a call that reverts.
+    return refusal(method, isHex(data) && /revert/i.test(details) ? executionReverted : code, details, data);
+  }
+  const failed = causes.find((cause) => cause instanceof HttpRequestError);
+  const { status } = failed ?? {};
+  // A request that it does not take at all; the others may be answered when they are sent again.
+  if (status !== undefined && [400, 404, 405, 413, 422].includes(status))
+    return refusal(method, -32_600, `The node responded with HTTP ${status}.`);
+  if (status !== undefined) return new AnvilSilentError(`The node responded with HTTP ${status}.`);
+  const isLate = causes.some((cause) => cause instanceof TimeoutError);
+  return new AnvilSilentError(
+    isLate
+      ? `The node gave no response within ${timeoutMs / 1_000} s.`
+      : "The node accepts no connection, or has closed it.",
+  );
+}
+
+function isLacking(failure: RpcRequestError | AnvilSilentError): boolean {
+  if (!(failure instanceof RpcRequestError)) return false;
+  const { code, details } = failure;
+  return (
+    code === -32_601 ||
+    code === -32_004 ||
+    /unsupported|not (?:supported|available|enabled|allowed)/i.test(details)
+  );
+}

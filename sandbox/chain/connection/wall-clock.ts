@@ -1,0 +1,35 @@
+import { needsOwnChain } from "../../lib/errors/needs-own-chain.ts";
+import { machineClock } from "../../lib/time/timers.ts";
+import type { SandboxClock } from "../clock/clock.ts";
+
+/** Returns the machine's time, in Unix seconds. */
+export function wallTime(): number {
+  return Math.floor(machineClock.now() / 1_000);
+}
+
+/**
+ * Creates the clock of a connection to a node: the wall clock, never behind the newest block and never going back. It cannot be moved.
+ *
+ * @param newest - returns the time of the newest block that is known, in Unix seconds.
+ */
+export function wallClock(newest: () => number): SandboxClock {
+  let returned = 0;
+  const refuse = async () => {
+    throw needsOwnChain("Travel in time");
+  };
+  return {
+    mode: "live",
+    async now() {
+      returned = Math.max(returned, newest(), wallTime());
+      return returned;
+    },
+    travel: refuse,
+    travelTo: refuse,
+    offset: () => 0,
+    async follow() {},
+    async continueFrom(timestamp) {
+      returned = Math.max(returned, timestamp);
+    },
+    async pin() {},
+  };
+}

@@ -1,0 +1,158 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { type Address, createPublicClient, createWalletClient, http, parseEther } from "viem";
+import { mnemonicToAccount } from "viem/accounts";
+import { expect } from "vitest";
+import { faucetCall } from "../../protocol/call.ts";
+import { anvilBinary } from "../../sandbox/chain/anvil/anvil-binary.ts";
+import { type DeployOptions, deploy } from "../../sandbox/chain/connection/deploy.ts";
+import { readKeys, writeKeys } from "../../sandbox/chain/connection/network-files.ts";
+import { accountDeriver } from "../../sandbox/chain/genesis/derive-account.ts";
+import {
+  initialBalances,
+  testMnemonic,
+  walletIndexes,
+  walletNames,
+} from "../../sandbox/chain/genesis/roles.ts";
+import type { NetworkOption } from "../../sandbox/options/network.ts";
+import { resolvePrograms } from "../../sandbox/options/programs.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+
+/** A node that is not the sandbox's own. */
+export interface StartedNode {
+  url: string;
+  stop: () => Promise<void>;
+}
+
+/** Starts Hardhat's node, another implementation of the EVM and of JSON-RPC. */
+export async function startHardhatNode(): Promise<StartedNode> {
+  const args = ["node_modules/hardhat/dist/src/cli.js", "node", "--port"];
+  return await startNode(process.execPath, (port) => [...args, String(port)], "Started HTTP");
+}
+
+/** Starts an Anvil that mines each transaction at once, and that no sandbox owns. */
+export async function startAutominingAnvil(): Promise<StartedNode> {
+  return await startNode(anvilBinary(), (port) => ["--port", String(port)], "Listening on");
+}
+
+/** Starts an Anvil that makes a block each second. */
+export async function startSlowAnvil(): Promise<StartedNode> {
+  return await startNode(
+    anvilBinary(),
+    (port) => ["--port", String(port), "--block-time", "1"],
+    "Listening on",
+  );
+}
+
+async function startNode(
+  command: string,
+  args: (port: number) => string[],
+  ready: string,
+): Promise<StartedNode> {
+  const port = await freePort();
+  const child = spawn(command, args(port), { stdio: ["ignore", "pipe", "inherit"] });
+  let output = "";
+  const { promise: isReady, resolve, reject } = Promise.withResolvers<void>();
+  child.stdout.on("data", (chunk) => {
+    output += String(chunk);
+    if (output.includes(ready)) resolve();
+  });
+  child.once("exit", () => reject(new Error(`The node has ended: ${output}`)));
+  await isReady;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async stop() {
+      if (child.kill()) await once(child, "exit");
+    },
+  };
+}
+
+/** Opens a node that answers each method with one value, and refuses the others. */
+export async function openAnsweringNode(answers: {
+  readonly [method: string]: unknown;
+}): Promise<{ url: string; asked: string[]; [Symbol.asyncDispose](): Promise<void> }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    let text = "";
+    request.on("data", (chunk) => {
+      text += String(chunk);
+    });
+    request.on("end", () => {
+      const { id, method } = JSON.parse(text);
+      asked.push(method);
+      const missing = { error: { code: -32_601, message: "the method does not exist" } };
+      const answer = method in answers ? { result: answers[method] } : missing;
+      response
+        .setHeader("Content-Type", "application/json")
+        .end(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("This is no TCP server.");
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    asked,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("This is no TCP server.");
+  return address.port;
+}
+
+/** Sends test ether from a development node's first account. */
+export async function sendEther(url: string, addresses: readonly Address[], ether = "100"): Promise<void> {
+  const transport = http(url);
+  const client = createPublicClient({ transport, pollingInterval: 20 });
+  const wallet = createWalletClient({ account: mnemonicToAccount(testMnemonic), transport });
+  for (const to of addresses) {
+    const hash = await wallet.sendTransaction({ to, value: parseEther(ether), chain: null });
+    await client.waitForTransactionReceipt({ hash });
+  }
+}
+
+/** A deployment on a development node, with keys of wallets that have money, as the option `network`. */
+export async function deployOn(
+  url: string,
+  options: Partial<DeployOptions> = {},
+  inFolder?: string,
+): Promise<NetworkOption & { folder: string }> {
+  const folder = inFolder ?? (await temporaryFolder());
+  const files = { keys: join(folder, "keys.json"), deployment: join(folder, "deployment.json") };
+  const asked = { rpcUrls: [url], ...files, programs: resolvePrograms(["prg_demo"]), ...options };
+  // It makes the keys, and says which address needs how much.
+  await expect(deploy(asked)).rejects.toMatchObject({ code: "node_unusable" });
+  const keys = await readKeys(files.keys);
+  if (keys === null) throw new Error("There are no keys.");
+  const operators = Object.values(keys.programs).map(({ operator }) => operator.address);
+  await sendEther(url, [keys.deployer.address, ...operators]);
+  const { token } = await deploy(asked);
+  const accountAt = accountDeriver();
+  for (const name of walletNames.filter((one) => one !== "deployer"))
+    keys.wallets[name] = accountAt(walletIndexes[name]);
+  await writeKeys(files.keys, keys);
+  const transport = http(url);
+  const client = createPublicClient({ transport, pollingInterval: 20 });
+  // Another token than TestUSDC has no faucet.
+  for (const name of options.token === undefined ? (["merchant", "buyer"] as const) : []) {
+    const account = mnemonicToAccount(testMnemonic, { addressIndex: walletIndexes[name] });
+    const wallet = createWalletClient({ account, transport });
+    const { to, data } = faucetCall(token.address, account.address, initialBalances.walletUsdc);
+    const hash = await wallet.sendTransaction({ to, data, chain: null });
+    await client.waitForTransactionReceipt({ hash });
+  }
+  return { rpcUrls: [url], ...files, folder };
+}

@@ -1,0 +1,125 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
+import { overviewSchema } from "../../../../sandbox/explorer/views.ts";
+import { askControl } from "../../../../sandbox/service/ask-control.ts";
+import { deployOn, type StartedNode, startHardhatNode } from "../../../kit/connected.ts";
+
+let node: StartedNode;
+beforeAll(async () => {
+  node = await startHardhatNode();
+});
+afterAll(async () => await node.stop());
+
+test("both routes lead from enrollment to a refund on another node than Anvil, and a restart has the records", async () => {
+  const { folder, ...network } = await deployOn(node.url);
+  const options = { network, dataDirectory: join(folder, "data") };
+  let kept: string | undefined;
+  {
+    await using sandbox = await createSandbox(options);
+    expect(sandbox.chain).toMatchObject({ isOwn: false, resumed: false });
+    for (const route of ["registrar_offer", "merchant_direct"] as const) {
+      const { refund, purchase } = await sandbox.given.purchase({ state: "refunded", route });
+      expect([refund.status, purchase.status]).toEqual(["collected", "refunded"]);
+      kept = purchase.id;
+    }
+  }
+  await using again = await createSandbox(options);
+  expect(again.chain.resumed).toBe(true);
+  expect((await again.store.get("purchases", kept ?? ""))?.value.id).toBe(kept);
+});
+
+test("what only the sandbox's own chain can do is refused with 409 needs_own_chain, and nothing else is", async () => {
+  const { folder: _, ...network } = await deployOn(node.url);
+  await using sandbox = await createSandbox({ network });
+  const { control } = sandbox.description.urls;
+  const own = [
+    ["POST", "/clock", { seconds: 60 }],
+    ["POST", "/blocks", { blocks: 1 }],
+    ["POST", "/mining", { every: "never" }],
+    ["POST", "/snapshots"],
+    ["GET", "/snapshot"],
+    ["POST", "/scenario", { title: "x" }],
+    ["POST", "/faults", { intent: "reorg" }],
+    ["POST", "/faults", { layer: "chain", action: "pause_mining" }],
+    ["POST", "/faults", { layer: "relayer", point: "nonce", action: "foreign_nonce" }],
+  ] as const;
+  for (const [method, path, body] of own) {
+    const response = await askControl(control, method, path, body);
+    expect([path, response.status, await response.json()]).toMatchObject([
+      path,
+      409,
+      { code: "needs_own_chain" },
+    ]);
+  }
+  const inCode = [sandbox.snapshot(), sandbox.clock.travel(60), sandbox.record("x"), sandbox.save("x.gz")];
+  for (const outcome of await Promise.allSettled(inCode))
+    expect(outcome).toMatchObject({ status: "rejected", reason: { code: "needs_own_chain" } });
+  const others = [
+    ["GET", "/status"],
+    ["GET", "/health"],
+    ["GET", "/fingerprint"],
+    ["POST", "/faults", { intent: "slow", operation: "createPurchase" }],
+    ["DELETE", "/faults"],
+    ["GET", "/explorer/overview"],
+    ["GET", "/explorer/blocks"],
+  ] as const;
+  for (const [method, path, ...body] of others)
+    expect([path, (await askControl(control, method, path, ...body)).ok]).toEqual([path, true]);
+  const overview = await askControl(control, "GET", "/explorer/overview");
+  const { own_chain, fault_choices } = overviewSchema.parse(await overview.json());
+  expect(own_chain).toBe(false);
+  expect(Object.keys(fault_choices.matrix)).not.toContain("chain");
+});
+
+test("a start refuses other code, keys, chains and records than the deployment has, and says which", async () => {
+  const { folder, ...network } = await deployOn(node.url);
+  const content = JSON.parse(await readFile(network.deployment, "utf8"));
+  const refused = async (change: (copy: typeof content) => void) => {
+    const copy = structuredClone(content);
+    change(copy);
+    const deployment = join(folder, "changed.json");
+    await writeFile(deployment, JSON.stringify(copy));
+    return await createSandbox({ network: { ...network, deployment } }).then(
+      () => null,
+      (error: unknown) => error,
+    );
+  };
+  const { deployment } = content;
+  const wrong = `0x${"11".repeat(32)}`;
+  expect(
+    await refused((copy) => Object.assign(copy.deployment.registrar, { codeHash: wrong })),
+  ).toMatchObject({
+    code: "node_unusable",
+    message: expect.stringContaining(`code of registrar at ${deployment.registrar.address} is`),
+  });
+  expect(await refused((copy) => Object.assign(copy.deployment.epochBlock, { hash: wrong }))).toMatchObject({
+    code: "node_unusable",
+    message: expect.stringContaining(`block ${deployment.epochBlock.number} is`),
+  });
+  expect(await refused((copy) => Object.assign(copy.deployment, { chainId: 1_337 }))).toMatchObject({
+    message: expect.stringContaining("chain id is 31337, not 1337"),
+  });
+  expect(await refused((copy) => Object.assign(copy, { deployment: null }))).toMatchObject({
+    message: expect.stringContaining("is not complete. Run routing-sandbox deploy again"),
+  });
+  const [program] = deployment.programs;
+  expect(
+    await refused((copy) =>
+      Object.assign(copy.deployment.programs[0], { registrar: deployment.token.address }),
+    ),
+  ).toMatchObject({
+    message: expect.stringContaining(`has other keys for ${program.id} than those on the chain`),
+  });
+  await expect(
+    createSandbox({ network: { ...network, keys: join(folder, "none.json") } }),
+  ).rejects.toMatchObject({
+    message: expect.stringMatching(/^There is no file .*none\.json\. Run routing-sandbox deploy first\.$/),
+  });
+  await expect(createSandbox({ network, seed: "other" })).rejects.toMatchObject({
+    code: "option_invalid",
+    message:
+      "The option seed does not go with the option network, whose files determine it. Leave one of them out.",
+  });
+});

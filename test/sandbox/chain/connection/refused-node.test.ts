@@ -1,0 +1,93 @@
+import { numberToHex } from "viem";
+import { expect, test } from "vitest";
+import { reachNode, requireUsableNode } from "../../../../sandbox/chain/connection/connect-chain.ts";
+import { openAnsweringNode } from "../../../kit/connected.ts";
+
+const now = () => Math.floor(Date.now() / 1_000);
+const block = (timestamp: number) => ({
+  number: "0x1",
+  hash: `0x${"11".repeat(32)}`,
+  timestamp: numberToHex(timestamp),
+});
+
+test.for<[string, (answers: { [method: string]: unknown }) => void, string]>([
+  [
+    "Ethereum",
+    (node) => Object.assign(node, { eth_chainId: "0x1" }),
+    "The node serves Ethereum (chain id 1), a production network. Use a test network.",
+  ],
+  [
+    "Base",
+    (node) => Object.assign(node, { eth_chainId: numberToHex(8_453) }),
+    "The node serves Base (chain id 8453), a production network. Use a test network.",
+  ],
+  [
+    "an unknown network",
+    (node) => Object.assign(node, { eth_chainId: numberToHex(918_273_645) }),
+    "The node serves chain id 918273645, which is no known test network. If its money is worthless, allow it with the option network.allowChainId.",
+  ],
+  [
+    "a node that is syncing",
+    (node) => Object.assign(node, { eth_syncing: { currentBlock: "0x1" } }),
+    "The node is not in sync yet. Start again when it is, or name another one.",
+  ],
+  [
+    "a chain ahead of the clock",
+    (node) => Object.assign(node, { eth_getBlockByNumber: block(now() + 600) }),
+    "seconds ahead of this machine's clock. Set the clock, and start again.",
+  ],
+  [
+    "a node that refuses",
+    (node) => Reflect.deleteProperty(node, "eth_chainId"),
+    "The node of the option network.rpcUrls does not respond: it refuses the first request.",
+  ],
+])("%s is refused before anything is sent", async ([, change, message]) => {
+  const answers = {
+    eth_chainId: numberToHex(11_155_111),
+    eth_syncing: false,
+    eth_getBlockByNumber: block(now()),
+  };
+  change(answers);
+  await using node = await openAnsweringNode(answers);
+  const reached = reachNode([node.url], 0);
+  await expect(requireUsableNode(reached, undefined)).rejects.toMatchObject({
+    code: "node_unusable",
+    message: expect.stringContaining(message),
+  });
+  expect(node.asked.filter((method) => method.startsWith("eth_send"))).toEqual([]);
+});
+
+test("known test networks, development nodes and an allowed unknown network are used", async () => {
+  for (const id of [11_155_111, 84_532, 31_337, 1_337, 918_273_645]) {
+    await using node = await openAnsweringNode({
+      eth_chainId: numberToHex(id),
+      eth_syncing: false,
+      eth_getBlockByNumber: block(now()),
+    });
+    expect(await requireUsableNode(reachNode([node.url], 0), 918_273_645)).toBe(id);
+  }
+});
+
+test("a production network stays refused when it is allowed", async () => {
+  await using node = await openAnsweringNode({ eth_chainId: "0x1" });
+  await expect(requireUsableNode(reachNode([node.url], 0), 1)).rejects.toMatchObject({
+    code: "node_unusable",
+  });
+});
+
+test("an unreachable node is named without its URL, which may have a key, and the next one is asked", async () => {
+  const [gone, unreachable] = await Promise.all([openAnsweringNode({}), openAnsweringNode({})]);
+  await gone[Symbol.asyncDispose]();
+  await unreachable[Symbol.asyncDispose]();
+  const error: unknown = await requireUsableNode(reachNode([`${gone.url}/secret-key`], 0), undefined).catch(
+    (reason: unknown) => reason,
+  );
+  expect(String(error)).toContain("The node accepts no connection, or has closed it.");
+  expect(JSON.stringify(error) + String(Reflect.get(Object(error), "cause"))).not.toContain("secret-key");
+  await using node = await openAnsweringNode({
+    eth_chainId: "0x539",
+    eth_syncing: false,
+    eth_getBlockByNumber: block(now()),
+  });
+  expect(await requireUsableNode(reachNode([`${gone.url}/secret-key`, node.url], 0), undefined)).toBe(1_337);
+});

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createApiClient, unwrap } from "../../../sandbox/client/api-client.ts";
+import { joinSandbox } from "../../../sandbox/cluster/join-sandbox.ts";
+import { createSandbox } from "../../../sandbox/create-sandbox.ts";
+import { deployOn, startHardhatNode } from "../../kit/connected.ts";
+import { hasPostgres, inPostgres, type PostgresServer, startPostgres } from "../../kit/postgres-server.ts";
+
+const log = { info() {}, error() {} };
+
+describe.skipIf(!hasPostgres)(`a sandbox that is connected to a node ${inPostgres}`, () => {
+  let server: PostgresServer;
+
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(async () => {
+    await server.close();
+  });
+
+  test("is joined by a second process with the keys, which the database does not have, and is resumed without a data directory", async () => {
+    const { url, stop } = await startHardhatNode();
+    onTestFinished(stop);
+    const { folder: _, ...network } = await deployOn(url);
+    const store = server.url("connected");
+    {
+      await using sandbox = await createSandbox({ network, store });
+      await expect(joinSandbox({ store, apiPort: 0, log })).rejects.toMatchObject({ code: "option_invalid" });
+      await using joined = await joinSandbox({ store, apiPort: 0, network, log });
+      const { purchase } = await sandbox.given.purchase({ state: "refunded" });
+      const [{ key }] = sandbox.description.accounts;
+      const issued = unwrap(
+        await createApiClient(joined.apiUrl, key).POST("/v1/routing/access", { body: {} }),
+      );
+      const { program, id } = purchase;
+      const client = createApiClient(joined.apiUrl, issued.credential);
+      const path = { program, id };
+      const read = await client.GET("/v1/routing/programs/{program}/purchases/{id}", { params: { path } });
+      expect(unwrap(read).status).toBe("refunded");
+      const kept = JSON.stringify(await server.ask("SELECT * FROM connected.about"));
+      expect(kept).toContain(sandbox.chain.deployment.epoch);
+      for (const { operator, commitmentSigner } of Object.values(sandbox.chain.accounts.programs))
+        for (const { privateKey } of [operator, commitmentSigner])
+          expect(kept).not.toContain(privateKey.slice(2));
+    }
+    await using again = await createSandbox({ network, store });
+    expect(await again.store.list("purchases", {})).toHaveLength(1);
+  });
+});
