@@ -21,6 +21,7 @@ const options = [
   ...Object.keys(sandboxOptions.shape),
   ...flaggedOptions.map(({ name }) => name),
   "contracts.registrar",
+  ...Object.keys(sandboxOptions.shape.network.unwrap().shape).map((field) => `network.${field}`),
 ];
 /** The options of joinSandbox, of `explore`, of `explain`, of faults and of a listener that createSandbox does not have. */
 const otherOptions = [

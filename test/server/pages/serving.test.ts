@@ -20,7 +20,7 @@ test("a page is sent with a policy that allows its own files and the chain RPC, 
   const { status, headers } = await fetch(page, { headers: asBrowser });
   expect(status).toBe(200);
   expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
-  expect(headers.get("vary")).toBe("Accept");
+  expect(headers.get("vary")).toBe("Origin, Accept");
   expect(headers.get("x-content-type-options")).toBe("nosniff");
   expect(headers.get("referrer-policy")).toBe("no-referrer");
   expect(headers.get("cache-control")).toBe("no-cache");
@@ -41,7 +41,7 @@ test.each(["application/json", "*/*", "application/json, text/html;q=0.9"])(
   async (accept) => {
     const { headers } = await fetch(page, { headers: { Accept: accept } });
     expect(headers.get("content-type")).toBe("application/problem+json; charset=utf-8");
-    expect(headers.get("vary")).toBe("Accept");
+    expect(headers.get("vary")).toBe("Origin, Accept");
   },
 );
 
