@@ -115,7 +115,7 @@ test("check-client fails with --strict for a client that stops", async () => {
   expect(code).toBe(1);
 });
 
-test("every case of a right client is safe, in two sandboxes at once", { timeout: 300_000 }, async () => {
+test("every case of a right client is safe, in two sandboxes at once", { timeout: 600_000 }, async () => {
   const { code, report } = await check(typescript, "--jobs", "2");
   expect(report.cases.filter(({ verdict }) => verdict !== "safe")).toEqual([]);
   expect(new Set(report.cases.map(({ fault }) => fault)).size).toBe(21);
@@ -124,7 +124,7 @@ test("every case of a right client is safe, in two sandboxes at once", { timeout
 
 test.skipIf(!hasPython())(
   "every case of a right client in Python is safe",
-  { timeout: 300_000 },
+  { timeout: 600_000 },
   async () => {
     const { code, report } = await check(python);
     expect(report.cases.filter(({ verdict }) => verdict !== "safe")).toEqual([]);
