@@ -31,7 +31,8 @@ export class ClientCommand {
   /** Runs the command to its end. @throws Error when it fails, or when the signal has ended it. */
   async run(environment: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void> {
     await using command = new GuardedCommand(null);
-    const end = () => command.signal("SIGTERM");
+    // A command that outlived its time would disturb the next run.
+    const end = () => command.signal("SIGKILL");
     signal.addEventListener("abort", end);
     let output = "";
     try {

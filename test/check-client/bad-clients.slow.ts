@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
@@ -121,7 +121,10 @@ test("a client that kills the sandbox leaves nothing", async () => {
 test("the examples are judged right", async () => {
   const right = await check(example("sell.mjs"), "--only", "createPurchase");
   expect(right.stdout).toContain("The client does nothing twice and loses nothing.");
-  const wrong = await check(example("sell-twice.mjs"), "--only", "createPurchase/answer-lost");
+  const junit = join(await temporaryFolder(), "report.xml");
+  const only = ["--only", "createPurchase/answer-lost"];
+  const wrong = await check(example("sell-twice.mjs"), ...only, "--junit", junit);
+  expect(await readFile(junit, "utf8")).toContain('<failure message="acted_twice: 2 purchases in place of 1');
   expect(wrong.stdout).toContain("acted_twice       answer-lost: 2 purchases in place of 1");
   expect([right.code, wrong.code]).toEqual([0, 1]);
 });

@@ -115,18 +115,22 @@ test("check-client fails with --strict for a client that stops", async () => {
   expect(code).toBe(1);
 });
 
-test("every case of a right client is safe, in two sandboxes at once", async () => {
+test("every case of a right client is safe, in two sandboxes at once", { timeout: 600_000 }, async () => {
   const { code, report } = await check(typescript, "--jobs", "2");
   expect(report.cases.filter(({ verdict }) => verdict !== "safe")).toEqual([]);
   expect(new Set(report.cases.map(({ fault }) => fault)).size).toBe(21);
   expect(code).toBe(0);
 });
 
-test.skipIf(!hasPython())("every case of a right client in Python is safe", async () => {
-  const { code, report } = await check(python);
-  expect(report.cases.filter(({ verdict }) => verdict !== "safe")).toEqual([]);
-  expect(code).toBe(0);
-});
+test.skipIf(!hasPython())(
+  "every case of a right client in Python is safe",
+  { timeout: 600_000 },
+  async () => {
+    const { code, report } = await check(python);
+    expect(report.cases.filter(({ verdict }) => verdict !== "safe")).toEqual([]);
+    expect(code).toBe(0);
+  },
+);
 
 function hasPython(): boolean {
   try {

@@ -50,6 +50,14 @@ test("trace writes an HTML file and a snapshot file next to it, and says how to 
   expect(existsSync(snapshot)).toBe(true);
 });
 
+test("fault set --occurrence sets a fault that acts from that match on", async () => {
+  const words = ["--operation", "executeRefund", "--occurrence", "2", "--data-dir", folder];
+  expect(await runCli("fault", "set", "answer-lost", ...words)).toContain(
+    "for operation executeRefund, occurrence 2; has acted 0 times",
+  );
+  await runCli("fault", "clear", "--data-dir", folder);
+});
+
 test("fault set --count always sets a fault that acts until it is cleared", async () => {
   await runCli("fault", "set", "slow", "--count", "always", "--data-dir", folder);
   expect(sandbox.faults.list()).toMatchObject([{ remaining: null }]);
