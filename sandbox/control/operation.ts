@@ -6,6 +6,7 @@ import type { Gate } from "../../server/http/gate.ts";
 import type { KeyUse } from "../../server/keys/key-use.ts";
 import type { Services } from "../../server/services.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
+import type { SendRequest } from "../client/api-client.ts";
 import type { Explain } from "../explain/explain.ts";
 import type { Explorer } from "../explorer/explorer.ts";
 import type { SandboxFaults } from "../faults/faults.ts";
@@ -31,6 +32,8 @@ export interface ControlledSandbox {
   gate: Gate;
   recorder: Recorder;
   given: Pick<Given, "request" | "deliveries">;
+  /** Sends a request to the routing API with the credential of the sandbox's client. */
+  sendAsClient: SendRequest;
   /** Captures and encodes the content of a snapshot file. */
   encodeSnapshot: () => Promise<Uint8Array>;
   snapshot: () => Promise<Snapshot>;

@@ -1,7 +1,7 @@
 import { URL } from "../../protocol/globals.ts";
 import { fetchDirect } from "../lib/http/direct/fetch-direct.ts";
 /** A method that the control API takes. */
-export type ControlMethod = "GET" | "POST" | "DELETE";
+export type ControlMethod = "GET" | "POST" | "PUT" | "DELETE";
 
 /**
  * Sends a request to the control API of a running sandbox.

@@ -91,6 +91,8 @@ test("every route of the control API succeeds as its description says, without u
   await walk.send("GET /scenario");
   await walk.send("DELETE /scenario");
 
+  await walk.send("POST /requests", { method: "GET", path: "/v1/routing/capabilities" });
+
   const { answer: given } = await walk.send("POST /given", { purchase: { state: "refunded" } });
   const hash = given.payments[0].transaction_hash;
   await walk.send("GET /explain/{hash}", undefined, { hash });
