@@ -108,6 +108,12 @@ describe("exec", () => {
     ["an unknown option", ["--sed", "x", "--", "true"], "unknown option '--sed'"],
     ["an invalid value", ["--api-port", "x", "--", "true"], "'--api-port"],
     ["no command", [], "missing required argument"],
+    ["runs to compare of which there is one", ["--expect-equal", "--", "true"], "Pass --repeat 2 or more."],
+    [
+      "runs to compare that cannot be equal",
+      ["--repeat", "2", "--expect-equal", "--mode", "live", "--", "true"],
+      "With --mode live, the clock makes all runs differ. Leave out --mode, or leave out --expect-equal.",
+    ],
   ])("exits with 125 for %s, which no exit code of a command can be taken for", async (_, args, message) => {
     const ended = await tryCli(["exec", ...args]);
     expect(ended).toEqual({ code: 125, stdout: "", stderr: expect.stringContaining(message) });
