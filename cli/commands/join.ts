@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { type LogFlags, logFormatOption, logLevelOption, openLog } from "../running/open-log.ts";
 import {
   addRequiredOption,
   jsonOption,
@@ -9,7 +10,7 @@ import {
 } from "../shared-options.ts";
 import { interruption, newCommand, print, type Terminal } from "../terminal.ts";
 
-interface JoinFlags extends Pick<SandboxFlags, "json"> {
+interface JoinFlags extends Pick<SandboxFlags, "json">, LogFlags {
   store: string;
   apiPort: number;
   startTimeout: number;
@@ -26,17 +27,18 @@ export function joinCommand(terminal: Terminal): Command {
     )
     .addOption(portOption("--api-port", "port of the routing API of this process", 0))
     .addOption(startTimeoutOption())
+    .addOption(logLevelOption())
+    .addOption(logFormatOption())
     .addOption(jsonOption("print the URL of this process as JSON"))
     .action(async (flags: JoinFlags) => await join(terminal, flags));
 }
 
 async function join(
   terminal: Terminal,
-  { store, apiPort, startTimeout: startTimeoutMs, json }: JoinFlags,
+  { store, apiPort, startTimeout: startTimeoutMs, json, ...logFlags }: JoinFlags,
 ): Promise<void> {
-  const { pino } = await import("pino");
   const { joinSandbox } = await import("../../sandbox/cluster/join-sandbox.ts");
-  const log = pino({ level: "error" }, terminal.stderr);
+  const log = await openLog(terminal, logFlags);
   await using joined = await joinSandbox({ store, apiPort, startTimeoutMs, log });
   const { apiUrl: api } = joined;
   print(terminal, { json }, { version: 1, pid: process.pid, urls: { api } }, `API  ${api}. Ctrl-C stops it.`);

@@ -17,9 +17,10 @@ import {
   wholeNumber,
 } from "../shared-options.ts";
 import type { Terminal } from "../terminal.ts";
+import { type LogFlags, logFormatOption, logLevelOption, openLog } from "./open-log.ts";
 
 /** The options that {@link addStartOptions} gives to a command, and its data directory. */
-export interface StartFlags extends PortFlags, RegistrarFlags {
+export interface StartFlags extends PortFlags, RegistrarFlags, LogFlags {
   readonly dataDir: string;
   readonly seed?: string;
   readonly mode?: "live" | "deterministic";
@@ -90,6 +91,8 @@ export function addStartOptions(command: Command, ports: Ports): Command {
       optionWithDefault("--receiver-url <url>", "the URL that receives notifications", "the test receiver"),
     )
     .option("--auto-deliver", "deliver events as they happen")
+    .addOption(logLevelOption())
+    .addOption(logFormatOption())
     .addOption(startTimeoutOption());
 }
 
@@ -122,9 +125,8 @@ export async function startSandbox(
   flags: StartFlags,
   onReplay?: (made: number, all: number) => void,
 ): Promise<Sandbox> {
-  const { pino } = await import("pino");
   const { createSandbox } = await import("../../sandbox/create-sandbox.ts");
-  const log = pino({ level: "error", redact: ["req.headers.authorization", "signature"] }, terminal.stderr);
+  const log = await openLog(terminal, flags);
   const { seed, mode = await modeFor(flags), program: programs, account: accounts, from } = flags;
   const {
     confirmations,

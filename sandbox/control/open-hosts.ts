@@ -22,7 +22,7 @@ import type { ControlledSandbox } from "./operation.ts";
 /** Has the listeners serve the API, the documentation, the chain RPC and the control API with the explorer. */
 export function openHosts(
   listeners: Listeners,
-  sandbox: Omit<ControlledSandbox, "explorer"> & {
+  sandbox: Omit<ControlledSandbox, "explorer" | "metrics"> & {
     services: Services;
     withoutFaults: Services;
     gate: RequestGate;
@@ -33,7 +33,10 @@ export function openHosts(
   const { services, chain, gate, receiver, recorder, watch } = sandbox;
   const refusals = problemRefusals(services);
   const api = createApp(services, operations, discoveryResources(services, operations), apiPages);
-  listeners.api.serve({ handle: watch.requests.guard(receiver.guard(recorder.guard(api))), refusals });
+  listeners.api.serve({
+    handle: watch.tracing.guard(watch.requests.guard(receiver.guard(recorder.guard(api)))),
+    refusals,
+  });
   listeners.docs.serve({ handle: createDocumentationHost(services, operations), refusals });
   const front = openRpcFront(chain, gate);
   opened.defer(() => front.close());
@@ -44,7 +47,7 @@ export function openHosts(
   });
   const explorer = openExplorer({ ...sandbox, services: sandbox.withoutFaults });
   opened.defer(() => explorer.close());
-  listeners.control.serve({ handle: createControlHost({ ...sandbox, explorer }) });
+  listeners.control.serve({ handle: createControlHost({ ...sandbox, explorer, metrics: watch.metrics }) });
   return explorer;
 }
 

@@ -5,6 +5,7 @@ import type { Relayer } from "../../relayer/relayer.ts";
 import type { Gate } from "../../server/http/gate.ts";
 import type { KeyUse } from "../../server/keys/key-use.ts";
 import type { Services } from "../../server/services.ts";
+import type { Metrics } from "../activity/metrics.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
 import type { SendRequest } from "../client/api-client.ts";
 import type { Explain } from "../explain/explain.ts";
@@ -38,6 +39,7 @@ export interface ControlledSandbox {
   encodeSnapshot: () => Promise<Uint8Array>;
   snapshot: () => Promise<Snapshot>;
   fingerprint: () => Promise<Fingerprint>;
+  metrics: Metrics;
   services: Pick<Services, "refused">;
 }
 

@@ -8,6 +8,7 @@ import { scenarioOperations } from "../scenarios/operations.ts";
 import { snapshotOperations } from "../snapshots/operations.ts";
 import { clockOperations } from "../time/operations.ts";
 import { healthOperations } from "./health.ts";
+import { metricsOperations } from "./metrics.ts";
 import type { ControlOperation } from "./operation.ts";
 import { sandboxOperations } from "./sandbox-operations.ts";
 import { clientOperations } from "./send-request.ts";
@@ -16,6 +17,7 @@ import { clientOperations } from "./send-request.ts";
 export const controlOperations: readonly ControlOperation[] = [
   ...sandboxOperations,
   ...healthOperations,
+  ...metricsOperations,
   ...clientOperations,
   ...givenOperations,
   ...clockOperations,

@@ -119,6 +119,7 @@ test("with the input repeat, they run the command several times with a sandbox o
   );
   expect(played.failed).toBe(true);
   expect(played.ran).toEqual([
+    "Install the sandbox",
     "Run the tests several times",
     "Write a trace of the sandbox",
     "Stop the sandbox",

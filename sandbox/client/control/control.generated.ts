@@ -1632,6 +1632,19 @@ export interface paths {
       };
     };
   };
+  "/metrics": {
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: string }; content: never };
+        400: components["responses"]["BadRequest"];
+        403: components["responses"]["Forbidden"];
+        500: components["responses"]["InternalServerError"];
+        503: components["responses"]["ServiceUnavailable"];
+      };
+    };
+  };
   "/requests": {
     post: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };

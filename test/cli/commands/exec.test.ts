@@ -119,6 +119,20 @@ describe("exec", () => {
     expect(ended).toEqual({ code: 125, stdout: "", stderr: expect.stringContaining(message) });
   });
 
+  test("logs a line for each request with --log-level info, as text with --log-format text", async () => {
+    const program = `await fetch(process.env.ROUTING_API_URL + "/v1/routing/capabilities")`;
+    const log = async (...options: string[]) => await tryCli(["exec", ...options, ...node(program)]);
+    expect((await log("--log-level", "info", "--log-format", "text")).stderr).toMatch(
+      /^\S+Z info request request_id=req_[a-z2-7]{20} method=GET path=\/v1\/routing\/capabilities status=200 code=null caller=anyone replayed=false\n$/,
+    );
+    expect(JSON.parse((await log("--log-level", "info")).stderr)).toMatchObject({
+      msg: "request",
+      request_id: expect.stringMatching(/^req_/),
+      path: "/v1/routing/capabilities",
+    });
+    expect(await log()).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+
   test("exits with 0 for --help", async () => {
     const ended = await tryCli(["exec", "--help"]);
     expect(ended).toEqual({ code: 0, stdout: expect.stringContaining("Usage:"), stderr: "" });

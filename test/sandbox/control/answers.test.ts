@@ -82,6 +82,7 @@ function refusalOf(subject: string, transaction_hash: string) {
 test("every route of the control API succeeds as its description says, without unknown members", async () => {
   await walk.send("GET /status");
   await walk.send("GET /health");
+  await walk.send("GET /metrics");
   const { answer: fingerprint } = await walk.send("GET /fingerprint");
   expect(fingerprint).toEqual(await sandbox.fingerprint());
   await walk.send("GET /openapi.json");
