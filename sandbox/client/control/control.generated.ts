@@ -1392,7 +1392,9 @@ export interface components {
     };
     SearchResults: {
       data: {
-        type: "purchase" | "merchant" | "operation" | "event" | "transaction" | "block" | "account" | "request";
+        /** `given` is a state that can be created. */
+        type: "purchase" | "merchant" | "operation" | "event" | "transaction" | "block" | "account" | "request" | "given";
+        /** For `given`: `purchase` or `merchant`, and the state. */
         id: string;
         title: string;
         /** The purchase whose timeline contains it, or null. */
