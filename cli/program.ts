@@ -17,6 +17,7 @@ import { givenCommand } from "./commands/given.ts";
 import { joinCommand } from "./commands/join.ts";
 import { listenCommand } from "./commands/listen.ts";
 import { logsCommand } from "./commands/logs.ts";
+import { mcpCommand } from "./commands/mcp.ts";
 import { mineCommand } from "./commands/mine.ts";
 import { openCommand } from "./commands/open.ts";
 import { poolCommand } from "./commands/pool.ts";
@@ -64,6 +65,7 @@ const examples: { readonly [command: string]: string } = {
   explain: "explain 0x5c504ed432cb51138bcf09aa5e8a410dd4a1e204ef84bfed1be16dfba1b22060",
   "check-client": "check-client --given merchant --junit report.xml -- npm test",
   "check-contract": "check-contract --artifact out/MyRegistrar.sol/MyRegistrar.json --junit report.xml",
+  mcp: "mcp --data-dir .sandbox",
   "data verify": "data verify --data-dir .sandbox",
   doctor: "doctor --data-dir .sandbox",
   completion: "completion zsh > ~/.zsh/completions/_routing-sandbox",
@@ -111,6 +113,7 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(explainCommand(terminal))
     .addCommand(checkClientCommand(terminal))
     .addCommand(checkContractCommand(terminal))
+    .addCommand(mcpCommand(terminal))
     .addCommand(doctorCommand(terminal));
   for (const group of program.commands) if (group.commands.length > 0) requireCommand(group);
   for (const { command } of commandsOf(program))

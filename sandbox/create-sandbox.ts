@@ -306,7 +306,7 @@ async function openProcess(
   const watch = new Watch();
   return {
     settings,
-    log: settings.log,
+    log: watch.tracing.log(settings.log),
     chain,
     cluster,
     urls,

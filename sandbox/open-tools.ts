@@ -141,7 +141,8 @@ function openState(
     stopped.abort(closedError());
     receiver.close();
   };
-  return { parts, receiver, client, clientUntil, givenAccess: given, untilStopped, stop };
+  const sendAsClient = access.authorize(send);
+  return { parts, receiver, client, clientUntil, sendAsClient, givenAccess: given, untilStopped, stop };
 }
 
 /** Opens the tools that read, capture or restore the whole sandbox. */

@@ -8,11 +8,18 @@ import { describeFailure } from "../describe-failure.ts";
 import { environmentOf } from "../running/client-command.ts";
 import { refuseProgram } from "../running/find-program.ts";
 import { exitCodeOf, GuardedCommand } from "../running/guarded-command.ts";
+import { type RepeatFlags, repeatCommand } from "../running/repeat-command.ts";
 import { addStartOptions, type StartFlags, startSandbox } from "../running/start-sandbox.ts";
-import { dataDirectoryFlags, jsonOption, namedFolder, optionWithDefault } from "../shared-options.ts";
+import {
+  dataDirectoryFlags,
+  jsonOption,
+  namedFolder,
+  optionWithDefault,
+  wholeNumber,
+} from "../shared-options.ts";
 import { newCommand, type Terminal } from "../terminal.ts";
 
-interface ExecFlags extends Omit<StartFlags, "dataDir"> {
+interface ExecFlags extends Omit<StartFlags, "dataDir">, RepeatFlags {
   dataDir?: string;
   json?: boolean;
 }
@@ -42,10 +49,35 @@ export function execCommand(terminal: Terminal): Command {
       ),
     );
   return addStartOptions(command, { api: 0, docs: 0, control: 0, rpc: 0 }, "dataDirectory", "store")
+    .addOption(
+      optionWithDefault(
+        "--repeat <number>",
+        "run the command this many times, each time from the same state, until a run fails",
+        1,
+        wholeNumber(1, 1_000),
+      ),
+    )
+    .option(
+      "--expect-equal",
+      "with --repeat, exit with 1 if the fingerprints of two runs differ, and name the first request, transaction or event that differs; the mode is deterministic",
+    )
     .addOption(jsonOption("print the URLs as JSON on standard error before the command starts"))
+    .hook("preAction", requireComparable)
     .action(async (words: string[], flags: ExecFlags) => {
       terminal.exitCode = await exec(terminal, words, flags);
     });
+}
+
+/** Refuses options with which no two runs can be compared, or be equal. */
+function requireComparable(command: Command): void {
+  const { repeat = 1, expectEqual = false, mode } = command.opts<ExecFlags>();
+  if (!expectEqual) return;
+  if (repeat === 1) command.error("error: --expect-equal compares runs. Pass --repeat 2 or more.");
+  if (mode === "live")
+    command.error(
+      "error: With --mode live, the clock makes all runs differ. Leave out --mode, or leave out --expect-equal.",
+    );
+  command.setOptionValue("mode", "deterministic");
 }
 
 async function exec(terminal: Terminal, words: readonly string[], flags: ExecFlags): Promise<number> {
@@ -79,18 +111,23 @@ async function runWithSandbox(
   if (dataDir === undefined) await requireTemporary();
   const folder = dataDir ?? join(tmpdir(), `routing-sandbox-${randomUUID()}`);
   await using command = new GuardedCommand(dataDir === undefined ? folder : null);
+  let running = command;
   let first: NodeJS.Signals | undefined;
   for (const signal of forwarded)
     process.on(signal, () => {
       first ??= signal;
-      command.signal(signal);
+      running.signal(signal);
     });
   await using sandbox = await startSandbox(terminal, { ...flags, dataDir: folder });
-  // The signal came before the command.
-  if (first !== undefined) return exitCodeOf(first);
   const { urls } = sandbox.description;
   if (flags.json) terminal.stderr.write(`${JSON.stringify({ urls })}\n`);
-  const ended = command.run(words, environmentOf(sandbox, folder));
+  const run = async (one: GuardedCommand) => {
+    // The signal came before the command.
+    if (first !== undefined) return exitCodeOf(first);
+    running = one;
+    return await one.run(words, environmentOf(sandbox, folder));
+  };
+  const ended = flags.repeat === undefined ? run(command) : repeatCommand(terminal, sandbox, flags, run);
   const sandboxEnded = sandbox.ended.then((reason) => {
     throw new Error(reason);
   });

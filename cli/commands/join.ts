@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { definedOnly } from "../../sandbox/lib/defined-only.ts";
 import { addNetworkOptions, type NetworkFlags, networkOf } from "../network-options.ts";
+import { type LogFlags, logFormatOption, logLevelOption, openLog } from "../running/open-log.ts";
 import {
   addRequiredOption,
   jsonOption,
@@ -10,7 +11,7 @@ import {
 } from "../shared-options.ts";
 import { interruption, newCommand, print, type Terminal } from "../terminal.ts";
 
-interface JoinFlags extends Pick<SandboxFlags, "json">, NetworkFlags {
+interface JoinFlags extends Pick<SandboxFlags, "json">, NetworkFlags, LogFlags {
   store: string;
   apiPort: number;
   startTimeout?: number;
@@ -28,6 +29,8 @@ export function joinCommand(terminal: Terminal): Command {
     )
     .addOption(portOption("--api-port", "port of the routing API of this process", 0))
     .addOption(sandboxOption("startTimeoutMs"))
+    .addOption(logLevelOption())
+    .addOption(logFormatOption())
     .addOption(jsonOption("print the URL of this process as JSON"))
     .action(async (flags: JoinFlags) => await join(terminal, flags));
 }
@@ -36,9 +39,8 @@ async function join(
   terminal: Terminal,
   { store, apiPort, startTimeout: startTimeoutMs, json, ...flags }: JoinFlags,
 ): Promise<void> {
-  const { pino } = await import("pino");
   const { joinSandbox } = await import("../../sandbox/cluster/join-sandbox.ts");
-  const log = pino({ level: "error" }, terminal.stderr);
+  const log = await openLog(terminal, flags);
   await using joined = await joinSandbox({
     store,
     apiPort,

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { howToRun } from "../../sandbox/lib/package-root.ts";
-import { fetchControl } from "../running/call-control.ts";
+import { traceRunning } from "../running/trace-running.ts";
 import { dataDirectoryOption, jsonOption, type SandboxFlags } from "../shared-options.ts";
 import { newCommand, print, type Terminal } from "../terminal.ts";
 
@@ -14,15 +14,7 @@ export function traceCommand(terminal: Terminal): Command {
     .addOption(dataDirectoryOption())
     .addOption(jsonOption())
     .action(async (file: string, { dataDir, json }: SandboxFlags) => {
-      const { writeTrace } = await import("../../sandbox/trace/write-trace.ts");
-      const written = await writeTrace(file, {
-        encodeSnapshot: async () =>
-          new Uint8Array(await (await fetchControl(dataDir, "GET", "/snapshot")).arrayBuffer()),
-        makeTrace: async ({ snapshot }) => {
-          const query = snapshot === null ? "" : `?${new URLSearchParams({ snapshot })}`;
-          return await (await fetchControl(dataDir, "GET", `/trace${query}`)).text();
-        },
-      });
+      const written = await traceRunning(dataDir, file);
       const next = written.snapshot === null ? "" : `, and ${written.snapshot}, which contains test keys`;
       print(
         terminal,

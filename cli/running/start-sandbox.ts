@@ -6,9 +6,10 @@ import { flaggedOptions, type SandboxOptions } from "../../sandbox/options/optio
 import { type NetworkFlags, networkOf } from "../network-options.ts";
 import { addPortOptions, type Ports, readSandboxOptions, sandboxOption } from "../shared-options.ts";
 import type { Terminal } from "../terminal.ts";
+import { type LogFlags, logFormatOption, logLevelOption, openLog } from "./open-log.ts";
 
 /** The flags of options of createSandbox that commands read themselves, besides passing on the others. */
-export interface StartFlags extends NetworkFlags {
+export interface StartFlags extends NetworkFlags, LogFlags {
   readonly dataDir: string;
   readonly mode?: "live" | "deterministic";
   readonly fresh?: boolean;
@@ -21,15 +22,18 @@ export interface StartFlags extends NetworkFlags {
 export function addStartOptions(command: Command, ports: Ports, ...own: readonly string[]): Command {
   for (const { name } of flaggedOptions)
     if (!own.includes(name) && !name.startsWith("ports.")) command.addOption(sandboxOption(name));
-  return addPortOptions(command, ports).hook("preAction", () => {
-    const other = ["registrarArguments", "registrarProxy", "registrarInitialize"].find(
-      (name) => command.getOptionValue(name) !== undefined,
-    );
-    if (command.getOptionValue("registrar") === undefined && other !== undefined)
-      command.error(
-        `error: --${other.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)} needs --registrar. Name the artifact of your registrar contract.`,
+  return addPortOptions(command, ports)
+    .addOption(logLevelOption())
+    .addOption(logFormatOption())
+    .hook("preAction", () => {
+      const other = ["registrarArguments", "registrarProxy", "registrarInitialize"].find(
+        (name) => command.getOptionValue(name) !== undefined,
       );
-  });
+      if (command.getOptionValue("registrar") === undefined && other !== undefined)
+        command.error(
+          `error: --${other.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)} needs --registrar. Name the artifact of your registrar contract.`,
+        );
+    });
 }
 
 /**
@@ -43,9 +47,8 @@ export async function startSandbox(
   flags: StartFlags,
   others: SandboxOptions = {},
 ): Promise<Sandbox> {
-  const { pino } = await import("pino");
   const { createSandbox } = await import("../../sandbox/create-sandbox.ts");
-  const log = pino({ level: "error", redact: ["req.headers.authorization", "signature"] }, terminal.stderr);
+  const log = await openLog(terminal, flags);
   const network = networkOf(flags);
   const mode = flags.mode ?? (network === undefined ? await modeFor(flags) : undefined);
   warnOfExposure(terminal, flags.listen);

@@ -55,7 +55,7 @@ export function frame(
           type="search"
           name="q"
           aria-label="Find an id, hash, address or block"
-          placeholder="Id, hash or address"
+          placeholder="Id, hash, given paid …"
           autocomplete="off"
           required
         />

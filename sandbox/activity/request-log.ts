@@ -87,8 +87,8 @@ export class RequestLog implements Part<null> {
     return noting;
   }
 
-  /** Keeps a request that was answered. */
-  answered({ body: bytes, answer: sent, ...request }: AnsweredRequest): void {
+  /** Keeps a request that was answered, and returns its duration in milliseconds. */
+  answered({ body: bytes, answer: sent, ...request }: AnsweredRequest): number {
     const now = performance.now();
     const open = this.#current.getStore() ?? {
       ...request,
@@ -117,6 +117,7 @@ export class RequestLog implements Part<null> {
     this.#bytes += size;
     this.#forget();
     this.#feed.note("requests");
+    return durationMs;
   }
 
   /** Returns the kept requests, the newest answer first. */

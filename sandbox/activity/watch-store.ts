@@ -1,4 +1,4 @@
-import type { CollectionName } from "../../server/store/records.ts";
+import type { CollectionName, Collections } from "../../server/store/records.ts";
 import type { Change, Store, StoreImage } from "../../server/store/store.ts";
 import type { RelayerJournalStore } from "../../server/store/stored-relayer-journal.ts";
 import type { ChangeTopic } from "../explorer/views.ts";
@@ -27,12 +27,16 @@ export interface Watcher {
   committed: (topic: ChangeTopic, purchases: readonly string[]) => void;
   /** Everything was replaced. */
   replaced: () => void;
+  /** An event was written. */
+  eventWritten: (id: string) => void;
+  /** A relay operation was written. */
+  operationWritten: (id: string, operation: Collections["operations"]) => void;
 }
 
 /**
  * Returns a store whose commits are reported once they are durable.
  *
- * @example const watched = watchStore(store, { committed: (topic) => feed.note(topic), replaced: () => feed.note("everything") })
+ * @example const watched = watchStore(store, { committed: (topic) => feed.note(topic), replaced: () => feed.note("everything"), … })
  */
 export function watchStore(store: Store, watcher: Watcher): Store {
   return withMethods(store, {
@@ -66,8 +70,11 @@ function watchCommits(store: Pick<Store, "commit">, watcher: Watcher): Store["co
   };
 }
 
-function tell(changes: readonly Change[], { committed }: Watcher): void {
+function tell(changes: readonly Change[], { committed, eventWritten, operationWritten }: Watcher): void {
   for (const change of changes) {
+    if (change.collection === "events" && change.kind === "insert") eventWritten(change.key);
+    if (change.collection === "operations" && change.kind !== "delete")
+      operationWritten(change.key, change.value);
     const topic = topics[change.collection];
     if (topic !== undefined) committed(topic, purchasesOf(change));
   }

@@ -8,6 +8,7 @@ import { receiveNotification } from "../../server/notifications/receive-notifica
 import { operations } from "../../server/operations.ts";
 import { apiPages } from "../../server/pages/api-pages.ts";
 import type { Log } from "../../server/services.ts";
+import { RequestTracing } from "../activity/request-tracing.ts";
 import { createChainClient } from "../chain/client/chain-client.ts";
 import { nodeSocket } from "../chain/client/node-socket.ts";
 import { guardReorgs, MiningGate } from "../chain/client/reorg.ts";
@@ -67,7 +68,8 @@ async function openJoined(
   options: { store: string; apiPort: number; network?: NetworkOption; log: Log },
   deadline: StartDeadline,
 ): Promise<JoinedSandbox> {
-  const { log } = options;
+  const tracing = new RequestTracing();
+  const log = tracing.log(options.log);
   await using opened = new ClosingStack();
   const { shared, sandbox } = await openRunning(options.store, log, opened, deadline);
   const { settings, urls } = sandbox;
@@ -104,7 +106,9 @@ async function openJoined(
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   await followChain(chain.watchHeads, service, { observer, ended: end }, starting);
   listener.serve({
-    handle: createApp(services, operations, discoveryResources(services, operations), apiPages),
+    handle: tracing.guard(
+      createApp(services, operations, discoveryResources(services, operations), apiPages),
+    ),
     refusals: problemRefusals(services),
   });
   deadline.signal.throwIfAborted();

@@ -31,6 +31,10 @@ export class MemberObserver implements Observer {
     return request;
   }
 
+  watchDeliver(deliver: Services["deliver"]): Services["deliver"] {
+    return deliver;
+  }
+
   faultsChanged(): void {}
 
   changedElsewhere(): void {}

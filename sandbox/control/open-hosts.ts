@@ -23,7 +23,7 @@ import type { ControlledSandbox } from "./operation.ts";
 /** Has the listeners serve the API, the documentation, the chain RPC and the control API with the explorer. */
 export function openHosts(
   listeners: Listeners,
-  sandbox: Omit<ControlledSandbox, "explorer"> & {
+  sandbox: Omit<ControlledSandbox, "explorer" | "metrics"> & {
     services: Services;
     withoutFaults: Services;
     gate: RequestGate;
@@ -35,7 +35,10 @@ export function openHosts(
   const { services, receiver, recorder, watch } = sandbox;
   const refusals = problemRefusals(services);
   const api = createApp(services, operations, discoveryResources(services, operations), apiPages);
-  listeners.api.serve({ handle: watch.requests.guard(receiver.guard(recorder.guard(api))), refusals });
+  listeners.api.serve({
+    handle: watch.tracing.guard(watch.requests.guard(receiver.guard(recorder.guard(api)))),
+    refusals,
+  });
   listeners.docs.serve({ handle: createDocumentationHost(services, operations), refusals });
   if (listeners.rpc !== null) {
     const front = openRpcFront(sandbox);
@@ -48,7 +51,7 @@ export function openHosts(
   }
   const explorer = openExplorer({ ...sandbox, services: sandbox.withoutFaults });
   opened.defer(() => explorer.close());
-  listeners.control.serve({ handle: createControlHost({ ...sandbox, explorer }) });
+  listeners.control.serve({ handle: createControlHost({ ...sandbox, explorer, metrics: watch.metrics }) });
   return explorer;
 }
 

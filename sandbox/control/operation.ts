@@ -5,7 +5,9 @@ import type { Relayer } from "../../relayer/relayer.ts";
 import type { Gate } from "../../server/http/gate.ts";
 import type { KeyUse } from "../../server/keys/key-use.ts";
 import type { Services } from "../../server/services.ts";
+import type { Metrics } from "../activity/metrics.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
+import type { SendRequest } from "../client/api-client.ts";
 import type { Explain } from "../explain/explain.ts";
 import type { Explorer } from "../explorer/explorer.ts";
 import type { SandboxFaults } from "../faults/faults.ts";
@@ -31,10 +33,13 @@ export interface ControlledSandbox {
   gate: Gate;
   recorder: Recorder;
   given: Pick<Given, "request" | "deliveries">;
+  /** Sends a request to the routing API with the credential of the sandbox's client. */
+  sendAsClient: SendRequest;
   /** Captures and encodes the content of a snapshot file. */
   encodeSnapshot: () => Promise<Uint8Array>;
   snapshot: () => Promise<Snapshot>;
   fingerprint: () => Promise<Fingerprint>;
+  metrics: Metrics;
   services: Pick<Services, "refused">;
 }
 

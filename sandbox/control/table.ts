@@ -8,13 +8,17 @@ import { scenarioOperations } from "../scenarios/operations.ts";
 import { snapshotOperations } from "../snapshots/operations.ts";
 import { clockOperations } from "../time/operations.ts";
 import { healthOperations } from "./health.ts";
+import { metricsOperations } from "./metrics.ts";
 import type { ControlOperation } from "./operation.ts";
 import { sandboxOperations } from "./sandbox-operations.ts";
+import { clientOperations } from "./send-request.ts";
 
 /** Every operation of the control API: the router, the description and docs/control.md come from this table. */
 export const controlOperations: readonly ControlOperation[] = [
   ...sandboxOperations,
   ...healthOperations,
+  ...metricsOperations,
+  ...clientOperations,
   ...givenOperations,
   ...clockOperations,
   ...faultOperations,

@@ -134,7 +134,8 @@ const trace = defineRead({
 const find = defineRead({
   id: "search",
   path: "/explorer/search",
-  summary: "Finds the objects that `?q=` names by an id, a hash, an address or a block number.",
+  summary:
+    "Finds the objects that `?q=` names by an id, a hash, an address or a block number. `given` finds the states that can be created, and `explain` with a hash the explanation of a transaction.",
   query: searchQuery,
   success: success("The found objects.", searchSchema),
   errors: ["validation_failed"],

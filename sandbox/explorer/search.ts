@@ -3,6 +3,7 @@ import type { RelayOperationRecord } from "../../relayer/journal/relay-operation
 import { assertKnown } from "../../server/purchases/status-after-reorg.ts";
 import type { Services } from "../../server/services.ts";
 import { findByCommitment } from "../../server/store/records/find.ts";
+import { merchantStates, purchaseStates } from "../given/states.ts";
 import { readPage } from "./reads/page.ts";
 import { findBlockNumber, readBlockView } from "./reads/read-blocks.ts";
 import { findPurchaseId } from "./reads/read-relay-operations.ts";
@@ -10,16 +11,37 @@ import type { Sources } from "./sources.ts";
 import type { SearchResult } from "./views.ts";
 
 /**
- * Finds what an id, a hash, an address or a block number belongs to.
+ * Finds what an id, a hash, an address or a block number belongs to. `explain` and a hash find the explanation of a transaction, and `given` the
+ * states that can be created.
  *
  * @example await search("pur_…", sources)
  */
 export async function search(text: string, sources: Sources): Promise<SearchResult[]> {
-  const wanted = text.trim();
+  const [command, ...words] = text.trim().split(/\s+/);
+  if (command === "given") return findStates(words);
+  const wanted = command === "explain" ? words.join(" ") : text.trim();
+  // A transaction that is not on the chain has an explanation, too.
+  if (command === "explain" && isHash(wanted))
+    return [{ type: "transaction", id: wanted, title: "Explain the transaction", purchase_id: null }];
   if (/^\d{1,15}$/.test(wanted)) return await findBlock(BigInt(wanted), sources);
   if (isAddress(wanted, { strict: false })) return findAccount(wanted, sources);
   if (isHash(wanted)) return await findHash(wanted.toLowerCase(), sources);
   return findRequest(wanted, sources) ?? (await findId(wanted, sources));
+}
+
+/** Finds the states of purchases, or of merchants, whose names begin with a word, as in `given paid` or `given merchant funded`. */
+function findStates(words: readonly string[]): SearchResult[] {
+  const kind = words[0] === "merchant" ? "merchant" : "purchase";
+  const beginning = words[words[0] === kind ? 1 : 0] ?? "";
+  const states: readonly string[] = kind === "merchant" ? merchantStates : purchaseStates;
+  return states
+    .filter((state) => state.startsWith(beginning))
+    .map((state) => ({
+      type: "given",
+      id: `${kind} ${state}`,
+      title: `Create a ${kind} in the state ${state}`,
+      purchase_id: null,
+    }));
 }
 
 /** Finds a request that the log still has. */

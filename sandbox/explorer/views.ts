@@ -417,8 +417,20 @@ export const timelineSchema = z
 export type PurchaseTimeline = z.output<typeof timelineSchema>;
 
 const searchResultSchema = z.object({
-  type: z.enum(["purchase", "merchant", "operation", "event", "transaction", "block", "account", "request"]),
-  id: text,
+  type: z
+    .enum([
+      "purchase",
+      "merchant",
+      "operation",
+      "event",
+      "transaction",
+      "block",
+      "account",
+      "request",
+      "given",
+    ])
+    .meta({ description: "`given` is a state that can be created." }),
+  id: text.meta({ description: "For `given`: `purchase` or `merchant`, and the state." }),
   title: text,
   purchase_id: text.nullable().meta({ description: "The purchase whose timeline contains it, or null." }),
 });

@@ -69,6 +69,8 @@ export interface ServiceProcess {
   answered: Services["answered"];
   /** Returns a node whose calls are noted at the request that needs them. */
   noteCalls: (request: EIP1193RequestFn) => EIP1193RequestFn;
+  /** Returns a delivery that is observed. */
+  watchDeliver: (deliver: Services["deliver"]) => Services["deliver"];
 }
 
 /**
@@ -117,7 +119,8 @@ export function connectService(process: ServiceProcess): ConnectedService {
     relayer,
     keys: keys.service,
     keyRing,
-    ...sender,
+    deliver: process.watchDeliver(sender.deliver),
+    pause: sender.pause,
     closing,
     gate,
     apiFaults: faults.api,

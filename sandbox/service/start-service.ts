@@ -28,6 +28,8 @@ export interface Observer {
   answered: Services["answered"];
   /** Returns a node whose calls are noted at the request that needs them. */
   noteCalls: (request: EIP1193RequestFn) => EIP1193RequestFn;
+  /** Returns a delivery that is observed. */
+  watchDeliver: (deliver: Services["deliver"]) => Services["deliver"];
   /** Called when another process has committed. */
   changedElsewhere(): void;
   /** Called with a new head of the chain. */
@@ -98,6 +100,7 @@ export async function startService(
     refused: observer.refused,
     answered: observer.answered,
     noteCalls: observer.noteCalls,
+    watchDeliver: observer.watchDeliver,
   });
   const { relayer } = connected;
   opened.defer(async () => await relayer.drain());

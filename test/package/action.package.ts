@@ -43,9 +43,14 @@ function evaluate(text: string, inputs: { [name: string]: string }): string {
 }
 
 /** Runs the steps of the action that are commands, in their order; returns those that ran, and what they printed. */
-async function play(given: { run: string; options?: string; "check-client"?: string }) {
+async function play(given: { run: string; options?: string; repeat?: string; "check-client"?: string }) {
   const defaults = Object.entries(action.inputs).map(([name, input]) => [name, input.default ?? ""]);
-  const inputs = { ...Object.fromEntries(defaults), package: basename(inject("tarball")), ...given };
+  const inputs = {
+    ...Object.fromEntries(defaults),
+    package: basename(inject("tarball")),
+    repeat: "",
+    ...given,
+  };
   const files = { GITHUB_ENV: join(home, "env"), GITHUB_STEP_SUMMARY: join(home, "summary") };
   for (const file of Object.values(files)) await writeFile(file, "");
   const ran: string[] = [];
@@ -55,6 +60,8 @@ async function play(given: { run: string; options?: string; "check-client"?: str
     if (script === undefined || (condition === "failure()" ? !failed : failed && condition !== "always()"))
       continue;
     if (condition.startsWith("inputs.check-client") && inputs["check-client"] === "") continue;
+    const [, comparison] = /^inputs\.repeat ([!=]=) ''$/.exec(condition) ?? [];
+    if (comparison !== undefined && (comparison === "==") !== (inputs.repeat === "")) continue;
     ran.push(name);
     const written = (await readFile(files.GITHUB_ENV, "utf8")).split("\n").filter(Boolean);
     const set = written.map((line) => [line.split("=", 1)[0] ?? "", line.slice(line.indexOf("=") + 1)]);
@@ -111,4 +118,24 @@ test("with the input check-client, they check a client, and add what is not safe
   expect(played.ran).toContain("Check the client");
   expect(played.summary).toContain("| 1. issueAccess | answer-lost | stopped | it exited with 1");
   expect(await processesWith("RUNNER_OF", home)).toEqual([]);
+});
+
+test("with the input repeat, they run the command several times with a sandbox of its own, and fail if two runs differ", async () => {
+  const file = join(home, "temp", "runs");
+  const post = `curl --silent --fail -H 'Content-Type: application/json' "$ROUTING_CONTROL_URL/given"`;
+  const played = await play({
+    run: `echo run >> ${file}; ${post} -d "{\\"merchant\\":{\\"state\\":\\"pending\\",\\"name\\":\\"$(wc -l < ${file})\\"}}"`,
+    repeat: "3",
+  });
+  expect(await readFile(file, "utf8")).toBe("run\nrun\n");
+  expect(played.printed).toMatch(
+    /Run 2 differs from run 1 first in request \d+, .*body\.name is "2" instead of "1"\./,
+  );
+  expect(played.failed).toBe(true);
+  expect(played.ran).toEqual([
+    "Install the sandbox",
+    "Run the tests several times",
+    "Write a trace of the sandbox",
+    "Stop the sandbox",
+  ]);
 });

@@ -17,6 +17,7 @@ async function files(): Promise<string[]> {
 test("the package contains the programs and the documents, and nothing else", async () => {
   const top = new Set((await files()).map((file) => file.replace(/^package\/((?:dist\/)?[^/]+).*$/, "$1")));
   expect([...top].sort()).toEqual([
+    "AGENTS.md",
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "LICENSE",

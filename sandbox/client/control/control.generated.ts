@@ -17,6 +17,14 @@ export interface components {
     Json: unknown;
     /** A wallet's signature (EOA or ERC-1271) as hexadecimal. */
     Signature: `0x${string}`;
+    ApiRequest: {
+      method: "GET" | "POST";
+      /** The path of the API operation, with its query. */
+      path: string;
+      /** A key of your choice, which every POST needs. Send it again to repeat a request. */
+      idempotency_key?: string;
+      body?: components["schemas"]["JsonObject"];
+    };
     Give: ({
       merchant: components["schemas"]["MerchantOptions"];
     } | {
@@ -609,6 +617,76 @@ export interface components {
     Health: {
       status: "ok";
       parts: ("api" | "relayer" | "anvil")[];
+    };
+    ApiResponse: {
+      /** The status of the response; null if the connection was lost. Then send the identical request again, with the identical key. */
+      status: number | null;
+      request_id: string | null;
+      /** The body of the response, if it is JSON. */
+      body: (components["schemas"]["JsonObject"] | null);
+    };
+    RequestViews: {
+      data: {
+        method: string;
+        path: string;
+        /** The wall clock when it arrived, RFC 3339 in UTC. */
+        received: string;
+        calls: components["schemas"]["NodeCall"][];
+        /** Counts responses from 1. */
+        number: number;
+        /** The request id of the response. */
+        id: string;
+        /** Sandbox time; null if the request was refused before the time was read. */
+        at: string | null;
+        duration_ms: number;
+        /** The id of the API operation, such as `createPurchase`; null for a path that has none. */
+        operation: string | null;
+        /** An account, a credential's id, or `anyone`. */
+        caller: string;
+        idempotency_key: string | null;
+        replayed: boolean;
+        /** Null if a fault dropped the response. */
+        status: number | null;
+        /** The code of the problem in the response. */
+        code: string | null;
+        body: components["schemas"]["Json"];
+        answer: components["schemas"]["Json"];
+        /** For a refusal: its error in one sentence, a sentence for each cause, and the binding checks, the failed ones first. */
+        refusal: ({
+          detail: string;
+          causes: string[];
+          checks: components["schemas"]["Check"][];
+        } | null);
+        /** The ids of the purchases, merchants and other records that it names. */
+        objects: string[];
+        /** The number of further calls, which are not kept. */
+        more_calls: number;
+      }[];
+      /** The `cursor` of the next page; null on the last. */
+      next_cursor: string | null;
+      in_progress: {
+        method: string;
+        path: string;
+        /** The wall clock when it arrived, RFC 3339 in UTC. */
+        received: string;
+        calls: components["schemas"]["NodeCall"][];
+      }[];
+    };
+    /** A JSON-RPC call to the chain node that a request needed. */
+    NodeCall: {
+      method: string;
+      /** The decoded call of `eth_call`, `eth_sendRawTransaction` and similar methods, such as `balanceOf(0x…)`, with its contract; null for other methods. */
+      call: string | null;
+      /** Null while it is in progress. */
+      duration_ms: number | null;
+      failed: boolean;
+    };
+    /** A binding check, with the expected and the actual value. */
+    Check: {
+      name: string;
+      ok: boolean;
+      expected: components["schemas"]["Json"];
+      actual: components["schemas"]["Json"];
     };
     /** Everything that was created, as the routing API returns it. */
     Given: (components["schemas"]["GivenMerchant"] | components["schemas"]["GivenPurchase"]);
@@ -1238,13 +1316,6 @@ export interface components {
       mined_at: string | null;
       confirmed_at: string | null;
     };
-    /** A binding check, with the expected and the actual value. */
-    Check: {
-      name: string;
-      ok: boolean;
-      expected: components["schemas"]["Json"];
-      actual: components["schemas"]["Json"];
-    };
     MerchantViews: {
       data: {
         id: string;
@@ -1347,68 +1418,14 @@ export interface components {
     };
     SearchResults: {
       data: {
-        type: "purchase" | "merchant" | "operation" | "event" | "transaction" | "block" | "account" | "request";
+        /** `given` is a state that can be created. */
+        type: "purchase" | "merchant" | "operation" | "event" | "transaction" | "block" | "account" | "request" | "given";
+        /** For `given`: `purchase` or `merchant`, and the state. */
         id: string;
         title: string;
         /** The purchase whose timeline contains it, or null. */
         purchase_id: string | null;
       }[];
-    };
-    RequestViews: {
-      data: {
-        method: string;
-        path: string;
-        /** The wall clock when it arrived, RFC 3339 in UTC. */
-        received: string;
-        calls: components["schemas"]["NodeCall"][];
-        /** Counts responses from 1. */
-        number: number;
-        /** The request id of the response. */
-        id: string;
-        /** Sandbox time; null if the request was refused before the time was read. */
-        at: string | null;
-        duration_ms: number;
-        /** The id of the API operation, such as `createPurchase`; null for a path that has none. */
-        operation: string | null;
-        /** An account, a credential's id, or `anyone`. */
-        caller: string;
-        idempotency_key: string | null;
-        replayed: boolean;
-        /** Null if a fault dropped the response. */
-        status: number | null;
-        /** The code of the problem in the response. */
-        code: string | null;
-        body: components["schemas"]["Json"];
-        answer: components["schemas"]["Json"];
-        /** For a refusal: its error in one sentence, a sentence for each cause, and the binding checks, the failed ones first. */
-        refusal: ({
-          detail: string;
-          causes: string[];
-          checks: components["schemas"]["Check"][];
-        } | null);
-        /** The ids of the purchases, merchants and other records that it names. */
-        objects: string[];
-        /** The number of further calls, which are not kept. */
-        more_calls: number;
-      }[];
-      /** The `cursor` of the next page; null on the last. */
-      next_cursor: string | null;
-      in_progress: {
-        method: string;
-        path: string;
-        /** The wall clock when it arrived, RFC 3339 in UTC. */
-        received: string;
-        calls: components["schemas"]["NodeCall"][];
-      }[];
-    };
-    /** A JSON-RPC call to the chain node that a request needed. */
-    NodeCall: {
-      method: string;
-      /** The decoded call of `eth_call`, `eth_sendRawTransaction` and similar methods, such as `balanceOf(0x…)`, with its contract; null for other methods. */
-      call: string | null;
-      /** Null while it is in progress. */
-      duration_ms: number | null;
-      failed: boolean;
     };
     KeptChain: {
       records: number | null;
@@ -1457,23 +1474,23 @@ export interface components {
         }) } };
     UnprocessableEntity3: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
+          code: ("validation_failed");
+        }) } };
+    UnprocessableEntity4: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+          status: 422;
           code: ("validation_failed" | "given_invalid" | "given_refused" | "retry_limit");
         }) } };
     Conflict: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 409;
           code: ("needs_own_chain");
         }) } };
-    UnprocessableEntity4: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
+    UnprocessableEntity5: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
           code: ("retry_limit");
         }) } };
-    UnprocessableEntity5: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
-          status: 422;
-          code: ("validation_failed" | "time_invalid");
-        }) } };
     UnprocessableEntity6: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
-          code: ("validation_failed");
+          code: ("validation_failed" | "time_invalid");
         }) } };
     UnprocessableEntity7: { headers: { [name: string]: string }; content: { "application/problem+json": (components["schemas"]["Problem"] & {
           status: 422;
@@ -1647,6 +1664,47 @@ export interface paths {
       };
     };
   };
+  "/metrics": {
+    get: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: string }; content: never };
+        400: components["responses"]["BadRequest"];
+        403: components["responses"]["Forbidden"];
+        500: components["responses"]["InternalServerError"];
+        503: components["responses"]["ServiceUnavailable"];
+      };
+    };
+  };
+  "/requests": {
+    post: {
+      parameters: { query?: never; header?: never; path?: never; cookie?: never };
+      requestBody: { content: { "application/json": components["schemas"]["ApiRequest"] } };
+      responses: {
+        200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["ApiResponse"] } };
+        400: components["responses"]["BadRequest2"];
+        403: components["responses"]["Forbidden"];
+        413: components["responses"]["PayloadTooLarge"];
+        415: components["responses"]["UnsupportedMediaType"];
+        422: components["responses"]["UnprocessableEntity3"];
+        500: components["responses"]["InternalServerError"];
+        503: components["responses"]["ServiceUnavailable"];
+      };
+    };
+    get: {
+      parameters: { query?: { "status"?: string; "operation"?: "capabilities" | "issueAccess" | "readProgram" | "createMerchant" | "confirmEnrollment" | "createPurchase" | "readPurchase" | "activatePurchase" | "confirmRegistration" | "reconcilePurchase" | "fileClaim" | "recordDecision" | "executeRefund" | "deliverNotification" | "listReceipts" | "listTransactions" | "receiveNotification" | "readMerchantWallet" | "submitMerchantWalletAction" | "readPurchaseWallet" | "submitPurchaseWalletAction"; "purchase"?: string; "cursor"?: string; "order"?: "newest" | "slowest"; "after"?: string; "limit"?: string }; header?: never; path?: never; cookie?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["RequestViews"] } };
+        400: components["responses"]["BadRequest"];
+        403: components["responses"]["Forbidden"];
+        422: components["responses"]["UnprocessableEntity3"];
+        500: components["responses"]["InternalServerError"];
+        503: components["responses"]["ServiceUnavailable"];
+      };
+    };
+  };
   "/given": {
     post: {
       parameters: { query?: never; header?: never; path?: never; cookie?: never };
@@ -1658,7 +1716,7 @@ export interface paths {
         409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity3"];
+        422: components["responses"]["UnprocessableEntity4"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1674,7 +1732,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity4"];
+        422: components["responses"]["UnprocessableEntity5"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1691,7 +1749,7 @@ export interface paths {
         409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity5"];
+        422: components["responses"]["UnprocessableEntity6"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1708,7 +1766,7 @@ export interface paths {
         409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity6"];
+        422: components["responses"]["UnprocessableEntity3"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1725,7 +1783,7 @@ export interface paths {
         409: components["responses"]["Conflict"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity6"];
+        422: components["responses"]["UnprocessableEntity3"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1931,7 +1989,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity6"];
+        422: components["responses"]["UnprocessableEntity3"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -1975,7 +2033,7 @@ export interface paths {
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
-        422: components["responses"]["UnprocessableEntity6"];
+        422: components["responses"]["UnprocessableEntity3"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2004,7 +2062,7 @@ export interface paths {
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
-        422: components["responses"]["UnprocessableEntity6"];
+        422: components["responses"]["UnprocessableEntity3"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2019,7 +2077,7 @@ export interface paths {
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
-        422: components["responses"]["UnprocessableEntity6"];
+        422: components["responses"]["UnprocessableEntity3"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2034,7 +2092,7 @@ export interface paths {
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
         404: components["responses"]["NotFound"];
-        422: components["responses"]["UnprocessableEntity6"];
+        422: components["responses"]["UnprocessableEntity3"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2048,7 +2106,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["RefusalViews"] } };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity6"];
+        422: components["responses"]["UnprocessableEntity3"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2062,7 +2120,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["BlockViews"] } };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity6"];
+        422: components["responses"]["UnprocessableEntity3"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2076,21 +2134,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["SearchResults"] } };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity6"];
-        500: components["responses"]["InternalServerError"];
-        503: components["responses"]["ServiceUnavailable"];
-      };
-    };
-  };
-  "/requests": {
-    get: {
-      parameters: { query?: { "status"?: string; "operation"?: "capabilities" | "issueAccess" | "readProgram" | "createMerchant" | "confirmEnrollment" | "createPurchase" | "readPurchase" | "activatePurchase" | "confirmRegistration" | "reconcilePurchase" | "fileClaim" | "recordDecision" | "executeRefund" | "deliverNotification" | "listReceipts" | "listTransactions" | "receiveNotification" | "readMerchantWallet" | "submitMerchantWalletAction" | "readPurchaseWallet" | "submitPurchaseWalletAction"; "purchase"?: string; "cursor"?: string; "order"?: "newest" | "slowest"; "after"?: string; "limit"?: string }; header?: never; path?: never; cookie?: never };
-      requestBody?: never;
-      responses: {
-        200: { headers: { [name: string]: string }; content: { "application/json": components["schemas"]["RequestViews"] } };
-        400: components["responses"]["BadRequest"];
-        403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity6"];
+        422: components["responses"]["UnprocessableEntity3"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2104,7 +2148,7 @@ export interface paths {
         200: { headers: { [name: string]: string }; content: never };
         400: components["responses"]["BadRequest"];
         403: components["responses"]["Forbidden"];
-        422: components["responses"]["UnprocessableEntity6"];
+        422: components["responses"]["UnprocessableEntity3"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2133,7 +2177,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity6"];
+        422: components["responses"]["UnprocessableEntity3"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };
@@ -2149,7 +2193,7 @@ export interface paths {
         403: components["responses"]["Forbidden"];
         413: components["responses"]["PayloadTooLarge"];
         415: components["responses"]["UnsupportedMediaType"];
-        422: components["responses"]["UnprocessableEntity6"];
+        422: components["responses"]["UnprocessableEntity3"];
         500: components["responses"]["InternalServerError"];
         503: components["responses"]["ServiceUnavailable"];
       };

@@ -37,6 +37,7 @@ const groups: readonly (readonly [
       ["/docs/ci.md", "Run in CI"],
       ["/docs/languages.md", "Other languages"],
       ["/docs/pool.md", "Pool"],
+      ["/docs/agents.md", "Agents"],
     ],
   ],
   [

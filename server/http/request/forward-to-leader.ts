@@ -1,7 +1,7 @@
 import type { Step } from "../step.ts";
 import type { Validated } from "./validate.ts";
 
-const forwarded = ["authorization", "content-type", "idempotency-key"];
+const forwarded = ["authorization", "content-type", "idempotency-key", "traceparent", "tracestate"];
 
 /** Has the process that leads answer a request whose effect only that one may begin. */
 export const forwardToLeader: Step<Validated, Validated> = async (context, next) => {

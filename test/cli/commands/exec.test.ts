@@ -108,9 +108,29 @@ describe("exec", () => {
     ["an unknown option", ["--sed", "x", "--", "true"], "unknown option '--sed'"],
     ["an invalid value", ["--api-port", "x", "--", "true"], "'--api-port"],
     ["no command", [], "missing required argument"],
+    ["runs to compare of which there is one", ["--expect-equal", "--", "true"], "Pass --repeat 2 or more."],
+    [
+      "runs to compare that cannot be equal",
+      ["--repeat", "2", "--expect-equal", "--mode", "live", "--", "true"],
+      "With --mode live, the clock makes all runs differ. Leave out --mode, or leave out --expect-equal.",
+    ],
   ])("exits with 125 for %s, which no exit code of a command can be taken for", async (_, args, message) => {
     const ended = await tryCli(["exec", ...args]);
     expect(ended).toEqual({ code: 125, stdout: "", stderr: expect.stringContaining(message) });
+  });
+
+  test("logs a line for each request with --log-level info, as text with --log-format text", async () => {
+    const program = `await fetch(process.env.ROUTING_API_URL + "/v1/routing/capabilities")`;
+    const log = async (...options: string[]) => await tryCli(["exec", ...options, ...node(program)]);
+    expect((await log("--log-level", "info", "--log-format", "text")).stderr).toMatch(
+      /^\S+Z info request request_id=req_[a-z2-7]{20} method=GET path=\/v1\/routing\/capabilities status=200 code=null caller=anyone replayed=false\n$/,
+    );
+    expect(JSON.parse((await log("--log-level", "info")).stderr)).toMatchObject({
+      msg: "request",
+      request_id: expect.stringMatching(/^req_/),
+      path: "/v1/routing/capabilities",
+    });
+    expect(await log()).toEqual({ code: 0, stdout: "", stderr: "" });
   });
 
   test("exits with 0 for --help", async () => {

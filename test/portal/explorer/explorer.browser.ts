@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { usdc } from "../../../protocol/values/amount.ts";
 import { createSandbox } from "../../../sandbox/create-sandbox.ts";
-import type { RequestViews } from "../../../sandbox/explorer/views.ts";
+import type { PurchaseViews, RequestViews } from "../../../sandbox/explorer/views.ts";
 import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
 import { Session } from "../../../testkit/demo/session.ts";
@@ -246,6 +246,26 @@ test("search leads to what an id, a hash or an address belongs to", async () => 
   await find("absent");
   await page.getByText("Found nothing for absent.").waitFor();
   expect(page.url()).toMatch(/#\/search\?q=absent$/);
+});
+
+test("a search for given creates a purchase in a state, and one for explain leads to a transaction", async () => {
+  const page = await kit.open();
+  const find = async (wanted: string) => {
+    await page.getByRole("searchbox", { name: "Find an id, hash, address or block" }).fill(wanted);
+    await page.keyboard.press("Enter");
+  };
+  await find("given paid");
+  await page.getByRole("button", { name: "Create a purchase in the state paid" }).click();
+  await page.getByRole("heading", { name: "Purchase", exact: true }).waitFor();
+  const { data }: PurchaseViews = await (
+    await fetch(`${kit.sandbox.description.urls.control}/explorer/purchases`)
+  ).json();
+  expect(page.url()).toMatch(new RegExp(`#/purchases/${data[0]?.id}$`));
+  const hash = `0x${"12".repeat(32)}`;
+  await find(`explain ${hash}`);
+  await page.getByRole("link", { name: "Explain the transaction" }).click();
+  await page.getByRole("heading", { name: "Transaction", exact: true }).waitFor();
+  expect(page.url()).toMatch(new RegExp(`#/transactions/${hash}$`));
 });
 
 test("a view that was read late does not take the focus from the search field", async () => {

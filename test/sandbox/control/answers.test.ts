@@ -82,6 +82,7 @@ function refusalOf(subject: string, transaction_hash: string) {
 test("every route of the control API succeeds as its description says, without unknown members", async () => {
   await walk.send("GET /status");
   await walk.send("GET /health");
+  await walk.send("GET /metrics");
   const { answer: fingerprint } = await walk.send("GET /fingerprint");
   expect(fingerprint).toEqual(await sandbox.fingerprint());
   await walk.send("GET /openapi.json");
@@ -90,6 +91,8 @@ test("every route of the control API succeeds as its description says, without u
   await walk.send("POST /receiver/pin", { url: sandbox.receiver.url });
   await walk.send("GET /scenario");
   await walk.send("DELETE /scenario");
+
+  await walk.send("POST /requests", { method: "GET", path: "/v1/routing/capabilities" });
 
   const { answer: given } = await walk.send("POST /given", { purchase: { state: "refunded" } });
   const hash = given.payments[0].transaction_hash;

@@ -17,6 +17,7 @@ import type {
   SearchResult,
   ViewPage,
 } from "../../../sandbox/explorer/views.ts";
+import { merchantStates, purchaseStates } from "../../../sandbox/given/states.ts";
 import { KeptSnapshots } from "../../../sandbox/snapshots/kept-snapshots.ts";
 import { actorsOf } from "../../../testkit/demo/actors.ts";
 import { silentPrinter } from "../../../testkit/demo/printer.ts";
@@ -374,6 +375,28 @@ test("search finds ids, hashes, addresses and blocks", async () => {
   ]);
   expect(await find("0")).toMatchObject([{ type: "block", title: "Block 0 with 0 transactions" }]);
   expect(await find("nothing")).toEqual([]);
+});
+
+test("search finds the states that can be created, and the explanation of a transaction", async () => {
+  const find = async (q: string) =>
+    (await read<{ data: SearchResult[] }>(`/search?q=${encodeURIComponent(q)}`)).data;
+  const idsOf = async (q: string) => (await find(q)).map(({ id }) => id);
+  expect(await find("given paid")).toEqual([
+    { type: "given", id: "purchase paid", title: "Create a purchase in the state paid", purchase_id: null },
+  ]);
+  expect(await idsOf(" given  purchase re ")).toEqual([
+    "purchase reconciled",
+    "purchase refund_due",
+    "purchase refunded",
+  ]);
+  expect(await idsOf("given")).toEqual(purchaseStates.map((state) => `purchase ${state}`));
+  expect(await idsOf("given merchant")).toEqual(merchantStates.map((state) => `merchant ${state}`));
+  expect(await idsOf("given sold")).toEqual([]);
+  const absent = `0x${"12".repeat(32)}`;
+  expect(await find(`explain ${absent}`)).toMatchObject([{ type: "transaction", id: absent }]);
+  const { refunded } = await purchases();
+  expect(await find(`explain ${refunded.id}`)).toMatchObject([{ type: "purchase", id: refunded.id }]);
+  expect(await find("explain")).toEqual([]);
 });
 
 test("a list is read fifty at a time, the newest first", async () => {

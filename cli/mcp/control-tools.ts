@@ -1,0 +1,128 @@
+import { z } from "zod";
+import { bodyOf, type ControlOperation } from "../../sandbox/control/operation.ts";
+import { controlOperations } from "../../sandbox/control/table.ts";
+import { orList } from "../../server/lib/or-list.ts";
+import { fetchControl } from "../running/call-control.ts";
+import { type Arguments, inputSchema, type Tool } from "./tool.ts";
+
+/** The operations of the control API behind each tool, by their ids. The arguments of a call decide which of them is called. */
+const operationsOfTools: { readonly [tool: string]: readonly string[] } = {
+  status: ["readStatus"],
+  given: ["give"],
+  request: ["sendRequest"],
+  requests: ["listRequests"],
+  timeline: ["readTimeline"],
+  explain: ["explain", "explainUnsent"],
+  faults: ["listFaults", "setFault"],
+  clear_faults: ["clearFaults"],
+  time: ["travel", "mine", "chooseMining"],
+  deliver: ["deliver"],
+  snapshot: ["takeSnapshot"],
+  snapshots: ["listSnapshots"],
+  restore: ["restoreSnapshot"],
+};
+
+/** The tools that call the control API of the sandbox in a data directory, with the schemas of its operations. */
+export function controlTools(dataDirectory: string): Tool[] {
+  return Object.entries(operationsOfTools).map(([name, ids]) => {
+    const operations = ids.flatMap((id) => controlOperations.filter((operation) => operation.id === id));
+    const fields = unite(operations.map(fieldsOf));
+    return {
+      name,
+      description: operations.map(describe).join(" "),
+      input: inputSchema(z.strictObject(fields)),
+      async call(given) {
+        requireKnown(name, Object.keys(fields), given);
+        const operation = chosenBy(given, operations);
+        const { method, path, body } = requestOf(name, operation, given);
+        const response = await fetchControl(dataDirectory, method, path, body);
+        return await response.text();
+      },
+    };
+  });
+}
+
+function describe({ summary, description = "" }: ControlOperation): string {
+  return `${summary} ${description}`.trim();
+}
+
+/** The schemas of an operation's arguments by name: those of its path, of its query and of the members of its body. */
+function fieldsOf(operation: ControlOperation): { readonly [name: string]: z.ZodType } {
+  const shapes = [operation.query, bodyOf(operation)].map((schema) =>
+    schema === undefined ? {} : membersOf(schema),
+  );
+  return { ...operation.params, ...Object.assign({}, ...shapes) };
+}
+
+/** The members of an object, or of all objects of a union: a tool's arguments are one object. */
+function membersOf(schema: z.ZodType): { [name: string]: z.ZodType } {
+  if (schema instanceof z.ZodObject) return schema.shape;
+  return schema instanceof z.ZodUnion ? unite(schema.options.map(membersOfAny)) : {};
+}
+
+function membersOfAny(schema: unknown): { [name: string]: z.ZodType } {
+  return schema instanceof z.ZodType ? membersOf(schema) : {};
+}
+
+/** Members that are not in all of the shapes are optional; one with several schemas has one of them. */
+function unite(shapes: readonly { readonly [name: string]: z.ZodType }[]): { [name: string]: z.ZodType } {
+  const names = new Set(shapes.flatMap((shape) => Object.keys(shape)));
+  return Object.fromEntries(
+    [...names].map((name) => {
+      const schemas = [...new Set(shapes.flatMap((shape) => shape[name] ?? []))];
+      const [only] = schemas;
+      const schema = schemas.length === 1 && only !== undefined ? only : z.union(schemas);
+      return [name, shapes.every((shape) => name in shape) ? schema : schema.optional()];
+    }),
+  );
+}
+
+/**
+ * Returns the first operation that takes these arguments. Without one, the control API refuses the request of the operation that takes the first of
+ * them, or of the last operation.
+ */
+function chosenBy(given: Arguments, operations: readonly ControlOperation[]): ControlOperation {
+  const names = Object.keys(given);
+  const takes = (operation: ControlOperation, some: readonly string[]) =>
+    some.every((name) => name in fieldsOf(operation));
+  const chosen =
+    operations.find(
+      (operation) =>
+        takes(operation, names) && Object.keys(operation.params ?? {}).every((name) => name in given),
+    ) ??
+    operations.find((operation) => names.length > 0 && takes(operation, names.slice(0, 1))) ??
+    operations.at(-1);
+  if (chosen === undefined) throw new Error("A tool has no operation.");
+  return chosen;
+}
+
+/** @throws Error when an argument is not one of the tool's. */
+function requireKnown(tool: string, names: readonly string[], given: Arguments): void {
+  const unknown = Object.keys(given).find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new Error(
+      `The tool ${tool} has no argument ${unknown}. ${names.length === 0 ? "Leave it out" : `Use ${orList(names)}`}.`,
+    );
+}
+
+/** The request of an operation with these arguments. The control API checks their values. */
+function requestOf(tool: string, operation: ControlOperation, given: Arguments) {
+  const { params = {}, query, path } = operation;
+  const names = Object.keys(params);
+  const missing = names.find((name) => !(name in given));
+  if (missing !== undefined) throw new Error(`The argument ${missing} of ${tool} is missing. Pass it.`);
+  const others = Object.entries(given).filter(([name]) => !names.includes(name));
+  const filled = names.reduce(
+    (text, name) => text.replace(`{${name}}`, encodeURIComponent(String(given[name]))),
+    path,
+  );
+  const strings = Object.fromEntries(others.map(([name, value]) => [name, String(value)]));
+  const asked = query === undefined ? "" : `?${new URLSearchParams(strings)}`;
+  return {
+    method: methods[operation.method],
+    path: filled + asked,
+    ...(bodyOf(operation) && { body: Object.fromEntries(others) }),
+  };
+}
+
+const methods = { get: "GET", post: "POST", put: "PUT", delete: "DELETE" } as const;

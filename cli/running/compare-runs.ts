@@ -1,0 +1,142 @@
+import { z } from "zod";
+import { type Json, toJson } from "../../protocol/values/json.ts";
+import {
+  type BlockView,
+  blocksSchema,
+  type EventView,
+  eventsSchema,
+  type RequestView,
+  requestsSchema,
+  type ViewPage,
+} from "../../sandbox/explorer/views.ts";
+import { showValue } from "../../sandbox/lib/errors/show-value.ts";
+import { askControl } from "../../sandbox/service/ask-control.ts";
+import { fingerprintSchema } from "../../sandbox/snapshots/fingerprint.ts";
+import { findDifference } from "../../testkit/scenario/repeat/find-difference.ts";
+
+/** A request, a transaction or an event of a run. */
+interface RunStep {
+  /** As in `request 3, POST /v1/routing/…`. */
+  name: string;
+  /** The sandbox time. */
+  at: string;
+  /** The fields that equal runs have in common, without times of the wall clock. */
+  value: Json;
+}
+
+/** The requests, transactions and events of a run of a command. */
+export interface RecordedRun {
+  digest: string;
+  /** The oldest first. */
+  steps: readonly RunStep[];
+}
+
+/**
+ * Reads the requests, transactions and events since the last restore, when no request is in progress.
+ *
+ * @param controlUrl - `urls.control` of the sandbox.
+ * @example const run = await recordRun(sandbox.description.urls.control)
+ */
+export async function recordRun(controlUrl: string): Promise<RecordedRun> {
+  const { digest } = fingerprintSchema.parse(await read(controlUrl, "/fingerprint"));
+  const [blocks, requests, events] = [
+    await readAll(controlUrl, "/explorer/blocks?has=transactions", blocksSchema),
+    await readAll(controlUrl, "/requests?limit=200", requestsSchema),
+    await readAll(controlUrl, "/explorer/events?", eventsSchema),
+  ];
+  // Requests whose time was not read have that of the request before them.
+  let at = "";
+  const timed = requests.map((request) => {
+    at = request.at ?? at;
+    return { ...request, at };
+  });
+  // At equal times, a block comes before the requests that find it, and these before the events that they cause.
+  const steps = [...blocks.flatMap(transactionsOf), ...timed.map(requestStep), ...events.map(eventStep)];
+  return { digest, steps: steps.toSorted((left, right) => left.at.localeCompare(right.at)).map(numbered()) };
+}
+
+/**
+ * Describes where a run first differs from the first run.
+ *
+ * @param number - of the other run, from 1.
+ * @returns null if the fingerprints are equal.
+ */
+export function describeDifference(first: RecordedRun, other: RecordedRun, number: number): string | null {
+  if (first.digest === other.digest) return null;
+  const length = Math.max(first.steps.length, other.steps.length);
+  for (let index = 0; index < length; index += 1) {
+    const difference = compareSteps(first.steps[index], other.steps[index], number);
+    if (difference !== null) return difference;
+  }
+  return `Run ${number} has the fingerprint ${other.digest} and run 1 ${first.digest}, with equal requests, transactions and events. Compare what else the command changes: time, mining, faults and contracts.`;
+}
+
+function compareSteps(first: RunStep | undefined, other: RunStep | undefined, number: number): string | null {
+  if (first === undefined)
+    return `Run ${number} differs from run 1 first in ${other?.name}, which run 1 does not have.`;
+  if (other === undefined)
+    return `Run ${number} differs from run 1 first in ${first.name}, which it does not have.`;
+  if (first.name !== other.name)
+    return `Run ${number} differs from run 1 first in ${other.name}, where run 1 has ${first.name}.`;
+  const forth = findDifference(first.value, other.value, "");
+  const back = findDifference(other.value, first.value, "");
+  const field = forth?.field ?? back?.field;
+  if (field === undefined) return null;
+  const [before, after] = forth === null ? [back?.actual, back?.expected] : [forth.expected, forth.actual];
+  return `Run ${number} differs from run 1 first in ${first.name}: ${field} is ${showValue(after)} instead of ${showValue(before)}.`;
+}
+
+function requestStep({ method, path, at, ...request }: RequestView & { at: string }): RunStep {
+  const { operation, idempotency_key, body, status, code, replayed, answer } = request;
+  const value = toJson({ idempotency_key, body, status, code, replayed, answer });
+  return {
+    name: `request {number}, ${method} ${path}${operation === null ? "" : ` (${operation})`}`,
+    at,
+    value,
+  };
+}
+
+function transactionsOf({ at, number, transactions }: BlockView): RunStep[] {
+  return transactions.map(({ hash, from, to, function: called, about, succeeded }) => {
+    const recipient = to === null ? "a new contract" : (to.name ?? to.address);
+    const name = `transaction {number}, ${called ?? "a call"} of ${recipient} from ${from.name ?? from.address}`;
+    return { name, at, value: toJson({ about, succeeded, block_number: number, hash }) };
+  });
+}
+
+function eventStep({ type, subject, body, created_at: at }: EventView): RunStep {
+  return { name: `event {number}, ${type}`, at, value: toJson({ subject, body }) };
+}
+
+/** Returns a function that counts the steps of each kind, from 1. */
+function numbered(): (step: RunStep) => RunStep {
+  const counts = new Map<string, number>();
+  return (step) => {
+    const [kind = ""] = step.name.split(" ");
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    return { ...step, name: step.name.replace("{number}", `${count}`) };
+  };
+}
+
+/** Reads all pages of a list, the newest item first, and returns the oldest first. */
+async function readAll<T>(controlUrl: string, path: string, schema: z.ZodType<ViewPage<T>>): Promise<T[]> {
+  const items: T[] = [];
+  let cursor: string | null = null;
+  do {
+    const next: string = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
+    const page: ViewPage<T> = schema.parse(await read(controlUrl, path + next));
+    items.push(...page.data);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  return items.reverse();
+}
+
+const refused = z.object({ detail: z.string() });
+
+async function read(controlUrl: string, path: string): Promise<unknown> {
+  const answer = await askControl(controlUrl, "GET", path);
+  const body: unknown = await answer.json();
+  if (!answer.ok) throw new Error(refused.parse(body).detail);
+  return body;
+}

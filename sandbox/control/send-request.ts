@@ -1,0 +1,66 @@
+import { z } from "zod";
+import { Request, URL } from "../../protocol/globals.ts";
+import { jsonObjectSchema } from "../../server/http/schemas/primitives.ts";
+import { withOwnGlobals } from "../lib/http/direct/with-own-globals.ts";
+import { defineControl } from "./operation.ts";
+
+const requestBody = z
+  .strictObject({
+    method: z.enum(["GET", "POST"]),
+    path: z
+      .string()
+      .regex(/^\/v1\/routing\/\S+$/, "must be a path of the routing API, such as /v1/routing/capabilities")
+      .meta({ description: "The path of the API operation, with its query." }),
+    idempotency_key: z.string().optional().meta({
+      description: "A key of your choice, which every POST needs. Send it again to repeat a request.",
+    }),
+    body: jsonObjectSchema.optional(),
+  })
+  .meta({ id: "ApiRequest" });
+
+const responseSchema = z
+  .object({
+    status: z.int().nullable().meta({
+      description:
+        "The status of the response; null if the connection was lost. Then send the identical request again, with the identical key.",
+    }),
+    request_id: z.string().nullable(),
+    body: jsonObjectSchema.nullable().meta({ description: "The body of the response, if it is JSON." }),
+  })
+  .meta({ id: "ApiResponse" });
+
+const sendRequest = defineControl({
+  id: "sendRequest",
+  method: "post",
+  path: "/requests",
+  tag: "Sandbox",
+  summary: "Sends a request to the routing API, with a credential of the first program.",
+  description:
+    "The credential belongs to an account of its own, so that no credential of your backend is revoked. A refusal of the routing API is a response: see its `status` and `body`.",
+  page: { target: "api.md", words: "API behavior" },
+  body: requestBody,
+  example: { method: "GET", path: "/v1/routing/programs/prg_demo/merchants" },
+  success: { status: 200, description: "The response of the routing API.", schema: responseSchema },
+  // A recording notes the request that it sends.
+  recorded: false,
+  async handle({ sandbox: { description, sendAsClient }, body: { method, path, idempotency_key, body } }) {
+    const headers = {
+      ...(body && { "Content-Type": "application/json" }),
+      ...(idempotency_key !== undefined && { "Idempotency-Key": idempotency_key }),
+    };
+    const content = body && { body: JSON.stringify(body) };
+    const request = withOwnGlobals(
+      () => new Request(new URL(path, description.urls.api), { method, headers, ...content }),
+    );
+    const response = await sendAsClient(request).catch(() => null);
+    const answer = jsonObjectSchema.safeParse(await response?.json().catch(() => null));
+    return {
+      status: response?.status ?? null,
+      request_id: response?.headers.get("X-Request-Id") ?? null,
+      body: answer.data ?? null,
+    };
+  },
+});
+
+/** The operations of the sandbox's own client. */
+export const clientOperations = [sendRequest];

@@ -1,0 +1,112 @@
+import { spawnSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../temporary-folder.ts";
+import { tryCli } from "../run-cli.ts";
+
+/** Runs a command several times with exec, and compares the runs. */
+const repeat = async (runs: number, ...command: string[]) =>
+  await tryCli(["exec", "--repeat", `${runs}`, "--expect-equal", "--", ...command]);
+
+/** A program of Node that can create given states. */
+const node = (program: string) => [
+  process.execPath,
+  "--input-type=module",
+  "--eval",
+  `const send = async (url, body) => {
+     const answer = await fetch(url, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+     if (!answer.ok) throw new Error(await answer.text());
+     return await answer.json();
+   };
+   const give = async (body) => await send(process.env.ROUTING_CONTROL_URL + "/given", body);
+   ${program}`,
+];
+
+const purchase = (reference: string) =>
+  `await give({ purchase: { state: "active", reference: ${reference} } });`;
+
+test("a command whose runs are equal is run as often as --repeat says, and exec prints their fingerprint", async () => {
+  const file = join(await temporaryFolder(), "runs");
+  const program = `
+    const { appendFile } = await import("node:fs/promises");
+    await appendFile(${JSON.stringify(file)}, process.env.ROUTING_API_URL + "\\n");
+    await give({ purchase: { state: "refunded" } });`;
+  expect(await repeat(3, ...node(program))).toEqual({
+    code: 0,
+    stdout: "",
+    stderr: expect.stringMatching(/^3 runs have the fingerprint 0x[0-9a-f]{64}\.\n$/),
+  });
+  const urls = (await readFile(file, "utf8")).trim().split("\n");
+  expect(urls).toHaveLength(3);
+  expect(new Set(urls).size).toBe(1);
+});
+
+const createPurchase = String.raw`request \d+, POST /v1/routing/programs/prg_demo/purchases \(createPurchase\)`;
+
+test.each([
+  [
+    "Math.random",
+    purchase("'order-' + Math.random()"),
+    `${createPurchase}: body.reference is "order-0.\\d+"`,
+  ],
+  ["Date.now", purchase("'order-' + Date.now()"), `${createPurchase}: body.reference is "order-1\\d+"`],
+  [
+    "a transaction of a random value",
+    `${purchase('"order"')}
+     const [from, to] = ["0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC"];
+     const value = "0x" + Math.floor(Math.random() * 2 ** 40).toString(16);
+     await send(process.env.ROUTING_RPC_URL, { jsonrpc: "2.0", id: 1, method: "eth_sendTransactionSync", params: [{ from, to, value }] });
+     ${purchase("'order-' + Math.random()")}`,
+    "transaction \\d+, a call of \\w+ from \\w+: hash is ",
+  ],
+  [
+    "a request that only some runs send",
+    `${purchase('"first"')} const { existsSync, writeFileSync } = await import("node:fs");
+     const file = process.env.ROUTING_SANDBOX_FILE + ".ran";
+     if (existsSync(file)) ${purchase('"second"')}
+     else await give({ merchant: { state: "pending", wallet: "stranger" } });
+     writeFileSync(file, "");`,
+    null,
+  ],
+])(
+  "with %s, exec exits with 1 and names the first request or transaction that differs",
+  async (_, program, difference) => {
+    const { code, stderr } = await repeat(3, ...node(program));
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      new RegExp(
+        `^Run \\d+ differs from run 1 first in ${difference ?? "request \\d+, .*, where run 1 has request"}`,
+      ),
+    );
+  },
+);
+
+test.skipIf(spawnSync("python3", ["--version"]).status !== 0)(
+  "with the order of a set, which Python changes in each run, exec names the first request whose order differs",
+  async () => {
+    const program = `
+import json, os, urllib.request
+for name in {"ada", "bob", "cy", "dee", "eve", "flo", "guy", "hal"}:
+    body = json.dumps({"purchase": {"state": "created", "reference": name}}).encode()
+    headers = {"Content-Type": "application/json"}
+    urllib.request.urlopen(urllib.request.Request(os.environ["ROUTING_CONTROL_URL"] + "/given", body, headers))
+`;
+    const { code, stderr } = await repeat(4, "env", "-u", "PYTHONHASHSEED", "python3", "-c", program);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      new RegExp(
+        `^Run \\d differs from run 1 first in ${createPurchase}: body.reference is "\\w+" instead of "\\w+"\\.\\n$`,
+      ),
+    );
+  },
+);
+
+test("a run that fails ends the repetition with its exit code", async () => {
+  const file = join(await temporaryFolder(), "runs");
+  expect(await repeat(5, "sh", "-c", `echo run >> ${file}; test $(wc -l < ${file}) -lt 2`)).toMatchObject({
+    code: 1,
+    stderr: "",
+  });
+  expect(await readFile(file, "utf8")).toBe("run\nrun\n");
+});

@@ -1,0 +1,182 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
+import { beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import type { Sandbox } from "../../../sandbox/create-sandbox.ts";
+import { cli, startInFolder } from "../program.ts";
+
+let sandbox: Sandbox;
+let folder: string;
+let client: Client;
+
+beforeAll(async () => {
+  const started = await startInFolder();
+  ({ sandbox, folder } = started);
+  client = await connect(folder);
+  return async () => {
+    await client.close();
+    await started.end();
+  };
+});
+
+/** Starts the command as an agent does, and connects to it. */
+async function connect(dataDirectory: string): Promise<Client> {
+  const agent = new Client({ name: "test", version: "1.0.0" });
+  await agent.connect(
+    new StdioClientTransport({ command: process.execPath, args: [cli, "mcp", "--data-dir", dataDirectory] }),
+  );
+  return agent;
+}
+
+const textContent = z.array(z.object({ type: z.literal("text"), text: z.string() }));
+
+async function callOn(agent: Client, name: string, given: { [argument: string]: unknown } = {}) {
+  const { isError = false, content } = CallToolResultSchema.parse(
+    await agent.callTool({ name, arguments: given }),
+  );
+  return { isError, texts: textContent.parse(content).map(({ text }) => text) };
+}
+
+/** The result of a tool, as JSON. */
+async function call(name: string, given?: { [argument: string]: unknown }) {
+  const { isError, texts } = await callOn(client, name, given);
+  expect(isError, texts.join("\n")).toBe(false);
+  return JSON.parse(texts[0] ?? "");
+}
+
+/** The sentence that a tool fails with. */
+async function failure(name: string, given?: { [argument: string]: unknown }) {
+  const { isError, texts } = await callOn(client, name, given);
+  expect(isError).toBe(true);
+  return texts[0];
+}
+
+test("an agent brings a purchase from a given state to a refund, over an outage that it causes and a refused transaction that it has explained", async () => {
+  const { number } = await call("snapshot");
+  const { purchase, payments, decision } = await call("given", { purchase: { state: "approved" } });
+  const explained = await call("explain", { hash: payments[0].transaction_hash });
+  expect(explained).toMatchObject({ accepted: true });
+  await call("faults", { intent: "answer-lost", operation: "executeRefund" });
+  expect(await call("faults")).toMatchObject({ data: [{ remaining: 1 }] });
+  const refund = {
+    method: "POST",
+    path: `/v1/routing/programs/${purchase.program}/purchases/${purchase.id}/refunds`,
+    idempotency_key: "refund-1",
+    body: { decision_id: decision.id },
+  };
+  expect(await call("request", refund)).toEqual({ status: null, request_id: null, body: null });
+  expect(await call("request", refund)).toMatchObject({
+    status: 201,
+    body: { refund: { status: "collected" } },
+  });
+  const { data } = await call("requests", { operation: "executeRefund", limit: 2 });
+  expect(data).toMatchObject([{ status: 201, replayed: true }, { status: null }]);
+  expect(await call("clear_faults")).toEqual({ data: [] });
+  expect((await call("timeline", { id: purchase.id })).purchase).toMatchObject({ id: purchase.id });
+  expect((await call("deliver")).notifications).not.toEqual([]);
+  expect(await call("restore", { number })).toEqual(await call("snapshots"));
+  expect(await failure("timeline", { id: purchase.id })).toBe(`There is no purchase ${purchase.id}.`);
+});
+
+test("the tools have the schemas of the control API, each as one object", async () => {
+  const { tools } = await client.listTools();
+  const inputs = Object.fromEntries(tools.map(({ name, inputSchema }) => [name, inputSchema]));
+  for (const { inputSchema, description } of tools) {
+    expect(inputSchema).toMatchObject({ type: "object", additionalProperties: false });
+    expect(description).toMatch(/^[A-Z].*\.$/s);
+  }
+  expect(Object.keys(inputs["given"]?.properties ?? {})).toEqual(["merchant", "purchase"]);
+  expect(inputs["restore"]).toMatchObject({
+    properties: { number: { type: "string" } },
+    required: ["number"],
+  });
+  expect(inputs["time"]?.properties).toMatchObject({
+    seconds: { type: "integer" },
+    to: { type: "integer" },
+    blocks: { type: "integer", default: 1 },
+    every: { anyOf: [{ enum: ["transaction", "never"] }, { type: "integer" }] },
+  });
+  expect(inputs["time"]).not.toHaveProperty("required");
+  expect(Object.keys(inputs["explain"]?.properties ?? {})).toEqual([
+    "hash",
+    "for",
+    "call",
+    "typed_data",
+    "signature",
+    "decision",
+  ]);
+});
+
+test("the arguments of a tool choose what it does", async () => {
+  const { now } = await call("time", { seconds: 60 });
+  expect(await call("time", { to: now + 60 })).toEqual({ now: now + 60 });
+  const { block_number } = await call("time", { blocks: 2 });
+  expect(await call("status")).toMatchObject({ chain: { block_number }, urls: sandbox.description.urls });
+  expect(await call("time", { every: "transaction" })).toEqual({ every: "transaction" });
+  const { token } = sandbox.description.contracts;
+  const unsent = await call("explain", { call: { from: sandbox.wallets.buyer.address, to: token } });
+  expect(unsent).toMatchObject({ accepted: false });
+});
+
+test.each<[tool: string, given: { [argument: string]: unknown }, sentence: string]>([
+  ["given", { purchase: { state: "sold" } }, 'state "sold" is not a valid value. Use created,'],
+  ["given", {}, 'The body must have one member, "merchant" or "purchase", with the options of that.'],
+  ["given", { order: {} }, "The tool given has no argument order. Use merchant or purchase."],
+  ["time", { seconds: 0 }, "/seconds"],
+  ["time", { minutes: 1 }, "The tool time has no argument minutes. Use seconds, to, blocks or every."],
+  ["time", { seconds: 1, blocks: 1 }, "/blocks is not a field of this request; use seconds"],
+  ["faults", { intent: "fire" }, "intent"],
+  ["explain", {}, 'must be {"call": …}, {"typed_data": …} or {"decision": …}'],
+  ["explain", { hash: "0x12" }, "/hash"],
+  ["restore", { number: 99 }, "99"],
+  ["restore", {}, "The argument number of restore is missing. Pass it."],
+  ["status", { verbose: true }, "The tool status has no argument verbose. Leave it out."],
+  ["timeline", { id: "pur_a", q: 1 }, "The tool timeline has no argument q. Use id."],
+  ["requests", { status: "5" }, "/query/status"],
+  ["request", { method: "GET", path: "/status" }, "/path must be a path of the routing API"],
+  ["trace", {}, "/file is missing"],
+  ["documentation", { words: "nothing-has-this-word" }, 'No section has "nothing-has-this-word".'],
+  ["fault", {}, "There is no tool fault. Use status, given,"],
+])("a call of %s with %j fails with a sentence that says what to do", async (tool, given, sentence) => {
+  expect(await failure(tool, given)).toContain(sentence);
+});
+
+test("a refusal of the control API is the error of the tool, with the same sentence, its code and its fields", async () => {
+  const body = { purchase: { state: "paid", amount: "-1" } };
+  const response = await fetch(`${sandbox.description.urls.control}/given`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  const { code, detail, errors } = z
+    .object({ code: z.string(), detail: z.string(), errors: z.array(z.unknown()) })
+    .parse(await response.json());
+  const { texts } = await callOn(client, "given", body);
+  expect(texts[0]).toBe(detail);
+  expect(JSON.parse(texts[1] ?? "")).toEqual({ code, errors });
+});
+
+test("documentation finds the sections that have all words, those with the words in their heading first", async () => {
+  const found = await call("documentation", { words: "idempotency" });
+  expect(found[0].heading.toLowerCase()).toContain("idempotency");
+  expect((await fetch(found[0].url)).status).toBe(200);
+});
+
+test("trace writes the trace and its snapshot file", async () => {
+  const file = join(folder, "agent.trace.html");
+  expect(await call("trace", { file })).toEqual({ file, snapshot: join(folder, "agent.snapshot") });
+  expect(existsSync(file)).toBe(true);
+});
+
+test("without a sandbox, every tool says how to start one", async () => {
+  const agent = await connect(join(folder, "nothing"));
+  const { isError, texts } = await callOn(agent, "status");
+  await agent.close();
+  expect([isError, texts[0]]).toEqual([
+    true,
+    expect.stringMatching(/^No sandbox runs in .*\. Start one with /),
+  ]);
+});
