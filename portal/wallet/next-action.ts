@@ -23,7 +23,7 @@ const usual: readonly ActionName[] = [
 /** Actions that are done once; once the service has accepted one, doing it again is out of the way. */
 export const oneTimeActions: ReadonlySet<ActionName> = new Set(["enroll", "register", "claim"]);
 
-/** Opens the next action. What is open stays open: otherwise the button of another action could get below the pointer between two clicks. */
+/** Opens the next action. An open action stays open: otherwise the button of another action could get below the pointer between two clicks. */
 export function openNext(state: PageState, wallet: WalletView): void {
   const next = nextOf(wallet);
   if (next !== null) state.opened.add(next);

@@ -68,8 +68,9 @@ export const overviewSchema = z
       description: "The labels of known accounts and contracts, by address in lower case.",
     }),
     programs: z.array(programViewSchema),
-    unsettled: z.record(z.string(), count).meta({
-      description: "The number of relay operations that are not settled, by status.",
+    unsettled: z.array(z.object({ kind: text, status: text, held: z.boolean(), count })).meta({
+      description:
+        "The number of relay operations that are not settled, by kind and status. `held`: a fault with the action `hold` has acted on them.",
     }),
     unknown: z.array(text).meta({
       description: "A sentence for each relay operation whose outcome is unknown after a reorg.",
@@ -109,6 +110,7 @@ const purchaseViewSchema = z
     id: text,
     program: text,
     merchant_id: text,
+    merchant_name: text,
     status: text,
     route: text.nullable(),
     reference: text.nullable(),
@@ -388,7 +390,6 @@ export type TimelineEntry = z.output<typeof timelineEntrySchema>;
 export const timelineSchema = z
   .object({
     purchase: purchaseViewSchema,
-    merchant_name: text,
     terms: jsonSchema,
     as_of: blockPointSchema,
     wallet_url: text,

@@ -1088,10 +1088,13 @@ export interface components {
           available_wei: string;
         } | null);
       }[];
-      /** The number of relay operations that are not settled, by status. */
+      /** The number of relay operations that are not settled, by kind and status. `held`: a fault with the action `hold` has acted on them. */
       unsettled: {
-        [name: string]: number;
-      };
+        kind: string;
+        status: string;
+        held: boolean;
+        count: number;
+      }[];
       /** A sentence for each relay operation whose outcome is unknown after a reorg. */
       unknown: string[];
       pending_transactions: number;
@@ -1124,6 +1127,7 @@ export interface components {
       id: string;
       program: string;
       merchant_id: string;
+      merchant_name: string;
       status: string;
       route: string | null;
       reference: string | null;
@@ -1152,7 +1156,6 @@ export interface components {
     };
     PurchaseTimeline: {
       purchase: components["schemas"]["PurchaseView"];
-      merchant_name: string;
       terms: components["schemas"]["Json"];
       as_of: components["schemas"]["BlockPoint"];
       wallet_url: string;

@@ -50,6 +50,7 @@ test("a trace opens from the disk and asks no host, with filters, links to entri
     await page.getByLabel("Code").getByText("expect(paid).toBe(2); // </script>").waitFor();
     await page.getByLabel("Failure").getByText("<b>expected</b>").waitFor();
     const all = await page.locator(".moment").count();
+    if (width === 390) await page.getByText("Filter", { exact: true }).click();
     await page.getByLabel("Outcome").selectOption("refused");
     await page.getByText("✗ contract").first().waitFor();
     expect(await page.locator(".moment").count()).toBeLessThan(all);

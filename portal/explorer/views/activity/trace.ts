@@ -12,6 +12,7 @@ import { recordedTrace } from "../../data/recorded.ts";
 import { shortenId } from "../../format.ts";
 import { hrefTo } from "../../page-address.ts";
 import { checks } from "../../templates/checks.ts";
+import { wide } from "../../templates/lists.ts";
 import { empty, folded, purchaseLink, type Template, transaction } from "../../templates/templates.ts";
 import { linked } from "../../templates/text.ts";
 import { defineView, type ViewContext } from "../../view.ts";
@@ -103,7 +104,9 @@ function filter({ entries }: TraceView, { pageAddress: { query } }: ViewContext)
         )}
       </select>
     </div>`;
-  return html`<form class="filter" role="search" aria-label="Timeline" @change=${narrow}>
+  return html`<details class="filters" ?open=${wide.matches}>
+    <summary>Filter</summary>
+    <form class="filter" role="search" aria-label="Timeline" @change=${narrow}>
     ${choice("outcome", "Outcome", "any", [
       ["bad", "all but ok"] as const,
       ...outcomes.map((name) => [name, name] as const),
@@ -120,7 +123,7 @@ function filter({ entries }: TraceView, { pageAddress: { query } }: ViewContext)
       "all",
       purchases.map((id) => [id, shortenId(id)] as const),
     )}
-  </form>`;
+  </form></details>`;
 }
 
 const dots = { ok: "created", refused: "refused", open: "claimed", failed: "refused" } as const;
