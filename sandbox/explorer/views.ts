@@ -299,6 +299,10 @@ const requestSchema = z.object({
     description: "The id of the API operation, such as `createPurchase`; null for a path that has none.",
   }),
   caller: text.meta({ description: "An account, a credential's id, or `anyone`." }),
+  from: z.enum(["backend", "sandbox.client", "given", "demo", "page", "anyone"]).meta({
+    description:
+      "`page`: a wallet route, which needs no credential. `anyone`: another request without a valid credential.",
+  }),
   idempotency_key: text.nullable(),
   replayed: z.boolean(),
   status: count.nullable().meta({ description: "Null if a fault dropped the response." }),

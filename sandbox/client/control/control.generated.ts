@@ -1349,6 +1349,8 @@ export interface components {
         operation: string | null;
         /** An account, a credential's id, or `anyone`. */
         caller: string;
+        /** `page`: a wallet route, which needs no credential. `anyone`: another request without a valid credential. */
+        from: "backend" | "sandbox.client" | "given" | "demo" | "page" | "anyone";
         idempotency_key: string | null;
         replayed: boolean;
         /** Null if a fault dropped the response. */
