@@ -64,6 +64,15 @@ export function frame(
     </div>`;
 }
 
+/** Scrolls the tabs, which are one row on a phone, to the current one if it is not visible. */
+export function showCurrentTab(): void {
+  const tab = document.querySelector<HTMLElement>(".menu [aria-current]");
+  const row = tab?.closest(".menu");
+  if (!tab || !row) return;
+  const { left, right } = tab.getBoundingClientRect();
+  if (left < 0 || right > innerWidth) row.scrollLeft = tab.offsetLeft - 48;
+}
+
 /** Transactions and findings are not entries of the menu. */
 function shownAs(view: string): string {
   if (view === "timeline") return "";

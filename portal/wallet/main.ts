@@ -8,6 +8,7 @@ import { findAttempt, forgetAttempt, runExclusive, untilFree } from "./sending/a
 import { asHex, type Progress, perform, submitUntilDecided } from "./sending/perform.ts";
 import type { Deeds } from "./views/action.ts";
 import { viewPage } from "./views/page.ts";
+import { isPaid } from "./views/summary.ts";
 import {
   type ActionName,
   hasAmount,
@@ -111,10 +112,13 @@ function show(): void {
 
 /** Reads everything again and shows it. */
 async function load(): Promise<void> {
+  let isPaidNow = false;
   try {
     state.capabilities ??= await readCapabilities();
+    const before = state.wallet?.subject;
     state.wallet = await readWalletView();
     openNext(state, state.wallet);
+    isPaidNow = before !== undefined && !isPaid(before) && isPaid(state.wallet.subject);
     const typed = state.wallet.actions.filter(
       ({ name }) => Object.keys(state.actions[name].input).length > 0,
     );
@@ -125,6 +129,8 @@ async function load(): Promise<void> {
       error instanceof RefusedError ? error.message : "The service does not respond. Is the sandbox running?";
   }
   show();
+  // The heading says it.
+  if (isPaidNow) scrollTo(0, 0);
 }
 
 let isReadingAgain = false;

@@ -1,7 +1,15 @@
 import type { PageState } from "./page-state.ts";
 import type { ActionName, WalletView } from "./wallet-api.ts";
 
-/** The order in which wallets take the actions; a payment that is possible comes before another approval. */
+/** The actions of one wallet, in the order in which it takes them. */
+export const actionGroups: readonly (readonly ActionName[])[] = [
+  ["enroll", "fund"],
+  ["register"],
+  ["approve", "pay", "pay_with_permit"],
+  ["claim"],
+];
+
+/** The order in which the next action is looked for; a payment that is possible comes before another approval. */
 const usual: readonly ActionName[] = [
   "enroll",
   "fund",
@@ -15,14 +23,10 @@ const usual: readonly ActionName[] = [
 /** Actions that are done once; once the service has accepted one, doing it again is out of the way. */
 export const oneTimeActions: ReadonlySet<ActionName> = new Set(["enroll", "register", "claim"]);
 
-/**
- * Opens the next action. The order is that of the first read, and what is open stays open: otherwise the button of another action could get
- * below the pointer between two clicks.
- */
+/** Opens the next action. An open action stays open: otherwise the button of another action could get below the pointer between two clicks. */
 export function openNext(state: PageState, wallet: WalletView): void {
   const next = nextOf(wallet);
   if (next !== null) state.opened.add(next);
-  state.order ??= next === null ? usual : [next, ...usual.filter((name) => name !== next)];
 }
 
 /** The first action that is possible and was not accepted yet. */

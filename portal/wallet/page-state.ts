@@ -30,9 +30,7 @@ export interface PageState {
   /** The error of the last attempt to connect or to switch. */
   connectionFailure: string | null;
   actions: { [A in ActionName]: ActionState };
-  /** The order of the actions; null before they were read. */
-  order: readonly ActionName[] | null;
-  /** The actions that are open; the others are folded. */
+  /** The actions that are or were next; the others are folded. */
   opened: Set<ActionName>;
   /** Transactions that the service has accepted and that the chain no longer knows. */
   lost: Set<string>;
@@ -56,7 +54,6 @@ export function emptyState(offered: OfferedWallet[]): PageState {
     offered,
     connection: null,
     connectionFailure: null,
-    order: null,
     opened: new Set(),
     lost: new Set(),
     actions: {

@@ -43,13 +43,13 @@ type RequestsQuery = z.output<typeof requestsQuery>;
 /**
  * Reads a page of the request log: the newest answer first, or from a number on the oldest first.
  *
- * @example readRequests({ status: "4xx" }, log, services)
+ * @example await readRequests({ status: "4xx" }, log, services)
  */
-export function readRequests(
+export async function readRequests(
   query: RequestsQuery,
   log: RequestLog,
-  { deployment }: Pick<Services, "deployment">,
-): RequestViews {
+  { deployment, store }: Pick<Services, "deployment" | "store">,
+): Promise<RequestViews> {
   const { cursor, after, order, limit = requestPageSizes.usual } = query;
   const before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor);
   const newest = log
@@ -59,7 +59,12 @@ export function readRequests(
   const byTime = after === undefined ? newest : newest.toReversed();
   const found =
     order === "slowest" ? newest.toSorted((left, right) => right.durationMs - left.durationMs) : byTime;
-  const data = found.slice(0, limit).map((kept) => viewRequest(kept, deployment));
+  const data = await Promise.all(
+    found.slice(0, limit).map(async (kept) => {
+      const credential = await store.get("credentials", kept.caller);
+      return viewRequest(kept, credential?.value.account ?? kept.caller, deployment);
+    }),
+  );
   const last = data.at(-1);
   const next = isPaged && found.length > limit && last !== undefined ? String(last.number) : null;
   return {

@@ -32,8 +32,19 @@ const callFields = z.object({ to: z.string(), data: z.string().optional(), input
 /** Ids of records. */
 const ids = /\b(?:crd|mer|pur|clm|dec|ref|op|evt|ntf|rcp)_[a-z2-7]{20}\b/g;
 
-/** Returns a request as it is answered, without secrets. */
-export function viewRequest(kept: KeptRequest, deployment: Deployment): RequestView {
+/** The clients that have an account of their own, by the first part of its id. */
+const ownClients = new Map<string, RequestView["from"]>([
+  ["client", "sandbox.client"],
+  ["given", "given"],
+  ["demo", "demo"],
+]);
+
+/**
+ * Returns a request as it is answered, without secrets.
+ *
+ * @param account - of the caller's credential, or the caller.
+ */
+export function viewRequest(kept: KeptRequest, account: string, deployment: Deployment): RequestView {
   const { number, request_id: id, at, operation, caller, idempotency_key, replayed, status, code } = kept;
   const answer = read(kept.answer);
   return {
@@ -44,6 +55,7 @@ export function viewRequest(kept: KeptRequest, deployment: Deployment): RequestV
     duration_ms: round(kept.durationMs),
     operation,
     caller,
+    from: account === "anyone" ? (kept.path.startsWith("/wallet/") ? "page" : "anyone") : nameClient(account),
     idempotency_key: idempotency_key === null ? null : redact(idempotency_key),
     replayed,
     status,
@@ -54,6 +66,12 @@ export function viewRequest(kept: KeptRequest, deployment: Deployment): RequestV
     objects: namedIn(kept),
     more_calls: kept.moreCalls,
   };
+}
+
+/** Names the client that an account belongs to; no option can name an account with a slash. */
+function nameClient(account: string): RequestView["from"] {
+  const [client = "", program] = account.split("/");
+  return (program === undefined ? undefined : ownClients.get(client)) ?? "backend";
 }
 
 /** Returns a request in progress as it is answered. */

@@ -823,6 +823,9 @@ export interface components {
         amount: components["schemas"]["PositiveAmount"];
         paid: components["schemas"]["Amount"];
         outstanding: components["schemas"]["Amount"];
+        refunded: components["schemas"]["Amount"];
+        /** The transactions that have paid, oldest first. */
+        payment_hashes: components["schemas"]["Hash"][];
         pay_deadline: components["schemas"]["UnixTime"];
         claim_deadline: components["schemas"]["UnixTime"];
       });

@@ -84,8 +84,9 @@ export const overviewSchema = z
       description: "The labels of known accounts and contracts, by address in lower case.",
     }),
     programs: z.array(programViewSchema),
-    unsettled: z.record(z.string(), count).meta({
-      description: "The number of relay operations that are not settled, by status.",
+    unsettled: z.array(z.object({ kind: text, status: text, held: z.boolean(), count })).meta({
+      description:
+        "The number of relay operations that are not settled, by kind and status. `held`: a fault with the action `hold` has acted on them.",
     }),
     unknown: z.array(text).meta({
       description: "A sentence for each relay operation whose outcome is unknown after a reorg.",
@@ -125,6 +126,7 @@ const purchaseViewSchema = z
     id: text,
     program: text,
     merchant_id: text,
+    merchant_name: text,
     status: text,
     route: text.nullable(),
     reference: text.nullable(),
@@ -313,6 +315,10 @@ const requestSchema = z.object({
     description: "The id of the API operation, such as `createPurchase`; null for a path that has none.",
   }),
   caller: text.meta({ description: "An account, a credential's id, or `anyone`." }),
+  from: z.enum(["backend", "sandbox.client", "given", "demo", "page", "anyone"]).meta({
+    description:
+      "`page`: a wallet route, which needs no credential. `anyone`: another request without a valid credential.",
+  }),
   idempotency_key: text.nullable(),
   replayed: z.boolean(),
   status: count.nullable().meta({ description: "Null if a fault dropped the response." }),
@@ -404,7 +410,6 @@ export type TimelineEntry = z.output<typeof timelineEntrySchema>;
 export const timelineSchema = z
   .object({
     purchase: purchaseViewSchema,
-    merchant_name: text,
     terms: jsonSchema,
     as_of: blockPointSchema,
     wallet_url: text,

@@ -1,9 +1,5 @@
-import type { RequestView } from "../explorer/views.ts";
 import type { CollectedAnswers } from "./collect-answers.ts";
 import type { TraceEntry, TraceView } from "./trace-view.ts";
-
-/** The idempotency key of a write of given states, which names their credential. */
-const givenKey = /^given-(crd_[a-z2-7]{20})-\d+$/;
 
 /** Layers whose refused or failed entries end a test; what the relayer and deliveries do comes after them. */
 const deciding: readonly TraceEntry["layer"][] = ["api", "chain"];
@@ -34,7 +30,7 @@ function countPreparation(
   { requests, blocks, operations }: Pick<CollectedAnswers, "requests" | "blocks" | "operations">,
   restoredTo: number | null,
 ): number {
-  const given = givenRequests(requests.data);
+  const given = new Set(requests.data.filter(({ from }) => from === "given").map(({ number }) => number));
   const relayed = new Set(operations.flatMap(({ transactions }) => transactions.map(({ hash }) => hash)));
   const restoredAt = blocks.find(({ number }) => number === restoredTo)?.at ?? "";
   let prepared = 0;
@@ -51,14 +47,4 @@ function countPreparation(
     if (isGiven || isRelayed || (at !== null && at <= restoredAt)) prepared = index + 1;
   }
   return prepared;
-}
-
-/** The numbers of the requests of given states. */
-function givenRequests(requests: readonly RequestView[]): ReadonlySet<number> {
-  const credentials = new Set(
-    requests.flatMap(({ idempotency_key }) => givenKey.exec(idempotency_key ?? "")?.[1] ?? []),
-  );
-  const isGiven = ({ caller, operation, objects }: RequestView) =>
-    credentials.has(caller) || (operation === "issueAccess" && objects.some((id) => credentials.has(id)));
-  return new Set(requests.filter(isGiven).map(({ number }) => number));
 }

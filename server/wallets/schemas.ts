@@ -172,6 +172,10 @@ const walletSubjectSchema = z.discriminatedUnion("type", [
     amount: positiveAmountSchema,
     paid: amountSchema,
     outstanding: amountSchema,
+    refunded: amountSchema,
+    payment_hashes: z
+      .array(hashSchema)
+      .meta({ description: "The transactions that have paid, oldest first." }),
     pay_deadline: unixTimeSchema,
     claim_deadline: unixTimeSchema,
   }),

@@ -27,7 +27,7 @@ export function viewMerchantSubject(
 export function viewPurchaseSubject(
   purchase: PurchaseRecord,
   { name }: Pick<MerchantRecord, "name">,
-  { paid }: Pick<ChainPurchase, "paid">,
+  { paid, refunded, payments }: Pick<ChainPurchase, "paid" | "refunded" | "payments">,
 ) {
   const { id, merchant, buyer, beneficiary, terms, amount, pay_deadline, claim_deadline } = purchase;
   return {
@@ -41,6 +41,8 @@ export function viewPurchaseSubject(
     amount,
     paid: paid.toString(),
     outstanding: (BigInt(amount) - paid).toString(),
+    refunded: refunded.toString(),
+    payment_hashes: [...new Set(payments.map(({ log }) => log.transactionHash))],
     pay_deadline,
     claim_deadline,
   } satisfies Json;

@@ -201,8 +201,13 @@ function planPayment(
     call: payCall(deployment.registrar.address, purchase.commitment_hash, amount),
     amount: amount.toString(),
     operation: "POST …/reconcile",
-    whyNot: whyNotStep(purchase, "reconcile"),
+    whyNot: whyNotCounted(purchase),
   };
+}
+
+/** Says why a payment would not count yet; null once the program has confirmed that the purchase is on chain. */
+function whyNotCounted({ status }: PurchaseRecord): string | null {
+  return status === "created" ? "The program has not confirmed this purchase yet." : null;
 }
 
 /** Asks for the permit first; once its signature was submitted and pays, for the transaction. */
@@ -218,7 +223,7 @@ async function planPermitPayment(
     name: "pay_with_permit",
     from,
     operation: "POST …/reconcile",
-    whyNot: whyNotStep(purchase, "reconcile"),
+    whyNot: whyNotCounted(purchase),
   } as const;
   const submitted = await submittedPermit(purchase, wish.amount, services);
   if (submitted !== null) {

@@ -134,7 +134,14 @@ test("a submission of a wallet has its action, amount, reason, transaction and t
   const submitted_at = await now();
   await wait();
   expect(read(await kit.get(path))).toMatchObject({
-    subject: { id: purchase.id, amount: "25000000", paid: "25000000", outstanding: "0" },
+    subject: {
+      id: purchase.id,
+      amount: "25000000",
+      paid: "25000000",
+      outstanding: "0",
+      refunded: "0",
+      payment_hashes: [expect.stringMatching(/^0x[0-9a-f]{64}$/)],
+    },
     submissions: [{ ...submitted, submitted_at }],
   });
 });

@@ -46,11 +46,17 @@ export function listFilter(
   const choose = (event: Event) => {
     if (event.target instanceof HTMLSelectElement) narrow(event);
   };
-  return html`<form class="filter" role="search" aria-label=${label} @submit=${narrow} @change=${choose}>
+  const asked = fields.filter(({ name }) => query.get(name));
+  return html`<details class="filters" ?open=${wide.matches}>
+    <summary>Filter${asked.length === 0 ? "" : `: ${asked.map(({ name }) => query.get(name)).join(", ")}`}</summary>
+    <form class="filter" role="search" aria-label=${label} @submit=${narrow} @change=${choose}>
     ${fields.map((field) => html`<div class="field">${input(field, query.get(field.name) ?? "")}</div>`)}
     <button type="submit">Filter</button>
-  </form>`;
+  </form></details>`;
 }
+
+/** On a phone the fields are folded, so that the first entry is on the first screen. */
+export const wide = matchMedia("(min-width: 40rem)");
 
 function input({ name, label, choices }: ListField, current: string): TemplateResult {
   const id = `by-${name}`;

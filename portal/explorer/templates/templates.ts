@@ -1,4 +1,5 @@
 import type { AccountView } from "../../../sandbox/explorer/views.ts";
+import { formatAmount } from "../../amounts/format-amount.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { formatDistance, formatTime, type Measure, nameInWords, shortenId } from "../format.ts";
 import { hrefTo } from "../page-address.ts";
@@ -54,6 +55,14 @@ export function account({ name, address }: AccountView): TemplateResult {
     "address",
     hrefTo("purchases", "", { q: address }),
   )}`;
+}
+
+/** Renders an amount in tokens, with its base units on demand. */
+export function amount(baseUnits: string, measure: Measure): TemplateResult {
+  return html`<details class="units">
+    <summary class="amount">${formatAmount(baseUnits, measure)}</summary>
+    <span class="small quiet number">${baseUnits} base units</span>
+  </details>`;
 }
 
 /** Renders a time: its distance from sandbox time, and the time itself. */

@@ -1,11 +1,10 @@
 import type { MerchantView, ViewPage } from "../../../sandbox/explorer/views.ts";
-import { formatAmount } from "../../amounts/format-amount.ts";
 import { html, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import { readExplorer } from "../api.ts";
 import type { Measure } from "../format.ts";
 import { hrefTo } from "../page-address.ts";
 import { type ListField, listFilter, orderField, recordList, recordRow } from "../templates/lists.ts";
-import { account, badge, copyable, time } from "../templates/templates.ts";
+import { account, amount, badge, copyable, time } from "../templates/templates.ts";
 import { defineView } from "../view.ts";
 
 const fields: readonly ListField[] = [{ name: "q", label: "Id, name, address or reference" }, orderField];
@@ -43,13 +42,13 @@ function merchantRow(merchant: MerchantView, isOpen: boolean, measure: Measure):
       <dt>Wallet</dt>
       <dd>${account(wallet)}</dd>
       <dt>Funding cap</dt>
-      <dd class="amount">${formatAmount(funding.cap, measure)}</dd>
+      <dd>${amount(funding.cap, measure)}</dd>
       <dt>Collected</dt>
-      <dd class="amount">${formatAmount(funding.collected, measure)}</dd>
+      <dd>${amount(funding.collected, measure)}</dd>
       <dt>Allowance</dt>
-      <dd class="amount">${formatAmount(funding.allowance, measure)}</dd>
+      <dd>${amount(funding.allowance, measure)}</dd>
       <dt>Balance</dt>
-      <dd class="amount">${formatAmount(funding.balance, measure)}</dd>
+      <dd>${amount(funding.balance, measure)}</dd>
       <dt>${funding.revoked_at === null ? "Valid until" : "Revoked"}</dt>
       <dd>${time(funding.revoked_at ?? funding.valid_until, measure)}</dd>
       <dt>Created</dt>

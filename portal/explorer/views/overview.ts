@@ -12,7 +12,7 @@ import { hrefTo } from "../page-address.ts";
 import { legend } from "../templates/payments.ts";
 import { copyable, empty } from "../templates/templates.ts";
 import { linked } from "../templates/text.ts";
-import { defineView } from "../view.ts";
+import { defineView, type ViewContext } from "../view.ts";
 import { blockList } from "./blocks.ts";
 import { describeFault } from "./controls/faults.ts";
 import { purchaseList } from "./purchases/purchases.ts";
@@ -38,9 +38,11 @@ export const overviewView = defineView<Glance>({
     ]);
     return { purchases, blocks, refusals };
   },
-  draw: ({ purchases, blocks, refusals }, { overview: now, measure }) => html`
+  draw: ({ purchases, blocks, refusals }, context) => {
+    const { overview: now, measure } = context;
+    return html`
     <h1 tabindex="-1">Overview</h1>
-    ${attention(now, refusals.data[0])}
+    ${attention(context, refusals.data[0])}
     <div class="columns">
       <section class="stack" aria-labelledby="newest">
         <h2 id="newest">Newest purchases</h2>
@@ -82,12 +84,18 @@ export const overviewView = defineView<Glance>({
       <h2 id="latest">Latest blocks</h2>
       ${blockList(blocks.data.slice(0, few), measure)}
     </section>
-  `,
+  `;
+  },
 });
 
+/** The last refusal whose notice was closed, as long as the tab is open. */
+const closedKey = "closed refusal";
+
 /** Renders the problems that need attention, if there are any. */
-function attention(now: Overview, refusal: RefusalView | undefined) {
-  const stranded = now.unsettled["needs_attention"] ?? 0;
+function attention({ overview: now, redraw }: ViewContext, refusal: RefusalView | undefined) {
+  const stranded = now.unsettled
+    .filter(({ status }) => status === "needs_attention")
+    .reduce((sum, { count }) => sum + count, 0);
   const faults = now.faults.filter(({ remaining }) => remaining !== 0);
   return html`${
     stranded === 0
@@ -109,17 +117,27 @@ function attention(now: Overview, refusal: RefusalView | undefined) {
         </ul>
       </div>`
   }
-  ${
-    refusal === undefined
-      ? nothing
-      : html`<p class="notice bad">
-        <span
-          ><a href=${hrefTo("refusals")}
-            >${now.refusals} ${now.refusals === 1 ? "transaction was" : "transactions were"} refused</a
-          >, the last one as ${refusal.step}: ${linked(refusal.cause, now.labels)}</span
-        >
-      </p>`
-  }`;
+  ${refusal === undefined ? nothing : refusalNotice(now, refusal, redraw)}`;
+}
+
+/** Renders how many transactions were refused, until it is closed or another one is. */
+function refusalNotice({ refusals, labels }: Overview, refusal: RefusalView, redraw: () => void) {
+  const { number, at, times, step, cause } = refusal;
+  const key = `${number} ${at} ${times}`;
+  if (sessionStorage.getItem(closedKey) === key) return nothing;
+  const close = () => {
+    sessionStorage.setItem(closedKey, key);
+    redraw();
+    // The button is gone.
+    document.querySelector<HTMLElement>("h1")?.focus();
+  };
+  return html`<div class="notice warn closable">
+    <p>
+      <a href=${hrefTo("refusals")}>${refusals} ${refusals === 1 ? "transaction was" : "transactions were"} refused</a>
+      since the start or the last restore. The last one, as ${step}: ${linked(cause, labels)}
+    </p>
+    <button type="button" class="small" aria-label="Close this notice" @click=${close}>Close</button>
+  </div>`;
 }
 
 /** Names the network of the node that the sandbox is connected to, if it is. */
@@ -145,13 +163,13 @@ function restarts({ anvil_restarts: count }: Overview): TemplateResult | typeof 
 }
 
 function waiting({ unsettled, pending_transactions }: Overview): string {
-  const operations = Object.entries(unsettled).map(([status, count]) => `${count} ${nameInWords(status)}`);
-  const parts = [
-    ...(operations.length === 0 ? [] : [`relay operations: ${operations.join(", ")}`]),
-    ...(pending_transactions === null || pending_transactions === 0
-      ? []
-      : [`transactions pending on the chain: ${pending_transactions}`]),
-  ];
+  const counted = (count: number, name: string) => `${count} ${name}${count === 1 ? "" : "s"}`;
+  const parts = unsettled.map(({ kind, status, held, count }) => {
+    const name = counted(count, kind === "collect_refund" ? "refund" : nameInWords(kind));
+    return `${name} ${held ? "held by a fault" : nameInWords(status)}`;
+  });
+  if (pending_transactions !== null && pending_transactions > 0)
+    parts.push(`${counted(pending_transactions, "transaction")} pending on the chain`);
   return parts.length === 0 ? "nothing" : parts.join("; ");
 }
 

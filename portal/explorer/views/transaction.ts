@@ -6,6 +6,7 @@ import { formatCount, formatWei, type Measure } from "../format.ts";
 import { checks, value } from "../templates/checks.ts";
 import {
   account,
+  amount,
   badge,
   blockLink,
   copyable,
@@ -172,8 +173,8 @@ function callTable(call: NonNullable<Explanation["call"]>, measure: Measure): Te
         ${call.fields.map(
           ({ name, expected, actual, equal }) => html`<tr class=${equal ? "" : "differs"}>
             <th scope="row">${equal ? nothing : html`<span class="error">≠ </span>`}${name}</th>
-            <td>${value(expected, measure, name)} ${amountOf(name, expected, measure)}</td>
-            <td>${value(actual, measure, name)} ${amountOf(name, actual, measure)}</td>
+            <td>${argument(name, expected, measure)}</td>
+            <td>${argument(name, actual, measure)}</td>
           </tr>`,
         )}
       </tbody>
@@ -184,9 +185,9 @@ function callTable(call: NonNullable<Explanation["call"]>, measure: Measure): Te
 /** Names of arguments that hold an amount in base units. */
 const amounts = ["amount", "value", "award", "cap"];
 
-function amountOf(name: string, data: unknown, measure: Measure): Template {
-  if (!amounts.includes(name) || typeof data !== "string" || !/^\d+$/.test(data)) return nothing;
-  return html`<span class="amount small quiet">${formatAmount(data, measure)}</span>`;
+function argument(name: string, data: unknown, measure: Measure): TemplateResult {
+  const isAmount = amounts.includes(name) && typeof data === "string" && /^\d+$/.test(data);
+  return isAmount ? amount(data, measure) : value(data, measure, name);
 }
 
 /** A call with the calls that it made, and where it failed. */

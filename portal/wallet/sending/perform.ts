@@ -21,7 +21,7 @@ export type Progress =
   | { at: "confirming"; transactionHash: string; confirmations: number; needed: number }
   | { at: "unknown"; transactionHash: string }
   | { at: "retrying"; why: string }
-  | { at: "accepted"; transactionHash: string | null; eventId: string }
+  | { at: "accepted"; transactionHash: string | null }
   | { at: "declined" }
   | { at: "stopped"; text: string }
   | { at: "refused"; problem: ProblemBody };
@@ -167,7 +167,7 @@ export async function submitUntilDecided(
     const answer = await submitAction(submissionOf(attempt)).catch(() => null);
     if (answer?.kind === "accepted") {
       forgetAttempt(attempt);
-      report({ at: "accepted", transactionHash: transactionHash ?? null, eventId: answer.result.event_id });
+      report({ at: "accepted", transactionHash: transactionHash ?? null });
       return;
     }
     if (answer !== null && !passing.has(answer.problem.code)) {

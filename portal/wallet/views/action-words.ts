@@ -1,3 +1,4 @@
+import { formatAmount, type Token } from "../../amounts/format-amount.ts";
 import type { ActionName } from "../wallet-api.ts";
 
 /** The title, the button and the meaning of each action, in words. */
@@ -22,10 +23,10 @@ export const actionWords: { readonly [A in ActionName]: { title: string; button:
         "The merchant's wallet registers this purchase on the chain, as the program signed it. No tokens move.",
     },
     approve: {
-      title: "Approve the payment",
+      title: "Approve",
       button: "Approve",
       meaning:
-        "The buyer's wallet allows the registrar contract to draw up to this amount. No tokens move until the buyer pays.",
+        "The buyer's wallet allows the registrar contract to take up to this amount. No tokens move yet.",
     },
     pay: {
       title: "Pay",
@@ -33,10 +34,10 @@ export const actionWords: { readonly [A in ActionName]: { title: string; button:
       meaning: "The buyer's wallet pays this amount to the merchant. These test tokens move at once.",
     },
     pay_with_permit: {
-      title: "Pay without an approval",
+      title: "Pay in one step",
       button: "Pay with the permit",
       meaning:
-        "The buyer's wallet signs a permit (EIP-2612), which allows the registrar contract to draw exactly this amount, and then pays in one transaction. No approval is needed, and an existing approval is replaced. No tokens move until the buyer pays.",
+        "Instead of approving first, the buyer's wallet signs a permit for exactly this amount, and then pays. The permit replaces an existing approval.",
     },
     claim: {
       title: "Claim money back",
@@ -45,6 +46,17 @@ export const actionWords: { readonly [A in ActionName]: { title: string; button:
         "The beneficiary's wallet signs the claimed amount and the reason, and files the claim on the chain. No tokens move until a reviewer decides.",
     },
   };
+
+/** The first sentence of the reason why an action is not possible, without the names of operations, hashes and base units. */
+export function plainReason(whyNot: string, token: Token): string {
+  const [sentence = ""] =
+    /^.*?\.(?= |$)/.exec(
+      whyNot.replace(/^(?:The transaction would revert|POST \S+ would refuse it): /, ""),
+    ) ?? [];
+  return sentence
+    .replace(/,[^,]*\b0x[0-9a-f]{64}/, "")
+    .replace(/(\d+) base units/g, (_, units: string) => formatAmount(units, token));
+}
 
 /** The fields of a call or of typed data that hold an amount or a time, by name. */
 const amounts = new Set(["cap", "amount", "value", "requestedAmount"]);

@@ -5,11 +5,18 @@ import { obstacleTo } from "../connection/connection.ts";
 import { oneTimeActions } from "../next-action.ts";
 import type { ActionState, PageState } from "../page-state.ts";
 import { writeAmount } from "../typed-amount.ts";
-import { type Action, type Capabilities, hasAmount, type WalletView } from "../wallet-api.ts";
-import { actionWords } from "./action-words.ts";
+import {
+  type Action,
+  type ActionName,
+  type Capabilities,
+  hasAmount,
+  type WalletView,
+} from "../wallet-api.ts";
+import { actionWords, plainReason } from "./action-words.ts";
 import { viewCalldata, viewSignature } from "./bytes.ts";
 import { viewActionCall } from "./fields.ts";
 import { viewProgress } from "./progress.ts";
+import { viewDate } from "./summary.ts";
 
 /** The actions of a person on the page. */
 export interface Deeds {
@@ -22,48 +29,81 @@ export interface Deeds {
   reload(): Promise<void>;
 }
 
+/** Returns whether an action is or was next, or says something. */
+export function isConcerned(name: ActionName, state: PageState): boolean {
+  const { busy, uncertain, progress } = state.actions[name];
+  return state.opened.has(name) || busy || uncertain || progress !== null || lostHash(name, state) !== null;
+}
+
 /**
- * Shows an action: what it does, and its button with the signed and sent bytes behind details; or why it is not to be done now. All but the
- * next action are folded.
+ * Shows an action: what it does, and its button with the signed and sent bytes behind details; or in one line that it is done, or why it is not
+ * possible now. All but the next action are folded.
+ *
+ * @param step - the number among the steps of its wallet.
  */
-export function viewAction(offered: Action, state: PageState, deeds: Deeds) {
+export function viewAction(offered: Action, state: PageState, deeds: Deeds, step: number | undefined) {
   const { name } = offered;
   const { title, meaning } = actionWords[name];
   const own = state.actions[name];
   const action = own.planned ?? offered;
-  // A permit is only half of its action; the payment under it is submitted as one.
-  const latest = state.wallet?.submissions.findLast(
-    ({ action: done }) => done === name && done !== "pay_with_permit",
-  );
-  const lost = lostHash(latest, state);
-  const submitted = lost === null ? latest : undefined;
+  const lost = lostHash(name, state);
+  const submitted = lost === null ? latestOf(name, state) : undefined;
   const progress = own.progress ?? (lost === null ? null : { at: "unknown", transactionHash: lost });
-  const isOpen = state.opened.has(name) || own.busy || own.uncertain || progress !== null;
-  return html`<section class="panel" aria-labelledby=${name} id="action-${name}">
+  const isDone = !action.allowed && (submitted !== undefined || isApprovedAlready(name, state));
+  const isOpen = action.allowed && isConcerned(name, state);
+  return html`<section aria-labelledby=${name} id="action-${name}">
     <details class="action" ?open=${isOpen}>
       <summary>
-        <h2 id=${name}>${title}</h2>
-        ${viewBadge(action, own, submitted)}
-        ${action.allowed ? nothing : html`<span class="reason">${submitted === undefined ? "Not now" : "Not again"}: ${action.why_not ?? "the service does not say why."}</span>`}
+        <h2 id=${name}>${viewNumber(name, step, isDone)}${title}</h2>
+        ${viewBadge(own)} ${action.allowed ? nothing : html`<span class="reason">${whyNot(action, isDone, state)}</span>`}
       </summary>
       <div class="bytes">
         <p class="quiet">${meaning}</p>
-        ${submitted === undefined ? nothing : viewSubmission(submitted, state)}
+        ${action.allowed ? nothing : html`<p class="small quiet">Details: ${action.why_not}</p>`}
         ${viewOffer(action, offered, state, deeds, submitted !== undefined)}
       </div>
     </details>
-    <div aria-live="polite">${progress === null ? nothing : viewProgress(progress)}</div>
+    <div aria-live="polite">${
+      progress !== null && progress.at !== "accepted"
+        ? viewProgress(progress)
+        : viewAccepted(name, submitted, state)
+    }</div>
     ${own.uncertain ? viewUncertain(name, deeds) : nothing}
   </section>`;
 }
 
-/** The transaction of a submission, when the chain no longer knows it. */
-function lostHash(
-  submitted: WalletView["submissions"][number] | undefined,
-  { lost }: PageState,
-): string | null {
-  const hash = submitted?.transaction_hash ?? null;
-  return hash !== null && lost.has(hash) ? hash : null;
+function viewNumber(name: ActionName, step: number | undefined, isDone: boolean) {
+  if (step === undefined) return nothing;
+  if (name === "pay_with_permit") return html`<span class="quiet">or</span> `;
+  return html`<span class="step ${isDone ? "done" : ""}">${isDone ? "✓" : step}</span> `;
+}
+
+/** The reason why an action is not possible, in a few words. */
+function whyNot({ name, why_not }: Action, isDone: boolean, { wallet, capabilities }: PageState): string {
+  if (capabilities === null || why_not === null) return "";
+  if (isDone) return "Done.";
+  const canApprove = wallet?.actions.some((other) => other.name === "approve" && other.allowed);
+  if (name === "pay" && canApprove) return "Approve first.";
+  return plainReason(why_not, capabilities.contracts.token);
+}
+
+/** Returns whether an approval is not needed, because the payment is possible. */
+function isApprovedAlready(name: ActionName, { wallet }: PageState): boolean {
+  return (
+    name === "approve" && (wallet?.actions.some((other) => other.name === "pay" && other.allowed) ?? false)
+  );
+}
+
+/** The last submission of an action. A permit is only half of its action; the payment under it is submitted as one. */
+function latestOf(name: ActionName, { wallet }: PageState) {
+  if (name === "pay_with_permit") return undefined;
+  return wallet?.submissions.findLast(({ action }) => action === name);
+}
+
+/** The transaction of the last submission, when the chain no longer knows it. */
+function lostHash(name: ActionName, state: PageState): string | null {
+  const hash = latestOf(name, state)?.transaction_hash ?? null;
+  return hash !== null && state.lost.has(hash) ? hash : null;
 }
 
 function viewOffer(action: Action, offered: Action, state: PageState, deeds: Deeds, submitted: boolean) {
@@ -76,28 +116,28 @@ function viewOffer(action: Action, offered: Action, state: PageState, deeds: Dee
     : offer;
 }
 
-function viewBadge({ allowed }: Action, { busy, mistake }: ActionState, submitted: object | undefined) {
+function viewBadge({ busy, mistake }: ActionState) {
   if (busy) return html`<span class="badge accent">in progress</span>`;
-  if (submitted !== undefined) return html`<span class="badge good">submitted</span>`;
-  if (!allowed) return html`<span class="badge">not now</span>`;
-  return mistake === null
-    ? html`<span class="badge accent">available now</span>`
-    : html`<span class="badge">not as typed</span>`;
+  return mistake === null ? nothing : html`<span class="badge">not as typed</span>`;
 }
 
-function viewSubmission(
-  { transaction_hash, submitted_at, amount, reason }: WalletView["submissions"][number],
-  { capabilities }: PageState,
+/** Says that the service has accepted an action, with its transaction unless it is among the payments at the top. */
+function viewAccepted(
+  name: ActionName,
+  submitted: WalletView["submissions"][number] | undefined,
+  { actions, wallet, capabilities }: PageState,
 ) {
-  return html`<p class="small">
-    The service has accepted this at <time>${submitted_at}</time>${
-      transaction_hash === null ? nothing : html`: <code>${transaction_hash}</code>`
-    }${
-      amount === null || capabilities === null
-        ? nothing
-        : html`, ${formatAmount(amount, capabilities.contracts.token)}`
-    }${reason === null ? nothing : html`, “${reason}”`}. The program's own system continues from here.
-  </p>`;
+  const { progress } = actions[name];
+  if (capabilities === null || (progress === null && submitted === undefined)) return nothing;
+  const hash = progress?.at === "accepted" ? progress.transactionHash : (submitted?.transaction_hash ?? null);
+  const { amount = null, reason = null, submitted_at } = submitted ?? {};
+  const isAtTop =
+    wallet?.subject.type === "purchase" && wallet.subject.payment_hashes.some((one) => one === hash);
+  return html`<div class="notice good small">
+    <p>Accepted by the service${submitted_at === undefined ? nothing : html`, ${viewDate(Date.parse(submitted_at) / 1000)}`}.
+      ${amount === null ? nothing : `${formatAmount(amount, capabilities.contracts.token)}${reason === null ? "." : `, “${reason}”`}`}</p>
+    ${hash === null || isAtTop ? nothing : html`<p>Transaction <code>${hash}</code></p>`}
+  </div>`;
 }
 
 /** The amount of an approval, a payment or a claim, and the reason of a claim. */
@@ -129,7 +169,7 @@ function viewWish(
         </div>`
         : nothing
     }
-    <p id="${name}-mistake" class="error" role="alert">${wrong}</p>
+    <p id="${name}-mistake" class="error" role="alert">${wrong === null ? nothing : plainReason(wrong, token)}</p>
   </div>`;
 }
 
@@ -161,7 +201,7 @@ function viewAllowed(action: Action, own: ActionState, state: PageState, deeds: 
       <button type="button" class="primary" ?disabled=${own.busy || connection === null || obstacle !== null}
         aria-describedby="${name}-with" @click=${() => deeds.perform(action)}>${labelOf(action, capabilities)}</button>
       <span id="${name}-with" class="small quiet">${
-        connection === null ? "Choose a wallet above first." : `with ${connection.wallet.name}`
+        connection === null ? "Choose your wallet above first." : `with ${connection.wallet.name}`
       }</span>
     </div>
     ${viewDetails(action, contracts)}`;

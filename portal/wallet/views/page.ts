@@ -1,8 +1,10 @@
 import { html, nothing } from "../../vendor/lit-html/lit-html.js";
+import { actionGroups } from "../next-action.ts";
 import type { PageState } from "../page-state.ts";
-import type { Action } from "../wallet-api.ts";
-import { type Deeds, viewAction } from "./action.ts";
-import { titleOf, viewSummary } from "./summary.ts";
+import type { ActionName, Capabilities, WalletView } from "../wallet-api.ts";
+import { type Deeds, isConcerned, viewAction } from "./action.ts";
+import { actionWords, plainReason } from "./action-words.ts";
+import { titleOf, viewReceipt, viewSummary } from "./summary.ts";
 
 /** Shows the whole page. */
 export function viewPage(state: PageState, deeds: Deeds) {
@@ -12,29 +14,52 @@ export function viewPage(state: PageState, deeds: Deeds) {
       <div class="notice bad" role="alert"><p>${failure}</p></div>
       <p><button type="button" @click=${() => deeds.reload()}>Try again</button></p>`;
   if (wallet === null || capabilities === null) return html`<p role="status">Reading the actions …</p>`;
-  const { subject } = wallet;
-  document.title = `${titleOf(subject)} · Routing sandbox`;
-  return html`<div>
-      <h1>${titleOf(subject)}</h1>
-      <p class="quiet"><code>${subject.id}</code></p>
+  const title = titleOf(wallet.subject, capabilities.contracts.token);
+  document.title = `${title} · Routing sandbox`;
+  return html`<div class="receipt" aria-live="polite">
+      <h1>${title}</h1>
+      ${viewReceipt(wallet.subject, whyNotPayable(wallet, capabilities), capabilities.contracts.token)}
     </div>
-    ${viewSummary(subject, capabilities)} ${viewWallets(state, deeds)}
-    ${
-      wallet.actions.some(({ allowed }) => allowed)
-        ? nothing
-        : html`<p class="notice">No action is possible now. Each one below says why.</p>`
-    }
-    ${inOrder(wallet.actions, state).map((action) => viewAction(action, state, deeds))}`;
+    ${viewSummary(wallet.subject, capabilities)}
+    ${wallet.actions.some(({ allowed }) => allowed) ? viewWallets(state, deeds) : nothing}
+    ${viewActions(wallet, state, deeds)}`;
 }
 
-function inOrder(actions: readonly Action[], { order }: PageState): Action[] {
-  const rank = ({ name }: Action) => order?.indexOf(name) ?? 0;
-  return actions.toSorted((left, right) => rank(left) - rank(right));
+/** The reason why a purchase takes no payment; null while a step of a payment is possible. */
+function whyNotPayable({ actions }: WalletView, { contracts: { token } }: Capabilities): string | null {
+  const payment = actions.filter(({ name }) => actionGroups[2]?.includes(name));
+  if (payment.some(({ allowed }) => allowed)) return null;
+  return plainReason(payment.find(({ name }) => name === "approve")?.why_not ?? "", token);
+}
+
+/** The steps of the wallets whose turn it is or was, one after the other; the other actions are folded together. */
+function viewActions({ actions }: WalletView, state: PageState, deeds: Deeds) {
+  const view = (name: ActionName, step?: number) => {
+    const action = actions.find((offered) => offered.name === name);
+    return action === undefined ? nothing : viewAction(action, state, deeds, step);
+  };
+  const offered = actionGroups.filter((group) =>
+    group.some((name) => actions.some((one) => one.name === name)),
+  );
+  const current = offered.filter((group) => group.some((name) => isConcerned(name, state)));
+  const others = offered.filter((group) => !current.includes(group)).flat();
+  return html`${current.map(
+    (group) =>
+      html`<div class="panel steps">${group.map((name, at) => view(name, group.length > 1 ? at + 1 : undefined))}</div>`,
+  )}
+  ${
+    others.length === 0
+      ? nothing
+      : html`<details class="panel others">
+        <summary>Other actions <span class="small quiet">${others.map((name) => actionWords[name].title).join(", ")}</span></summary>
+        <div class="steps">${others.map((name) => view(name))}</div>
+      </details>`
+  }`;
 }
 
 function viewWallets({ offered, connection, connectionFailure }: PageState, deeds: Deeds) {
   return html`<section class="panel" aria-labelledby="wallets">
-    <h2 id="wallets">Your wallet</h2>
+    <h2 id="wallets">${connection === null ? "Choose your wallet" : "Your wallet"}</h2>
     <div class="row">
       ${offered.map(
         (
@@ -47,16 +72,14 @@ function viewWallets({ offered, connection, connectionFailure }: PageState, deed
       )}
     </div>
     ${
-      offered.some(({ test }) => !test)
+      connection !== null || offered.some(({ test }) => !test)
         ? nothing
-        : html`<p class="small quiet">This browser has no wallet that supports EIP-6963.</p>`
+        : html`<p class="small quiet">This browser has no wallet extension. The test keys need none.</p>`
     }
     ${
       connection?.wallet.test
-        ? html`<div class="notice warn">
-          <p><strong>Test keys.</strong> The sandbox signs for whichever account a step belongs to, with keys that are public. Use them
-            to try things; never send real funds to these addresses.</p>
-        </div>`
+        ? html`<p class="notice warn small">The sandbox signs for the account of each step, with keys that are public. Never send real funds to
+          these addresses.</p>`
         : nothing
     }
     <div aria-live="polite">

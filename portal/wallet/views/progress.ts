@@ -7,8 +7,8 @@ const remedies: { readonly [code: string]: string } = JSON.parse(
   document.querySelector<HTMLMetaElement>('meta[name="remedies"]')?.content ?? "{}",
 );
 
-/** Shows how far an action is, and of a refusal everything that the service says about it. */
-export function viewProgress(progress: Progress) {
+/** Shows how far an action is that is not accepted yet, and of a refusal everything that the service says about it. */
+export function viewProgress(progress: Exclude<Progress, { at: "accepted" }>) {
   switch (progress.at) {
     case "signing":
       return notice("", "Your wallet asks you to sign. Nothing is sent yet.");
@@ -32,16 +32,6 @@ export function viewProgress(progress: Progress) {
         restore, a reorg or the node dropped it. If the page still offers the action, start the action again.</p></div>`;
     case "retrying":
       return notice("warn", progress.why);
-    case "accepted":
-      return notice(
-        "good",
-        html`Accepted by the service. ${
-          progress.transactionHash === null
-            ? nothing
-            : html`Transaction <code>${progress.transactionHash}</code>.`
-        }
-          <span class="small quiet">Event <code>${progress.eventId}</code></span>`,
-      );
     case "declined":
       return notice("warn", "You declined in the wallet. Nothing was sent; you can start again.");
     case "stopped":
@@ -51,7 +41,7 @@ export function viewProgress(progress: Progress) {
   }
 }
 
-function notice(tone: "" | "good" | "warn", content: unknown) {
+function notice(tone: "" | "warn", content: unknown) {
   return html`<div class="notice ${tone}"><p>${content}</p></div>`;
 }
 
@@ -63,7 +53,9 @@ function viewProblem({ title, detail, code, type, errors = [], binding }: Proble
     ${
       failed.length === 0
         ? nothing
-        : html`<table>
+        : html`<details>
+          <summary>Details: the checks that failed</summary>
+          <table>
           <caption class="unseen">Checks that failed</caption>
           <thead><tr><th scope="col">Check</th><th scope="col">Expected</th><th scope="col">Actual</th></tr></thead>
           <tbody>
@@ -72,7 +64,8 @@ function viewProblem({ title, detail, code, type, errors = [], binding }: Proble
                 html`<tr><td>${name}</td><td><code>${asText(expected)}</code></td><td><code>${asText(actual)}</code></td></tr>`,
             )}
           </tbody>
-        </table>`
+        </table>
+        </details>`
     }
     <p class="small">${remedies[code] ?? nothing} <a href=${type}>More about this error</a></p>
   </div>`;

@@ -1,46 +1,86 @@
-import { formatAmount } from "../../amounts/format-amount.ts";
+import { formatAmount, formatUnits } from "../../amounts/format-amount.ts";
 import { html, nothing, type TemplateResult } from "../../vendor/lit-html/lit-html.js";
 import type { Capabilities, WalletView } from "../wallet-api.ts";
 
 type Subject = WalletView["subject"];
+type PurchaseSubject = Extract<Subject, { type: "purchase" }>;
+type Token = Capabilities["contracts"]["token"];
 
-/** The title of the page. */
-export function titleOf(subject: Subject): string {
-  return subject.type === "merchant" ? `The wallet of ${subject.name}` : `Pay ${subject.merchant_name}`;
+/** Returns whether nothing is left to pay of a purchase. */
+export function isPaid(subject: Subject): boolean {
+  return subject.type === "purchase" && subject.outstanding === "0";
 }
 
-/** Says who is paid, for what, how much and until when; or of a merchant how much refunds may draw from its wallet. */
+/** The title of the page: what is to be done, or what was done. */
+export function titleOf(subject: Subject, token: Token): string {
+  if (subject.type === "merchant") return `The wallet of ${subject.name}`;
+  const { merchant_name, paid, outstanding, refunded } = subject;
+  if (refunded !== "0") return `${merchant_name} refunded ${formatAmount(refunded, token)}`;
+  return isPaid(subject)
+    ? `Paid ${formatAmount(paid, token)} to ${merchant_name}`
+    : `Pay ${formatAmount(outstanding, token)} to ${merchant_name}`;
+}
+
+/** Says what was paid, with its transactions, or why nothing can be paid; nothing while all is to be paid. */
+export function viewReceipt(subject: Subject, whyNotPayable: string | null, token: Token) {
+  if (subject.type === "merchant") return nothing;
+  const { merchant_name, amount, paid, refunded, payment_hashes } = subject;
+  if (paid === "0")
+    return whyNotPayable === null ? nothing : html`<p class="notice warn">${whyNotPayable}</p>`;
+  const said = isPaid(subject)
+    ? refunded === "0"
+      ? `The payment is complete: ${merchant_name} has the money.`
+      : `${formatAmount(paid, token)} were paid before the refund.`
+    : `${formatUnits(paid, token.decimals, 2)} of ${formatAmount(amount, token)} are paid.`;
+  return html`<div class="notice ${isPaid(subject) ? "good" : ""}">
+    <p>${said}</p>
+    ${payment_hashes.map((hash) => html`<p class="small">Transaction <code>${hash}</code></p>`)}
+    ${isPaid(subject) || whyNotPayable === null ? nothing : html`<p>${whyNotPayable}</p>`}
+  </div>`;
+}
+
+/** Says what is paid, how much and until when; or of a merchant how much refunds may draw from its wallet. */
 export function viewSummary(subject: Subject, { contracts: { token } }: Capabilities): TemplateResult {
-  if (subject.type === "merchant")
-    return summary(html`<dt>Merchant</dt><dd><strong>${subject.name}</strong></dd>
-      <dt>Wallet</dt><dd><code>${subject.wallet}</code></dd>
-      <dt>Refunds draw at most</dt><dd><strong class="amount">${formatAmount(subject.funding_cap, token)}</strong></dd>
-      <dt>Until</dt><dd>${viewDate(subject.funding_valid_until)}</dd>
-      ${
-        subject.funding_shortfall === "0"
-          ? nothing
-          : html`<dt>Not approved</dt><dd><span class="amount">${formatAmount(subject.funding_shortfall, token)}</span>, so that refunds can fail</dd>`
-      }`);
-  const { merchant_name, merchant, terms, amount, paid, outstanding } = subject;
-  return summary(html`<dt>Paid to</dt><dd><strong>${merchant_name}</strong> <code class="small quiet">${merchant}</code></dd>
-    <dt>For</dt><dd>${viewTerms(terms)}</dd>
-    <dt>Price</dt><dd><strong class="amount">${formatAmount(amount, token)}</strong>${
-      paid === "0"
-        ? nothing
-        : html`, <span class="amount">${formatAmount(paid, token)}</span> paid, <span class="amount">${formatAmount(outstanding, token)}</span> left`
-    }</dd>
-    <dt>Pay until</dt><dd>${viewDate(subject.pay_deadline)}</dd>
-    <dt>Claim until</dt><dd>${viewDate(subject.claim_deadline)}</dd>
-    <dt>Paid by</dt><dd><code class="small">${subject.buyer}</code></dd>
-    ${
-      subject.beneficiary === subject.buyer
-        ? nothing
-        : html`<dt>Refunds go to</dt><dd><code class="small">${subject.beneficiary}</code></dd>`
-    }`);
+  return html`<section class="panel" aria-label="Summary">
+    ${subject.type === "purchase" ? purchaseSummary(subject, token) : merchantSummary(subject, token)}
+  </section>`;
 }
 
-function summary(facts: TemplateResult): TemplateResult {
-  return html`<section class="panel" aria-label="Summary"><dl class="facts">${facts}</dl></section>`;
+function purchaseSummary(subject: PurchaseSubject, token: Token): TemplateResult {
+  const { id, merchant, buyer, beneficiary, terms, amount, pay_deadline, claim_deadline } = subject;
+  return html`<dl class="facts">
+      <dt>For</dt><dd>${viewTerms(terms)}</dd>
+      <dt>Price</dt><dd><strong class="amount">${formatAmount(amount, token)}</strong></dd>
+      ${isPaid(subject) ? nothing : html`<dt>Pay until</dt><dd>${viewDate(pay_deadline)}</dd>`}
+    </dl>
+    <details>
+      <summary>Details: accounts and deadlines</summary>
+      <dl class="facts small bytes">
+        <dt>Paid to</dt><dd><code>${merchant}</code></dd>
+        <dt>Paid by</dt><dd><code>${buyer}</code></dd>
+        ${beneficiary === buyer ? nothing : html`<dt>Refunds go to</dt><dd><code>${beneficiary}</code></dd>`}
+        ${isPaid(subject) ? html`<dt>Pay until</dt><dd>${viewDate(pay_deadline)}</dd>` : nothing}
+        <dt>Claim until</dt><dd>${viewDate(claim_deadline)}</dd>
+        <dt>Purchase</dt><dd><code>${id}</code></dd>
+      </dl>
+    </details>`;
+}
+
+function merchantSummary(
+  { id, wallet, funding_cap, funding_valid_until, funding_shortfall }: Extract<Subject, { type: "merchant" }>,
+  token: Token,
+): TemplateResult {
+  return html`<dl class="facts">
+      <dt>Wallet</dt><dd><code>${wallet}</code></dd>
+      <dt>Refunds draw at most</dt><dd><strong class="amount">${formatAmount(funding_cap, token)}</strong></dd>
+      <dt>Until</dt><dd>${viewDate(funding_valid_until)}</dd>
+      ${
+        funding_shortfall === "0"
+          ? nothing
+          : html`<dt>Not approved</dt><dd><span class="amount">${formatAmount(funding_shortfall, token)}</span>, so that refunds can fail</dd>`
+      }
+      <dt>Merchant</dt><dd><code>${id}</code></dd>
+    </dl>`;
 }
 
 /** Terms by their names where they are texts and numbers, else as JSON. */
@@ -54,7 +94,8 @@ function viewTerms(terms: object): TemplateResult {
 
 const date = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "short", timeZone: "UTC" });
 
-function viewDate(seconds: number): TemplateResult {
+/** Shows Unix seconds as a date in UTC. */
+export function viewDate(seconds: number): TemplateResult {
   const at = new Date(seconds * 1000);
   return html`<time datetime=${at.toISOString()}>${date.format(at)} UTC</time>`;
 }

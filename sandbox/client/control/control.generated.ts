@@ -643,6 +643,8 @@ export interface components {
         operation: string | null;
         /** An account, a credential's id, or `anyone`. */
         caller: string;
+        /** `page`: a wallet route, which needs no credential. `anyone`: another request without a valid credential. */
+        from: "backend" | "sandbox.client" | "given" | "demo" | "page" | "anyone";
         idempotency_key: string | null;
         replayed: boolean;
         /** Null if a fault dropped the response. */
@@ -1191,10 +1193,13 @@ export interface components {
           available_wei: string;
         } | null);
       }[];
-      /** The number of relay operations that are not settled, by status. */
+      /** The number of relay operations that are not settled, by kind and status. `held`: a fault with the action `hold` has acted on them. */
       unsettled: {
-        [name: string]: number;
-      };
+        kind: string;
+        status: string;
+        held: boolean;
+        count: number;
+      }[];
       /** A sentence for each relay operation whose outcome is unknown after a reorg. */
       unknown: string[];
       /** Null if the node does not tell. */
@@ -1228,6 +1233,7 @@ export interface components {
       id: string;
       program: string;
       merchant_id: string;
+      merchant_name: string;
       status: string;
       route: string | null;
       reference: string | null;
@@ -1256,7 +1262,6 @@ export interface components {
     };
     PurchaseTimeline: {
       purchase: components["schemas"]["PurchaseView"];
-      merchant_name: string;
       terms: components["schemas"]["Json"];
       as_of: components["schemas"]["BlockPoint"];
       wallet_url: string;

@@ -1,6 +1,4 @@
 import { toTimestamp } from "../../../protocol/values/time.ts";
-import type { RelayOperationStatus } from "../../../relayer/relayer.ts";
-import type { Services } from "../../../server/services.ts";
 import { ConnectedChain } from "../../chain/connection/connect-chain.ts";
 import { findNetwork } from "../../chain/connection/networks.ts";
 import type { ChainNode } from "../../chain/start-chain.ts";
@@ -29,7 +27,7 @@ export async function readOverview(sources: Sources): Promise<Overview> {
         method: "txpool_status",
       })
       .catch(unlessOwn(sources.chain)),
-    countUnsettled(services),
+    countUnsettled(sources),
     Promise.all(
       deployment.programs.map(async ({ id, name, operator }) => ({
         id,
@@ -95,9 +93,26 @@ async function viewNetwork(chain: ChainNode): Promise<Overview["network"]> {
   };
 }
 
-async function countUnsettled({ store }: Services): Promise<{ [status: string]: number }> {
-  const count = async (status: RelayOperationStatus) =>
-    (await store.list("operations", { status }, { limit: mostCounted })).length;
-  const counts = await Promise.all(unsettled.map(async (status) => [status, await count(status)] as const));
-  return Object.fromEntries(counts.filter(([, number]) => number > 0));
+async function countUnsettled({ services, faults }: Sources): Promise<Overview["unsettled"]> {
+  const holding = faults.list().filter(({ action, hits }) => action === "hold" && hits > 0);
+  const counts = new Map<string, Overview["unsettled"][number]>();
+  for (const status of unsettled) {
+    const found = await services.store.list("operations", { status }, { limit: mostCounted });
+    for (const { value } of found) {
+      const { operation_id, program, kind } = value;
+      const subject: { [field: string]: string } = {
+        operation_id,
+        program,
+        kind,
+        subject_id: value.subject.id,
+      };
+      const held = holding.some(({ match }) =>
+        Object.entries(match).every(([field, wanted]) => subject[field] === wanted),
+      );
+      const key = `${kind} ${status} ${held}`;
+      const { count } = counts.get(key) ?? { count: 0 };
+      counts.set(key, { kind, status, held, count: count + 1 });
+    }
+  }
+  return [...counts.values()];
 }

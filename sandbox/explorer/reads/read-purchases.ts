@@ -33,11 +33,16 @@ export async function readPurchases(
   const records = await Promise.all(
     page.data.map(async ({ value }) => await currentPurchase(value, journaled)),
   );
+  const ids = [...new Set(records.map(({ merchant_id }) => merchant_id))];
+  const merchants = await Promise.all(ids.map(async (id) => await services.store.get("merchants", id)));
+  const names = new Map(merchants.map((merchant, index) => [ids[index], merchant?.value.name]));
   return await reader.atOneHead(async (head) => {
     const figures = await readFigures(records, head, node, services.deployment);
     const data = records.flatMap((record, index) => {
       const found = figures[index];
-      return found === undefined ? [] : [viewListedPurchase(record, found, labels)];
+      return found === undefined
+        ? []
+        : [viewListedPurchase(record, names.get(record.merchant_id), found, labels)];
     });
     return { data, next_cursor: page.next_cursor, as_of: viewBlockPoint(head) };
   });
@@ -46,6 +51,7 @@ export async function readPurchases(
 /** A purchase in the shape that is answered. */
 export function viewListedPurchase(
   purchase: PurchaseRecord,
+  merchantName: string | undefined,
   figures: FiguresView,
   labels: Sources["labels"],
 ): PurchaseView {
@@ -54,6 +60,7 @@ export function viewListedPurchase(
     id,
     program,
     merchant_id,
+    merchant_name: merchantName ?? merchant_id,
     status,
     route,
     reference,

@@ -38,8 +38,7 @@ export async function readTimeline(id: string, sources: Sources): Promise<Purcha
     if (figures === undefined) throw new Error("Every purchase has figures.");
     const entries = [...recordEntries(purchase, parts, operations, labels), ...onChain, ...service];
     return {
-      purchase: viewListedPurchase(purchase, figures, labels),
-      merchant_name: merchant?.value.name ?? purchase.merchant_id,
+      purchase: viewListedPurchase(purchase, merchant?.value.name, figures, labels),
       terms: purchase.terms,
       as_of: viewBlockPoint(head),
       wallet_url: `${description.urls.api}/wallet/${purchase.program}/purchase/${id}`,

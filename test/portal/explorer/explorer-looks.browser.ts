@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { sharePages } from "../share-pages.ts";
-import { ExplorerKit, offered } from "./explorer-kit.ts";
+import { ExplorerKit, offered, refunded } from "./explorer-kit.ts";
 
 let kit: ExplorerKit;
 
@@ -24,8 +24,10 @@ test("the entries of the menu stay where they are when another one is chosen", a
     const menu = page.getByRole("navigation", { name: "Explorer" }).getByRole("link");
     const places = async () =>
       await menu.evaluateAll((links) => links.map((link) => Math.round(link.getBoundingClientRect().left)));
+    const requests = page.getByRole("link", { name: "Requests", exact: true });
+    await requests.scrollIntoViewIfNeeded();
     const before = await places();
-    await page.getByRole("link", { name: "Requests", exact: true }).click();
+    await requests.click();
     await page.getByRole("heading", { name: "Requests" }).waitFor();
     expect(await places()).toEqual(before);
   }
@@ -84,9 +86,11 @@ test("a call has its amounts in tokens, says what it does not have, and is found
   expect(error).toBeDefined();
   const page = await kit.open(`#/transactions/0x${transaction_hash.slice(2).toUpperCase()}`);
   const amount = page.getByRole("row").filter({ has: page.getByRole("rowheader", { name: "amount" }) });
-  expect(await amount.getByRole("cell").allInnerTexts()).toEqual(["25000000 25.00 USDC", "none"]);
+  expect(await amount.getByRole("cell").allInnerTexts()).toEqual(["25.00 USDC", "none"]);
   const cause = "It calls approve on the token contract; pay on the registrar contract was expected.";
   expect(await page.getByText(cause).count()).toBe(1);
+  await amount.getByText("25.00 USDC").click();
+  await amount.getByText("25000000 base units").waitFor();
 });
 
 test("a transaction without a recipient creates a contract", async () => {
@@ -98,7 +102,7 @@ test("a transaction without a recipient creates a contract", async () => {
 test("the overview says what is waiting, and names only faults that can still act", async () => {
   await kit.sandbox.given.purchase({ state: "refund_due" });
   const page = await kit.open();
-  await page.getByText("relay operations: 1 accepted").waitFor();
+  await page.getByText("1 refund held by a fault", { exact: true }).waitFor();
   expect(await page.getByRole("link", { name: "Faults are set" }).count()).toBe(0);
   await kit.sandbox.faults.set("answer-lost", { operation: "createPurchase" });
   await page.getByText("api: reset after commit for createPurchase: acted 0 times, 1 left").waitFor();
@@ -113,6 +117,44 @@ test("a request has its method and the reason of its refusal once", async () => 
     "404 route_not_found GET /wallet/absent",
   );
   expect(await row.locator("p.error:visible").count()).toBe(1);
+});
+
+test("on a phone the filters are folded, and the first entry of every list is on the first screen", async () => {
+  await refunded(await kit.begin());
+  for (const view of ["purchases", "operations", "events", "requests", "blocks", "merchants"]) {
+    const page = await kit.open(`#/${view}`, { viewport: { width: 390, height: 844 } });
+    expect(await page.locator(".filter").isVisible(), view).toBe(false);
+    const first = await page.locator(".rows > li").first().boundingBox();
+    expect((first?.y ?? 844) + (first?.height ?? 0), view).toBeLessThan(844);
+    await page.getByText("Filter", { exact: true }).first().click();
+    await page.getByRole("button", { name: "Filter" }).waitFor();
+  }
+});
+
+test("the notice of refused transactions can be closed until another one is refused, and no heading has a box", async () => {
+  const session = await kit.begin();
+  const purchase = await offered(session);
+  const refuse = async () => {
+    const { transaction_hash } = await kit.sandbox.wallets.stranger.approve(purchase);
+    await session.api.POST("/v1/routing/programs/{program}/purchases/{id}/reconcile", {
+      params: session.write(transaction_hash, purchase.id),
+      body: { transaction_hashes: [transaction_hash] },
+    });
+  };
+  await refuse();
+  const page = await kit.open();
+  const notice = page
+    .locator(".notice.warn")
+    .filter({ hasText: "refused since the start or the last restore" });
+  await notice.getByRole("button", { name: "Close this notice" }).press("Enter");
+  await expect.poll(async () => await notice.count()).toBe(0);
+  expect(await focused(page)).toBe("H1");
+  expect(await page.locator("h1").evaluate((heading) => getComputedStyle(heading).outlineStyle)).toBe("none");
+  await page.reload();
+  await page.locator('main[aria-busy="false"]').waitFor();
+  expect(await notice.count()).toBe(0);
+  await refuse();
+  await notice.getByText("2 transactions were refused").waitFor();
 });
 
 test("no text of a control is cut on a phone", async () => {

@@ -233,7 +233,7 @@ test("search leads to what an id, a hash or an address belongs to", async () => 
   };
   await find(purchase.commitment.hash);
   await page.getByRole("link", { name: "The commitment of a purchase" }).click();
-  await page.getByRole("heading", { name: "Purchase", exact: true }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Corner Books" }).waitFor();
   await find(session.actors.buyer.address);
   await page.getByRole("link", { name: "buyer", exact: true }).click();
   await page.getByTitle(purchase.id).waitFor();
@@ -277,7 +277,7 @@ test("a view that was read late does not take the focus from the search field", 
     await late.promise;
     await route.continue();
   });
-  await page.getByTitle(purchase.id).click();
+  await page.locator(`a[href="#/purchases/${purchase.id}"]`).click();
   await page.getByText("Reading …").waitFor();
   expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("H1");
   await page
@@ -441,7 +441,7 @@ test("on a phone's width axe finds nothing on any view, in light and dark, and n
   for (const [view, heading] of [
     ["", "Overview"],
     ["purchases", "Purchases"],
-    [`purchases/${purchase.id}`, "Purchase"],
+    [`purchases/${purchase.id}`, "Corner Books"],
     ["operations", "Relayer"],
     ["events", "Events"],
     ["refusals", "Refused"],
@@ -476,5 +476,5 @@ test("requests have their refusal, their records as links, and the decoded calls
   await page.getByRole("button", { name: "Filter" }).click();
   await row.getByText("activatePurchase", { exact: true }).first().waitFor();
   await row.first().locator(`> .row a[href="#/purchases/${id}"]`).click();
-  await page.getByRole("heading", { name: "Purchase", exact: true }).waitFor();
+  await page.getByRole("heading", { level: 1, name: "Corner Books" }).waitFor();
 });

@@ -38,7 +38,7 @@ test("a trace opens from the disk and asks no host, with filters, links to entri
   const file = join(await temporaryFolder(), "page.trace.html");
   const failure = {
     message: "<b>expected</b> 1 to be 2",
-    diff: null,
+    diff: "- Expected\n+ Received\n\n- 2\n+ 1",
     at: { file: "/a.test.ts", line: 2, column: 1 },
     code: [{ line: 2, text: "expect(paid).toBe(2); // </script>" }],
   };
@@ -49,9 +49,22 @@ test("a trace opens from the disk and asks no host, with filters, links to entri
     await page.getByRole("heading", { name: "pays once" }).waitFor();
     await page.getByLabel("Code").getByText("expect(paid).toBe(2); // </script>").waitFor();
     await page.getByLabel("Failure").getByText("<b>expected</b>").waitFor();
+    expect(await page.getByLabel("Difference").locator(".actual").allTextContents()).toEqual([
+      "+ Received\n",
+      "+ 1\n",
+    ]);
     const all = await page.locator(".moment").count();
+    if (width === 390) await page.getByText("Filter", { exact: true }).click();
     await page.getByLabel("Outcome").selectOption("refused");
+    await page
+      .locator(".moment")
+      .getByText(/^Failed checks/)
+      .click();
     await page.getByText("✗ contract").first().waitFor();
+    await page.locator(".moment").getByText("from sandbox.client", { exact: true }).waitFor();
+    expect(await page.locator(".moment").getByText("failed: wallet").filter({ visible: true }).count()).toBe(
+      0,
+    );
     expect(await page.locator(".moment").count()).toBeLessThan(all);
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);

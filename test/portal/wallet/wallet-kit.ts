@@ -54,11 +54,13 @@ export class WalletKit {
   }
 }
 
-/** Opens an action that is folded, because another one comes first. */
+/** Opens an action that is folded, because another one comes first, and the group that it is in. */
 export async function unfold(page: Page, action: string): Promise<void> {
-  const details = page.locator(`#action-${action} > details`);
-  await details.waitFor();
-  if ((await details.getAttribute("open")) === null) await details.locator("> summary").click();
+  const inside = page.locator(`#action-${action} > details`);
+  await inside.waitFor({ state: "attached" });
+  for (const details of [page.locator("details.others").filter({ has: inside }), inside])
+    if ((await details.count()) > 0 && (await details.getAttribute("open")) === null)
+      await details.locator("> summary").click();
 }
 
 /** Waits until the service has accepted an action. */

@@ -53,6 +53,25 @@ describe("the request log", () => {
     expect(calls).toContainEqual(expect.stringMatching(/^eth_call \w+\(.*\) of the registrar contract$/));
   });
 
+  test("says which client has sent a request", async () => {
+    const { merchant } = await sandbox.given.merchant({ state: "pending" });
+    await sandbox.client.GET("/v1/routing/programs/{program}", { params: { path: { program: "prg_demo" } } });
+    await fetch(merchant.wallet_url, { headers: { Accept: "application/json" } });
+    await fetch(`${sandbox.description.urls.api}/v1/routing/capabilities`);
+    await fetch(`${sandbox.description.urls.api}/v1/routing/access`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${sandbox.description.accounts[0]?.key}` },
+    });
+    const { data } = await read();
+    const from = (operation: string) =>
+      data.filter((request) => request.operation === operation).map((request) => request.from);
+    expect(from("createMerchant")).toEqual(["given"]);
+    expect(from("readProgram")).toEqual(["sandbox.client"]);
+    expect(from("readMerchantWallet")).toContain("page");
+    expect(from("capabilities")).toEqual(["anyone"]);
+    expect(from("issueAccess")).toEqual(["backend", "sandbox.client", "given"]);
+  });
+
   test("never shows a credential or an account key", async () => {
     const [account] = sandbox.description.accounts;
     const response = await fetch(`${sandbox.description.urls.api}/v1/routing/access?key=${account?.key}`, {

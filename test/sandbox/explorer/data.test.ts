@@ -56,7 +56,7 @@ test("the overview has the block, clock, budgets, faults and pending transaction
     mode: "deterministic",
     block: { number: Number(block.number), hash: block.hash },
     chain: sandbox.description.chain,
-    unsettled: {},
+    unsettled: [],
     pending_transactions: 0,
     own_chain: true,
     network: null,
@@ -149,7 +149,7 @@ describe("a purchase's timeline", () => {
       ["offer", "confirmed"],
       ["collect_refund", "confirmed"],
     ]);
-    expect(timeline.merchant_name).toBe("Corner Books");
+    expect(timeline.purchase.merchant_name).toBe("Corner Books");
   });
 
   test("has the refusals with every check", async () => {

@@ -400,7 +400,7 @@ test("an offer that a reorg undid is refused by the wallet route, which lets the
   });
   expect(await kit.action("purchase", effect.purchase, "pay")).toMatchObject({
     allowed: false,
-    why_not: expect.stringContaining("A purchase that is created does not allow reconcile."),
+    why_not: expect.stringContaining("The program has not confirmed this purchase yet."),
   });
   const transaction_hash = await kit.act("merchant", "purchase", effect.purchase, "register");
   const offered = await effect.ask();

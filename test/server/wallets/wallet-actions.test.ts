@@ -289,7 +289,7 @@ describe("why_not says what fails", () => {
     const unconfirmed = await registered();
     await kit.sandbox.wallets.buyer.approve(unconfirmed);
     expect(await whyNot(unconfirmed, "pay")).toBe(
-      "POST …/reconcile would refuse it: A purchase that is created does not allow reconcile.",
+      "POST …/reconcile would refuse it: The program has not confirmed this purchase yet.",
     );
   });
 
@@ -366,7 +366,7 @@ describe("why_not says what fails", () => {
     const created = await kit.createPurchase(merchant);
     expect(await whyNot(created, "pay")).toBe(
       "The transaction would revert: The purchase is not on chain yet. Let the relayer offer it (POST …/activate) or its merchant register it. " +
-        "POST …/reconcile would refuse it: A purchase that is created does not allow reconcile.",
+        "POST …/reconcile would refuse it: The program has not confirmed this purchase yet.",
     );
   });
 });

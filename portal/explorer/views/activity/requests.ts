@@ -41,14 +41,14 @@ export const requestsView = defineView<RequestViews>({
 
 /** One request on one line, with what was sent and answered folded below it. */
 export function requestRow(request: RequestView, isOpen: boolean, { measure }: ViewContext): TemplateResult {
-  const { number, method, path, operation, replayed, objects, refusal, duration_ms, at } = request;
+  const { number, method, path, operation, from, replayed, objects, refusal, duration_ms, at } = request;
   return recordRow({
     name: `Request ${number}`,
     summary: html`${answered(request)} <strong>${operation ?? method}</strong>
       <code class="small path">${operation === null ? path : `${method} ${path}`}</code>`,
     meta: html`${replayed ? html`<span class="badge">replayed</span>` : nothing}
       ${objects.filter((id) => id.startsWith("pur_") || id.startsWith("mer_")).map(subjectLink)}
-      <span class="amount">${duration_ms} ms</span> ${at === null ? nothing : time(at, measure)}`,
+      <span>from ${from}</span> <span class="amount">${duration_ms} ms</span> ${at === null ? nothing : time(at, measure)}`,
     below: refusal === null ? nothing : reason(refusal, measure),
     details: requestDetails(request, measure),
     isOpen,
@@ -69,20 +69,21 @@ function answered({ status, code }: RequestView): TemplateResult {
   return html`<span class=${`badge ${tone}`}>${status}${code === null ? nothing : html` ${code}`}</span>`;
 }
 
-/** Everything that was sent and answered, and the calls to the node; the checks that failed come first. */
-export function requestDetails(request: RequestView, measure: Measure): TemplateResult {
-  const { id, refusal, body, answer, calls, more_calls, caller, idempotency_key, method, path } = request;
+/** Everything that was sent and answered, and the calls to the node; the checks that failed come first, unless a trace's entry has them. */
+export function requestDetails(request: RequestView, measure: Measure, isInTrace = false): TemplateResult {
+  const { id, refusal, body, answer, calls, more_calls, caller, from, idempotency_key, method, path } =
+    request;
   return html`<dl class="facts small">
       <dt>Request</dt>
       <dd><code>${method} ${path}</code></dd>
       <dt>Id</dt>
       <dd>${copyable(id, "request id")}</dd>
       <dt>Caller</dt>
-      <dd>${caller}</dd>
+      <dd>${from === caller ? from : html`${from} <code>${caller}</code>`}</dd>
       ${idempotency_key === null ? nothing : html`<dt>Key</dt><dd><code>${idempotency_key}</code></dd>`}
     </dl>
     ${refusal === null ? nothing : html`<p class="error">${linked(refusal.detail, measure.labels)}</p>`}
-    ${refusal === null || refusal.checks.length === 0 ? nothing : checks(refusal.checks, measure)}
+    ${refusal === null || refusal.checks.length === 0 || isInTrace ? nothing : checks(refusal.checks, measure)}
     ${body === null ? nothing : json("Body", body, measure)}
     ${answer === null ? nothing : json("Response", answer, measure)} ${nodeCalls(calls, more_calls, measure)}`;
 }

@@ -24,7 +24,7 @@ function failure(
 ): TemplateResult {
   return html`<section class="panel failure" aria-label="Failure">
     <pre class="error" tabindex="0">${linked(message, labels)}</pre>
-    ${diff === null ? nothing : html`<pre tabindex="0" aria-label="Difference">${diff}</pre>`} ${led}
+    ${diff === null ? nothing : html`<pre tabindex="0" aria-label="Difference">${diff.split("\n").map(diffLine)}</pre>`} ${led}
     ${at === null ? nothing : html`<p class="small quiet">${[at.file, at.line, at.column].filter((part) => part !== null).join(":")}</p>`}
     ${
       code.length === 0
@@ -35,6 +35,17 @@ function failure(
           )}</pre>`
     }
   </section>`;
+}
+
+/** A line of a difference: expected lines start with a minus, actual ones with a plus. */
+function diffLine(line: string): TemplateResult {
+  const side = line.startsWith("-") ? "expected" : line.startsWith("+") ? "actual" : "";
+  return html`<span class=${side}>${line}\n</span>`;
+}
+
+/** The reason of an entry in one sentence; the detail of a refused request only lists the names of the checks that its causes explain. */
+export function reasonOf({ about, detail, causes }: TraceEntry): string | null {
+  return about?.type === "request" ? (causes[0] ?? detail) : detail;
 }
 
 /** The entry that decided the test, and the fault that acted, each with a link into the timeline. */
@@ -49,15 +60,14 @@ function course({ entries, decisive, fault }: Omit<TraceView, "failures">, measu
   </dl>`;
 }
 
-function entryLink(
-  { number, layer, outcome, title, detail, causes }: TraceEntry,
-  { labels }: Measure,
-): TemplateResult {
+function entryLink(entry: TraceEntry, { labels }: Measure): TemplateResult {
+  const { number, layer, outcome, title } = entry;
+  const reason = reasonOf(entry);
   return html`<span class="row">
       <a href=${hrefTo("timeline", String(number))}>Entry ${number}</a> <span class="badge">${layer}</span>
       ${outcomeBadge(outcome)} <strong>${linked(title, labels)}</strong>
     </span>
-    ${[detail, causes[0]].map((sentence) => (sentence ? html`<span class="reason">${linked(sentence, labels)}</span>` : nothing))}`;
+    ${reason === null ? nothing : html`<span class="reason">${linked(reason, labels)}</span>`}`;
 }
 
 /** The outcome of an entry; none for one that went well. */

@@ -12,6 +12,7 @@ import { recordedTrace } from "../../data/recorded.ts";
 import { shortenId } from "../../format.ts";
 import { hrefTo } from "../../page-address.ts";
 import { checks } from "../../templates/checks.ts";
+import { wide } from "../../templates/lists.ts";
 import { empty, folded, purchaseLink, type Template, transaction } from "../../templates/templates.ts";
 import { linked } from "../../templates/text.ts";
 import { defineView, type ViewContext } from "../../view.ts";
@@ -19,7 +20,7 @@ import { eventDetails } from "../events.ts";
 import { operationDetails } from "../relay-operations.ts";
 import { explanation, transactionDetails } from "../transaction.ts";
 import { requestDetails } from "./requests.ts";
-import { failures, outcomeBadge, traceSource } from "./trace-failure.ts";
+import { failures, outcomeBadge, reasonOf, traceSource } from "./trace-failure.ts";
 
 /** A trace with the objects that its entries are about. */
 interface TraceParts {
@@ -103,7 +104,9 @@ function filter({ entries }: TraceView, { pageAddress: { query } }: ViewContext)
         )}
       </select>
     </div>`;
-  return html`<form class="filter" role="search" aria-label="Timeline" @change=${narrow}>
+  return html`<details class="filters" ?open=${wide.matches}>
+    <summary>Filter</summary>
+    <form class="filter" role="search" aria-label="Timeline" @change=${narrow}>
     ${choice("outcome", "Outcome", "any", [
       ["bad", "all but ok"] as const,
       ...outcomes.map((name) => [name, name] as const),
@@ -120,7 +123,7 @@ function filter({ entries }: TraceView, { pageAddress: { query } }: ViewContext)
       "all",
       purchases.map((id) => [id, shortenId(id)] as const),
     )}
-  </form>`;
+  </form></details>`;
 }
 
 const dots = { ok: "created", refused: "refused", open: "claimed", failed: "refused" } as const;
@@ -147,10 +150,13 @@ function timeline(entries: readonly TraceEntry[], parts: TraceParts, context: Vi
 
 /** One entry: its sentence, the reason with the differing fields, and everything else folded. */
 function row(entry: TraceEntry, parts: TraceParts, context: ViewContext): TemplateResult {
-  const { number, layer, outcome, at, title, detail, causes, purchases } = entry;
+  const { number, layer, outcome, at, title, about, causes, purchases } = entry;
   const { labels } = context.measure;
   const failed = entry.checks.filter(({ ok }) => !ok);
   const isLinked = context.pageAddress.id === String(number);
+  const reason = reasonOf(entry);
+  const others = causes.filter((cause) => cause !== reason);
+  const asked = about?.type === "request" ? requestOf(about.number, parts) : undefined;
   return html`<li id=${`entry-${number}`} class=${`moment ${dots[outcome]} ${layer} ${isLinked ? "linked" : ""}`}>
     <p class="when">
       <a href=${hrefTo("timeline", String(number))} aria-label=${`Link to entry ${number}`}>${number}</a>
@@ -159,15 +165,19 @@ function row(entry: TraceEntry, parts: TraceParts, context: ViewContext): Templa
     <div class="what">
       <p class="row">
         <span class="badge">${layer}</span> ${outcomeBadge(outcome)} <strong>${linked(title, labels)}</strong>
+        ${asked === undefined ? nothing : html`<span class="small quiet">from ${asked.from}</span>`}
       </p>
-      ${detail === null ? nothing : html`<p class=${outcome === "ok" ? "" : "error"}>${linked(detail, labels)}</p>`}
-      ${causes.length === 0 ? nothing : html`<ul class="small">${causes.map((sentence) => html`<li>${linked(sentence, labels)}</li>`)}</ul>`}
-      ${failed.length === 0 ? nothing : checks(failed.slice(0, 1), context.measure)}
-      ${failed.length < 2 ? nothing : folded(`Other failed checks (${failed.length - 1})`, checks(failed.slice(1), context.measure))}
+      ${reason === null ? nothing : html`<p class=${outcome === "ok" ? "" : "error"}>${linked(reason, labels)}</p>`}
+      ${others.length === 0 ? nothing : html`<ul class="small">${others.map((sentence) => html`<li>${linked(sentence, labels)}</li>`)}</ul>`}
+      ${failed.length === 0 ? nothing : folded(`Failed checks (${failed.length})`, checks(failed, context.measure))}
       ${purchases.length === 0 ? nothing : html`<p class="row small">${purchases.map(purchaseLink)}</p>`}
       ${more(entry, parts, context)}
     </div>
   </li>`;
+}
+
+function requestOf(wanted: number, { requests }: TraceParts) {
+  return requests.data.find(({ number }) => number === wanted);
 }
 
 /** Whether the call of a transaction has another value than the expected one. */
@@ -180,10 +190,10 @@ function more({ about, outcome }: TraceEntry, parts: TraceParts, context: ViewCo
   if (about === null) return nothing;
   switch (about.type) {
     case "request": {
-      const found = parts.requests.data.find(({ number }) => number === about.number);
+      const found = requestOf(about.number, parts);
       return found === undefined
         ? nothing
-        : folded("Request and response", requestDetails(found, context.measure));
+        : folded("Request and response", requestDetails(found, context.measure, true));
     }
     case "transaction": {
       const explained = parts.explanations.get(about.hash);

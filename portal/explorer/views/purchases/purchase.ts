@@ -1,15 +1,14 @@
 import type { PurchaseTimeline, RequestViews } from "../../../../sandbox/explorer/views.ts";
-import { formatAmount } from "../../../amounts/format-amount.ts";
 import { html, nothing } from "../../../vendor/lit-html/lit-html.js";
 import { readExplorer, requestControl } from "../../api.ts";
 import { nameInWords } from "../../format.ts";
 import { hrefTo } from "../../page-address.ts";
 import { legend, paymentSummary } from "../../templates/payments.ts";
-import { badge, blockLink, copyable, time } from "../../templates/templates.ts";
+import { amount, badge, blockLink, copyable, time } from "../../templates/templates.ts";
 import { linked } from "../../templates/text.ts";
 import { defineView, type ViewContext } from "../../view.ts";
 import { operationRow } from "../relay-operations.ts";
-import { parties } from "./purchases.ts";
+import { parties, titleOf } from "./purchases.ts";
 import { timelinePanel } from "./timeline.ts";
 
 /** A purchase with the requests that name it. */
@@ -32,7 +31,7 @@ export const purchaseView = defineView<PurchaseData>({
   },
   draw: ({ timeline, requests }, context) => html`
     <div class="heading">
-      <h1 tabindex="-1">Purchase</h1>
+      <h1 tabindex="-1">${titleOf(timeline.purchase)}</h1>
       ${copyable(timeline.purchase.id, "purchase id")} ${badge(timeline.purchase.status)}
     </div>
     <section class="panel" aria-label="Money">
@@ -56,20 +55,20 @@ export const purchaseView = defineView<PurchaseData>({
 });
 
 function facts(
-  { purchase, merchant_name, wallet_url, terms, as_of }: PurchaseTimeline,
+  { purchase, wallet_url, terms, as_of }: PurchaseTimeline,
   { measure, isRecorded }: ViewContext,
 ) {
   const { figures, deadlines } = purchase;
   return html`<dl class="facts">
       <dt>Buyer's allowance</dt>
       <dd>
-        <span class="amount">${formatAmount(figures.approved, measure)}</span>
+        ${amount(figures.approved, measure)}
         <span class="small quiet">now, shared by all purchases of the buyer's wallet</span>
       </dd>
       <dt>Reconciled</dt>
-      <dd class="amount">${formatAmount(figures.reconciled, measure)}</dd>
+      <dd>${amount(figures.reconciled, measure)}</dd>
       <dt>Merchant</dt>
-      <dd><a href=${hrefTo("merchants", "", { q: purchase.merchant_id })}>${merchant_name}</a></dd>
+      <dd><a href=${hrefTo("merchants", "", { q: purchase.merchant_id })}>${purchase.merchant_name}</a></dd>
       ${parties(purchase)}
       <dt>Route</dt>
       <dd>${purchase.route === null ? "not on chain yet" : nameInWords(purchase.route)}</dd>

@@ -1,7 +1,7 @@
 import type { PurchaseView, PurchaseViews } from "../../../../sandbox/explorer/views.ts";
 import type { PurchaseStatus } from "../../../../server/purchases/schemas.ts";
 import { repeat } from "../../../vendor/lit-html/directives/repeat.js";
-import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
+import { html, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
 import { readExplorer } from "../../api.ts";
 import type { Measure } from "../../format.ts";
 import { hrefTo } from "../../page-address.ts";
@@ -51,6 +51,11 @@ export const purchasesView = defineView<PurchaseViews>({
   `,
 });
 
+/** Who is paid, and for which order of theirs. */
+export function titleOf({ merchant_name, reference }: PurchaseView): string {
+  return reference === null ? merchant_name : `${merchant_name} · ${reference}`;
+}
+
 /** Purchases as a list, each with its payments. */
 export function purchaseList(list: readonly PurchaseView[], measure: Measure): TemplateResult {
   return html`<ul class="rows panel">
@@ -60,12 +65,11 @@ export function purchaseList(list: readonly PurchaseView[], measure: Measure): T
       (purchase) => html`<li class="purchase">
         <div class="what">
           <p class="row">
-            ${copyable(purchase.id, "purchase id", hrefTo("purchases", purchase.id))} ${badge(purchase.status)}
+            <a class="name" href=${hrefTo("purchases", purchase.id)}>${titleOf(purchase)}</a> ${badge(purchase.status)}
           </p>
-          <p class="small quiet">
-            ${purchase.reference === null ? nothing : html`${purchase.reference} · `}
-            ${purchase.buyer.name ?? "a buyer"} pays ${purchase.merchant.name ?? "a merchant"} ·
-            ${time(purchase.created_at, measure)}
+          <p class="row small quiet">
+            ${copyable(purchase.id, "purchase id")}
+            <span>${purchase.buyer.name ?? "a buyer"}, ${time(purchase.created_at, measure)}</span>
           </p>
         </div>
         ${paymentSummary(purchase.figures, measure)}

@@ -1,10 +1,9 @@
 import type { PurchaseTimeline, RequestView, TimelineEntry } from "../../../../sandbox/explorer/views.ts";
-import { formatAmount } from "../../../amounts/format-amount.ts";
 import { html, nothing, type TemplateResult } from "../../../vendor/lit-html/lit-html.js";
 import { formatTime, type Measure, nameInWords } from "../../format.ts";
 import { hrefTo } from "../../page-address.ts";
 import { checks } from "../../templates/checks.ts";
-import { blockLink, copyable, folded, time, transaction } from "../../templates/templates.ts";
+import { amount, blockLink, copyable, folded, time, transaction } from "../../templates/templates.ts";
 import { hrefOfId, linked } from "../../templates/text.ts";
 import type { ViewContext } from "../../view.ts";
 import { requestRow } from "../activity/requests.ts";
@@ -127,7 +126,7 @@ function details({ details: given }: TimelineEntry, measure: Measure) {
     ${entries.map(
       ([name, text]) => html`<div>
         <dt>${nameInWords(name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`))}</dt>
-        <dd>${amounts.includes(name) ? formatAmount(text, measure) : detail(name, text, measure)}</dd>
+        <dd>${amounts.includes(name) ? amount(text, measure) : detail(name, text, measure)}</dd>
       </div>`,
     )}
   </dl>`;
