@@ -1,11 +1,9 @@
 import { messageOf } from "../protocol/coded-error.ts";
-import { readContractArtifact } from "../sandbox/chain/contracts.ts";
 import type { Artifact } from "../sandbox/chain/registrar/artifact.ts";
 import { SandboxError } from "../sandbox/lib/errors/sandbox-error.ts";
 import { type Attack, findFailure } from "./attack.ts";
 import { attacksWithPermit, attacks as everyAttack } from "./attacks/all.ts";
 import type { Breach, Outcome } from "./breach.ts";
-import { callSequences } from "./calls/all.ts";
 import type { RecordedCall } from "./calls/call-recorder.ts";
 import { type CallSequence, findCallBreach, recordSequence } from "./calls/call-sequence.ts";
 import { type Finding, groupFindings } from "./findings.ts";
@@ -13,6 +11,7 @@ import { ContractFixture } from "./fixture/contract-fixture.ts";
 import { throwIfSilent } from "./fixture/node-fault.ts";
 import { InstallationError, installRegistrar } from "./install-registrar.ts";
 import { type GasUse, runLifecycle } from "./lifecycle.ts";
+import { type ReferenceEffects, readReference } from "./reference.ts";
 import { rules } from "./rules/all.ts";
 import { compareInStates, findUnreached, findWrongStates } from "./rules/matrix/compare-states.ts";
 import { type StateCheck, stateChecks } from "./rules/matrix/plan.ts";
@@ -69,56 +68,6 @@ export interface CheckOptions {
 
 /** Called with each result. */
 export type CheckProgress = (result: CheckResult, done: number, total: number) => void;
-
-/** The effects of the lifecycle and the call sequences on the sandbox's own registrar contract, to compare with. */
-export interface ReferenceEffects {
-  /** The gas of its functions. */
-  gas: GasUse;
-  /** The effect of each call. */
-  calls: ReadonlyMap<CallSequence, readonly RecordedCall[]>;
-  /** The outcome of each call of the table in every state. Without it, these are not compared. */
-  states?: MatrixRecording;
-}
-
-/**
- * Runs the lifecycle, all call sequences and the calls in every state on the sandbox's own registrar contract.
- *
- * @example const reference = await readReference();
- */
-export async function readReference(): Promise<ReferenceEffects> {
-  const own = { ...(await readContractArtifact("PurchaseRegistrar")), contractName: "PurchaseRegistrar" };
-  const inSandbox = async <T>(step: (fixture: ContractFixture) => Promise<T>): Promise<T> => {
-    const fixture = await ContractFixture.open(async (chain) => await installRegistrar(chain, own));
-    try {
-      return await step(fixture);
-    } catch (error) {
-      await fixture.requireNode();
-      throw error;
-    } finally {
-      await fixture.close();
-    }
-  };
-  const recorded = new Map<CallSequence, readonly RecordedCall[]>();
-  const waiting = [...callSequences];
-  const recordWaiting = async (fixture: ContractFixture) => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
-      recorded.set(next, await recordOwn(next, fixture));
-  };
-  // Each sandbox waits for its Anvil half of the time.
-  const [gas, states] = await Promise.all([
-    inSandbox(async (fixture) => {
-      const used = await runLifecycle(fixture);
-      await recordWaiting(fixture);
-      return used;
-    }),
-    inSandbox(async (fixture) => {
-      const recording = await recordStates(fixture, table);
-      await recordWaiting(fixture);
-      return recording;
-    }),
-  ]);
-  return { gas, calls: new Map(callSequences.map((one) => [one, recorded.get(one) ?? []])), states };
-}
 
 /**
  * Deploys a registrar contract to a fresh sandbox and runs the lifecycle, the contract-level rules, the calls in every state, the call
@@ -415,10 +364,4 @@ async function compareCalls(
     await run.add(`calls: ${sequence.name}`, one.rule, async () => difference);
     if (difference !== null) return;
   }
-}
-
-async function recordOwn(sequence: CallSequence, fixture: ContractFixture): Promise<readonly RecordedCall[]> {
-  const { recorded, error } = await recordSequence(sequence, fixture);
-  if (error !== null) throw new Error(`The calls of ${sequence.name} cannot be sent: ${error}`);
-  return recorded;
 }

@@ -19,7 +19,8 @@ export interface Finding {
  * Groups failed checks by the rule that is broken. A check that names no rule belongs to the first finding with the function that it called last; if
  * there is none, it is a finding of its own.
  */
-export function groupFindings(failed: readonly FailedCheck[]): Finding[] {
+export function groupFindings(checks: readonly FailedCheck[]): Finding[] {
+  const failed = joinRoutes(checks);
   const broken = new Set(failed.map(({ breach: { rule, includedIn } }) => includedIn === undefined && rule));
   const findings = new Map<string, { finding: Finding; calls: Set<string | undefined> }>();
   const add = (rule: string, { suite, name, breach }: FailedCheck) => {
@@ -44,4 +45,25 @@ export function groupFindings(failed: readonly FailedCheck[]): Finding[] {
     add(known ?? check.name, check);
   }
   return [...findings.values()].map(({ finding }) => finding);
+}
+
+/** Both routes of a purchase share most rules: one that is broken for an offer and for a registration is broken for a new purchase. */
+function joinRoutes(failed: readonly FailedCheck[]): readonly FailedCheck[] {
+  const routes = /^(an offer|a registration) /;
+  const rules = new Set(failed.map(({ breach: { rule } }) => rule));
+  const join = (text: string | undefined, rule = text) => {
+    const isBroken = (subject: string) => rules.has(rule?.replace(routes, `${subject} `));
+    return isBroken("an offer") && isBroken("a registration")
+      ? text?.replace(routes, "a new purchase ")
+      : text;
+  };
+  return failed.map(({ breach, ...check }) => ({
+    ...check,
+    breach: {
+      ...breach,
+      rule: join(breach.rule),
+      mustSucceed: join(breach.mustSucceed, breach.rule),
+      includedIn: join(breach.includedIn),
+    },
+  }));
 }

@@ -7,6 +7,9 @@ const baselineSchema = z.record(z.string(), z.record(z.string(), z.int().positiv
 /** The gas of the steps of each contract. */
 export type GasBaseline = z.infer<typeof baselineSchema>;
 
+/** The suite of the checks of the gas. */
+export const gasSuite = "gas";
+
 /** A step may cost this much more, in percent. */
 const tolerance = 1;
 
@@ -39,7 +42,7 @@ export function compareGas(report: ContractReport, baseline: GasBaseline): Contr
   const results = gas.map(({ function: name, gas: used, baseline: before }): CheckResult => {
     const isMore = used * 100 > before * (100 + tolerance);
     const failure = isMore ? `${name} costs ${used} gas; the baseline is ${before}` : null;
-    return { suite: "gas", name: `${name} costs at most ${tolerance} % more`, failure, duration_ms: 0 };
+    return { suite: gasSuite, name: `${name} costs at most ${tolerance} % more`, failure, duration_ms: 0 };
   });
   const findings = results.flatMap(({ suite, name, failure }) =>
     failure === null ? [] : [{ rule: name, failure, checks: [{ suite, name }] }],

@@ -2,6 +2,7 @@ import { styleText } from "node:util";
 import { renderJunit } from "../server/lib/render-junit.ts";
 import type { ContractReport } from "./check-contract.ts";
 import type { Finding } from "./findings.ts";
+import { gasSuite } from "./gas-baseline.ts";
 
 /** The part of the documentation that lists what no check tries. */
 export const notCheckedPage = "docs/check-contract.md#not-checked";
@@ -38,7 +39,7 @@ export function renderReport(report: ContractReport, color: boolean): string {
     paint("dim", `Not checked: see ${notCheckedPage} in the package.`),
     report.passed
       ? paint(report.left_out === 0 ? "green" : "bold", conclude(report))
-      : paint("red", "The contract is not safe to use."),
+      : paint("red", warn(report)),
     "",
   );
   return lines.join("\n");
@@ -70,6 +71,12 @@ function annotation(kind: "error" | "notice", title: string, message: string): s
     text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
   const property = escaped(title).replaceAll(":", "%3A").replaceAll(",", "%2C");
   return `::${kind} title=${property}::${escaped(message)}`;
+}
+
+/** Says what the findings mean: more gas makes a contract no less safe. */
+function warn({ findings }: ContractReport): string {
+  const isGas = findings.every(({ checks }) => checks.every(({ suite }) => suite === gasSuite));
+  return isGas ? "The contract costs more gas than the baseline." : "The contract is not safe to use.";
 }
 
 /** Says how many checks have passed, and how many others were left out. */

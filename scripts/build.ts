@@ -9,6 +9,7 @@ import { brotliCompressSync, constants } from "node:zlib";
 import { decode, encode } from "@jridgewell/sourcemap-codec";
 import { rolldown, type SourceMap } from "rolldown";
 import { z } from "zod";
+import { encodeReference, recordReference, referenceFile } from "../check-contract/reference.ts";
 import { loadGenesis } from "../sandbox/chain/genesis/genesis-cache.ts";
 import { packageRoot } from "../sandbox/lib/package-root.ts";
 
@@ -68,6 +69,9 @@ writeFileSync(
   join(genesis, "state.json.br"),
   brotliCompressSync(readFileSync(stateFile), { params: { [constants.BROTLI_PARAM_LGWIN]: 24 } }),
 );
+
+// To check a contract, it is compared with the own one, which stays the same in a package.
+writeFileSync(join(dist, referenceFile), encodeReference(await recordReference()));
 
 /**
  * Writes the command line and all exports of the package, each with its own modules in few files, which load in half the time of

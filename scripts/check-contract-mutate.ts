@@ -12,7 +12,8 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { Hex } from "viem";
 import { z } from "zod";
-import { checkContract, type ReferenceEffects, readReference } from "../check-contract/check-contract.ts";
+import { checkContract } from "../check-contract/check-contract.ts";
+import { type ReferenceEffects, readReference } from "../check-contract/reference.ts";
 import { stateBugs } from "./contract-bugs/all.ts";
 import {
   bugsOf,

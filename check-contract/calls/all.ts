@@ -4,6 +4,7 @@ import { closingCalls, endedPurchaseCalls } from "./closing.ts";
 import { contractSignerCalls, offerCalls, registrationCalls } from "./commitments.ts";
 import { enrollmentCalls } from "./enrollment.ts";
 import { largeValueCalls, manyCalls } from "./large-values.ts";
+import { laterCalls } from "./later.ts";
 import { paymentCalls } from "./payments.ts";
 import { programCalls } from "./programs.ts";
 import { reentrancyCalls } from "./reentrancy.ts";
@@ -23,5 +24,6 @@ export const callSequences: readonly CallSequence[] = [
   reentrancyCalls,
   largeValueCalls,
   manyCalls,
+  laterCalls,
   chainIdCalls,
 ];

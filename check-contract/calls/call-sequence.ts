@@ -50,44 +50,60 @@ export function findCallBreach(actual: RecordedCall, expected: RecordedCall): Br
 
 /** Returns the rule that a difference breaks: that of an error, or that one field or event is right. */
 function ruleOfDifference(
-  { path, values }: EffectDifference,
+  { path, values, event }: EffectDifference,
   functionName: string | undefined,
 ): string | undefined {
-  const [place = ""] = path;
-  if (path.length === 1 && place === "outcome") {
-    const [expected, actual] = values.map(errorIn);
-    return brokenRule(functionName, expected, actual);
-  }
-  if (place === "inner call") return "a call from inside a transfer is refused";
+  const [place = "", ...fields] = path;
   const [expected, actual] = values;
-  const event = [expected, actual].find((value) => isTree(value) && "event" in value);
-  if (isTree(event)) return `the event ${event["event"]} is emitted when it must be`;
-  const field = path.findLast((name) => !/^\d+$/.test(name)) ?? "";
-  return `${field.replace(/\(.*/, "")} has the right value`;
+  if (path.length === 1 && place === "outcome")
+    return brokenRule(functionName, errorIn(expected), errorIn(actual));
+  if (place === "inner call") return "a call from inside a transfer is refused";
+  if (isExtraEvent(values)) return "a call emits no event that it must not emit";
+  const missing = [expected, actual].map(eventIn).find((name) => name !== undefined);
+  if (missing !== undefined) return `the event ${missing} is emitted when it must be`;
+  const field = fields.findLast((name) => !/^\d+$/.test(name));
+  if (event !== undefined) return `the field ${field} of the event ${event} has the right value`;
+  const view = place === "returned" ? `${functionName}()` : place.replace(/\(.*\)/, "()");
+  return field === undefined
+    ? `${view} returns the right value`
+    : `the field ${field} of ${view} has the right value`;
 }
 
-function describeDifference({ path, values }: EffectDifference, actual: RecordedCall): string {
+function describeDifference({ path, values, event }: EffectDifference, actual: RecordedCall): string {
   const transaction = actual.hash === null ? "" : ` (${actual.hash})`;
-  const [shouldBe, is] = isMissingEvent(values)
-    ? [`the event ${kindOf(values[0])}`, undefined]
-    : values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
+  if (isExtraEvent(values)) return `the call must not emit ${JSON.stringify(values[1])}${transaction}`;
+  if (isMissingEvent(values)) return `the call must emit the event ${eventIn(values[0])}${transaction}`;
+  const [shouldBe, is] = values.map((value) => (typeof value === "string" ? value : JSON.stringify(value)));
   const [place = ""] = path;
   const call = path.length === 1 ? calls.get(place) : undefined;
-  const subject = call ?? path.join(".");
-  const [must, instead] = call === undefined ? ["must be", "it is"] : ["should have", "it"];
-  return `${subject} ${must} ${shouldBe ?? "missing"}; ${instead} ${is ?? "missing"}${transaction}`;
+  const field = event === undefined ? path.join(".") : `${path.slice(2).join(".")} of the event ${event}`;
+  const must = call === undefined ? "must be" : "should have";
+  const instead = call === undefined && !is?.startsWith("revert") ? "it is" : "it";
+  return `${call ?? field} ${must} ${shouldBe ?? "missing"}; ${instead} ${is ?? "missing"}${transaction}`;
 }
 
 interface EffectDifference {
   path: readonly string[];
   values: EffectPair;
+  /** The event whose field differs. */
+  event?: string | undefined;
 }
 
 type EffectPair = readonly [expected: Json | undefined, actual: Json | undefined];
 
-function isMissingEvent(values: EffectPair): values is readonly [{ [name: string]: Json }, undefined] {
-  const [expected, actual] = values;
-  return actual === undefined && isTree(expected) && typeof expected["event"] === "string";
+/** Returns the name of an event; undefined for anything else, and for an event that the interface does not declare. */
+function eventIn(value: Json | undefined): string | undefined {
+  const name = isTree(value) ? value["event"] : undefined;
+  return typeof name === "string" ? name : undefined;
+}
+
+function isMissingEvent([expected, actual]: EffectPair): boolean {
+  return actual === undefined && eventIn(expected) !== undefined;
+}
+
+/** Events that are not declared have their emitter and their topics. */
+function isExtraEvent([expected, actual]: EffectPair): boolean {
+  return expected === undefined && isTree(actual) && "emitter" in actual;
 }
 
 /** An event differs as a whole when it is another one; of the same one, the field that differs. */
@@ -98,11 +114,26 @@ function findDifference(
 ): EffectDifference | null {
   if (!isTree(expected) || !isTree(actual) || kindOf(expected) !== kindOf(actual))
     return expected === actual ? null : { path, values: [expected, actual] };
+  if (path.length === 1 && path[0] === "events" && Array.isArray(expected) && Array.isArray(actual)) {
+    const place = findFirstOther(expected, actual);
+    if (actual.length > expected.length)
+      return { path: [...path, String(place)], values: [undefined, actual[place]] };
+    if (actual.length < expected.length)
+      return { path: [...path, String(place)], values: [expected[place], undefined] };
+  }
   for (const name of new Set([...Object.keys(expected), ...Object.keys(actual)])) {
     const difference = findDifference(expected[name], actual[name], [...path, name]);
-    if (difference !== null) return difference;
+    if (difference !== null) return { ...difference, event: difference.event ?? eventIn(expected) };
   }
   return null;
+}
+
+/** Returns the place of the first event that is another one. Of lists with different lengths, the longer one has an event too many there. */
+function findFirstOther(expected: readonly Json[], actual: readonly Json[]): number {
+  return Array.from({ length: Math.max(expected.length, actual.length) }).findIndex((_, place) => {
+    const [wanted, event] = [expected[place], actual[place]];
+    return !isTree(wanted) || !isTree(event) || kindOf(wanted) !== kindOf(event);
+  });
 }
 
 function isTree(value: Json | undefined): value is { [name: string]: Json } {

@@ -1,5 +1,4 @@
-import { type Address, decodeFunctionResult, encodeFunctionData, type Hex } from "viem";
-import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
+import { type Address, encodeFunctionData, type Hex } from "viem";
 import {
   acceptAdminCall,
   type Call,
@@ -21,13 +20,17 @@ import {
 import type { FundingAuthorization } from "../../protocol/messages/funding-authorization.ts";
 import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
-import { contractJson, type Json } from "../../protocol/values/json.ts";
 import { decodeRevert } from "../../relayer/node/decode-revert.ts";
 import { contractWalletAbi, hostileTokenAbi, reentrantBehavior } from "../adversary-abi.ts";
+import { decodeView, encodeView } from "../fixture/effects.ts";
 import type { Actor } from "../fixture/fixture-chain.ts";
 import { revertText } from "../fixture/revert-text.ts";
 import type { CallRecorder } from "./call-recorder.ts";
 import type { CallSequence } from "./call-sequence.ts";
+
+/** The views that a refund changes, and the others that show a payment. */
+const refundViews = ["purchase", "figures", "funding"] as const;
+const paymentViews = [...refundViews, "programState", "enrolledAs"] as const;
 
 const unknown = hashId("pur_unknown");
 const demo = hashId("prg_demo");
@@ -39,35 +42,45 @@ export const reentrancyCalls: CallSequence = {
   async run(recorder) {
     const { registrar } = recorder;
     const hostile = await sellForHostileTokens(recorder);
-    const { program, merchantRef } = hostile.authorization;
-    const [first = unknown, second = unknown] = hostile.ids;
+    const [first = unknown, ...others] = hostile.ids;
     const pay = (id: Hex) => payCall(registrar, id, 1n);
-    const collect = (id: Hex) => collectRefundCall(registrar, id, 1n, hashId("decision"));
     for (const [, { function: name, data }] of await validCalls(recorder))
       await callDuring(recorder, hostile, { name, data }, async () =>
         recorder.call(`${name} called during a transfer is refused`, "buyer", pay(first)),
       );
-    const reads = (functionName: "purchase" | "funding", args: readonly Hex[]) => {
-      const read = { abi: purchaseRegistrarAbi, functionName, args } as Parameters<
-        typeof encodeFunctionData
-      >[0];
-      return { name: functionName, data: encodeFunctionData(read) };
-    };
-    await payInexactly(recorder, hostile, pay(second));
-    await callDuring(recorder, hostile, reads("purchase", [second]), async () =>
-      recorder.call("a payment is recorded before its transfer", "buyer", pay(second)),
-    );
-    for (const id of [first, second])
+    await payInexactly(recorder, hostile, pay(first));
+    for (const name of paymentViews)
+      await callDuring(recorder, hostile, viewOf(name, hostile, first), async () =>
+        recorder.call(`${name}() called during a payment shows it`, "buyer", pay(first)),
+      );
+    for (const id of others) {
+      await recorder.call("a purchase is paid", "buyer", pay(id));
       await recorder.call("a purchase is claimed", "beneficiary", claimCall(registrar, id, hashId("claim")));
-    await callDuring(recorder, hostile, reads("purchase", [first]), async () =>
-      recorder.call("a refund is recorded before its transfer", "operator", collect(first)),
-    );
-    await callDuring(recorder, hostile, reads("funding", [program, merchantRef]), async () =>
-      recorder.call("what a funding has paid is recorded before the transfer", "operator", collect(second)),
-    );
+    }
+    for (const [index, name] of refundViews.entries()) {
+      const id = others[index] ?? unknown;
+      const collect = collectRefundCall(registrar, id, 1n, hashId("decision"));
+      await callDuring(recorder, hostile, viewOf(name, hostile, id), async () =>
+        recorder.call(`${name}() called during a refund shows it`, "operator", collect),
+      );
+    }
     await callTwice(recorder);
   },
 };
+
+type ReadView = (typeof paymentViews)[number];
+
+/** Returns the call of a view of a purchase, or of what it belongs to. */
+function viewOf(name: ReadView, { authorization: { program, merchantRef, wallet } }: Hostile, id: Hex) {
+  const args = {
+    purchase: [id],
+    figures: [id],
+    funding: [program, merchantRef],
+    programState: [program],
+    enrolledAs: [program, wallet],
+  } as const satisfies { [V in ReadView]: readonly Hex[] };
+  return { name, data: encodeView(name, args[name]).data };
+}
 
 /** Returns a call of each function that changes state, valid in this sequence, and who may send it. */
 async function validCalls(recorder: CallRecorder): Promise<[Actor, Call][]> {
@@ -118,6 +131,8 @@ async function callTwice(recorder: CallRecorder): Promise<void> {
   }));
   const data = encodeFunctionData({ abi: contractWalletAbi, functionName: "multicall", args: [calls] });
   await recorder.call("two calls in one transaction succeed", "stranger", { to: wallet, data });
+  const recorded = recorder.recorded.at(-1);
+  if (recorded !== undefined) recorded.function = "openProgram";
 }
 
 interface Hostile {
@@ -126,7 +141,7 @@ interface Hostile {
   ids: readonly Hex[];
 }
 
-/** Has a merchant register two purchases in hostile tokens, which the buyer can pay and the merchant can refund. */
+/** Has a merchant register purchases in hostile tokens, one for payments and one for each refund, which the buyer can pay and the merchant can refund. */
 async function sellForHostileTokens(recorder: CallRecorder): Promise<Hostile> {
   const { registrar, fixture } = recorder;
   const token = await fixture.deploy("HostileToken");
@@ -145,8 +160,8 @@ async function sellForHostileTokens(recorder: CallRecorder): Promise<Hostile> {
   const refunds = approve(fixture.contracts.funding_source);
   await recorder.call("the merchant lets refunds be drawn", "other_merchant", refunds);
   const ids: Hex[] = [];
-  for (const salt of [hashId("first"), hashId("second")]) {
-    const sold = await recorder.sign({ merchant: authorization.wallet, token, salt });
+  for (const name of ["paid", ...refundViews]) {
+    const sold = await recorder.sign({ merchant: authorization.wallet, token, salt: hashId(name) });
     const register = registerCall(registrar, sold.commitment, sold.signature);
     await recorder.call("the merchant registers a purchase in them", "other_merchant", register);
     ids.push(sold.id);
@@ -176,7 +191,7 @@ async function payInexactly(recorder: CallRecorder, { token }: Hostile, payment:
   await recorder.call("the token is exact again", "stranger", set(0));
 }
 
-/** Makes a call during which the token makes another one, and notes the answer of that. */
+/** Makes a call during which the token makes another one, and notes the result of that. */
 async function callDuring(
   recorder: CallRecorder,
   { token }: Hostile,
@@ -193,7 +208,9 @@ async function callDuring(
     client.readContract({ ...query, functionName: "succeeded" }),
     client.readContract({ ...query, functionName: "answer" }),
   ]);
-  recorder.note("inner call", describeAnswer(name, succeeded, answer));
+  const view = paymentViews.find((one) => one === name);
+  if (view === undefined) recorder.note("inner call", succeeded ? "succeeded" : describeRefusal(answer));
+  else recorder.note(`${view}() during the transfer`, decodeView(view, succeeded ? answer : null));
 }
 
 /** Returns whether revert data is the guard's: an error of the interface for this, or one that it does not declare, of a guard of the contract's own. */
@@ -202,9 +219,7 @@ function isGuarded(answer: Hex): boolean {
   return error === undefined || error === "ReentrancyGuardReentrantCall" || error.startsWith("0x");
 }
 
-/** Describes what a call from inside a transfer did. For a view, returns its decoded answer. */
-function describeAnswer(name: string, succeeded: boolean, answer: Hex): Json {
-  if (!succeeded) return isGuarded(answer) ? "was refused by a guard" : `reverted with ${revertText(answer)}`;
-  if (name !== "purchase" && name !== "funding") return "succeeded";
-  return contractJson(decodeFunctionResult({ abi: purchaseRegistrarAbi, functionName: name, data: answer }));
+/** Describes why a call from inside a transfer was refused. */
+function describeRefusal(answer: Hex): string {
+  return isGuarded(answer) ? "was refused by a guard" : `reverted with ${revertText(answer)}`;
 }

@@ -39,7 +39,8 @@ export function checkContractCommand(terminal: Terminal): Command {
       const { openBaseline } = await import("../running/open-baseline.ts");
       const baseline = gasBaseline === undefined ? null : await openBaseline(gasBaseline);
       const { readArtifact } = await import("../../sandbox/chain/registrar/artifact.ts");
-      const { checkContract, readReference } = await import("../../check-contract/check-contract.ts");
+      const { checkContract } = await import("../../check-contract/check-contract.ts");
+      const { readReference } = await import("../../check-contract/reference.ts");
       const { renderReport, toAnnotations, toJunit } = await import("../../check-contract/render-report.ts");
       const artifacts = await Promise.all(files.map(readArtifact));
       terminal.stderr.write(`Checking ${artifacts.map(({ contractName }) => contractName).join(", ")}\n`);

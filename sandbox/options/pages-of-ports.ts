@@ -10,7 +10,7 @@ export const pagesOf = {
   receiver: ownPages,
 };
 
-/** What pages of other origins may read: a checkout page of this machine calls the chain and the wallet routes as the wallet page does. */
+/** The paths that pages of other origins may read: a checkout page of this machine calls the chain and the wallet routes as the wallet page does. */
 export const sharedPaths: { readonly [part: string]: SharedPaths } = {
   api: { prefix: "/wallet/", methods: ["GET", "POST"], pages: walletPages },
   rpc: { prefix: "/", methods: ["POST"], pages: walletPages },

@@ -51,6 +51,79 @@ const breaks = {
   },
 } satisfies { [name: string]: Break };
 
+const guard = "    uint256 private transient _entered;";
+
+/** Registrars that differ in few calls only, by their names. */
+const rareBreaks = {
+  WithdrawalWaitsForNewAdmin: [
+    {
+      source: "        bytes32 program = _fundings[record.funding].program;\n        _requireOperator(",
+      instead:
+        "        bytes32 program = _fundings[record.funding].program;\n        if (_programs[program].pendingAdmin != address(0)) revert ProgramPaused(program);\n        _requireOperator(",
+    },
+  ],
+  TransferOfAdminEnds: [
+    { source: guard, instead: `${guard}\n    mapping(bytes32 => uint256) private _namedAt;` },
+    {
+      source: "        record.pendingAdmin = newAdmin;\n",
+      instead: "        record.pendingAdmin = newAdmin;\n        _namedAt[program] = block.timestamp;\n",
+    },
+    {
+      source: "        _requireCaller(record.pendingAdmin);\n",
+      instead:
+        "        _requireCaller(record.pendingAdmin);\n        _requireWithin(_namedAt[program] + 30 days);\n",
+    },
+  ],
+  ContractsOpenNoProgram: [
+    {
+      source: "        if (program == 0) revert ZeroValue();\n",
+      instead: "        if (program == 0 || msg.sender != tx.origin) revert ZeroValue();\n",
+    },
+  ],
+  GuardedFigures: [
+    {
+      source: "        if (record.status == Status.None) return result;",
+      instead:
+        "        if (_entered != 0) revert ReentrancyGuardReentrantCall();\n        if (record.status == Status.None) return result;",
+    },
+  ],
+  OtherAllowance: [
+    {
+      source: "        state.balance = IERC20",
+      instead: "        if (state.revokedAt != 0) state.allowance = 0;\n        state.balance = IERC20",
+    },
+  ],
+  ExtraEvent: [
+    { source: guard, instead: `${guard}\n    event Debug(bytes32 id);` },
+    {
+      source: "        record.claimOrDecision = claimHash;\n",
+      instead: "        record.claimOrDecision = claimHash;\n        emit Debug(id);\n",
+    },
+  ],
+  DeadlinesMustDiffer: [
+    {
+      source: "purchase_.payDeadline > purchase_.claimDeadline",
+      instead: "purchase_.payDeadline >= purchase_.claimDeadline",
+    },
+  ],
+  EnrollmentWaitsAfterRevocation: [
+    { source: guard, instead: `${guard}\n    mapping(address => uint256) private _lastRevoked;` },
+    {
+      source: "        uint64 active = _active[program][msg.sender];\n",
+      instead:
+        "        uint64 active = _active[program][msg.sender];\n        if (_lastRevoked[msg.sender] == block.timestamp) revert AlreadyEnrolled(program, msg.sender, merchantRef);\n",
+    },
+    {
+      source: "        delete _active[program][msg.sender];\n",
+      instead:
+        "        delete _active[program][msg.sender];\n        _lastRevoked[msg.sender] = block.timestamp;\n",
+    },
+  ],
+} satisfies { [name: string]: readonly Omit<Break, "name">[] };
+
+/** The name of a registrar that differs in few calls only. */
+export type RareBreak = keyof typeof rareBreaks;
+
 const require = createRequire(import.meta.url);
 const compilerOutput = z.object({
   errors: z.array(z.object({ severity: z.string(), formattedMessage: z.string() })).optional(),
@@ -140,11 +213,25 @@ export async function brokenArtifacts(): Promise<string[]> {
   );
 }
 
+/** Compiles the registrars that differ in few calls only, and answers the artifact file of each, by its name. */
+export async function rareArtifacts(): Promise<ReadonlyMap<string, string>> {
+  const original = await readSource("contracts/PurchaseRegistrar.sol");
+  const registrars = Object.entries(rareBreaks).map(([name, changes]) => ({
+    name,
+    content: renameContract(changeSource(original, name, changes), name),
+  }));
+  const files = await compileRegistrars(registrars);
+  return new Map(registrars.map(({ name }, index) => [name, files[index] ?? ""]));
+}
+
+function changeSource(original: string, name: string, changes: readonly Omit<Break, "name">[]): string {
+  return changes.reduce((content, change) => replaceOnce(content, { name, ...change }), original);
+}
+
 /** Compiles a correct registrar that makes its checks in another order, and answers its artifact file. */
 export async function reorderedArtifact(): Promise<string> {
   const name = "ReordersChecks";
-  let content = await readSource("contracts/PurchaseRegistrar.sol");
-  for (const { source, instead } of reorderings) content = replaceOnce(content, { name, source, instead });
+  const content = changeSource(await readSource("contracts/PurchaseRegistrar.sol"), name, reorderings);
   const [file = ""] = await compileRegistrars([{ name, content: renameContract(content, name) }]);
   return file;
 }

@@ -2,14 +2,15 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { attacks, attacksWithPermit } from "../../check-contract/attacks/all.ts";
-import { type ContractReport, checkContract, readReference } from "../../check-contract/check-contract.ts";
+import { type ContractReport, checkContract } from "../../check-contract/check-contract.ts";
+import { type ReferenceEffects, readReference } from "../../check-contract/reference.ts";
 import { rules } from "../../check-contract/rules/all.ts";
 import { stateChecks } from "../../check-contract/rules/matrix/plan.ts";
 import { readArtifact } from "../../sandbox/chain/registrar/artifact.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";
 import { tryCli } from "../cli/run-cli.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-import { brokenArtifacts, reorderedArtifact } from "./broken-registrars.ts";
+import { brokenArtifacts, type RareBreak, rareArtifacts, reorderedArtifact } from "./broken-registrars.ts";
 
 const own = join(packageRoot(), "artifacts", "contracts", "PurchaseRegistrar.sol", "PurchaseRegistrar.json");
 const adversary = join(
@@ -19,6 +20,7 @@ const adversary = join(
 /** One area for all contracts; every attack on the sandbox's own registrar is a test of its own. */
 const tried = [...attacks, ...attacksWithPermit].filter(({ area }) => area === "calldata");
 let reports: ContractReport[];
+let reference: ReferenceEffects;
 /** The number of calls that are compared with those of the sandbox's own contract. */
 let compared: number;
 /** The calls in every state, and the check that each state is reached. */
@@ -26,7 +28,7 @@ const inStates = stateChecks.length + 1;
 
 beforeAll(async () => {
   const artifacts = [own, ...(await brokenArtifacts())];
-  const reference = { ...(await readReference()), gas: { pay: 80_000 } };
+  reference = { ...(await readReference()), gas: { pay: 80_000 } };
   compared = [...reference.calls.values()].reduce((sum, calls) => sum + calls.length, 0);
   reports = await Promise.all(
     artifacts.map(
@@ -162,6 +164,67 @@ test("each contract with one defect has one finding, which names the rule", () =
   });
 });
 
+const refused = "is not refused with";
+
+test.each<[RareBreak, only: string, rule: string, failure: RegExp]>([
+  [
+    "WithdrawalWaitsForNewAdmin",
+    "while another admin is named",
+    `a withdrawal that must succeed ${refused} ProgramPaused`,
+    /^offer, open: the call should have succeeded; it reverted with ProgramPaused/,
+  ],
+  [
+    "TransferOfAdminEnds",
+    "calls: years later/",
+    `an acceptance of the admin's role that must succeed ${refused} DeadlinePassed`,
+    /^the call should have succeeded; it reverted with DeadlinePassed/,
+  ],
+  [
+    "ContractsOpenNoProgram",
+    "openProgram of a new program",
+    `an opening that must succeed ${refused} ZeroValue`,
+    /^offer, wallets with code: the call should have succeeded; it reverted with ZeroValue\(\)$/,
+  ],
+  [
+    "GuardedFigures",
+    "calls: reentrancy/",
+    "figures() during the transfer returns the right value",
+    /^figures\(\) during the transfer must be \{"status":"1",.*\}; it reverts \(0x\w+\)$/,
+  ],
+  [
+    "OtherAllowance",
+    "states/the view functions",
+    "the field allowance of funding() has the right value",
+    /^offer, funding revoked: funding\(0x\w+, 0x\w+\)\.allowance must be 1000; it is 0$/,
+  ],
+  [
+    "ExtraEvent",
+    "states/claim by the beneficiary",
+    "a call emits no event that it must not emit",
+    /^offer, paid in part: the call must not emit \{"emitter":"registrar","topics":\["0x\w+"\],"data":"0x\w+"\}$/,
+  ],
+  [
+    "DeadlinesMustDiffer",
+    "one deadline for all",
+    `a new purchase that must succeed ${refused} DeadlinesOutOfOrder`,
+    /^the call should have succeeded; it reverted with DeadlinesOutOfOrder/,
+  ],
+  [
+    "EnrollmentWaitsAfterRevocation",
+    "states/",
+    `an enrollment that must succeed ${refused} AlreadyEnrolled`,
+    /^offer, open: a valid enroll by the merchant reverted with AlreadyEnrolled/,
+  ],
+])(
+  "a bug that shows in few calls is one finding, which names it: %s",
+  async (name, only, rule, failure) => {
+    const file = (await rareArtifacts()).get(name) ?? "";
+    const { findings } = await checkContract(await readArtifact(file), { reference, only });
+    expect(findings).toMatchObject([{ rule, failure: expect.stringMatching(failure) }]);
+  },
+  60_000,
+);
+
 test("a call whose effect differs from the sandbox's own contract is named, with both effects", () => {
   expect(failuresOf("MissingBuyerCheck", "calls")).toMatchInlineSnapshot(`
     [
@@ -275,6 +338,7 @@ test("a baseline of gas is written, then compared, and a step that costs over 1 
   expect(code).toBe(1);
   expect(stdout).toMatch(/✗ pay costs at most 1 % more\n {4}pay costs \d+ gas; the baseline is \d+\n/);
   expect(stdout).toContain("1 broken rule\n");
+  expect(stdout).toContain("\nThe contract costs more gas than the baseline.\n");
   expect(stdout).toMatch(/ {2}pay +\d+ {2}ours +\d+ {2}\+0\.0 % {2}baseline +\d+ {2}\+2\.0 %/);
   expect(stderr).toContain("Checking PurchaseRegistrar: lifecycle\n");
   expect(await readFile(junit, "utf8")).toContain(

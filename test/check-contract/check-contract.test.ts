@@ -70,6 +70,23 @@ test("checks that fail for one cause are one finding, and each other one is its 
   ]);
 });
 
+test("a rule that is broken for both routes is broken for a new purchase", () => {
+  const rule = (subject: string) => `${subject} after the deadline is refused`;
+  const breach = (subject: string) => ({
+    failure: subject,
+    rule: rule(subject),
+    mustSucceed: `${subject} succeeds`,
+  });
+  const [offer, registration] = [
+    failed("offer", breach("an offer")),
+    failed("register", breach("a registration")),
+  ];
+  expect(groupFindings([offer, registration])).toMatchObject([
+    { rule: "a new purchase succeeds", checks: [{}, {}] },
+  ]);
+  expect(groupFindings([offer])).toMatchObject([{ rule: "an offer succeeds" }]);
+});
+
 test.each([
   ["payBatch", "DeadlinePassed", undefined, "a payment after the deadline is refused"],
   ["pay", "WrongCaller", "Error", "a payment by another account is refused"],

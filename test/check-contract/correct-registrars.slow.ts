@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
-import { checkContract, type ReferenceEffects, readReference } from "../../check-contract/check-contract.ts";
+import { checkContract } from "../../check-contract/check-contract.ts";
+import { type ReferenceEffects, readReference } from "../../check-contract/reference.ts";
 import { readArtifact } from "../../sandbox/chain/registrar/artifact.ts";
 import { correctArtifact, correctRegistrars } from "./correct-registrars.ts";
 

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { attacks, attacksWithPermit } from "../../check-contract/attacks/all.ts";
-import { readReference } from "../../check-contract/check-contract.ts";
+import { readReference } from "../../check-contract/reference.ts";
 import { rules } from "../../check-contract/rules/all.ts";
 import { stateChecks } from "../../check-contract/rules/matrix/plan.ts";
 import { packageRoot } from "../../sandbox/lib/package-root.ts";

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { checkContract, type ReferenceEffects } from "../../check-contract/check-contract.ts";
+import { checkContract } from "../../check-contract/check-contract.ts";
 import { throwIfSilent } from "../../check-contract/fixture/node-fault.ts";
+import type { ReferenceEffects } from "../../check-contract/reference.ts";
 import { AnvilError } from "../../sandbox/chain/anvil/anvil-error.ts";
 import { readContractArtifact } from "../../sandbox/chain/contracts.ts";
 import { stopProcess } from "../kit/stop-process.ts";

@@ -147,6 +147,7 @@ test("scenario play redacts credentials in its output and its report, also in ti
 test.each([
   ["scenario", "play", "examples/scenarios/direct.yaml", "--junit"],
   ["check-contract", "--artifact", "artifact.json", "--junit"],
+  ["check-contract", "--artifact", "artifact.json", "--gas-baseline"],
   ["scenario", "record", "--data-dir", "none"],
 ])(
   "%s %s says that the file that it writes at its end cannot be written before it begins",
@@ -169,6 +170,11 @@ test.each([
         stdout: "",
         stderr: expect.stringMatching(`^${file} cannot be written: ${reason} .*\\. Pass another file\\.\n$`),
       });
+    expect(await failed(...args, "")).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: "The name of the file is empty. Pass a file.\n",
+    });
   },
 );
 

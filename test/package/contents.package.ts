@@ -29,6 +29,7 @@ test("the package contains the programs and the documents, and nothing else", as
     "dist/hardhat-plugin",
     "dist/portal",
     "dist/protocol",
+    "dist/reference.json.br",
     "dist/relayer",
     "dist/sandbox",
     "dist/server",

@@ -19,7 +19,7 @@ declare module "vitest" {
 }
 
 const checkout = fileURLToPath(new URL("../..", import.meta.url));
-const oldest = "22.13.0";
+const oldest = "22.14.0";
 const tooOld = "20.19.0";
 
 /** Packs the package and installs it once for all tests, and fetches the oldest Node that it has to run on, and an older one. */

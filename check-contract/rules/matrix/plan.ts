@@ -16,14 +16,15 @@ export interface PlannedState {
 
 /** All states, the plainest first. */
 export const plannedStates: readonly PlannedState[] = purchaseStates.map((state) => {
+  const description = describeState(state);
   const tried = table
-    .filter((call) => isTried(call, state))
+    .filter((call) => isTried(call, state, description))
     .map((call) => ({ call, rules: call.broken(state).length }));
   const breaking = (fits: (rules: number, call: TableCall) => boolean) =>
     tried.flatMap(({ call, rules }) => (fits(rules, call) ? [call] : []));
   return {
     state,
-    description: describeState(state),
+    description,
     // With code in the wallets, only what must succeed is of interest. A contract may check its rules in any order.
     refused:
       state.wallets === "keys"
@@ -36,8 +37,9 @@ export const plannedStates: readonly PlannedState[] = purchaseStates.map((state)
 function isTried(
   { second, after, ignoresPurchase, plainOnly, only }: TableCall,
   state: PurchaseState,
+  description: string,
 ): boolean {
-  if (only !== undefined && describeState(state) !== only) return false;
+  if (only !== undefined && description !== only) return false;
   if (plainOnly && (state.funding !== "active" || state.program !== "running")) return false;
   if (second !== undefined && second < secondOf(state)) return false;
   if (after === "a refund" && operatorOf(state) === null) return false;

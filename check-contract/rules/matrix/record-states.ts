@@ -9,7 +9,7 @@ import { signersWithCode } from "./signers.ts";
 import type { PurchaseState } from "./state.ts";
 import { encodeSteps, type Step, type StepCalls, secondOf, stepsOf, stepsTo } from "./steps.ts";
 import type { TableCall } from "./table/table-call.ts";
-import { actors, amounts, type Role } from "./values.ts";
+import { actors, amounts, newProgram, type Role } from "./values.ts";
 
 /** The outcome of a call in a state, and the results of the views after it if it succeeded. */
 export interface StateOutcome extends SimulatedResult {
@@ -18,7 +18,7 @@ export interface StateOutcome extends SimulatedResult {
 
 /** The outcomes of calls in one state. */
 interface StateRecording {
-  /** The first step to the state that reverted, and its revert data; null if none did. */
+  /** A step to the state, or between it and a call, that reverted, and its revert data; null if none did. */
   failedStep: { step: Step; reason: Hex } | null;
   outcomes: ReadonlyMap<TableCall, StateOutcome>;
 }
@@ -31,7 +31,8 @@ export interface MatrixRecording {
   views: readonly View[];
 }
 
-interface View {
+/** A view with its arguments. */
+export interface View {
   view: ViewName;
   name: string;
   data: Hex;
@@ -76,7 +77,7 @@ class StateRecorder {
     this.#steps = encodeSteps(scene);
     const own = viewsOf(scene);
     this.#ownViews = own.length;
-    this.views = [...own, ...matesViews(scene)];
+    this.views = [...own, ...otherViews(scene)];
   }
 
   async record(
@@ -87,10 +88,10 @@ class StateRecorder {
     let failedStep: StateRecording["failedStep"] = null;
     for (const after of new Set(refused.map((call) => call.after))) {
       const calls = refused.filter((call) => chosen.has(call) && call.after === after);
-      failedStep ??= await this.#recordRefused(state, calls, outcomes);
+      failedStep = (await this.#recordRefused(state, calls, outcomes)) ?? failedStep;
     }
     for (const call of accepted)
-      if (chosen.has(call)) failedStep ??= await this.#recordAlone(state, call, outcomes);
+      if (chosen.has(call)) failedStep = (await this.#recordAlone(state, call, outcomes)) ?? failedStep;
     return { failedStep, outcomes };
   }
 
@@ -125,11 +126,13 @@ class StateRecorder {
     outcomes: Map<TableCall, StateOutcome>,
   ): Promise<StateRecording["failedStep"]> {
     const before = this.#stepsBefore(state, call.after);
-    const read = call.readsMates ? this.views : this.views.slice(0, this.#ownViews);
+    const read = call.readsOthers ? this.views : this.views.slice(0, this.#ownViews);
     const results = await this.#simulate(state, [...before, this.#stepOf(state, call)], read);
+    const failedStep = findRevert(before, results);
     const [result, ...views] = results.slice(before.length);
-    if (result !== undefined) outcomes.set(call, { ...result, views: views.map(({ returned }) => returned) });
-    return findRevert(before, results);
+    if (failedStep === null && result !== undefined)
+      outcomes.set(call, { ...result, views: views.map(({ returned }) => returned) });
+    return failedStep;
   }
 
   #stepsBefore(state: PurchaseState, after: TableCall["after"]): readonly Step[] {
@@ -200,9 +203,9 @@ function viewsOf({ program, merchantRef, newMerchantRef, purchase, next, fixture
   ];
 }
 
-/** Returns the views that are read after a batch too. */
-function matesViews({ mates }: Scene): readonly View[] {
-  return mates.buyer.map((id) => viewOf("purchase", id));
+/** Returns the views that are read after some calls only. */
+function otherViews({ mates }: Scene): readonly View[] {
+  return [...mates.buyer.map((id) => viewOf("purchase", id)), viewOf("programState", newProgram)];
 }
 
 function viewOf(view: ViewName, ...args: readonly Hex[]): View {

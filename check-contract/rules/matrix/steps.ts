@@ -1,6 +1,7 @@
 import { type Address, encodeFunctionData, type Hex, zeroAddress } from "viem";
 import { testUsdcAbi } from "../../../protocol/abi.generated.ts";
 import {
+  acceptAdminCall,
   type Call,
   claimCall,
   collectRefundCall,
@@ -49,6 +50,7 @@ export type Preparation =
   | "a revocation"
   | "a pause"
   | "a transfer of the admin"
+  | "the acceptance of another admin"
   | "the end of the bounds"
   | "a largest purchase of zero"
   | "a budget of zero"
@@ -117,6 +119,10 @@ function encodeChanges(scene: Scene): StepCalls["after"] {
   const { registrar, program, merchantRef, purchase, other, terms, start, fixture } = scene;
   /** Uses up the funding, but for `amounts.rest`. */
   const refundOther: Change = { by: "operator", call: refundCall(scene, other.id, other.commitment.amount) };
+  const transfer: Change = {
+    by: "admin",
+    call: transferAdminCall(registrar, program, fixture.address(actors.stranger)),
+  };
   const set = (changes: Partial<ProgramTerms>): Change[] => [
     { by: "admin", call: setBoundsCall(registrar, program, terms(changes)) },
   ];
@@ -136,8 +142,10 @@ function encodeChanges(scene: Scene): StepCalls["after"] {
     ],
     "a revocation": [{ by: "merchant", call: revokeFundingCall(registrar, program, merchantRef) }],
     "a pause": [{ by: "admin", call: setPausedCall(registrar, program, true) }],
-    "a transfer of the admin": [
-      { by: "admin", call: transferAdminCall(registrar, program, fixture.address(actors.stranger)) },
+    "a transfer of the admin": [transfer],
+    "the acceptance of another admin": [
+      transfer,
+      { by: "stranger", call: acceptAdminCall(registrar, program) },
     ],
     "the end of the bounds": set({ bounds: { ...terms().bounds, validUntil: start + 1 } }),
     "a largest purchase of zero": set({ bounds: { ...terms().bounds, maxPurchase: 0n } }),

@@ -1,3 +1,4 @@
+import { hashId } from "../../../protocol/values/id.ts";
 import type { Actor } from "../../fixture/fixture-chain.ts";
 
 /** The wallets that act, by their role. */
@@ -42,6 +43,9 @@ export const ends = {
   funding: 9_000,
   newFunding: 12_000,
 } as const;
+
+/** The program that calls open. */
+export const newProgram = hashId("prg_new");
 
 /** The hash that no call may pass. */
 export const zero = `0x${"00".repeat(32)}` as const;

@@ -166,9 +166,8 @@ export class RequestAnswerer {
       case "reorg":
         return await runShared(async () => await this.#reorganize(id, plan.params));
       case "snapshot":
-        return await answerSnapshot(id, this.#chain.snapshots.take());
       case "revert":
-        return await answerSnapshot(id, this.#chain.snapshots.revert(plan.snapshot));
+        return await this.#snapshot(id, plan);
       case "mine":
         await runShared(async () => await this.#chain.mine(plan.blocks)).catch((cause: unknown) => {
           throw silent(
@@ -277,6 +276,20 @@ export class RequestAnswerer {
     return writeResult(id, null);
   }
 
+  /** Takes or restores a snapshot, and says why it cannot. */
+  async #snapshot(id: RpcId, plan: Extract<CallPlan, { kind: "snapshot" | "revert" }>): Promise<RpcResponse> {
+    const { snapshots } = this.#chain;
+    try {
+      return writeResult(
+        id,
+        plan.kind === "snapshot" ? await snapshots.take() : await snapshots.revert(plan.snapshot),
+      );
+    } catch (error) {
+      if (!(error instanceof SandboxError)) throw error;
+      return writeError(id, { code: rpcErrorCodes.internalError, message: error.message });
+    }
+  }
+
   /** @param gone - the caller's, for calls that change nothing: what the others do is kept also when the caller is gone. */
   async #ask(group: readonly PlannedCall[], { held }: RpcCaller, gone?: AbortSignal): Promise<RpcResponse> {
     const calls = group.map(({ id, method, plan }) => ({
@@ -306,16 +319,6 @@ export class RequestAnswerer {
     });
     const inTime = await endsWithin(ran, until - performance.now());
     return inTime ? await ran : writeError(call.id, timeLimit);
-  }
-}
-
-/** Answers with what a snapshot or a revert returns, or why there is none. */
-async function answerSnapshot(id: RpcId, taken: Promise<Hex | boolean>): Promise<RpcResponse> {
-  try {
-    return writeResult(id, await taken);
-  } catch (error) {
-    if (!(error instanceof SandboxError)) throw error;
-    return writeError(id, { code: rpcErrorCodes.internalError, message: error.message });
   }
 }
 

@@ -12,9 +12,9 @@ export interface SharedPaths {
 /** The time that a browser may keep the answer to a preflight, in seconds. */
 const preflightSeconds = 600;
 
-/** What a page may send: besides the API's own headers those of the Trace Context standard and of Sentry, which pages add to all requests. */
+/** The headers that a page may send: besides the API's own headers those of the Trace Context standard and of Sentry, which pages add to all requests. */
 const sent = "Accept, Content-Type, Idempotency-Key, traceparent, tracestate, baggage, sentry-trace";
-/** What a page may read, besides the headers that every page may. */
+/** The headers that a page may read, besides those that every page may. */
 const exposed = "Idempotent-Replayed, Retry-After, X-Request-Id";
 
 /** Has the browser show a page the answer if it may read it, and answers a preflight: returns whether it was one. */

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import type { RecordedCall } from "../../../check-contract/calls/call-recorder.ts";
 import { findCallBreach } from "../../../check-contract/calls/call-sequence.ts";
-import { readReference } from "../../../check-contract/check-contract.ts";
+import { readReference } from "../../../check-contract/reference.ts";
 
 let calls: readonly RecordedCall[];
 
@@ -89,7 +89,7 @@ test.each([
   [
     { events: [{ event: "Paid", amount: "1" }] },
     { events: [{ event: "Paid", amount: "2" }] },
-    "events.0.amount must be 2; it is 1 (0xaa)",
+    "amount of the event Paid must be 2; it is 1 (0xaa)",
   ],
   [
     { events: [{ event: "Paid", amount: "1" }] },
@@ -101,10 +101,16 @@ test.each([
     { "inner call": "reverted with ReentrancyGuardReentrantCall()" },
     "the call from inside the transfer should have reverted with ReentrancyGuardReentrantCall(); it reverted with X() (0xaa)",
   ],
+  [{ events: [] }, { events: [{ event: "Paid", amount: "1" }] }, "the call must emit the event Paid (0xaa)"],
   [
-    { events: [] },
-    { events: [{ event: "Paid", amount: "1" }] },
-    "events.0 must be the event Paid; it is missing (0xaa)",
+    {
+      events: [
+        { emitter: "registrar", topics: ["0x12"] },
+        { emitter: "registrar", event: "Paid" },
+      ],
+    },
+    { events: [{ emitter: "registrar", event: "Paid" }] },
+    'the call must not emit {"emitter":"registrar","topics":["0x12"]} (0xaa)',
   ],
   [{ events: [] }, { events: ["a"] }, "events.0 must be a; it is missing (0xaa)"],
   [{ "figures(0x12)": { paid: "1" } }, { "figures(0x12)": { paid: "1" } }, null],

@@ -1,5 +1,6 @@
 import { draws, suffixes } from "./calldata-calls.ts";
 import { nearIds } from "./near-ids.ts";
+import { otherAdminCalls } from "./other-admin-calls.ts";
 import { batches, payments, repeatedPayments, transfers } from "./payment-calls.ts";
 import {
   adminCalls,
@@ -46,6 +47,7 @@ export const table: readonly TableCall[] = [
   ...enrollmentsWithTerms,
   ...adminCalls,
   ...handovers,
+  ...otherAdminCalls,
   ...openings,
   ...sameSecond,
   ...nearIds,

@@ -153,7 +153,7 @@ export const batches = define<BatchPayment>(
       by,
       amount,
       place,
-      readsMates: true as const,
+      readsOthers: true as const,
       call: batchAt(place, by, ({ purchase }) => [purchase.id, amount]),
     });
     const unknown = batchAt(place, "buyer", () => [hashId("unknown"), 1n]);
@@ -224,5 +224,5 @@ export const repeatedPayments = define<Payment>(
       call: payTwice(amounts.part, amounts.part + 1n),
       amount: amounts.purchase + 1n,
     },
-  ].map((variant) => ({ ...variant, by: "buyer" as const, readsMates: true as const })),
+  ].map((variant) => ({ ...variant, by: "buyer" as const, readsOthers: true as const })),
 );

@@ -1,4 +1,4 @@
-import { zeroAddress } from "viem";
+import { type Hex, zeroAddress } from "viem";
 import {
   acceptAdminCall,
   offerCall,
@@ -12,7 +12,7 @@ import {
 import type { Scene } from "../scene.ts";
 import type { PurchaseState } from "../state.ts";
 import { operatorOf } from "../steps.ts";
-import { actors, amounts, ends } from "../values.ts";
+import { actors, amounts, ends, newProgram } from "../values.ts";
 import { byEveryone, define, isOutside, paidOf, type Rules, type Variant } from "./table-call.ts";
 
 const revoke = (which: "merchantRef" | "newMerchantRef") => ({
@@ -240,13 +240,23 @@ export const adminCalls = define<Variant>(
   ],
 );
 
+const open = (id?: Hex) => ({
+  call: ({ registrar, program, terms }: Scene) => openProgramCall(registrar, id ?? program, terms()),
+  ignoresPurchase: true as const,
+  readsOthers: true as const,
+});
+
 /** The openings. */
-export const openings = define(
-  () => ({ ProgramAlreadyOpen: true }),
-  (["admin", "stranger"] as const).map((by) => ({
-    name: `openProgram by the ${by}`,
-    by,
-    call: ({ registrar, program, terms }: Scene) => openProgramCall(registrar, program, terms()),
-    ignoresPurchase: true as const,
-  })),
+export const openings = define<Variant & { isNew?: true }>(
+  (_state, { isNew }) => ({ ProgramAlreadyOpen: isNew === undefined }),
+  [
+    { ...open(), name: "openProgram by the admin", by: "admin" },
+    { ...open(), name: "openProgram by the stranger", by: "stranger" },
+    {
+      ...open(newProgram),
+      name: "openProgram of a new program by the stranger",
+      by: "stranger",
+      isNew: true,
+    },
+  ],
 );

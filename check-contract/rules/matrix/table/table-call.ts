@@ -16,8 +16,8 @@ export interface TableCall {
   after?: Preparation;
   /** Whether the call neither reads nor changes the purchase, so that it succeeds in the same way whatever its state is. */
   ignoresPurchase?: true;
-  /** Whether the purchases that are paid together with the state's are read after the call. */
-  readsMates?: true;
+  /** Whether the purchases that are paid together with the state's, and the program that calls open, are read after the call. */
+  readsOthers?: true;
   /** Whether the call is tried only while the funding is active and the program runs. */
   plainOnly?: true;
   /** The description of the only state in which the call is tried. */

@@ -1,0 +1,136 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { brotliCompressSync, brotliDecompressSync, constants } from "node:zlib";
+import { z } from "zod";
+import { readContractArtifact } from "../sandbox/chain/contracts.ts";
+import { packageRoot } from "../sandbox/lib/package-root.ts";
+import { callSequences } from "./calls/all.ts";
+import type { RecordedCall } from "./calls/call-recorder.ts";
+import { type CallSequence, recordSequence } from "./calls/call-sequence.ts";
+import { ContractFixture } from "./fixture/contract-fixture.ts";
+import { installRegistrar } from "./install-registrar.ts";
+import { type GasUse, runLifecycle } from "./lifecycle.ts";
+import {
+  type MatrixRecording,
+  recordStates,
+  type StateOutcome,
+  type View,
+} from "./rules/matrix/record-states.ts";
+import { table } from "./rules/matrix/table/all.ts";
+
+/** The effects of the lifecycle and the call sequences on the sandbox's own registrar contract, to compare with. */
+export interface ReferenceEffects {
+  /** The gas of its functions. */
+  gas: GasUse;
+  /** The effect of each call. */
+  calls: ReadonlyMap<CallSequence, readonly RecordedCall[]>;
+  /** The outcome of each call of the table in every state. Without it, these are not compared. */
+  states?: MatrixRecording;
+}
+
+/** The package has them in this file, because to record them takes as long as half a check. A checkout has none: there, the contract changes. */
+export const referenceFile = "reference.json.br";
+
+const isObject = (value: unknown) => typeof value === "object" && value !== null;
+/** Only the build writes the file, from what it has recorded. */
+const storedSchema = z.object({
+  gas: z.record(z.string(), z.number()),
+  calls: z.array(z.array(z.custom<RecordedCall>(isObject))),
+  views: z.array(z.custom<View>(isObject)),
+  /** Of each state, the outcomes by the names of the calls. */
+  states: z.array(z.record(z.string(), z.custom<StateOutcome>(isObject))),
+});
+
+/**
+ * Returns the effects of the lifecycle, all call sequences and the calls in every state on the sandbox's own registrar contract.
+ *
+ * @example const reference = await readReference();
+ */
+export async function readReference(): Promise<ReferenceEffects> {
+  const file = join(packageRoot(), referenceFile);
+  return existsSync(file) ? decodeReference(await readFile(file)) : await recordReference();
+}
+
+/** Runs the lifecycle, all call sequences and the calls in every state on the sandbox's own registrar contract. */
+export async function recordReference(): Promise<ReferenceEffects & { states: MatrixRecording }> {
+  const own = { ...(await readContractArtifact("PurchaseRegistrar")), contractName: "PurchaseRegistrar" };
+  const inSandbox = async <T>(step: (fixture: ContractFixture) => Promise<T>): Promise<T> => {
+    const fixture = await ContractFixture.open(async (chain) => await installRegistrar(chain, own));
+    try {
+      return await step(fixture);
+    } catch (error) {
+      await fixture.requireNode();
+      throw error;
+    } finally {
+      await fixture.close();
+    }
+  };
+  const recorded = new Map<CallSequence, readonly RecordedCall[]>();
+  const waiting = [...callSequences];
+  const recordWaiting = async (fixture: ContractFixture) => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+      recorded.set(next, await recordOwn(next, fixture));
+  };
+  // Each sandbox waits for its Anvil half of the time.
+  const [gas, states] = await Promise.all([
+    inSandbox(async (fixture) => {
+      const used = await runLifecycle(fixture);
+      await recordWaiting(fixture);
+      return used;
+    }),
+    inSandbox(async (fixture) => {
+      const recording = await recordStates(fixture, table);
+      await recordWaiting(fixture);
+      return recording;
+    }),
+  ]);
+  return { gas, calls: new Map(callSequences.map((one) => [one, recorded.get(one) ?? []])), states };
+}
+
+async function recordOwn(sequence: CallSequence, fixture: ContractFixture): Promise<readonly RecordedCall[]> {
+  const { recorded, error } = await recordSequence(sequence, fixture);
+  if (error !== null) throw new Error(`The calls of ${sequence.name} cannot be sent: ${error}`);
+  return recorded;
+}
+
+/** Returns the content of the file of a reference. */
+export function encodeReference({ gas, calls, states }: Awaited<ReturnType<typeof recordReference>>): Buffer {
+  const stored: z.infer<typeof storedSchema> = {
+    gas,
+    calls: callSequences.map((sequence) => [...(calls.get(sequence) ?? [])]),
+    views: [...states.views],
+    states: states.states.map(({ outcomes }) =>
+      Object.fromEntries([...outcomes].map(([{ name }, outcome]) => [name, outcome])),
+    ),
+  };
+  // Most of it is there several times: 20 MB take 70 kB with a large window.
+  const params = {
+    [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
+    [constants.BROTLI_PARAM_QUALITY]: 9,
+  };
+  return brotliCompressSync(JSON.stringify(stored), { params });
+}
+
+/** Returns the reference that is in a file. */
+export function decodeReference(content: Buffer): Required<ReferenceEffects> {
+  const { gas, calls, views, states } = storedSchema.parse(
+    JSON.parse(brotliDecompressSync(content).toString()),
+  );
+  return {
+    gas,
+    calls: new Map(callSequences.map((sequence, index) => [sequence, calls[index] ?? []])),
+    states: {
+      views,
+      states: states.map((outcomes) => ({
+        failedStep: null,
+        outcomes: new Map(
+          table.flatMap((call) => {
+            const outcome = outcomes[call.name];
+            return outcome === undefined ? [] : [[call, outcome] as const];
+          }),
+        ),
+      })),
+    },
+  };
+}
