@@ -28,6 +28,7 @@ import { statusCommand } from "./commands/status.ts";
 import { stopCommand } from "./commands/stop.ts";
 import { traceCommand } from "./commands/trace.ts";
 import { travelCommand } from "./commands/travel.ts";
+import { configure } from "./configuration.ts";
 import { newCommand, type Terminal } from "./terminal.ts";
 
 const manifest = z.object({ version: z.string() });
@@ -115,6 +116,7 @@ export function createProgram(terminal: Terminal): Command {
     .addCommand(checkContractCommand(terminal))
     .addCommand(mcpCommand(terminal))
     .addCommand(doctorCommand(terminal));
+  program.hook("preAction", async (_program, command) => void (await configure(command, program.commands)));
   for (const group of program.commands) if (group.commands.length > 0) requireCommand(group);
   for (const { command } of commandsOf(program))
     command.configureOutput({ outputError: writeError }).configureHelp(helpWithDefaults);

@@ -116,9 +116,8 @@ export function sandboxOption(name: string, description?: string): Option {
 
 /** Returns the option of the command line for a field with a flag: choices, ranges and defaults are those of its schema. */
 export function flaggedOption(flagged: FlaggedOption): Option {
-  const { flag, description, byDefault, env, schema } = flagged;
+  const { flag, description, byDefault, schema } = flagged;
   const option = new Option(flag, description).default(undefined, byDefault);
-  if (env !== undefined) option.env(env);
   if (schema instanceof z.ZodEnum) return option.choices(schema.options.map(String));
   if (schema instanceof z.ZodNumber)
     return option.argParser(wholeNumber(schema.minValue ?? 0, Math.min(schema.maxValue ?? most, most)));

@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import type { Command } from "commander";
-import type { Finding } from "../doctor/finding.ts";
+import { configure } from "../configuration.ts";
+import { type Finding, healthy } from "../doctor/finding.ts";
 import {
   addPortOptions,
   dataDirectoryOption,
@@ -28,7 +29,7 @@ export function doctorCommand(terminal: Terminal): Command {
     defaultPorts,
   )
     .addOption(jsonOption())
-    .action(async (flags: DoctorFlags) => {
+    .action(async (flags: DoctorFlags, command: Command) => {
       const { examine } = await import("../doctor/examine.ts");
       const { dataDir, apiPort, docsPort, controlPort, rpcPort } = flags;
       const findings = await examine({
@@ -41,9 +42,27 @@ export function doctorCommand(terminal: Terminal): Command {
         },
         environment: process.env,
       });
+      findings.unshift(await examineConfiguration(command));
       print(terminal, flags, { findings }, render(findings));
       if (findings.some(({ ok }) => !ok)) terminal.exitCode = 1;
     });
+}
+
+/** Says which options of a start have other values than their defaults, and where the values came from. */
+async function examineConfiguration(doctor: Command): Promise<Finding> {
+  const commands = doctor.parent?.commands ?? [];
+  const own = (await configure(doctor, commands)).filter(({ flag, source }) => flag === source);
+  const start = commands.find((command) => command.name() === "start");
+  const configured = start === undefined ? [] : await configure(start, commands);
+  const values = [...own, ...configured.filter(({ flag }) => !own.some((one) => one.flag === flag))];
+  const shown = values.map(({ flag, value, source }) => `${flag} is ${showValue(flag, value)} (${source})`);
+  return healthy("configuration", shown.join(", ") || "Every option has its default.");
+}
+
+/** A database's URL may have a password. */
+function showValue(flag: string, value: unknown): string {
+  if (flag === "--store") return "set";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
 function render(findings: readonly Finding[]): string {

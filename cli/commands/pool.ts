@@ -1,16 +1,21 @@
 import type { Command } from "commander";
 import { messageOf } from "../../protocol/coded-error.ts";
-import { definedOnly } from "../../sandbox/lib/defined-only.ts";
 import { poolLimits } from "../../testkit/pool/served/pool-limits.ts";
 import { inFlags } from "../describe-failure.ts";
-import { jsonOption, optionWithDefault, portOption, sandboxOption, wholeNumber } from "../shared-options.ts";
+import { addSandboxOptions } from "../running/start-sandbox.ts";
+import {
+  jsonOption,
+  optionWithDefault,
+  portOption,
+  readSandboxOptions,
+  sandboxOption,
+  wholeNumber,
+} from "../shared-options.ts";
 import { interruption, newCommand, print, type Terminal } from "../terminal.ts";
 
 interface PoolFlags {
   readonly size?: number;
   readonly port: number;
-  readonly seed?: string;
-  readonly mode?: "live" | "deterministic";
   readonly lease?: number;
   readonly wait?: number;
   readonly json?: boolean;
@@ -19,7 +24,7 @@ interface PoolFlags {
 /** `routing-sandbox pool`: leases sandboxes over HTTP until it is interrupted. */
 export function poolCommand(terminal: Terminal): Command {
   const { size, mostSize, leaseSeconds, mostLeaseSeconds, waitMs, mostWaitMs } = poolLimits;
-  return newCommand(terminal, "pool")
+  const command = newCommand(terminal, "pool")
     .description(
       "lease running sandboxes over HTTP to test workers in any language, until Ctrl-C; each lease starts with a reset sandbox",
     )
@@ -32,8 +37,6 @@ export function poolCommand(terminal: Terminal): Command {
       ),
     )
     .addOption(portOption("--port", "port of the pool", 4030))
-    .addOption(sandboxOption("seed"))
-    .addOption(sandboxOption("mode").default(undefined, "deterministic"))
     .addOption(
       optionWithDefault(
         "--lease <seconds>",
@@ -50,7 +53,9 @@ export function poolCommand(terminal: Terminal): Command {
         wholeNumber(0, mostWaitMs / 1_000),
       ),
     )
-    .addOption(jsonOption("print the URL and the number of sandboxes as JSON"))
+    .addOption(jsonOption("print the URL and the number of sandboxes as JSON"));
+  return addSandboxOptions(command, "dataDirectory", "store", "fresh", "mode")
+    .addOption(sandboxOption("mode").default(undefined, "deterministic"))
     .action(async (flags: PoolFlags) => await servePool(terminal, flags));
 }
 
@@ -69,7 +74,7 @@ async function servePool(terminal: Terminal, flags: PoolFlags): Promise<void> {
     size,
     leaseSeconds: lease,
     waitMs: wait * 1_000,
-    sandbox: definedOnly({ seed: flags.seed, mode: flags.mode }),
+    sandbox: readSandboxOptions(flags),
     failed: (error) => terminal.stderr.write(`A sandbox did not start: ${inFlags(messageOf(error))}\n`),
   });
   const { url } = listener;

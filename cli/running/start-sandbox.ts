@@ -20,20 +20,24 @@ export interface StartFlags extends NetworkFlags, LogFlags {
 
 /** Adds the options of a sandbox that the command starts, but for those that the command adds itself. */
 export function addStartOptions(command: Command, ports: Ports, ...own: readonly string[]): Command {
+  return addPortOptions(addSandboxOptions(command, ...own), ports)
+    .addOption(logLevelOption())
+    .addOption(logFormatOption());
+}
+
+/** Adds the options of sandboxes that listen at any free ports, but for those that the command adds itself. */
+export function addSandboxOptions(command: Command, ...own: readonly string[]): Command {
   for (const { name } of flaggedOptions)
     if (!own.includes(name) && !name.startsWith("ports.")) command.addOption(sandboxOption(name));
-  return addPortOptions(command, ports)
-    .addOption(logLevelOption())
-    .addOption(logFormatOption())
-    .hook("preAction", () => {
-      const other = ["registrarArguments", "registrarProxy", "registrarInitialize"].find(
-        (name) => command.getOptionValue(name) !== undefined,
+  return command.hook("preAction", () => {
+    const other = ["registrarArguments", "registrarProxy", "registrarInitialize"].find(
+      (name) => command.getOptionValue(name) !== undefined,
+    );
+    if (command.getOptionValue("registrar") === undefined && other !== undefined)
+      command.error(
+        `error: --${other.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)} needs --registrar. Name the artifact of your registrar contract.`,
       );
-      if (command.getOptionValue("registrar") === undefined && other !== undefined)
-        command.error(
-          `error: --${other.replace(/[A-Z]/, (letter) => `-${letter.toLowerCase()}`)} needs --registrar. Name the artifact of your registrar contract.`,
-        );
-    });
+  });
 }
 
 /**

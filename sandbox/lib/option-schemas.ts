@@ -7,8 +7,6 @@ export interface OptionFlag {
   readonly description: string;
   /** The default in words. */
   readonly byDefault?: string;
-  /** The environment variable. */
-  readonly env?: string;
   /** The second field of an entry `id=value`. */
   readonly pairedWith?: "name" | "program";
 }

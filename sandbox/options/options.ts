@@ -335,7 +335,6 @@ export const sandboxOptions = objectOf("", {
     text(),
     "--store <url>",
     "keep the records in PostgreSQL: postgres://user:password@host:port/database?schema=name",
-    { env: "ROUTING_SANDBOX_STORE" },
   ),
   fresh: flagged(flag(), "--fresh", "delete the sandbox in the data directory first"),
   from: flagged(text(), "--from <file>", "create the sandbox in the data directory from this snapshot file"),

@@ -41,9 +41,8 @@ function describeArgument(argument: Argument): string[] {
 }
 
 function describeOption(option: Option): string[] {
-  const { flags, description, argChoices, envVar } = option;
-  const variable = envVar === undefined ? "" : ` (or the environment variable ${envVar})`;
-  return [`\`${flags}\``, `${withChoices(description, argChoices)}${variable}`, defaultOf(option)];
+  const { flags, description, argChoices } = option;
+  return [`\`${flags}\``, `${withChoices(description, argChoices)}`, defaultOf(option)];
 }
 
 function withChoices(text: string, choices: readonly string[] | undefined, variadic = false): string {

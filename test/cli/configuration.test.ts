@@ -1,0 +1,118 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { createProgram } from "../../cli/program.ts";
+import { createSandbox } from "../../sandbox/create-sandbox.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { runCli, tryCli } from "./run-cli.ts";
+
+const before = process.cwd();
+let folder: string;
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  process.chdir(folder);
+});
+
+afterEach(() => {
+  process.chdir(before);
+  for (const name of Object.keys(process.env))
+    if (name.startsWith("ROUTING_SANDBOX_")) delete process.env[name];
+});
+
+/** The description of the sandbox that `exec` starts. */
+async function described(...flags: string[]) {
+  const file = join(folder, "described.json");
+  const copy = `require("fs").copyFileSync(process.env.ROUTING_SANDBOX_FILE, ${JSON.stringify(file)})`;
+  await runCli("exec", ...flags, "--", process.execPath, "-e", copy);
+  return JSON.parse(await readFile(file, "utf8"));
+}
+
+test("a flag wins over the environment, the environment over the config file, and the file over the default", async () => {
+  await writeFile(
+    "routing-sandbox.config.json",
+    '{ "seed": "file", "confirmations": 2, "program": ["prg_file"] }',
+  );
+  process.env["ROUTING_SANDBOX_SEED"] = "environment";
+  process.env["ROUTING_SANDBOX_CONFIRMATIONS"] = "3";
+  const sandbox = await described("--seed", "flag");
+  expect(sandbox).toMatchObject({ seed: "flag", accounts: [{ program: "prg_file" }] });
+  const { urls } = sandbox;
+  expect(urls).toBeDefined();
+});
+
+test("a config file has the names of flags or of createSandbox, also as YAML", async () => {
+  await writeFile(
+    "routing-sandbox.config.yaml",
+    "mode: deterministic\nallow-host: sandbox\nports:\n  api: 0\nprograms:\n  - id: prg_books\n    name: Book store\n",
+  );
+  expect(await described()).toMatchObject({ mode: "deterministic", accounts: [{ program: "prg_books" }] });
+});
+
+test.each([
+  [
+    "ROUTING_SANDBOX_CONFIRMATION",
+    "1",
+    "There is no option ROUTING_SANDBOX_CONFIRMATION. Use ROUTING_SANDBOX_CONFIRMATIONS",
+  ],
+  [
+    "ROUTING_SANDBOX_MODE",
+    "alive",
+    'ROUTING_SANDBOX_MODE is "alive". Allowed choices are live, deterministic.',
+  ],
+  [
+    "ROUTING_SANDBOX_API_PORT",
+    "x",
+    'ROUTING_SANDBOX_API_PORT is "x". It must be a whole number from 0 to 65535.',
+  ],
+  ["ROUTING_SANDBOX_AUTO_DELIVER", "yes", 'ROUTING_SANDBOX_AUTO_DELIVER is "yes". Use true or false.'],
+])("%s=%s is refused", async (name, value, complaint) => {
+  process.env[name] = value;
+  const { code, stderr } = await tryCli(["start", "--data-dir", join(folder, "s")]);
+  expect(stderr).toContain(complaint);
+  expect(code).toBe(1);
+});
+
+test.each([
+  ['{ "sede": "x" }', "routing-sandbox.config.json has no option sede. Use seed"],
+  ["[]", "routing-sandbox.config.json is not an object of options."],
+  ["{", "routing-sandbox.config.json cannot be read:"],
+  ['{ "confirmations": 0.5 }', "confirmations in routing-sandbox.config.json is 0.5."],
+])("a config file with %s is refused", async (content, complaint) => {
+  await writeFile("routing-sandbox.config.json", content);
+  expect((await tryCli(["start", "--data-dir", join(folder, "s")])).stderr).toContain(complaint);
+});
+
+test("two config files are refused", async () => {
+  for (const ending of ["json", "yaml"]) await writeFile(`routing-sandbox.config.${ending}`, "{}");
+  expect((await tryCli(["start"])).stderr).toContain("Delete one of them.");
+});
+
+test("the data directory of the environment holds for every command, but not for one that exec runs", async () => {
+  await using sandbox = await createSandbox({ dataDirectory: join(folder, "named") });
+  process.env["ROUTING_SANDBOX_DATA_DIR"] = join(folder, "named");
+  expect(JSON.parse(await runCli("status", "--json"))).toMatchObject({ urls: sandbox.description.urls });
+  const file = join(folder, "other", "sandbox.json");
+  process.env["ROUTING_SANDBOX_FILE"] = file;
+  onTestFinished(() => void delete process.env["ROUTING_SANDBOX_FILE"]);
+  expect((await tryCli(["status", "--json"])).stderr).toContain(join(folder, "other"));
+});
+
+test("doctor shows each value that is not a default, and where it came from", async () => {
+  await writeFile("routing-sandbox.config.json", '{ "seed": "file" }');
+  process.env["ROUTING_SANDBOX_CONFIRMATIONS"] = "3";
+  const { stdout } = await tryCli(["doctor", "--data-dir", "named", "--json"]);
+  const { findings } = JSON.parse(stdout);
+  const { found } = findings.find(({ check }: { check: string }) => check === "configuration");
+  expect(found).toBe(
+    "--data-dir is named (--data-dir), --seed is file (routing-sandbox.config.json), --confirmations is 3 (ROUTING_SANDBOX_CONFIRMATIONS)",
+  );
+});
+
+test("every option of start, exec and pool has a variable of its own", () => {
+  const { commands } = createProgram(process);
+  for (const name of ["start", "exec", "pool"]) {
+    const longs = commands.find((one) => one.name() === name)?.options.map(({ long }) => long) ?? [];
+    expect(new Set(longs).size).toBe(longs.length);
+  }
+});
