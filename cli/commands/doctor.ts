@@ -42,7 +42,7 @@ export function doctorCommand(terminal: Terminal): Command {
         },
         environment: process.env,
       });
-      findings.unshift(await examineConfiguration(command));
+      findings.push(await examineConfiguration(command));
       print(terminal, flags, { findings }, render(findings));
       if (findings.some(({ ok }) => !ok)) terminal.exitCode = 1;
     });

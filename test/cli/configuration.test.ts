@@ -31,14 +31,12 @@ async function described(...flags: string[]) {
 test("a flag wins over the environment, the environment over the config file, and the file over the default", async () => {
   await writeFile(
     "routing-sandbox.config.json",
-    '{ "seed": "file", "confirmations": 2, "program": ["prg_file"] }',
+    '{ "seed": "file", "mode": "live", "program": ["prg_file"] }',
   );
   process.env["ROUTING_SANDBOX_SEED"] = "environment";
-  process.env["ROUTING_SANDBOX_CONFIRMATIONS"] = "3";
+  process.env["ROUTING_SANDBOX_MODE"] = "deterministic";
   const sandbox = await described("--seed", "flag");
-  expect(sandbox).toMatchObject({ seed: "flag", accounts: [{ program: "prg_file" }] });
-  const { urls } = sandbox;
-  expect(urls).toBeDefined();
+  expect(sandbox).toMatchObject({ seed: "flag", mode: "deterministic", accounts: [{ program: "prg_file" }] });
 });
 
 test("a config file has the names of flags or of createSandbox, also as YAML", async () => {
