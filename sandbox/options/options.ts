@@ -3,6 +3,7 @@ import type { RateLimit } from "../../server/http/request/rate-limit.ts";
 import type { Log } from "../../server/services.ts";
 import type { ClockMode } from "../chain/clock/clock.ts";
 import type { Network } from "../chain/connection/network.ts";
+import type { NetworkOption } from "../chain/connection/network-option.ts";
 import type { Registrar, RegistrarIdentity, RegistrarOption } from "../chain/registrar/registrar.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
@@ -11,7 +12,6 @@ import { loopback } from "../lib/http/listen.ts";
 import { type Resolve, resolveHost } from "../lib/http/pin-receiver.ts";
 import type { Part } from "../lib/part.ts";
 import { defaultConfirmations, defaultGasBudgetWei } from "./defaults.ts";
-import type { NetworkOption } from "./network.ts";
 import {
   type AccountOption,
   type AccountSetting,

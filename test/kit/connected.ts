@@ -7,8 +7,8 @@ import { mnemonicToAccount } from "viem/accounts";
 import { expect } from "vitest";
 import { faucetCall } from "../../protocol/call.ts";
 import { anvilBinary } from "../../sandbox/chain/anvil/anvil-binary.ts";
-import { type DeployOptions, deploy } from "../../sandbox/chain/connection/deploy.ts";
 import { readKeys, writeKeys } from "../../sandbox/chain/connection/network-files.ts";
+import type { NetworkOption } from "../../sandbox/chain/connection/network-option.ts";
 import { accountDeriver } from "../../sandbox/chain/genesis/derive-account.ts";
 import {
   initialBalances,
@@ -16,7 +16,7 @@ import {
   walletIndexes,
   walletNames,
 } from "../../sandbox/chain/genesis/roles.ts";
-import type { NetworkOption } from "../../sandbox/options/network.ts";
+import { type DeployOptions, deploy } from "../../sandbox/deploy/deploy.ts";
 import { resolvePrograms } from "../../sandbox/options/programs.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
