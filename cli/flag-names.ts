@@ -29,6 +29,7 @@ const flags: ReadonlyMap<string, string> = new Map([
   ["fresh", "--fresh"],
   ["from", "--from"],
   ["startTimeoutMs", "--start-timeout"],
+
   ["network", "--rpc-url"],
   ["network.rpcUrls", "--rpc-url"],
   ["network.keys", "--keys"],

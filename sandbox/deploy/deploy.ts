@@ -171,7 +171,7 @@ class Deploying {
       if (lacking.length === 0) return;
       const sentence = `${lacking.join("; ")}.`;
       if (this.#options.wait !== true)
-        throw unusable(`${sentence} Send them test ether and run this again, or let it wait with --wait.`);
+        throw unusable(`${sentence} Send them test ether, and run routing-sandbox deploy --wait.`);
       if (sentence !== told) this.#tell(`Waiting for test ether: ${sentence}`);
       told = sentence;
     }
