@@ -32,9 +32,11 @@ export async function startHardhatNode(): Promise<StartedNode> {
   return await startNode(process.execPath, (port) => [...args, String(port)], "Started HTTP");
 }
 
-/** Starts an Anvil that mines each transaction at once, and that no sandbox owns. */
+/** Starts an Anvil that mines each transaction at once, and whose clock is half a minute behind. */
 export async function startAutominingAnvil(): Promise<StartedNode> {
-  return await startNode(anvilBinary(), (port) => ["--port", String(port)], "Listening on");
+  const behind = Math.floor(Date.now() / 1_000) - 30;
+  const args = ["--timestamp", String(behind), "--port"];
+  return await startNode(anvilBinary(), (port) => [...args, String(port)], "Listening on");
 }
 
 /** Starts an Anvil that makes a block each second. */
