@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
+import type { NetworkOption } from "../sandbox/chain/connection/network-option.ts";
 import { definedOnly } from "../sandbox/lib/defined-only.ts";
-import type { NetworkOption } from "../sandbox/options/network.ts";
 import { optionWithDefault, wholeNumber } from "./shared-options.ts";
 
 /** The options that {@link addNetworkOptions} gives to a command. */

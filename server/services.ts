@@ -86,6 +86,8 @@ export interface Settings {
   seed: string;
   /** Required confirmations; 1 is the block that includes the transaction. */
   confirmations: number;
+  /** The seconds that a block made now may have a time behind the clock; 0 on a chain that keeps this clock. */
+  blockLagSeconds: number;
   accounts: readonly Account[];
   urls: Urls;
   /** The one URL that notifications go to. */

@@ -33,48 +33,49 @@ export function deployCommand(terminal: Terminal): Command {
     .option("--programs <file>", "the programs to open (JSON): an array of ids or of { id, name, account }")
     .option("--wait", "wait until every account has the test ether that it needs")
     .addOption(jsonOption("print the deployment as JSON"))
-    .action(async (flags: DeployFlags) => {
-      const { deploy } = await import("../../sandbox/chain/connection/deploy.ts");
-      const {
-        rpcUrl = [],
-        keys = defaultKeys,
-        deployment = defaultDeployment,
-        token,
-        programs: file,
-        wait = false,
-        allowChainId,
-        json,
-      } = flags;
-      const tell = (sentence: string) =>
-        void (json ? terminal.stderr : terminal.stdout).write(`${sentence}\n`);
-      const deployed = await deploy({
-        rpcUrls: rpcUrl,
-        keys,
-        deployment,
-        wait,
-        tell,
-        ...(token === undefined ? {} : { token }),
-        ...(allowChainId === undefined ? {} : { allowChainId }),
-        ...(file === undefined ? {} : { programs: await readPrograms(file) }),
-      });
-      const { chainId: chain_id, epoch, registrar, fundingSource, epochBlock } = deployed;
-      const shown = {
-        chain_id,
-        epoch,
-        token: deployed.token.address,
-        registrar: registrar.address,
-        funding_source: fundingSource.address,
-        block: epochBlock.number,
-      };
-      print(
-        terminal,
-        flags,
-        shown,
-        Object.entries(shown)
-          .map(([name, value]) => `  ${name.padEnd(14)}  ${value}`)
-          .join("\n"),
-      );
-    });
+    .action(async (flags: DeployFlags) => await deployAs(terminal, flags));
+}
+
+async function deployAs(terminal: Terminal, flags: DeployFlags): Promise<void> {
+  const { deploy } = await import("../../sandbox/deploy/deploy.ts");
+  const {
+    rpcUrl = [],
+    keys = defaultKeys,
+    deployment = defaultDeployment,
+    token,
+    programs: file,
+    wait = false,
+    allowChainId,
+    json,
+  } = flags;
+  const tell = (sentence: string) => void (json ? terminal.stderr : terminal.stdout).write(`${sentence}\n`);
+  const deployed = await deploy({
+    rpcUrls: rpcUrl,
+    keys,
+    deployment,
+    wait,
+    tell,
+    ...(token === undefined ? {} : { token }),
+    ...(allowChainId === undefined ? {} : { allowChainId }),
+    ...(file === undefined ? {} : { programs: await readPrograms(file) }),
+  });
+  const { chainId: chain_id, epoch, registrar, fundingSource, epochBlock } = deployed;
+  const shown = {
+    chain_id,
+    epoch,
+    token: deployed.token.address,
+    registrar: registrar.address,
+    funding_source: fundingSource.address,
+    block: epochBlock.number,
+  };
+  print(
+    terminal,
+    flags,
+    shown,
+    Object.entries(shown)
+      .map(([name, value]) => `  ${name.padEnd(14)}  ${value}`)
+      .join("\n"),
+  );
 }
 
 async function readPrograms(file: string) {

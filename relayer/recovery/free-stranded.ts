@@ -42,7 +42,7 @@ export function freeStranded(
   });
 }
 
-/** Returns null for a node that shows nobody its pool: only Anvil has stranded transactions. */
+/** Returns null for a node that does not show its pool: only Anvil has stranded transactions. */
 async function queuedHashes(node: Node, from: Address): Promise<Set<string> | null> {
   const pool = await askNode(node, "txpool_content", [], poolSchema).catch((error: unknown) => {
     if (!(error instanceof RpcRefusedError)) throw error;

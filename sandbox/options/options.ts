@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { RateLimit } from "../../server/http/request/rate-limit.ts";
 import type { Log } from "../../server/services.ts";
 import type { ClockMode } from "../chain/clock/clock.ts";
+import type { NetworkOption } from "../chain/connection/network-option.ts";
 import { type RegistrarOption, registrarOption } from "../chain/registrar/registrar.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
 import { SandboxError } from "../lib/errors/sandbox-error.ts";
@@ -24,7 +25,6 @@ import {
 } from "../lib/option-schemas.ts";
 import type { Part } from "../lib/part.ts";
 import { defaultConfirmations, defaultGasBudgetWei, longestSeed, mostConfirmations } from "./defaults.ts";
-import type { NetworkOption } from "./network.ts";
 import type { AccountOption, ProgramOption } from "./programs.ts";
 import { defaultStartTimeoutMs, mostStartTimeoutMs } from "./start-timeout.ts";
 

@@ -8,6 +8,7 @@ import { KeyRing } from "../../server/keys/key-ring.ts";
 import type { Services } from "../../server/services.ts";
 import type { RelayerJournalStore } from "../../server/store/stored-relayer-journal.ts";
 import type { SandboxClock } from "../chain/clock/clock.ts";
+import { mostBlockLag } from "../chain/connection/wall-clock.ts";
 import type { ChainNode } from "../chain/start-chain.ts";
 import type { SandboxFaults } from "../faults/faults.ts";
 import { callNode, faultyNode } from "../faults/faulty-node.ts";
@@ -103,6 +104,7 @@ export function connectService(process: ServiceProcess): ConnectedService {
     settings: {
       seed,
       confirmations,
+      blockLagSeconds: chain.isOwn ? 0 : mostBlockLag,
       accounts: apiAccounts(seed, keys),
       urls,
       get receiverUrl() {

@@ -118,6 +118,10 @@ const tables: { readonly [page: string]: Texts } = {
       ),
     ),
     explorer: requestsTable(controlOperations.filter(({ tag }) => tag === "Explorer")),
+    own_chain: controlOperations
+      .filter(({ needsOwnChain }) => needsOwnChain)
+      .map(({ method, path }) => `- \`${method.toUpperCase()} ${path}\``)
+      .join("\n"),
   },
   "pool.md": { operations: requestsTable(poolOperations) },
   "rpc.md": rpcTables,

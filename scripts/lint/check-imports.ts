@@ -30,7 +30,7 @@ const floorsOf: { readonly [folder: string]: readonly string[] } = {
     "options",
     "client",
     "wallets",
-    "activity+cluster+control+data-directory+explain+explorer+faults+given+receiver+relayer+scenarios+service+snapshots+time+trace",
+    "activity+cluster+control+data-directory+deploy+explain+explorer+faults+given+receiver+relayer+scenarios+service+snapshots+time+trace",
     "restored-state.ts",
     "open-tools.ts",
     "create-sandbox.ts",

@@ -22,7 +22,7 @@ import type { ClaimRecord, DecisionRecord, MerchantRecord, PurchaseRecord } from
 /** The services that expectations are made from: those that the service is bound to. */
 export interface BoundServices {
   deployment: Deployment;
-  settings: Pick<Settings, "confirmations">;
+  settings: Pick<Settings, "confirmations" | "blockLagSeconds">;
 }
 
 /** A step's expectation of a transaction; its earlier uses and the wallet's code are filled in when it is checked. */
@@ -53,6 +53,7 @@ function expectation(
   },
 ): Expectation {
   const { deployment, settings } = services;
+  const { from, to } = step.timely;
   return {
     chain: { chainId: deployment.chainId, epoch: deployment.epoch },
     confirmations: settings.confirmations,
@@ -61,7 +62,7 @@ function expectation(
     call: step.call,
     purchase: step.purchase,
     logs: step.logs,
-    timely: step.timely,
+    timely: { from: from === null ? null : from - settings.blockLagSeconds, to },
   };
 }
 

@@ -57,7 +57,7 @@ async function readRecords() {
 async function acceptEveryStep(): Promise<Accepted[]> {
   const { chain } = fixture.sandbox;
   const reader = openChainReader(chain.client.request, chain.deployment);
-  const services = { deployment: chain.deployment, settings: { confirmations: 1 } };
+  const services = { deployment: chain.deployment, settings: { confirmations: 1, blockLagSeconds: 0 } };
   const observe = async (step: string, hash: `0x${string}`, expectation: Expectation): Promise<Accepted> => {
     const observed = await reader.observe(hash);
     return { step, observed, expected: { ...expectation, walletCode: "none", usedBy: null } };

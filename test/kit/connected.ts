@@ -7,8 +7,8 @@ import { mnemonicToAccount } from "viem/accounts";
 import { expect } from "vitest";
 import { faucetCall } from "../../protocol/call.ts";
 import { anvilBinary } from "../../sandbox/chain/anvil/anvil-binary.ts";
-import { type DeployOptions, deploy } from "../../sandbox/chain/connection/deploy.ts";
 import { readKeys, writeKeys } from "../../sandbox/chain/connection/network-files.ts";
+import type { NetworkOption } from "../../sandbox/chain/connection/network-option.ts";
 import { accountDeriver } from "../../sandbox/chain/genesis/derive-account.ts";
 import {
   initialBalances,
@@ -16,7 +16,7 @@ import {
   walletIndexes,
   walletNames,
 } from "../../sandbox/chain/genesis/roles.ts";
-import type { NetworkOption } from "../../sandbox/options/network.ts";
+import { type DeployOptions, deploy } from "../../sandbox/deploy/deploy.ts";
 import { resolvePrograms } from "../../sandbox/options/programs.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
@@ -32,9 +32,11 @@ export async function startHardhatNode(): Promise<StartedNode> {
   return await startNode(process.execPath, (port) => [...args, String(port)], "Started HTTP");
 }
 
-/** Starts an Anvil that mines each transaction at once, and that no sandbox owns. */
+/** Starts an Anvil that mines each transaction at once, and whose clock is half a minute behind. */
 export async function startAutominingAnvil(): Promise<StartedNode> {
-  return await startNode(anvilBinary(), (port) => ["--port", String(port)], "Listening on");
+  const behind = Math.floor(Date.now() / 1_000) - 30;
+  const args = ["--timestamp", String(behind), "--port"];
+  return await startNode(anvilBinary(), (port) => [...args, String(port)], "Listening on");
 }
 
 /** Starts an Anvil that makes a block each second. */

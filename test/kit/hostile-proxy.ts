@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { hexToNumber, isHex, numberToHex } from "viem";
 import { z } from "zod";
 
-/** What a provider does that has limits and several nodes. */
+/** The failures of a provider that has limits and several nodes. */
 export interface Hostility {
   /** One of so many requests is answered with 429, or its connection is cut, or it is never answered. */
   oneOf: number;
@@ -20,6 +20,7 @@ const question = z.looseObject({
 });
 
 /** A proxy in front of a node, which refuses and loses requests as a provider does, equally in each run. */
+// Long: one list of failures, in their order.
 export async function openHostileProxy(
   node: string,
   hostility: Hostility,

@@ -8,8 +8,6 @@ import { describeFileError } from "../../../server/lib/describe-file-error.ts";
 import { replaceFile } from "../../../server/lib/replace-file.ts";
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
 import { readJson } from "../../lib/read-json.ts";
-import { seedSchema } from "../../options/defaults.ts";
-import { programsSchema } from "../../options/programs.ts";
 import { deployment, hash, type TestAccount } from "../genesis/deployment-record.ts";
 import { walletNames } from "../genesis/roles.ts";
 
@@ -21,7 +19,7 @@ const account = z.codec(z.strictObject({ address: z.string(), private_key: hash 
 const keysFile = z.strictObject({
   version: z.literal(1),
   /** Secret: the keys of accounts, reviewers and notifications are derived from it. */
-  seed: seedSchema,
+  seed: z.string().min(1),
   /** Deploys, and is the admin of the programs. */
   deployer: account,
   programs: z.record(z.string(), z.strictObject({ operator: account, commitment_signer: account })),
@@ -34,7 +32,7 @@ export type NetworkKeys = z.infer<typeof keysFile>;
 
 /** A transaction that was signed before it was sent, so that it is never made twice. */
 const sentTransaction = z.strictObject({
-  /** What it does, as in `PurchaseRegistrar`. */
+  /** The contract or the program that it is about, as in `PurchaseRegistrar`. */
   step: z.string(),
   nonce: z.int(),
   /** The signed bytes; the later ones have higher fees. */
@@ -44,8 +42,9 @@ const sentTransaction = z.strictObject({
 const deploymentFile = z.strictObject({
   version: z.literal(1),
   chain_id: z.int(),
-  programs: programsSchema,
-  /** What was sent so far. */
+  /** As in the option `programs`, which checks them. */
+  programs: z.array(z.strictObject({ id: z.string(), name: z.string(), account: z.string() })).min(1),
+  /** Everything that was sent so far. */
   transactions: z.array(sentTransaction),
   /** Null until everything is on the chain. */
   deployment: deployment.nullable(),
@@ -54,7 +53,7 @@ const deploymentFile = z.strictObject({
 /** A deployment on a node, which may not be complete. */
 export type NetworkDeployment = z.infer<typeof deploymentFile>;
 
-/** Returns keys that nobody else has. */
+/** Returns keys that are in no other file. */
 export function newKeys(): NetworkKeys {
   return {
     version: 1,

@@ -1,7 +1,7 @@
 import { SandboxError } from "../../lib/errors/sandbox-error.ts";
-import type { NetworkOption } from "../../options/network.ts";
 import type { DeploymentRecord } from "../genesis/deployment-record.ts";
 import { type NetworkDeployment, type NetworkKeys, readDeployment, readKeys } from "./network-files.ts";
+import type { NetworkOption } from "./network-option.ts";
 import { findNetwork } from "./networks.ts";
 import { isSocket } from "./node-connection.ts";
 

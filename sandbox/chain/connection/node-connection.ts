@@ -20,7 +20,7 @@ const timeoutMs = 10_000;
 /** How often a request is repeated that the node did not answer, or refused for now; a `Retry-After` of the response is respected. */
 const retryCount = 4;
 
-/** The methods of development nodes, which change what no other node lets anybody change; and the whole pool, which is large elsewhere. */
+/** The methods of development nodes, which no other node has; and the whole pool, which is large elsewhere. */
 const developmentMethods = /^(?:anvil|evm|hardhat)_|^txpool_content$/;
 /** The methods that a node may lack. */
 const optionalMethods = /^(?:debug|trace|txpool)_|^eth_(?:simulateV1|getBlockReceipts)$/;

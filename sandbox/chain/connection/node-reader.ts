@@ -44,9 +44,10 @@ const simulationSchema = z.object({
 type Logs = z.infer<typeof logsSchema>;
 
 /**
- * Answers what the service asks, whatever node it is connected to: in what nodes differ, this is the one place that knows.
+ * Answers the service's requests in the same way on every node: the one place that knows how nodes differ.
  *
- * A provider is often several nodes, some of which lag behind others. What they have not yet is asked for again, and never taken for a reorg.
+ * A provider is often several nodes, some of which lag behind others. A block or a receipt that such a node lacks is asked for again, and never
+ * taken for a reorg.
  */
 export class NodeReader {
   readonly request: EIP1193RequestFn;
@@ -67,7 +68,7 @@ export class NodeReader {
   #logRange = Number.MAX_SAFE_INTEGER;
   /** The logs of old blocks by filter; the number is of the newest block that they include. */
   readonly #logs = new Recent<{ to: number; logs: Logs }>(mostKnown);
-  /** What the node was seen to refuse. */
+  /** The parameters that the node was seen to refuse. */
   readonly #refuses = { blockHash: false, blockTime: false };
 
   constructor(connection: NodeConnection, firstBlock: number, now: () => number) {
@@ -129,7 +130,7 @@ export class NodeReader {
       }
   }
 
-  /** Asks again while the answer is one of a node that lags behind. @throws AnvilSilentError when it goes on lagging. */
+  /** Asks again while the answer is one of a node that lags behind. @throws AnvilSilentError when it continues to lag. */
   async #current<T>(ask: () => Promise<T>, isBehind: (answer: T) => boolean | Promise<boolean>): Promise<T> {
     for (let tries = 0; tries < catchUp.tries; tries += 1) {
       if (tries > 0) await wait(catchUp.pauseMs);

@@ -2,6 +2,9 @@ import { needsOwnChain } from "../../lib/errors/needs-own-chain.ts";
 import { machineClock } from "../../lib/time/timers.ts";
 import type { SandboxClock } from "../clock/clock.ts";
 
+/** The seconds that the time of a block made now may be behind the wall clock: blocks have the time of the beginning of their slot, or of another clock. */
+export const mostBlockLag = 60;
+
 /** Returns the machine's time, in Unix seconds. */
 export function wallTime(): number {
   return Math.floor(machineClock.now() / 1_000);

@@ -55,6 +55,7 @@ const groups: readonly (readonly [
       ["/README.md", "Overview"],
       ["/docs/cli.md", "Command line"],
       ["/docs/store.md", "Data and PostgreSQL"],
+      ["/docs/public-network.md", "Public networks"],
       ["/docs/pages.md", "Pages"],
       ["/docs/security.md", "Security"],
       ["/docs/performance.md", "Performance"],

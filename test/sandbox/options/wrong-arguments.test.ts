@@ -41,9 +41,7 @@ test("createSandbox names an option that it does not have", async () => {
   const misspelled = { seed: "x", sed: "y" };
   await expect(createSandbox(misspelled)).rejects.toMatchObject({
     ...optionInvalid,
-    message: expect.stringMatching(
-      /^createSandbox has no option sed\. Use seed, mode, ports, .*network\.$/,
-    ),
+    message: expect.stringMatching(/^createSandbox has no option sed\. Use seed, mode, ports, .*network\.$/),
   });
 });
 

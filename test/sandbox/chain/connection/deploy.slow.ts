@@ -7,7 +7,6 @@ import { createPublicClient, createWalletClient, encodeFunctionData, http, parse
 import { mnemonicToAccount } from "viem/accounts";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { deploy } from "../../../../sandbox/chain/connection/deploy.ts";
 import {
   newAccount,
   newKeys,
@@ -16,6 +15,7 @@ import {
 } from "../../../../sandbox/chain/connection/network-files.ts";
 import { testMnemonic } from "../../../../sandbox/chain/genesis/roles.ts";
 import { createSandbox } from "../../../../sandbox/create-sandbox.ts";
+import { deploy } from "../../../../sandbox/deploy/deploy.ts";
 import { cli } from "../../../cli/program.ts";
 import { deployOn, sendEther, startHardhatNode } from "../../../kit/connected.ts";
 import { temporaryFolder } from "../../../temporary-folder.ts";
@@ -26,7 +26,7 @@ async function hardhat(): Promise<string> {
   return url;
 }
 
-/** A proxy that is told of each transaction before the node gets it, and after. */
+/** A proxy that calls a function before the node gets a transaction, and after. */
 async function openProxy(node: string, told: (when: "before" | "after") => Promise<void>): Promise<string> {
   const server = createServer((request, response) => {
     let body = "";
@@ -126,6 +126,7 @@ test("another operator and commitment signer in the keys take the place of those
 
 const artifact = z.object({ bytecode: z.string() });
 
+// Long: it deploys and initializes the token as its publisher does.
 test("a real FiatToken v2.2 is the token of both routes", async () => {
   const url = await hardhat();
   const transport = http(url);

@@ -97,7 +97,7 @@ test("a nonce that another program takes stops the operation, and the next attem
     .toMatchObject({ status: "confirmed", nonce: nonce + 1, attempt: 2 });
 });
 
-test("an operator without money says so in the operation, and goes on with the same transaction once it has some", async () => {
+test("an operator without money says so in the operation, and continues with the same transaction once it has some", async () => {
   const chain = direct();
   const { address } = operator();
   await chain.setBalance({ address, value: 0n });

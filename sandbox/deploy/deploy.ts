@@ -10,24 +10,17 @@ import {
   type TransactionReceipt,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { purchaseRegistrarAbi } from "../../../protocol/abi.generated.ts";
-import { openProgramCall, setBoundsCall } from "../../../protocol/call.ts";
-import { messageOf } from "../../../protocol/coded-error.ts";
-import { tokenDomain } from "../../../protocol/messages/permit.ts";
-import { usdcDecimals } from "../../../protocol/values/amount.ts";
-import { hashId } from "../../../protocol/values/id.ts";
-import { sameAddress } from "../../../protocol/values/same-address.ts";
-import { absent } from "../../../server/chain/head-reader.ts";
-import { wait } from "../../lib/time/wait.ts";
-import { defaultPrograms, type ProgramSetting } from "../../options/programs.ts";
-import type { ChainClient } from "../client/chain-client.ts";
-import { readContractArtifact } from "../contracts.ts";
-import type { DeploymentRecord } from "../genesis/deployment-record.ts";
-import { epochOf } from "../genesis/open-epoch.ts";
-import { programBounds, tokenParameters } from "../genesis/roles.ts";
-import { codeHashAt } from "../genesis/verify-deployment.ts";
-import { estimateFees, reachNode, requireUsableNode } from "./connect-chain.ts";
-import { unusable } from "./network.ts";
+import { purchaseRegistrarAbi } from "../../protocol/abi.generated.ts";
+import { openProgramCall, setBoundsCall } from "../../protocol/call.ts";
+import { messageOf } from "../../protocol/coded-error.ts";
+import { tokenDomain } from "../../protocol/messages/permit.ts";
+import { usdcDecimals } from "../../protocol/values/amount.ts";
+import { hashId } from "../../protocol/values/id.ts";
+import { sameAddress } from "../../protocol/values/same-address.ts";
+import { absent } from "../../server/chain/head-reader.ts";
+import type { ChainClient } from "../chain/client/chain-client.ts";
+import { estimateFees, reachNode, requireUsableNode } from "../chain/connection/connect-chain.ts";
+import { unusable } from "../chain/connection/network.ts";
 import {
   type NetworkDeployment,
   type NetworkKeys,
@@ -37,7 +30,14 @@ import {
   readKeys,
   writeDeployment,
   writeKeys,
-} from "./network-files.ts";
+} from "../chain/connection/network-files.ts";
+import { readContractArtifact } from "../chain/contracts.ts";
+import type { DeploymentRecord } from "../chain/genesis/deployment-record.ts";
+import { epochOf } from "../chain/genesis/open-epoch.ts";
+import { programBounds, tokenParameters } from "../chain/genesis/roles.ts";
+import { codeHashAt } from "../chain/genesis/verify-deployment.ts";
+import { wait } from "../lib/time/wait.ts";
+import { defaultPrograms, type ProgramSetting } from "../options/programs.ts";
 
 /** Gas units per transaction; more than each one needs. */
 const gas = { create: 6_000_000n, call: 300_000n };
@@ -171,9 +171,13 @@ class Deploying {
       if (lacking.length === 0) return;
       const sentence = `${lacking.join("; ")}.`;
       if (this.#options.wait !== true)
+<<<<<<< HEAD:sandbox/chain/connection/deploy.ts
         throw unusable(
           `${sentence} Send them test ether and run this again, or let routing-sandbox deploy --wait wait for it.`,
         );
+=======
+        throw unusable(`${sentence} Send them test ether, and run routing-sandbox deploy --wait.`);
+>>>>>>> any:sandbox/deploy/deploy.ts
       if (sentence !== told) this.#tell(`Waiting for test ether: ${sentence}`);
       told = sentence;
     }
