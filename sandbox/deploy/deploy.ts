@@ -171,13 +171,7 @@ class Deploying {
       if (lacking.length === 0) return;
       const sentence = `${lacking.join("; ")}.`;
       if (this.#options.wait !== true)
-<<<<<<< HEAD:sandbox/chain/connection/deploy.ts
-        throw unusable(
-          `${sentence} Send them test ether and run this again, or let routing-sandbox deploy --wait wait for it.`,
-        );
-=======
         throw unusable(`${sentence} Send them test ether, and run routing-sandbox deploy --wait.`);
->>>>>>> any:sandbox/deploy/deploy.ts
       if (sentence !== told) this.#tell(`Waiting for test ether: ${sentence}`);
       told = sentence;
     }
