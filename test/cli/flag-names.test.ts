@@ -80,7 +80,7 @@ test("each flag that replaces an option exists, and every option of start has a 
   const start = createProgram(process).commands.find((command) => command.name() === "start");
   expect(
     start?.options.map(({ long }) => long).filter((flag = "") => !replaced.includes(flag ?? "")),
-  ).toEqual(["--watch", "--detach", "--log-file", "--detached", "--json"]);
+  ).toEqual(["--log-level", "--log-format", "--watch", "--detach", "--log-file", "--detached", "--json"]);
 });
 
 test.each([
