@@ -2,7 +2,11 @@ import type { CheckClientOptions, ClientReport } from "../check-client/check-cli
 import type { SandboxOptions } from "../sandbox/options/options.ts";
 import { createExplorableSandbox, type ExplorableSandbox } from "./explore/explorable-sandbox.ts";
 
-/** The options of {@link checkClient}. */
+/**
+ * The options of {@link checkClient}.
+ *
+ * @example const check: ClientCheck = { run: async (sandbox) => await sell(sandbox.description.urls.api), only: "answer-lost" }
+ */
 export interface ClientCheck extends CheckClientOptions<ExplorableSandbox> {
   /** The options of the sandboxes that the client runs on. */
   options?: SandboxOptions;
