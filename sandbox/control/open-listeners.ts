@@ -14,7 +14,7 @@ export interface Listeners {
 
 /** Opens a port for each part, to be closed with all that was opened. @throws SandboxError port_in_use */
 export async function openListeners(
-  { ports, listen: address, allowHosts, connectionLimits: limits, network }: SandboxSettings,
+  { ports, listen: address, allowHosts, allowOrigins, connectionLimits: limits, network }: SandboxSettings,
   opened: ClosingStack,
 ): Promise<Listeners> {
   const ownPorts = new Set<number>();
@@ -23,6 +23,7 @@ export async function openListeners(
       port: ports[part],
       address,
       allowHosts,
+      allowOrigins,
       ownPorts,
       option: `ports.${part}`,
       pages: pagesOf[part],

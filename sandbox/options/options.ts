@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { z } from "zod";
+import { URL } from "../../protocol/globals.ts";
 import type { RateLimit } from "../../server/http/request/rate-limit.ts";
 import type { Log } from "../../server/services.ts";
 import type { ClockMode } from "../chain/clock/clock.ts";
@@ -63,6 +64,12 @@ export interface SandboxOptions {
    * @defaultValue none
    */
   allowHosts?: readonly string[];
+  /**
+   * Origins of web pages on other machines, such as `https://shop.example`, that may call the chain RPC and the wallet routes, as pages of this machine may.
+   *
+   * @defaultValue none
+   */
+  allowOrigins?: readonly string[];
   /**
    * Required confirmations; 1 is the block that includes the transaction.
    *
@@ -289,6 +296,16 @@ export const sandboxOptions = objectOf("", {
     ),
     "--allow-host <name>",
     "a host name under which clients reach the sandbox, such as sandbox or sandbox:9000; repeatable",
+  ),
+  allowOrigins: flagged(
+    listOf(
+      typed<string>(
+        'an origin, such as "https://shop.example"',
+        (value) => typeof value === "string" && URL.parse(value)?.origin === value,
+      ),
+    ),
+    "--allow-origin <origin>",
+    "the origin of pages on other machines that may call the chain RPC and the wallet routes, such as https://shop.example; repeatable",
   ),
   confirmations: flagged(
     whole(1, mostConfirmations),

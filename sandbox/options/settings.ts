@@ -36,6 +36,7 @@ export interface SandboxSettings {
   };
   listen: string;
   allowHosts: readonly string[];
+  allowOrigins: readonly string[];
   gasBudgetWei: bigint;
   receiverUrl: string | undefined;
   autoDeliver: boolean;
@@ -87,6 +88,7 @@ export function resolveOptions(
     }),
     listen: options.listen ?? loopback,
     allowHosts: (options.allowHosts ?? []).map((name) => name.toLowerCase()),
+    allowOrigins: options.allowOrigins ?? [],
     confirmations: options.confirmations ?? defaultConfirmations,
     programs,
     accounts: resolveAccounts(options.accounts ?? [], programs),

@@ -18,6 +18,7 @@ let sandbox: Sandbox;
 beforeAll(async () => {
   sandbox = await createSandbox({
     seed: "listeners",
+    allowOrigins: ["https://shop.example"],
     connectionLimits: { connections, headersMs: 150, requestMs: 300 },
   });
 });
@@ -133,7 +134,7 @@ describe("every port", () => {
 
 describe("a page of another site", () => {
   const json = { "Content-Type": "application/json" };
-  const foreign = ["https://evil.example", "null", "http://localhost.evil.example"];
+  const foreign = ["https://evil.example", "http://shop.example", "null", "http://localhost.evil.example"];
 
   test("changes nothing over the API, and browsers do not show it the answers", async () => {
     const before = await sandbox.fingerprint();
@@ -156,28 +157,31 @@ describe("a page of another site", () => {
   test("reads nothing of the wallet routes, which pages of this machine read and post to", async () => {
     const { purchase } = await sandbox.given.purchase({ state: "active" });
     const wallet = `${urlOf("api")}/wallet/prg_demo/purchase/${purchase.id}`;
-    const Origin = "http://localhost:3000";
-    const preflight = await ask(wallet, {
-      method: "OPTIONS",
-      headers: {
-        Origin,
-        "Access-Control-Request-Method": "POST",
-        "Access-Control-Request-Headers": "traceparent",
-      },
-    });
-    const readable = { vary: expect.stringContaining("Origin"), "access-control-allow-origin": Origin };
-    expect(preflight).toMatchObject({
-      status: 204,
-      headers: {
-        ...readable,
-        "access-control-allow-methods": "GET, POST",
-        "access-control-allow-headers": expect.stringMatching(/Idempotency-Key, traceparent, .*sentry-trace/),
-      },
-    });
-    expect(await ask(wallet, { headers: { Origin } })).toMatchObject({ status: 200, headers: readable });
-    // A page reads refusals, too.
-    const refused = await ask(wallet, { method: "POST", headers: { ...json, Origin }, body: "{}" });
-    expect(refused).toMatchObject({ status: 400, headers: readable });
+    for (const Origin of ["https://shop.example", "http://localhost:3000"]) {
+      const preflight = await ask(wallet, {
+        method: "OPTIONS",
+        headers: {
+          Origin,
+          "Access-Control-Request-Method": "POST",
+          "Access-Control-Request-Headers": "traceparent",
+        },
+      });
+      const readable = { vary: expect.stringContaining("Origin"), "access-control-allow-origin": Origin };
+      expect(preflight).toMatchObject({
+        status: 204,
+        headers: {
+          ...readable,
+          "access-control-allow-methods": "GET, POST",
+          "access-control-allow-headers": expect.stringMatching(
+            /Idempotency-Key, traceparent, .*sentry-trace/,
+          ),
+        },
+      });
+      expect(await ask(wallet, { headers: { Origin } })).toMatchObject({ status: 200, headers: readable });
+      // A page reads refusals, too.
+      const refused = await ask(wallet, { method: "POST", headers: { ...json, Origin }, body: "{}" });
+      expect(refused).toMatchObject({ status: 400, headers: readable });
+    }
     for (const other of foreign) {
       const read = await ask(wallet, { headers: { Origin: other } });
       const asked = await ask(wallet, { method: "OPTIONS", headers: { Origin: other } });

@@ -47,6 +47,8 @@ export interface HostNames {
   allowed: readonly string[] | null;
   /** The ports of this sandbox: under an allowed name without a port, the pages of these ports are the sandbox's own. */
   ownPorts: ReadonlySet<number>;
+  /** The origins of pages on other machines that count as those of this machine. */
+  origins: readonly string[];
 }
 
 /**
@@ -124,8 +126,9 @@ function isLocal(origin: URL | null): boolean {
   return isOfWeb(origin) && ownNames.includes(origin.hostname);
 }
 
-/** Tells whether a page is of an allowed name with its port, or of an allowed name with a port of the sandbox. */
-function isOfSandbox(origin: URL | null, { allowed, ownPorts }: HostNames): boolean {
+/** Tells whether a page is of an allowed origin, of an allowed name with its port, or of an allowed name with a port of the sandbox. */
+function isOfSandbox(origin: URL | null, { allowed, ownPorts, origins }: HostNames): boolean {
+  if (origin !== null && origins.includes(origin.origin)) return true;
   if (!isOfWeb(origin) || allowed === null) return false;
   const { hostname, protocol } = origin;
   const port = Number(origin.port || (protocol === "https:" ? 443 : 80));

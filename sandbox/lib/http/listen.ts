@@ -28,6 +28,8 @@ export interface ListenOptions {
   address?: string;
   /** The host names that requests may have besides those of this machine; by default none, and none can be allowed. */
   allowHosts?: readonly string[];
+  /** The origins of pages on other machines that may call as those of this machine may; by default none. */
+  allowOrigins?: readonly string[];
   /** The ports of this sandbox, which its listeners share: this one is added. */
   ownPorts?: Set<number>;
   /** The name of the port's option, for the message when it is in use. */
@@ -52,6 +54,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     port,
     address = loopback,
     allowHosts,
+    allowOrigins = [],
     ownPorts = new Set(),
     option,
     pages,
@@ -77,7 +80,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   const own = host === loopback ? [] : [host];
   ownPorts.add(bound);
   const allowed = allowHosts === undefined ? null : [...own, ...allowHosts];
-  const hosts = { port: bound, allowed, ownPorts };
+  const hosts = { port: bound, allowed, ownPorts, origins: allowOrigins };
   const guard = new PortGuard(server, hosts, { pages, shared }, docsUrl ?? url);
   return {
     url,
