@@ -804,10 +804,10 @@ export interface components {
         id: string;
         name: string;
         wallet: components["schemas"]["Address"];
-        /** The most that refunds may draw from the wallet. */
+        /** The most that refunds may draw. */
         funding_cap: components["schemas"]["Amount"];
         funding_valid_until: components["schemas"]["UnixTime"];
-        /** The remaining caps of all active fundings of the wallet: they share one allowance. */
+        /** The remaining caps of the wallet's active fundings, which share one allowance. */
         funding_needed: components["schemas"]["TokenAmount"];
         funding_allowance: components["schemas"]["TokenAmount"];
         funding_shortfall: components["schemas"]["TokenAmount"];
@@ -815,7 +815,6 @@ export interface components {
         type: "purchase";
         id: string;
         merchant_name: string;
-        /** The wallet that is paid. */
         merchant: components["schemas"]["Address"];
         buyer: components["schemas"]["Address"];
         beneficiary: components["schemas"]["Address"];
@@ -824,7 +823,6 @@ export interface components {
         paid: components["schemas"]["Amount"];
         outstanding: components["schemas"]["Amount"];
         refunded: components["schemas"]["Amount"];
-        /** The transactions that have paid, oldest first. */
         payment_hashes: components["schemas"]["Hash"][];
         pay_deadline: components["schemas"]["UnixTime"];
         claim_deadline: components["schemas"]["UnixTime"];
@@ -857,9 +855,7 @@ export interface components {
       action: "enroll" | "fund" | "register" | "approve" | "pay" | "claim" | "pay_with_permit";
       transaction_hash: (components["schemas"]["Hash"] | null);
       signature: (components["schemas"]["Signature"] | null);
-      /** The amount that was approved, paid or claimed. */
       amount: (components["schemas"]["Amount"] | null);
-      /** The reason of the claim. */
       reason: string | null;
       submitted_at: components["schemas"]["Timestamp"];
     };

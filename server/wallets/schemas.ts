@@ -133,11 +133,8 @@ const submissionSchema = z
     action: z.enum([...merchantActions, ...purchaseActions]),
     transaction_hash: hashSchema.nullable(),
     signature: signatureSchema.nullable(),
-    amount: amountSchema.nullable().meta({ description: "The amount that was approved, paid or claimed." }),
-    reason: z
-      .string()
-      .nullable()
-      .meta({ description: "The reason of the claim.", example: "Arrived broken." }),
+    amount: amountSchema.nullable(),
+    reason: z.string().nullable().meta({ example: "Arrived broken." }),
     submitted_at: timestampSchema,
   })
   .meta({ id: "WalletSubmission" });
@@ -153,10 +150,10 @@ const walletSubjectSchema = z.discriminatedUnion("type", [
     id: z.string(),
     name: z.string(),
     wallet: checksumAddressSchema,
-    funding_cap: amountSchema.meta({ description: "The most that refunds may draw from the wallet." }),
+    funding_cap: amountSchema.meta({ description: "The most that refunds may draw." }),
     funding_valid_until: unixTimeSchema,
     funding_needed: tokenAmountSchema.meta({
-      description: "The remaining caps of all active fundings of the wallet: they share one allowance.",
+      description: "The remaining caps of the wallet's active fundings, which share one allowance.",
     }),
     funding_allowance: tokenAmountSchema,
     funding_shortfall: tokenAmountSchema,
@@ -165,7 +162,7 @@ const walletSubjectSchema = z.discriminatedUnion("type", [
     type: z.literal("purchase"),
     id: z.string(),
     merchant_name: z.string(),
-    merchant: checksumAddressSchema.meta({ description: "The wallet that is paid." }),
+    merchant: checksumAddressSchema,
     buyer: checksumAddressSchema,
     beneficiary: checksumAddressSchema,
     terms: jsonObjectSchema,
@@ -173,9 +170,7 @@ const walletSubjectSchema = z.discriminatedUnion("type", [
     paid: amountSchema,
     outstanding: amountSchema,
     refunded: amountSchema,
-    payment_hashes: z
-      .array(hashSchema)
-      .meta({ description: "The transactions that have paid, oldest first." }),
+    payment_hashes: z.array(hashSchema),
     pay_deadline: unixTimeSchema,
     claim_deadline: unixTimeSchema,
   }),
