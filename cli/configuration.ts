@@ -8,7 +8,7 @@ import { readInput } from "../server/lib/file-kind.ts";
 /** The commands whose options the environment and the config file can set; of the others, only the data directory. */
 const configurable = new Set(["start", "exec", "pool", "join", "check-client", "doctor"]);
 /** The config files, in the current folder. */
-export const configFiles = ["json", "yaml", "yml"].map((ending) => `routing-sandbox.config.${ending}`);
+const configFiles = ["json", "yaml", "yml"].map((ending) => `routing-sandbox.config.${ending}`);
 const mostConfigBytes = 1_048_576;
 const prefix = "ROUTING_SANDBOX_";
 /** The variable that names the sandbox of a command of `exec`. */
@@ -60,7 +60,7 @@ export async function configure(command: Command, commands: readonly Command[]):
 }
 
 /** The environment variable of an option, such as `ROUTING_SANDBOX_API_PORT`. */
-export function variableOf(option: Option): string {
+function variableOf(option: Option): string {
   return prefix + nameOf(option).replaceAll("-", "_").toUpperCase();
 }
 
