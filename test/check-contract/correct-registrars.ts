@@ -116,7 +116,9 @@ const variants: { readonly [name: string]: { changes: readonly Change[]; more: s
         _between("cap", terms.cap, 1, type(uint128).max);
         if (terms.merchantRef == 0) revert ZeroValue();
 `,
-        `        ProgramState storage program = _running(terms.program);
+        `        bytes32 own = _book().current[terms.program][msg.sender];
+        if (own != 0) revert AlreadyEnrolled(terms.program, msg.sender, own);
+        ProgramState storage program = _running(terms.program);
         _signed(program.commitmentSigner, hashFunding(terms), signature);
         if (terms.merchantRef == 0) revert ZeroValue();
         _between("cap", terms.cap, 1, type(uint128).max);

@@ -156,16 +156,28 @@ const enroll = (which: keyof Scene["enroll"]) => ({
   call: (scene: Scene) => scene.enroll[which],
 });
 
+/** Roles that are enrolled merchants in every state whose funding is active. */
+const enrolled = ["merchant", "other operator"] as const;
+
 /** The enrollments. */
 export const enrollments = define<Enrollment>(
   (state, { by, which }) => ({
     WrongCaller: by !== (which === "stranger" ? "stranger" : "merchant"),
     ProgramPaused: state.program === "paused",
     MerchantRefTaken: which === "first" || (which === "again" && state.funding === "re-enrolled"),
-    AlreadyEnrolled: which !== "stranger" && state.funding !== "revoked",
+    // Of an account that is enrolled: the caller's own enrollment counts, also if the authorization is another merchant's.
+    AlreadyEnrolled: by === "other operator" || (by === "merchant" && state.funding !== "revoked"),
   }),
   [
-    ...byEveryone("enroll of another merchant", enroll("stranger")),
+    ...byEveryone("enroll of another merchant", enroll("stranger")).filter(
+      ({ by }) => by !== "other operator",
+    ),
+    ...enrolled.map((by) => ({
+      ...enroll("stranger"),
+      by,
+      name: `enroll of another merchant by the enrolled ${by}`,
+      only: "offer, open" as const,
+    })),
     { ...enroll("again"), by: "merchant", name: "enroll again under another reference" },
     { ...enroll("first"), by: "merchant", name: "enroll again under the same reference" },
     {
