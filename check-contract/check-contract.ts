@@ -127,7 +127,7 @@ async function runChecks(
       if (run.isOver) return;
       const failures = run.failures;
       await check(own, run).catch(async (error: unknown) => {
-        await own.requireNode();
+        await own.requireNode(error);
         throw error;
       });
       // A failure says something about the contract only if Anvil runs.

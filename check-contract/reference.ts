@@ -60,7 +60,7 @@ export async function recordReference(): Promise<ReferenceEffects & { states: Ma
     try {
       return await step(fixture);
     } catch (error) {
-      await fixture.requireNode();
+      await fixture.requireNode(error);
       throw error;
     } finally {
       await fixture.close();

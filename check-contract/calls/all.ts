@@ -2,6 +2,7 @@ import type { CallSequence } from "./call-sequence.ts";
 import { chainIdCalls } from "./chain-id.ts";
 import { closingCalls, endedPurchaseCalls } from "./closing.ts";
 import { contractSignerCalls, offerCalls, registrationCalls } from "./commitments.ts";
+import { drawCalls } from "./draws.ts";
 import { enrollmentCalls } from "./enrollment.ts";
 import { largeValueCalls, manyCalls } from "./large-values.ts";
 import { laterCalls } from "./later.ts";
@@ -21,6 +22,7 @@ export const callSequences: readonly CallSequence[] = [
   closingCalls,
   endedPurchaseCalls,
   refundCalls,
+  drawCalls,
   reentrancyCalls,
   largeValueCalls,
   manyCalls,

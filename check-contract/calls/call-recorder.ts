@@ -9,6 +9,7 @@ import {
 import { usdc } from "../../protocol/values/amount.ts";
 import { hashId } from "../../protocol/values/id.ts";
 import type { Json } from "../../protocol/values/json.ts";
+import { errorIn } from "../breach.ts";
 import type { ContractFixture } from "../fixture/contract-fixture.ts";
 import {
   decodeView,
@@ -47,8 +48,11 @@ export interface SignedCommitment {
 /** One call of a simulation; without a rule, nothing of it is recorded. */
 export interface SimulatedStep {
   rule: string | null;
-  actor: Actor;
+  /** A contract sends no transaction, but its calls can be simulated. */
+  actor: Actor | "registrar contract";
   call: ContractCall;
+  /** The errors that a call which breaks several rules may be refused with. */
+  errors?: readonly string[];
   /** Unix second of its block, not before that of the step before it. */
   timestamp: bigint;
 }
@@ -148,13 +152,13 @@ export class CallRecorder {
     const views = this.#watchedViews().map(([view, args]) => ({ view, ...encodeView(view, args) }));
     const calls = steps.flatMap(({ rule, actor, call: { to, data }, timestamp }) => {
       const time = Number(timestamp);
-      const from = fixture.address(actor);
+      const from = actor === "registrar contract" ? this.registrar : fixture.address(actor);
       const reads =
         rule === null ? [] : views.map((view) => ({ from, to: this.registrar, data: view.data, time }));
       return [{ from, to, data, time }, ...reads];
     });
     const results = await simulate(fixture, calls, code);
-    for (const { rule, call } of steps) {
+    for (const { rule, call, errors = [] } of steps) {
       const [result, ...reads] = results.splice(0, rule === null ? 1 : 1 + views.length);
       if (rule === null || result === undefined) continue;
       const { succeeded, returned, logs } = result;
@@ -173,6 +177,7 @@ export class CallRecorder {
           ),
         },
       });
+      this.#accept(errors);
     }
   }
 
@@ -183,8 +188,14 @@ export class CallRecorder {
     ...[actor, call, timestamp]: [actor: Actor, call: ContractCall, timestamp?: bigint]
   ): Promise<void> {
     await this.call(rule, actor, call, timestamp);
-    const [, error = ""] = /^reverted with (\w+)/.exec(String(this.recorded.at(-1)?.effect["outcome"])) ?? [];
-    if (errors.includes(error)) this.note("outcome", `reverted with ${errors.join(" or ")}`);
+    this.#accept(errors);
+  }
+
+  /** Accepts any of these errors of the last call, with any arguments. */
+  #accept(errors: readonly string[]): void {
+    const error = errorIn(this.recorded.at(-1)?.effect["outcome"]);
+    if (error !== undefined && errors.includes(error))
+      this.note("outcome", `reverted with ${errors.join(" or ")}`);
   }
 
   /** Adds what was read after the last call to its effect. */

@@ -119,6 +119,27 @@ const rareBreaks = {
         "        delete _active[program][msg.sender];\n        _lastRevoked[msg.sender] = block.timestamp;\n",
     },
   ],
+  DrawsWithAnyCalldata: [
+    {
+      source: 'import {FundingSource} from "./FundingSource.sol";\n',
+      instead: `import {FundingSource} from "./FundingSource.sol";
+
+contract LooseFundingSource {
+    address public immutable registrar = msg.sender;
+    error NotRegistrar(address actual, address expected);
+
+    function draw(address token, address from, address to, uint256 amount) external {
+        if (msg.sender != registrar) revert NotRegistrar(msg.sender, registrar);
+        ExactTransfer.exactTransferFrom(IERC20(token), from, to, amount);
+    }
+}
+`,
+    },
+    {
+      source: "_fundingSource = new FundingSource();",
+      instead: "_fundingSource = FundingSource(address(new LooseFundingSource()));",
+    },
+  ],
 } satisfies { [name: string]: readonly Omit<Break, "name">[] };
 
 /** The name of a registrar that differs in few calls only. */

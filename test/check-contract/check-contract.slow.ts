@@ -215,6 +215,12 @@ test.each<[RareBreak, only: string, rule: string, failure: RegExp]>([
     `an enrollment that must succeed ${refused} AlreadyEnrolled`,
     /^offer, open: a valid enroll by the merchant reverted with AlreadyEnrolled/,
   ],
+  [
+    "DrawsWithAnyCalldata",
+    "calls: draws/",
+    "calldata that is not canonical is refused",
+    /^the call should have reverted with NonCanonicalLength or NonCanonicalEncoding; it succeeded$/,
+  ],
 ])(
   "a bug that shows in few calls is one finding, which names it: %s",
   async (name, only, rule, failure) => {

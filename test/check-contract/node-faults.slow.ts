@@ -1,5 +1,7 @@
+import type { EIP1193RequestFn } from "viem";
 import { expect, test } from "vitest";
 import { checkContract } from "../../check-contract/check-contract.ts";
+import { ContractFixture } from "../../check-contract/fixture/contract-fixture.ts";
 import { throwIfSilent } from "../../check-contract/fixture/node-fault.ts";
 import type { ReferenceEffects } from "../../check-contract/reference.ts";
 import { AnvilError } from "../../sandbox/chain/anvil/anvil-error.ts";
@@ -36,6 +38,28 @@ test("an Anvil that gives no response during a check is no failure of the contra
     code: "anvil_failed",
     exitCode: 2,
     message: "Anvil gave no response within 10 s. The contract was not judged: run check-contract again.",
+  });
+}, 60_000);
+
+test.each([
+  ["gives no response", stopProcess],
+  ["ends", (anvil: number) => process.kill(anvil, "SIGKILL")],
+])("an Anvil that %s while a sandbox is prepared is no failure of the contract", async (_what, disturb) => {
+  let disturbed: Promise<unknown> | undefined;
+  const opening = ContractFixture.open(async ({ client, ...chain }) => {
+    const { request } = client;
+    const disturbing = async (call: { method: string }): Promise<unknown> => {
+      // The service reads the first transaction that a wallet has sent.
+      if (call.method === "eth_getTransactionByHash")
+        await (disturbed ??= findAnvils(process.pid).then((found) => found.map(({ anvil }) => disturb(anvil))));
+      return await Reflect.apply(request, undefined, [call]);
+    };
+    return { ...chain, client: { ...client, request: disturbing as EIP1193RequestFn as typeof request } };
+  });
+  await expect(opening).rejects.toMatchObject({
+    code: "anvil_failed",
+    exitCode: 2,
+    message: expect.stringMatching(/ The contract was not judged: run check-contract again\.$/),
   });
 }, 60_000);
 
