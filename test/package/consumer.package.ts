@@ -43,7 +43,7 @@ test("the package contains no Hardhat, no compiler and no Node", async () => {
 test("on an older Node, every command and every import of the package says in one sentence which Node it needs", async () => {
   const node = join(inject("tooOldNode"), "node");
   const message =
-    /routing-sandbox needs Node 22\.13\.0 or newer, and this is Node 20\.19\.0\. Install a newer Node\./;
+    /routing-sandbox needs Node 22\.14\.0 or newer, and this is Node 20\.19\.0\. Install a newer Node\./;
   const failure = async (...args: string[]) =>
     await run(node, args, { cwd: project.folder, env: project.env }).then(String, ({ message }) => message);
   const bin = join(project.folder, "node_modules", "routing-sandbox", manifest.bin["routing-sandbox"]);

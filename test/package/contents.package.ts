@@ -26,6 +26,7 @@ test("the package contains the programs and the documents, and nothing else", as
     "dist/.genesis",
     "dist/artifacts",
     "dist/bundle",
+    "dist/check-client",
     "dist/cli",
     "dist/hardhat-plugin",
     "dist/portal",
