@@ -256,7 +256,7 @@ test("a search for given creates a purchase in a state, and one for explain lead
   };
   await find("given paid");
   await page.getByRole("button", { name: "Create a purchase in the state paid" }).click();
-  await page.getByRole("heading", { name: "Purchase", exact: true }).waitFor();
+  await page.waitForURL(/#\/purchases\/pur_/);
   const { data }: PurchaseViews = await (
     await fetch(`${kit.sandbox.description.urls.control}/explorer/purchases`)
   ).json();
