@@ -23,10 +23,10 @@ const options = [
   "contracts.registrar",
   ...Object.keys(sandboxOptions.shape.network.unwrap().shape).map((field) => `network.${field}`),
 ];
-/** The options of joinSandbox, of `explore`, of `explain`, of faults and of a listener that createSandbox does not have. */
+/** The options of joinSandbox, of `explore`, of `explain`, of faults, of checkClient and of a listener that createSandbox does not have. */
 const otherOptions = [
   ...["apiPort", "scenario", "port", "call", "typed_data", "decision", "signature"],
-  ...["subject_id", "program", "point", "count"],
+  ...["subject_id", "program", "point", "count", "run", "only"],
 ];
 
 /** The lines of the library's source that are no comments. */
@@ -40,6 +40,7 @@ const lines = execFileSync(
     "server",
     "sandbox",
     "testkit",
+    "check-client",
     "check-contract",
     "hardhat-plugin",
   ],

@@ -13,6 +13,7 @@ const PARTS = [
   "relayer",
   "sandbox",
   "testkit",
+  "check-client",
   "check-contract",
   "cli",
   "hardhat-plugin",
