@@ -44,24 +44,30 @@ test("an Anvil that gives no response during a check is no failure of the contra
 test.each([
   ["gives no response", stopProcess],
   ["ends", (anvil: number) => process.kill(anvil, "SIGKILL")],
-])("an Anvil that %s while a sandbox is prepared is no failure of the contract", async (_what, disturb) => {
-  let disturbed: Promise<unknown> | undefined;
-  const opening = ContractFixture.open(async ({ client, ...chain }) => {
-    const { request } = client;
-    const disturbing = async (call: { method: string }): Promise<unknown> => {
-      // The service reads the first transaction that a wallet has sent.
-      if (call.method === "eth_getTransactionByHash")
-        await (disturbed ??= findAnvils(process.pid).then((found) => found.map(({ anvil }) => disturb(anvil))));
-      return await Reflect.apply(request, undefined, [call]);
-    };
-    return { ...chain, client: { ...client, request: disturbing as EIP1193RequestFn as typeof request } };
-  });
-  await expect(opening).rejects.toMatchObject({
-    code: "anvil_failed",
-    exitCode: 2,
-    message: expect.stringMatching(/ The contract was not judged: run check-contract again\.$/),
-  });
-}, 60_000);
+])(
+  "an Anvil that %s while a sandbox is prepared is no failure of the contract",
+  async (_what, disturb) => {
+    let disturbed: Promise<unknown> | undefined;
+    const opening = ContractFixture.open(async ({ client, ...chain }) => {
+      const { request } = client;
+      const disturbing = async (call: { method: string }): Promise<unknown> => {
+        // The service reads the first transaction that a wallet has sent.
+        if (call.method === "eth_getTransactionByHash") {
+          disturbed ??= findAnvils(process.pid).then((found) => found.map(({ anvil }) => disturb(anvil)));
+          await disturbed;
+        }
+        return await Reflect.apply(request, undefined, [call]);
+      };
+      return { ...chain, client: { ...client, request: disturbing as EIP1193RequestFn as typeof request } };
+    });
+    await expect(opening).rejects.toMatchObject({
+      code: "anvil_failed",
+      exitCode: 2,
+      message: expect.stringMatching(/ The contract was not judged: run check-contract again\.$/),
+    });
+  },
+  60_000,
+);
 
 test("an Anvil that ends before it listens is no failure of the contract", () => {
   const error = new AnvilError("start_failed", "Anvil did not start.");
