@@ -14,7 +14,7 @@ const prefix = "ROUTING_SANDBOX_";
 /** The variable that names the sandbox of a command of `exec`. */
 const fileVariable = `${prefix}FILE`;
 /** The options of one call of a command, which are never set for all calls. */
-const ofOneCall = new Set(["json", "detached", "version", "help", "fresh"]);
+const ofOneCall = new Set(["detached", "version", "help"]);
 
 /** A value of an option that is not its default, and where it came from. */
 export interface ConfiguredValue {

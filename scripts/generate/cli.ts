@@ -85,7 +85,7 @@ const generated = `${[
   "  or `apiPort`), or those of [createSandbox](options.md) (`ports: { api: 0 }`).",
   "",
   "A name that no command has is refused, with the nearest one. `ROUTING_SANDBOX_DATA_DIR` is the data directory of every other command, too; it does not",
-  "change what a command of `exec` talks to. `doctor` shows each value that is not a default, and where it came from. `--fresh` and `--json` are flags only.",
+  "change what a command of `exec` talks to. `doctor` shows each value that is not a default, and where it came from.",
   "",
   "## Completion",
   "",
