@@ -51,7 +51,9 @@ export function doctorCommand(terminal: Terminal): Command {
 /** Says which options of a start have other values than their defaults, and where the values came from. */
 async function examineConfiguration(doctor: Command): Promise<Finding> {
   const commands = doctor.parent?.commands ?? [];
-  const own = (await configure(doctor, commands)).filter(({ flag, source }) => flag === source);
+  const own = (await configure(doctor, commands)).filter(
+    ({ flag, source }) => flag === source && flag !== "--json",
+  );
   const start = commands.find((command) => command.name() === "start");
   const configured = start === undefined ? [] : await configure(start, commands);
   const values = [...own, ...configured.filter(({ flag }) => !own.some((one) => one.flag === flag))];
