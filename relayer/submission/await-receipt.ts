@@ -66,9 +66,10 @@ export async function readReceiptState(
 ): Promise<ReceiptState> {
   const first = await readReceiptStateOnce(context, operation);
   if (first !== "nonce_taken") return first;
-  // A node may show a nonce before the receipt of the same block, and several nodes behind one URL show them at different times: only what is
-  // seen twice is believed, and what is confirmed.
+  // A node may show a nonce before the receipt of the same block: only what is seen twice is believed.
   await context.wait(context.receiptPauseMs ?? usualPause);
+  if (context.receiptPauseMs === undefined) return readReceiptStateOnce(context, operation);
+  // Several nodes behind one URL show them at different times: there, it has to be confirmed, too.
   const confirmed = Math.max(0, (await readHead(context.node)) - context.confirmations + 1);
   return readReceiptStateOnce(context, operation, confirmed);
 }
