@@ -39,7 +39,7 @@ export function judge(checked: CheckCase, run: Observation, clean: CleanRuns): J
   // A reorg has more events, of effects that are made again.
   const twice = more.filter((kind) => kind !== "events").map((kind) => describe(kind, run, clean));
   const again = [
-    findNewKey(run, clean.first),
+    findNewKey(run, clean.first, cutRequest(checked, run)),
     isOfEvent(checked) ? findFurtherWrite(run, clean.first) : null,
   ];
   const acted = [...twice, ...again.filter((clause) => clause !== null)];
@@ -139,14 +139,23 @@ function isUncertain({ status }: ClientRequest): boolean {
   return status === null || status === 429 || status >= 500;
 }
 
+/** Returns the request whose response the fault `partial` has cut, which the log has with its status; undefined for other faults. */
+function cutRequest(
+  { fault, operation, n }: CheckCase,
+  { requests }: Observation,
+): ClientRequest | undefined {
+  const request = fault === "partial" ? requests.filter(isWrite)[n - 1] : undefined;
+  return request?.operation === operation ? request : undefined;
+}
+
 /**
  * Returns the first write that was requested again with another key, or with another body under the same key, after an uncertain response; null
  * if there is none.
  */
-function findNewKey(run: Observation, clean: Observation): string | null {
+function findNewKey(run: Observation, clean: Observation, cut: ClientRequest | undefined): string | null {
   const writes = run.requests.filter((request) => isWrite(request) && takesKey(request));
   for (const [index, uncertain] of writes.entries()) {
-    if (!isUncertain(uncertain)) continue;
+    if (uncertain !== cut && !isUncertain(uncertain)) continue;
     const identity = identify(uncertain);
     const mayRepeat = keysOf(writes, identity) <= Math.max(1, keysOf(clean.requests, identity));
     const again = writes.slice(index + 1).find(({ operation, path, body, idempotency_key: key }) => {
@@ -156,7 +165,8 @@ function findNewKey(run: Observation, clean: Observation): string | null {
     });
     if (again === undefined) continue;
     const after = Math.max(0, Math.round(again.startedAt - uncertain.startedAt - uncertain.durationMs));
-    const how = uncertain.status === null ? "its response was lost" : `its response was ${uncertain.status}`;
+    const status = uncertain === cut ? "cut" : uncertain.status;
+    const how = status === null ? "its response was lost" : `its response was ${status}`;
     const name = nameWrite({
       operation: uncertain.operation,
       subject: subjectOf(uncertain) ?? subjectOf(again),

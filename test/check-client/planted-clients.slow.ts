@@ -51,6 +51,12 @@ const wrong: readonly [Mistake, only: string, verdict: string, cause: RegExp][] 
     /^activatePurchase of pur_\w+ was requested again with another Idempotency-Key \(.*\) \d+ ms after its response was lost\.$/,
   ],
   [
+    "new-key",
+    "activatePurchase/partial",
+    "acted_twice",
+    /^activatePurchase of pur_\w+ was requested again with another Idempotency-Key \(.*\) \d+ ms after its response was cut\.$/,
+  ],
+  [
     "new-key-after-4xx",
     "activatePurchase/429-after-commit",
     "acted_twice",
