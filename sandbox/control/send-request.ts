@@ -11,10 +11,14 @@ const requestBody = z
       .string()
       .regex(/^\/v1\/routing\/\S+$/, "must be a path of the routing API, such as /v1/routing/capabilities")
       .meta({ description: "The path of the API operation, with its query." }),
-    idempotency_key: z.string().optional().meta({
-      description: "A key of your choice, which every POST needs. Send it again to repeat a request.",
-    }),
-    body: jsonObjectSchema.optional(),
+    idempotency_key: z
+      .string()
+      .regex(/^[\x21-\x7e]*$/, "must have visible ASCII characters only")
+      .optional()
+      .meta({
+        description: "A key of your choice, which every POST needs. Send it again to repeat a request.",
+      }),
+    body: jsonObjectSchema.optional().meta({ description: "The body of a POST; a GET is sent without it." }),
   })
   .meta({ id: "ApiRequest" });
 
@@ -44,11 +48,12 @@ const sendRequest = defineControl({
   // A recording notes the request that it sends.
   recorded: false,
   async handle({ sandbox: { description, sendAsClient }, body: { method, path, idempotency_key, body } }) {
+    const sent = method === "POST" ? body : undefined;
     const headers = {
-      ...(body && { "Content-Type": "application/json" }),
+      ...(sent && { "Content-Type": "application/json" }),
       ...(idempotency_key !== undefined && { "Idempotency-Key": idempotency_key }),
     };
-    const content = body && { body: JSON.stringify(body) };
+    const content = sent && { body: JSON.stringify(sent) };
     const request = withOwnGlobals(
       () => new Request(new URL(path, description.urls.api), { method, headers, ...content }),
     );

@@ -23,6 +23,7 @@ export interface components {
       path: string;
       /** A key of your choice, which every POST needs. Send it again to repeat a request. */
       idempotency_key?: string;
+      /** The body of a POST; a GET is sent without it. */
       body?: components["schemas"]["JsonObject"];
     };
     Give: ({
