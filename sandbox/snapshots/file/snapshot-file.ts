@@ -33,6 +33,8 @@ const header = z.object({
 
 /** The longest snapshot file, in bytes. */
 export const mostFileBytes = 128 * 2 ** 20;
+/** The longest first line of a snapshot file, in bytes: parsed, a line of many small values takes thirty times as much. */
+const mostHeaderBytes = 64 * 2 ** 10;
 /** The longest content of a snapshot file, decompressed, in bytes; Node cannot have a much longer text. */
 export const mostContentBytes = 500 * 2 ** 20;
 /** The longest part of the content that is parsed here: all of it but the chain's state, in bytes. */
@@ -103,7 +105,7 @@ export async function readSnapshot(file: string): Promise<SnapshotContent> {
   const content = await readInput(file, mostFileBytes).catch((cause: unknown) => {
     throw refused(`cannot be read: ${describeFileError(cause)}. Name a snapshot file.`, cause);
   });
-  const end = content.indexOf("\n");
+  const end = content.subarray(0, mostHeaderBytes).indexOf("\n");
   const { data: head } = header.safeParse(readJson(content.subarray(0, Math.max(end, 0)).toString()));
   if (head === undefined)
     throw refused(
