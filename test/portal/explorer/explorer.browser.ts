@@ -401,6 +401,8 @@ test("a page whose sandbox has ended says so, and continues when the sandbox run
   });
   await page.goto(urls.control);
   await page.getByText("live", { exact: true }).waitFor();
+  // A page that has not read its data yet has none to show.
+  await page.locator("main[aria-busy=false]").waitFor();
   await first.close();
   await page.getByText("disconnected", { exact: true }).waitFor();
   await page.getByText("The page shows earlier data").waitFor();
