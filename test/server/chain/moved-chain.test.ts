@@ -270,7 +270,7 @@ const methods = [
 ];
 
 test("a payment that a reorg takes during the request is not recorded, wherever in the request that happens", async () => {
-  const recorded: number[] = [];
+  const tries: { isRecorded: boolean; isSeen: boolean }[] = [];
   let number = 0;
   let answers = 0;
   do {
@@ -278,20 +278,27 @@ test("a payment that a reorg takes during the request is not recorded, wherever 
     await beforePayment.restore();
     await kit.renew();
     const paid = await kit.pay(purchase);
+    const block = numberToHex(await kit.sandbox.chain.client.getBlockNumber());
     answers = 0;
+    // Whether the request asks once more, after the reorg, which block the payment's height has. What follows the chain's heads asks other things
+    // at the same time.
+    let [isReplaced, isSeen] = [false, false];
     for (const method of methods)
-      tampered.change(method, async (answer) => {
+      tampered.change(method, async (answer, parameters) => {
         answers += 1;
-        if (answers === number) await kit.reorg(1);
+        const isAsked = method === "eth_getBlockByNumber" && JSON.stringify(parameters).includes(block);
+        if (isReplaced && isAsked) isSeen = true;
+        if (answers === number) {
+          await kit.reorg(1);
+          isReplaced = true;
+        }
         return answer;
       });
     await reconcile(paid);
     tampered.clear();
     const { receipts } = (await kit.sandbox.store.get("purchases", purchase.id))?.value ?? { receipts: [] };
-    if (receipts.length > 0) recorded.push(number);
+    tries.push({ isRecorded: receipts.length > 0, isSeen });
   } while (answers >= number);
-  // In the last try there was no reorg. In the one before, it came with the last answer: that which says that the payment's block is on the
-  // chain, or one to what follows the chain's heads at the same time.
-  expect([[number], [number - 1, number]]).toContainEqual(recorded);
+  expect(tries.filter(({ isRecorded, isSeen }) => isRecorded === isSeen)).toEqual([]);
   expect(number).toBeGreaterThan(10);
 });
