@@ -94,7 +94,7 @@ test("bad webhook signature", async ({ sandbox }) => {
 });
 
 test("timeout", { timeout: 1_000 }, async ({ sandbox }) => {
-  await sandbox.faults.set("slow", { operation: "createMerchant", delay_ms: 3_000 });
+  await sandbox.faults.set("slow", { operation: "createMerchant", delay_ms: 60_000 });
   await sandbox.given.merchant({ state: "pending" });
   await setTimeout(60_000);
 });

@@ -75,7 +75,7 @@ test.each([
   ["reverted-refund", "funding_source_insufficient|FundingRevoked"],
   ["bad-webhook-signature", "receiveNotification: 4\\d\\d "],
   ["timeout", "Test timed out in 1000ms"],
-  ["timeout", "Fault set: api delay of 3000 ms before commit, for operation createMerchant"],
+  ["timeout", "Fault set: api delay of 60000 ms before commit, for operation createMerchant"],
   ["unhandled-rejection", "Unhandled rejection: no test awaits the refund"],
   ["wrong-chain-state", "reverted: \\w+"],
   ["wrong-wallet", "It was sent by 0x\\w+ \\(stranger\\); the bound wallet is 0x\\w+ \\(buyer\\)\\."],
